@@ -193,7 +193,10 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
     if let Err(error) = platform::fail_at_the_limit_of_file_size() {
         tracing::warn!("a file that grows too large will end the program: {error}");
     }
-    match command() {
+    let ended = command();
+    // Threads that are still busy drop nothing when the process ends.
+    kyokumen_process::kill_all();
+    match ended {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
         Ok(ExitStatus::BadRecords | ExitStatus::NothingRead) => ExitCode::from(3),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

@@ -12,6 +12,7 @@ mod records;
 mod relabelling;
 pub(crate) mod usi_engine;
 mod usi_process;
+mod usi_progress;
 mod usi_score;
 mod worker;
 

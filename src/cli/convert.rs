@@ -58,7 +58,7 @@ Examples:
   Here each filter that is named must hold.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]

@@ -35,7 +35,7 @@ Examples:
   kyokumen dataset problems.sfen -o solved --to npz --nodes 20000000 --depth 200
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct DatasetArgs {
     #[command(flatten)]
     inputs: InputArgs,

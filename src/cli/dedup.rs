@@ -31,7 +31,7 @@ Examples:
   kyokumen dedup all.hcpe -o unique.hcpe --key position+move --memory 8G --tmp-dir /scratch
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct DedupArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -38,7 +38,7 @@ use crate::storage::path_text::text_of;
 #[command(mut_arg("inputs", |inputs| inputs.required_unless_present_any(["input", "retry_unknown"])))]
 #[command(after_long_help = "\
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct FilterArgs {
     #[command(flatten)]
     inputs: InputArgs,

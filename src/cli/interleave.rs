@@ -20,7 +20,7 @@ Examples:
   kyokumen interleave own.psv others.psv -o mix.psv --weights 3,1 --until first
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct InterleaveArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -28,7 +28,7 @@ Examples:
   kyokumen merge clean -o positions.hcp
   kyokumen merge clean -o mated.hcp --stream mated
 
-Exit status: 0 joined, 1 failed, or something is missing or different, 2 usage, 130 or 143 interrupted.")]
+Exit status: 0 joined, 1 failed, or something is missing or different, 2 usage, 129, 130 or 143 interrupted.")]
 pub(super) struct MergeArgs {
     /// Folder of the shards, or its URL
     #[arg(value_name = "DIR", value_parser = location())]

@@ -10,6 +10,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
+use super::exit::Usage;
 use super::message::name;
 use crate::solver::MAX_PLIES;
 use crate::storage::files;
@@ -48,6 +49,14 @@ pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
+/// A time in seconds above 0.
+pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
+    match seconds(text)? {
+        Duration::ZERO => Err("expected a time above 0"),
+        time => Ok(time),
+    }
+}
+
 /// A whole number within these bounds and those of its type, which is unsigned. Who gives another is told the bounds.
 pub(super) fn whole_number<T>(bounds: impl RangeBounds<u64>) -> impl TypedValueParser<Value = T>
 where
@@ -74,6 +83,15 @@ where
 /// A number with decimals if need be.
 pub(super) fn decimal_number(text: &str) -> Result<f32, &'static str> {
     text.parse().map_err(|_| "expected a number, as in 0.5")
+}
+
+/// Checks the value of an option that must be above 0.
+pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(Usage(format!("{option}: {value} is no number above 0")))
+    }
 }
 
 fn expected(bounds: &RangeInclusive<u64>, text: &str) -> String {

@@ -31,7 +31,7 @@ Examples:
   kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct RelabelArgs {
     #[command(flatten)]
     inputs: InputArgs,

@@ -22,7 +22,7 @@ Examples:
   kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct SampleArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -31,7 +31,7 @@ Examples:
 
 The model `uniform` finds all moves equally probable, `hashed` answers at random.
 
-Exit status: 0 done, 1 failed, 2 usage, 130 or 143 interrupted.")]
+Exit status: 0 done, 1 failed, 2 usage, 129, 130 or 143 interrupted.")]
 pub(super) struct SelfPlayArgs {
     #[command(flatten)]
     settings: Layered<SettingArgs>,

@@ -21,7 +21,7 @@ Examples:
   kyokumen shuffle all.hcpe.zst -o all.shuffled.hcpe.zst --memory 16G --tmp-dir /scratch
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct ShuffleArgs {
     #[command(flatten)]
     common: RearrangeArgs,

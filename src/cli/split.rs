@@ -30,7 +30,7 @@ Examples:
   kyokumen split all.csa -o parts --size 1G
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct SplitArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -31,7 +31,7 @@ Examples:
   kyokumen stats *.hcpe --html report.html
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing, or records that cannot be read, were met, \
-130 or 143 interrupted.")]
+129, 130 or 143 interrupted.")]
 pub(super) struct StatsArgs {
     /// Files of positions, read as one sequence; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_parser = location())]

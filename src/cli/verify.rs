@@ -45,7 +45,7 @@ Examples:
   kyokumen verify --proof mates.proofs
 
 Exit status: 0 every record is good, every output as said, every proof holds; 1 failed, or one is not; 2 usage; \
-3 bad records were met; 130 or 143 interrupted.")]
+3 bad records were met; 129, 130 or 143 interrupted.")]
 pub(super) struct VerifyArgs {
     /// Files of positions; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"], value_parser = location())]

@@ -76,6 +76,11 @@ impl ProcessedBlock {
         }
     }
 
+    /// Counts a best move that the evaluator named although it is illegal, of a record that was written without it.
+    pub(crate) fn count_illegal_best_move(&mut self) {
+        *self.counts.warnings.entry("illegal_best_move".to_owned()).or_default() += 1;
+    }
+
     /// Counts the fields that a record lost or gained when it was written.
     pub(crate) fn count_fields(&mut self, written: FieldChanges) {
         self.tallies.lost[written.lost.index()] += 1;

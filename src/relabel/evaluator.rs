@@ -7,11 +7,11 @@ use crate::format::{
     EVAL_SCALE, GameResult, Reevaluation, SearchedMoves, eval_of_mate, eval_of_value, value_of_eval,
 };
 use crate::jobs::settings::RelabelSettings;
-use crate::shogi::{Color, Position};
+use crate::shogi::{Color, Move, Position};
 
 /// Something that evaluates positions.
 pub trait PositionEvaluator: Send {
-    /// Evaluates positions independently of each other. Ends soon after `cancel` is set.
+    /// Evaluates positions independently of each other. Each has a legal move. Ends soon after `cancel` is set.
     ///
     /// # Errors
     /// [`EvaluatorError`] if it cannot.
@@ -55,6 +55,15 @@ pub enum Score {
 pub(super) struct NoResult;
 
 impl Evaluated {
+    /// A proven mate in so many plies.
+    pub(super) const fn mate(wins: bool, plies: usize, best_move: Option<Move>) -> Self {
+        Self {
+            score: Score::Mate { wins, plies },
+            searched: SearchedMoves { best_move, candidates: Vec::new() },
+            rejected_move: None,
+        }
+    }
+
     /// What becomes of it in a record of this mover, whose game ended so.
     pub(super) fn mixed(
         self,

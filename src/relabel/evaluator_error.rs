@@ -50,7 +50,7 @@ pub enum EvaluatorError {
     /// The engine does not say how good the position is.
     #[error("the engine said no score before `bestmove {best_move}`")]
     NoScore {
-        /// The argument of `bestmove`.
+        /// The beginning of the argument of `bestmove`.
         best_move: String,
     },
     /// The engine failed repeatedly on one position, or in a way that rules out another try.
@@ -60,6 +60,16 @@ pub enum EvaluatorError {
         sfen: String,
         /// The number of tries.
         tries: usize,
+        /// The last time.
+        source: Box<EvaluatorError>,
+    },
+    /// The engine answers in the end, but has to be started again too often.
+    #[error("the engine failed {failures} times on {asked} positions, so it is not started again")]
+    Unreliable {
+        /// How often it failed.
+        failures: u64,
+        /// The number of positions it was asked about.
+        asked: u64,
         /// The last time.
         source: Box<EvaluatorError>,
     },

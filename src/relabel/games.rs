@@ -175,7 +175,11 @@ impl GameWriter<'_> {
         self.processed.counts.count_game(&part, to.lost_info(&part));
         for (number, (record, invented)) in placed.records.iter().zip(invented).enumerate() {
             let lost = to.losses(record.fields(), record.ending).union(lost_of_game);
-            let is_new = placed.evaluated[number].is_some();
+            let evaluated = placed.evaluated[number].as_ref();
+            let is_new = evaluated.is_some();
+            if evaluated.is_some_and(|evaluated| evaluated.rejected_move.is_some()) {
+                self.processed.count_illegal_best_move();
+            }
             self.processed.counts.input += 1;
             self.processed.counts.count_disposition(if is_new {
                 Disposition::Evaluated

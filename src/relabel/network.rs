@@ -148,18 +148,10 @@ impl NetworkEvaluator {
         }
     }
 
-    /// What needs no network: a position that is decided, or mated as far as is looked.
+    /// The evaluation of a position in which the mate search finds a mate.
     fn decided(&mut self, position: &Position) -> Option<Evaluated> {
-        let mate = |wins, plies, best_move| Evaluated {
-            score: Score::Mate { wins, plies },
-            searched: SearchedMoves { best_move, candidates: Vec::new() },
-            rejected_move: None,
-        };
-        if !position.has_legal_move() {
-            return Some(mate(false, 0, None));
-        }
         let line = self.mates.mate_line(position, self.settings.root_mate)?;
-        Some(mate(line.mover_wins, line.moves.len(), line.moves.first().copied()))
+        Some(Evaluated::mate(line.mover_wins, line.moves.len(), line.moves.first().copied()))
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn relabel_block(
     let mut evaluated = evaluate(&positions)?.into_iter();
     let processed = process_block(block, file, on_error, cancel, |item, processed| {
         let record = &item.record;
+        let mut is_illegal = false;
         let (disposition, new) = match relabelling.choice(item)? {
             Choice::Filtered(condition) => {
                 processed.count_filtered(condition);
@@ -51,10 +52,11 @@ pub(super) fn relabel_block(
             Choice::Stays => (Disposition::EvaluationStayed, None),
             Choice::Evaluate(position) => {
                 let mut evaluated = evaluated.next().expect("an answer for every position");
-                if let Some(text) = evaluated.rejected_move.take()
-                    && relabelling.settings.policy
-                {
-                    return Err(RecordError::IllegalBestMove { text });
+                if let Some(text) = evaluated.rejected_move.take() {
+                    if relabelling.settings.policy {
+                        return Err(RecordError::IllegalBestMove { text });
+                    }
+                    is_illegal = true;
                 }
                 let mover = position.side_to_move();
                 let new = relabelling.reevaluation(evaluated, mover, record.result()?)?;
@@ -73,6 +75,9 @@ pub(super) fn relabel_block(
         encoded.end_record();
         processed.count_fields(written);
         processed.count_warnings(warnings);
+        if is_illegal {
+            processed.count_illegal_best_move();
+        }
         processed.counts.count_disposition(disposition);
         Ok(AfterRecord::Continue)
     });

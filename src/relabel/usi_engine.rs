@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use super::evaluator::{Evaluated, PositionEvaluator};
 use super::evaluator_error::{EvaluatorError, TRIES};
 use super::usi_process::UsiProcess;
-use super::usi_score::LastScore;
+use super::usi_progress::SearchProgress;
+use super::usi_score::{LastScore, shortened};
 use crate::shogi::Position;
 
 /// An engine, and how it is asked.
@@ -22,7 +23,7 @@ pub(crate) struct EngineSettings {
     pub options: Vec<(String, String)>,
     /// Nodes a position.
     pub nodes: u64,
-    /// How long the engine may take to get ready, or send nothing about its search.
+    /// How long the engine may take to get ready, or to make progress in its search.
     pub patience: Duration,
 }
 
@@ -34,6 +35,7 @@ impl EngineSettings {
     pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
         let mut process = UsiProcess::start(&self.command, self.patience)?;
         let name = greet(&mut process, cancel)?;
+        process.quit();
         let options: Map<String, Value> = self
             .options
             .iter()
@@ -52,6 +54,12 @@ impl EngineSettings {
     }
 }
 
+/// The failures of one thread's engine that are always tolerated.
+const FAILURES_TOLERATED: u64 = 10;
+
+/// The failures that are tolerated in the long run, per hundred positions.
+const FAILURES_TOLERATED_PERCENT: u64 = 10;
+
 /// Sends `usi`. Returns the engine's name, if it gives one.
 fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, EvaluatorError> {
     let mut name = None;
@@ -67,12 +75,16 @@ fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>
 pub(crate) struct UsiEvaluator {
     settings: EngineSettings,
     process: Option<UsiProcess>,
+    /// Positions asked about.
+    asked: u64,
+    /// How often the engine was given up.
+    failures: u64,
 }
 
 impl UsiEvaluator {
     /// The engine is started when it is first asked.
     pub(crate) const fn new(settings: EngineSettings) -> Self {
-        Self { settings, process: None }
+        Self { settings, process: None, asked: 0, failures: 0 }
     }
 
     /// Evaluates one position.
@@ -89,25 +101,17 @@ impl UsiEvaluator {
         process.say("usinewgame");
         process.say(&format!("position sfen {position}"));
         process.go(&format!("go nodes {}", self.settings.nodes))?;
-        let mut score = LastScore::default();
-        let mut wait = process.wait(cancel);
-        let best_move = loop {
-            let line = process.line(&wait)?;
-            let mut words = line.split_ascii_whitespace();
-            match (words.next(), words.next()) {
-                (Some("bestmove"), word) => break word.unwrap_or_default().to_owned(),
-                (Some("info"), Some(word)) if word != "string" => {
-                    score.take(&line);
-                    // The engine is searching, so the wait starts again.
-                    wait = process.wait(cancel);
-                }
-                _ => {}
-            }
-        };
+        let (score, best_move) = search(process, self.settings.nodes, cancel)?;
         // A second `bestmove` arrives before `readyok`, and so is not taken for the answer to the next position.
         process.ask("isready", "readyok", cancel, |_| {})?;
         let evaluated = score.finish(&best_move, position);
-        evaluated.ok_or(EvaluatorError::NoScore { best_move })
+        evaluated.ok_or_else(|| EvaluatorError::NoScore { best_move: shortened(&best_move) })
+    }
+
+    /// Whether the engine fails too often to be started again and again.
+    const fn is_unreliable(&self) -> bool {
+        self.failures > FAILURES_TOLERATED
+            && self.failures * 100 > self.asked * FAILURES_TOLERATED_PERCENT
     }
 
     fn ask_again_and_again(
@@ -116,6 +120,7 @@ impl UsiEvaluator {
         cancel: &AtomicBool,
     ) -> Result<Evaluated, EvaluatorError> {
         let mut tries = 1;
+        self.asked += 1;
         loop {
             let error = match self.ask(position, cancel) {
                 Ok(evaluated) => return Ok(evaluated),
@@ -129,9 +134,59 @@ impl UsiEvaluator {
                     let (sfen, source) = (position.to_string(), Box::new(error));
                     return Err(EvaluatorError::Position { sfen, tries, source });
                 }
-                error => tracing::warn!("{error}; it is started again"),
+                error => {
+                    self.failures += 1;
+                    if self.is_unreliable() {
+                        let (failures, asked) = (self.failures, self.asked);
+                        let source = Box::new(error);
+                        return Err(EvaluatorError::Unreliable { failures, asked, source });
+                    }
+                    tracing::warn!("{error}; it is started again");
+                }
             }
             tries += 1;
+        }
+    }
+}
+
+impl Drop for UsiEvaluator {
+    /// An engine that failed, or whose search was cancelled, is gone already.
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.quit();
+        }
+    }
+}
+
+/// Receives what an engine says about a search of so many nodes, up to its best move.
+fn search(
+    process: &mut UsiProcess,
+    nodes: u64,
+    cancel: &AtomicBool,
+) -> Result<(LastScore, String), EvaluatorError> {
+    let (mut score, mut progress) = (LastScore::default(), SearchProgress::of_search(nodes));
+    let (mut wait, mut is_stopped) = (process.wait(cancel), false);
+    loop {
+        let line = process.line(&wait)?;
+        let mut words = line.split_ascii_whitespace();
+        match (words.next(), words.next()) {
+            (Some("bestmove"), word) => return Ok((score, word.unwrap_or_default().to_owned())),
+            (Some("info"), Some(word)) if word != "string" => {
+                score.take(&line);
+                let advances = progress.take(&line);
+                if is_stopped {
+                    continue;
+                }
+                is_stopped = progress.is_excessive();
+                if is_stopped {
+                    process.say("stop");
+                }
+                // An engine that was stopped gets one more wait.
+                if advances || is_stopped {
+                    wait = process.wait(cancel);
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -38,6 +38,12 @@ impl UsiProcess {
         self.process.send(bytes);
     }
 
+    /// Sends `quit` and gives the engine a moment to end.
+    pub(super) fn quit(mut self) {
+        self.say("quit");
+        self.process.end_or_kill();
+    }
+
     /// Starts the wait for a line.
     pub(super) fn wait<'a>(&self, cancel: &'a AtomicBool) -> Wait<'a> {
         Wait::new(self.patience, cancel)

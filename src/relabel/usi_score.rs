@@ -17,7 +17,7 @@ pub(super) struct LastScore {
 /// Evaluations of engines stay so far from those of mates.
 const MOST_CENTIPAWNS: i16 = 28_999;
 
-/// So much of a word that is no move is kept.
+/// The most characters of an engine's word that a message shows.
 const SHOWN_CHARS: usize = 40;
 
 impl LastScore {
@@ -54,7 +54,7 @@ impl LastScore {
             text => {
                 let legal = Move::from_usi(text).filter(|&m| position.is_legal(m));
                 if legal.is_none() {
-                    rejected_move = Some(text.chars().take(SHOWN_CHARS).collect());
+                    rejected_move = Some(shortened(text));
                 }
                 (score, legal)
             }
@@ -62,6 +62,11 @@ impl LastScore {
         let searched = SearchedMoves { best_move, candidates: Vec::new() };
         Some(Evaluated { score: score?, searched, rejected_move })
     }
+}
+
+/// The beginning of an engine's word, for messages.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(SHOWN_CHARS).collect()
 }
 
 fn read_score(kind: Option<&str>, number: Option<&str>) -> Option<Score> {
@@ -74,10 +79,11 @@ fn read_score(kind: Option<&str>, number: Option<&str>) -> Option<Score> {
             let cp = cp.min(MOST_CENTIPAWNS);
             Some(Score::Centipawns(if is_negative { -cp } else { cp }))
         }
-        // A sign without a number: the length is not known.
+        // A sign without a number: the length is not known. A plain `mate 0`: the side to move is mated.
         "mate" => {
             let plies = if unsigned.is_empty() { 0 } else { magnitude(unsigned)? };
-            Some(Score::Mate { wins: !is_negative, plies })
+            let is_mated = plies == 0 && !number.starts_with('+');
+            Some(Score::Mate { wins: !is_negative && !is_mated, plies })
         }
         _ => None,
     }
@@ -124,6 +130,7 @@ mod tests {
             [mate("5"), mate("-4"), mate("+"), mate("-")],
             [score(true, 5), score(false, 4), score(true, 0), score(false, 0)]
         );
+        assert_eq!([mate("0"), mate("-0")], [score(false, 0), score(false, 0)]);
         assert_eq!(
             [evaluated(&[], "win"), evaluated(&[], "resign")],
             [score(true, 0), score(false, 0)]

@@ -34,16 +34,33 @@ impl<E, F> RelabelWorker<E, F> {
 }
 
 impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> RelabelWorker<E, F> {
+    /// Evaluates positions. Those without a legal move are lost, and no evaluator is asked about them: engines give
+    /// all kinds of answers there.
     fn evaluate(
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
     ) -> Result<Vec<Evaluated>, EvaluatorError> {
-        let evaluator = match &mut self.evaluator {
-            Some(evaluator) => evaluator,
-            none => none.insert((self.make_evaluator)(cancel)?),
+        let is_open: Vec<bool> = positions.iter().map(Position::has_legal_move).collect();
+        let open = positions.iter().zip(&is_open).filter(|(_, is_open)| **is_open);
+        let open: Vec<Position> = open.map(|(position, _)| position.clone()).collect();
+        let mut evaluated = Vec::new();
+        if !open.is_empty() {
+            let evaluator = match &mut self.evaluator {
+                Some(evaluator) => evaluator,
+                none => none.insert((self.make_evaluator)(cancel)?),
+            };
+            evaluated = evaluator.evaluate(&open, cancel)?;
+        }
+        let mut evaluated = evaluated.into_iter();
+        let next = |&is_open: &bool| {
+            if is_open {
+                evaluated.next().expect("an answer for every position")
+            } else {
+                Evaluated::mate(false, 0, None)
+            }
         };
-        evaluator.evaluate(positions, cancel)
+        Ok(is_open.iter().map(next).collect())
     }
 
     fn process(
@@ -54,9 +71,6 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> Rela
         let plan = Arc::clone(&self.plan);
         let relabelling = Relabelling::of(&plan);
         let mut evaluate = |positions: &[Position]| {
-            if positions.is_empty() {
-                return Ok(Vec::new());
-            }
             self.evaluate(positions, cancel).map_err(|error| {
                 // Ctrl-C at a terminal also ends the evaluators, so their errors are expected.
                 let is_interruption = error.is_interruption() || cancel.load(Ordering::Relaxed);

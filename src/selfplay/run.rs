@@ -263,7 +263,7 @@ impl Run {
     fn save(&mut self) -> Result<(), SelfPlayError> {
         let Some(checkpoint) = &self.plan.checkpoint else { return Ok(()) };
         self.state.outputs = self.sinks.sync()?;
-        self.state.elapsed_s = self.elapsed_before_s + self.started.elapsed().as_secs_f64();
+        self.state.elapsed_s = self.elapsed_s();
         let written = self.state.write(checkpoint);
         // It may have its name although that could not be brought to disk, and then it needs its files.
         if written.is_ok() || checkpoint.exists() {

@@ -15,11 +15,11 @@ use tempfile::TempDir;
 
 use crate::archive::{encoded, records, write};
 use crate::messages::told_by;
-use crate::signals::send;
+use crate::signals::{heeds_hangups, send};
 
 /// An engine that evaluates a position by the length of its line. Faults take the places of the words in capitals.
 const ENGINE: &str = r#"
-echo $$ > pid
+echo $$ >> pids
 START
 while read -r line; do
   case "$line" in
@@ -89,11 +89,25 @@ impl Bench {
         serde_json::from_slice(&fs::read(self.path("out/a.manifest.json")).unwrap()).unwrap()
     }
 
+    /// None of the programs that have noted their ids runs any more.
+    #[track_caller]
     fn assert_no_program_is_left(&self) {
-        let id = fs::read_to_string(self.path("pid")).unwrap();
-        let asked = Command::new("kill").args(["-0", id.trim()]).output().unwrap();
-        assert!(!asked.status.success(), "the program {id} lives");
+        let ids = fs::read_to_string(self.path("pids")).unwrap();
+        let until = Instant::now() + PATIENCE;
+        for id in ids.split_whitespace() {
+            while is_running(id) {
+                assert!(Instant::now() < until, "the program {id} runs");
+                sleep(Duration::from_millis(10));
+            }
+        }
     }
+}
+
+/// Whether a process runs. One that has ended may wait for its parent to notice.
+fn is_running(id: &str) -> bool {
+    let asked = Command::new("ps").args(["-o", "stat=", "-p", id]).output();
+    let state = asked.expect("ps is installed").stdout;
+    !state.is_empty() && !state.starts_with(b"Z")
 }
 
 const RELABEL: [&str; 7] = [
@@ -119,7 +133,18 @@ fn finished(mut child: Child) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Sends a signal when a fault is reached: in a place, where a condition does not hold. The run ends, no program is
+/// The program's own child, which has its pipes.
+const GRANDCHILD: &str = "sleep 600 & echo $! >> pids; ";
+
+/// Signals in the order in which they are sent, and the exit status.
+const SIGNALS: [(&[i32], i32); 4] = [
+    (&[libc::SIGTERM], 143),
+    (&[libc::SIGINT], 130),
+    (&[libc::SIGHUP], 129),
+    (&[libc::SIGINT, libc::SIGINT], 130),
+];
+
+/// Sends signals when a fault is reached: in a place, where a condition does not hold. The run ends, no program is
 /// left, and it is resumed when the program is repaired.
 #[track_caller]
 fn survives_signals(
@@ -128,10 +153,14 @@ fn survives_signals(
     words: &[&str],
     output: &str,
 ) {
-    let until_repaired = format!("[ -e repaired ] || {unless} || {{ touch reached; {fault}; }}");
+    let until_repaired =
+        format!("[ -e repaired ] || {unless} || {{ {GRANDCHILD} touch reached; {fault}; }}");
     let sound = Bench::new(script, ("", ""));
     assert!(sound.run(words).status.success());
-    for (signal, code) in [(libc::SIGTERM, 143), (libc::SIGINT, 130)] {
+    for (signals, code) in SIGNALS {
+        if signals.contains(&libc::SIGHUP) && !heeds_hangups() {
+            continue;
+        }
         let bench = Bench::new(script, (place, &until_repaired));
         let child = bench.command(words).spawn().unwrap();
         let until = Instant::now() + PATIENCE;
@@ -140,12 +169,14 @@ fn survives_signals(
             sleep(Duration::from_millis(5));
         }
         sleep(Duration::from_millis(50));
-        send(signal, &child);
+        for &signal in signals {
+            send(signal, &child);
+            // Two signals of one kind at the same time are one.
+            sleep(Duration::from_millis(5));
+        }
         let told = bench.error(&finished(child));
-        assert!(
-            told.starts_with(&format!("status {code}\nerror: interrupted")),
-            "{fault:?} {told}"
-        );
+        let is_told = signals.len() > 1 || told.contains("error: interrupted");
+        assert!(told.starts_with(&format!("status {code}\n")) && is_told, "{fault:?} {told}");
         bench.assert_no_program_is_left();
         write(bench.0.path(), "repaired", b"");
         let resumed = bench.run(&[words, &["--resume"]].concat());
@@ -157,7 +188,7 @@ fn survives_signals(
 #[test]
 fn a_signal_ends_a_run_whatever_its_engine_does() {
     for fault in [
-        ("START", "false", "exec sleep 600"),
+        ("START", "false", "trap '' HUP INT TERM; sleep 600"),
         ("START", "false", "while :; do echo hello; sleep 0.01; done"),
         ("USI", "false", "exec sleep 600"),
         ("ISREADY", "false", "exec sleep 600"),
@@ -167,6 +198,51 @@ fn a_signal_ends_a_run_whatever_its_engine_does() {
     ] {
         survives_signals(ENGINE, fault, &RELABEL, "out/a.psv");
     }
+}
+
+#[test]
+fn a_signal_that_is_ignored_at_the_start_stays_ignored() {
+    let fault = "touch reached; [ -e repaired ] || exec sleep 600";
+    let bench = Bench::new(ENGINE, ("GO", fault));
+    let command = bench.command(&[&RELABEL[..], &["--engine-timeout=2"]].concat());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).stdin(Stdio::null());
+    shell.current_dir(bench.0.path()).arg(command.get_program()).args(command.get_args());
+    let child = shell.stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + PATIENCE;
+    while !bench.path("reached").exists() {
+        assert!(Instant::now() < until, "the engine is not asked");
+        sleep(Duration::from_millis(5));
+    }
+    send(libc::SIGHUP, &child);
+    write(bench.0.path(), "repaired", b"");
+    let output = finished(child);
+    assert!(output.status.success(), "{}", bench.error(&output));
+}
+
+#[test]
+fn a_signal_to_all_processes_is_not_an_engine_that_died() {
+    // As when a job system sends a signal to every process of a job.
+    let bench = Bench::new(ENGINE, ("GO", "kill -INT $PPID; kill -INT $$; sleep 600"));
+    let told = bench.error(&bench.relabel(&[]));
+    assert!(told.starts_with("status 130\nerror: interrupted"), "{told}");
+}
+
+#[test]
+fn no_program_is_left_after_sigquit() {
+    let bench = Bench::new(ENGINE, ("GO", &format!("{GRANDCHILD} kill -QUIT $PPID; sleep 600")));
+    let output = bench.relabel(&[]);
+    assert!(!output.status.success());
+    bench.assert_no_program_is_left();
+}
+
+#[test]
+fn an_engine_is_told_to_quit() {
+    let script = ENGINE.replace("quit) exit", "quit) echo >> ended; exit");
+    let bench = Bench::new(&script, ("", ""));
+    assert!(bench.relabel(&[]).status.success());
+    // Once for its name, once for its evaluations.
+    assert_eq!(fs::read_to_string(bench.path("ended")).unwrap(), "\n\n");
 }
 
 #[test]
@@ -181,6 +257,10 @@ fn what_an_engine_says_is_bounded() {
         let told = bench.error(&bench.relabel(&[]));
         assert!(told.starts_with("status 1\n") && told.ends_with(&format!("{why}\n")), "{told}");
     }
+    let name = "x".repeat(50_000);
+    let bench = Bench::new(ENGINE, ("GO", &format!("echo bestmove {name}; continue")));
+    let told = bench.error(&bench.relabel(&["--limit=1"]));
+    assert!(told.starts_with("status 1\n") && told.len() < 1000, "{told}");
     // What goes to standard error is nobody's business.
     let bench = Bench::new(ENGINE, ("GO", "yes | head -c 10000000 >&2"));
     assert!(bench.relabel(&["--limit=2"]).status.success());
@@ -203,6 +283,61 @@ fn an_engine_that_does_not_get_ready_is_given_up_whatever_it_says() {
         let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
         assert!(told.starts_with("status 1\n") && told.ends_with(why), "{fault:?} {told}");
         bench.assert_no_program_is_left();
+    }
+}
+
+#[test]
+fn an_engine_that_makes_no_progress_is_given_up() {
+    for fault in [
+        "while :; do echo info depth 1; sleep 0.01; done",
+        "while :; do echo info depth 1 nodes 5 score cp 3; sleep 0.01; done",
+        // The depth does not count if the engine names its nodes.
+        "while :; do i=$((i + 1)); echo info depth $i nodes 5; sleep 0.01; done",
+        // No end, and no answer to `stop`.
+        "while :; do i=$((i + 1)); echo info depth $i; sleep 0.001; done",
+        "while :; do i=$((i + 1)); echo info nodes ${i}00000; sleep 0.1; done",
+    ] {
+        let bench = Bench::new(ENGINE, ("GO", fault));
+        let told = bench.error(&bench.relabel(&["--engine-timeout=1"]));
+        let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
+        assert!(told.starts_with("status 1\n") && told.ends_with(why), "{fault:?} {told}");
+        bench.assert_no_program_is_left();
+    }
+}
+
+#[test]
+fn a_slow_engine_keeps_its_time_and_a_late_one_is_stopped() {
+    for fault in [
+        // Three seconds, with a line every half second.
+        "for i in 1 2 3 4 5 6; do echo info nodes $i; sleep 0.5; done",
+        // Ends when it is told to stop.
+        "echo info nodes 2000000; while read -r line && [ \"$line\" != stop ]; do :; done",
+    ] {
+        let bench = Bench::new(ENGINE, ("GO", fault));
+        let output = bench.relabel(&["--engine-timeout=2", "--limit=1"]);
+        assert!(output.status.success(), "{fault} {}", bench.error(&output));
+    }
+}
+
+#[test]
+fn an_engine_is_not_asked_about_a_mated_position() {
+    let mated = "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2\n";
+    let bench = Bench::new(ENGINE, ("GO", "touch asked"));
+    write(bench.0.path(), "a.sfen", mated.as_bytes());
+    let words = [&["relabel", "a.sfen"], &RELABEL[2..]].concat();
+    assert!(bench.run(&words).status.success());
+    let written = fs::read_to_string(bench.path("out/a.sfen")).unwrap();
+    assert_eq!(written.trim_end().split('\t').nth(2), Some("-30000"), "{written}");
+    assert!(!bench.path("asked").exists());
+}
+
+#[test]
+fn an_engine_timeout_is_above_zero() {
+    for time in ["0", "0.0", "1e-30"] {
+        let bench = Bench::new(ENGINE, ("START", "touch started"));
+        let output = bench.relabel(&["--engine-timeout", time]);
+        assert_eq!(output.status.code(), Some(2), "{}", bench.error(&output));
+        assert!(!bench.path("started").exists());
     }
 }
 
@@ -266,8 +401,9 @@ fn an_illegal_best_move_is_not_written() {
     assert_eq!(manifest["counts"]["bad"]["quarantined"], 5);
     let reasons = fs::read_to_string(bench.path("out/a.quarantine.jsonl")).unwrap();
     assert!(reasons.contains(r#"the best move that the engine found, \"5e5d\", is not legal"#));
-    // Without --policy no move is written.
+    // Without --policy no move is written, and those that would have been refused are counted.
     assert_eq!(bench.relabel(&["--to=hcpe", "--force"]).status.code(), Some(0));
+    assert_eq!(bench.manifest()["counts"]["warnings"]["illegal_best_move"], 5);
 }
 
 #[test]
@@ -278,6 +414,8 @@ fn mates_of_any_length_are_mates() {
         ("mate -30001", -29_000),
         ("mate 99999999999999999999999", 29_000),
         ("mate 5", 29_995),
+        ("mate 0", -30_000),
+        ("mate +", 30_000),
         ("cp 30001", 28_999),
     ] {
         let answer = format!("echo info score {score}; echo bestmove resign; continue");
@@ -312,7 +450,7 @@ mod networks {
     use crate::usi::Engine;
 
     /// An evaluator that answers zeros.
-    const EVALUATOR: &str = "echo $$ > pid
+    const EVALUATOR: &str = "echo $$ >> pids
 echo >> starts
 START
 echo kyokumen-evaluator 1 57
@@ -407,9 +545,7 @@ error: sh is no evaluator: it sent no line of greeting: the program ended (exit 
             ("BEHIND", "exec >&-; exec sleep 600"),
         ] {
             let bench = Bench::new(EVALUATOR, fault);
-            let model = format!("run:sh -c \"cd {} && . ./program\"", bench.0.path().display());
-            let mut engine = Engine::start_with(&["--model", &model]);
-            engine.say("setoption name Mate_Root_Nodes value 0");
+            let mut engine = playing(&bench);
             for (go, stop) in
                 [("go infinite", "stop"), ("go movetime 50", ""), ("go nodes 100000000", "stop")]
             {
@@ -422,5 +558,58 @@ error: sh is no evaluator: it sent no line of greeting: the program ended (exit 
             engine.quit();
             bench.assert_no_program_is_left();
         }
+    }
+
+    /// An engine whose evaluator has a fault.
+    fn playing(bench: &Bench) -> Engine {
+        let model = format!("run:sh -c \"cd {} && . ./program\"", bench.0.path().display());
+        let mut engine = Engine::start_with(&["--model", &model]);
+        engine.say("setoption name Mate_Root_Nodes value 0");
+        engine
+    }
+
+    #[test]
+    fn a_signal_ends_an_engine_that_plays_with_a_last_answer() {
+        let hangs = format!("{GRANDCHILD} touch reached; exec sleep 600");
+        for fault in [("START", &hangs), ("GO", &hangs)] {
+            for &(signals, code) in &SIGNALS[..3] {
+                if signals.contains(&libc::SIGHUP) && !heeds_hangups() {
+                    continue;
+                }
+                let bench = Bench::new(EVALUATOR, (fault.0, fault.1));
+                let mut engine = playing(&bench);
+                engine.say("position startpos");
+                engine.say("go infinite");
+                let until = Instant::now() + PATIENCE;
+                while !bench.path("reached").exists() {
+                    assert!(Instant::now() < until, "{fault:?} is not reached");
+                    sleep(Duration::from_millis(5));
+                }
+                let (said, status) = engine.interrupt(signals[0]);
+                assert_eq!(status.code(), Some(code), "{fault:?}");
+                assert!(said.last().unwrap().starts_with("bestmove "), "{fault:?} {said:?}");
+                bench.assert_no_program_is_left();
+            }
+        }
+        let bench = Bench::new(EVALUATOR, ("", ""));
+        let mut engine = playing(&bench);
+        engine.say("usi");
+        engine.hear_until("usiok");
+        let (said, status) = engine.interrupt(libc::SIGTERM);
+        assert_eq!((said, status.code()), (Vec::new(), Some(143)));
+    }
+
+    #[test]
+    fn a_search_that_stalls_ends_after_the_end_of_the_input() {
+        let bench = Bench::new(EVALUATOR, ("GO", "[ $i -lt 3 ] || exec sleep 600"));
+        let mut engine = playing(&bench);
+        engine.say("position startpos");
+        engine.say("go nodes 1000");
+        let (said, status) = engine.end();
+        assert!(status.success());
+        let complaint = "info string error: the network does not answer: the search is stopped";
+        assert!(said.iter().any(|line| line == complaint), "{said:?}");
+        assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
+        bench.assert_no_program_is_left();
     }
 }

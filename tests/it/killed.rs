@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::archive::{encoded, records, write};
 use crate::messages::told_by;
-use crate::signals::send;
+use crate::signals::{heeds_hangups, send};
 use kyokumen_testing::positions::Random;
 
 /// How many processes are killed in a test of this kind.
@@ -242,7 +242,10 @@ fn tables_of_parquet_survive() {
 fn a_signal_leaves_what_can_be_gone_on_with() {
     let job = Job::new("a.hcp", &positions(Format::Hcp, 4000), &["--nodes", "300"]);
     let (whole, _) = job.whole();
-    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
+        if signal == libc::SIGHUP && !heeds_hangups() {
+            continue;
+        }
         let out = job.out("out");
         let child = job.start(&out);
         while fs::metadata(out.join("a.hcp.partial")).map_or(0, |metadata| metadata.len()) == 0 {

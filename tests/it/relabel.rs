@@ -229,8 +229,8 @@ fn results_are_mixed_in() {
 
 #[test]
 fn engines_that_fail_are_started_again() {
-    // A process answers twice.
-    let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 3 ] || exit 7"#);
+    // A process answers five times.
+    let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 6 ] || exit 7"#);
     let bytes = archive(Format::Hcpe, 25);
     bench.write("a.hcpe", &bytes);
     let told = bench.run("a.hcpe", &["--on-error=skip"]).code(3);
@@ -273,6 +273,43 @@ fn engines_that_fail_always_end_the_run() {
             .failure();
         let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
         assert!(message.contains(why), "{message}");
+    }
+}
+
+#[test]
+fn an_engine_that_fails_too_often_ends_the_run() {
+    // A process answers once.
+    let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 2 ] || exit 7"#);
+    let bytes: Vec<u8> = records(30, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
+    bench.write("a.psv", &bytes);
+    let told = bench.run("a.psv", &["--threads=1"]).code(1);
+    let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+    assert_data_eq!(
+        message.lines().last().unwrap().to_owned(),
+        str![
+            "error: records cannot be evaluated: the engine failed 11 times on 12 positions, so it is not started again: \
+             the engine died (exit status: 7)"
+        ]
+    );
+}
+
+#[test]
+fn illegal_best_moves_in_games_are_counted() {
+    let game = "startpos moves 7g7f 3c3d 2g2f resign\n";
+    for (best_move, expected) in [
+        ("5e5d", serde_json::json!({"illegal_best_move": 3})),
+        ("none", serde_json::json!({"illegal_best_move": 3})),
+        ("resign", serde_json::json!({})),
+    ] {
+        let fault = format!("echo info score cp 7; echo bestmove {best_move}; continue");
+        let bench = Bench::failing(&fault);
+        bench.write("a.usi", game.as_bytes());
+        for words in [&["--to=hcpe3"][..], &["--to=hcpe3", "--policy", "--force"]] {
+            bench.run("a.usi", words).success();
+            let counts = &bench.manifest()["counts"];
+            assert_eq!(counts["warnings"], expected, "{best_move} {words:?}");
+            assert_eq!(counts["evaluations"]["new"], 3);
+        }
     }
 }
 

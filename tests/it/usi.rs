@@ -85,10 +85,13 @@ impl Engine {
         }
     }
 
-    /// The answer to `go mate`, with what was said before it.
+    /// The answer to `go mate`, with what was said before it, except progress lines.
     fn answer(&mut self) -> (String, Vec<String>) {
         let mut heard = self.hear_until("checkmate");
-        (heard.pop().unwrap(), heard)
+        let answer = heard.pop().unwrap();
+        // Progress lines are sent once a second. Whether there are any depends on the machine.
+        heard.retain(|line| !line.contains(" currmove "));
+        (answer, heard)
     }
 
     /// The answer to a question about a position, with what was said before it.
@@ -112,12 +115,20 @@ impl Engine {
     }
 
     /// The rest of what it says after its input has ended, and how it ends.
-    fn end(mut self) -> (Vec<String>, ExitStatus) {
+    pub(crate) fn end(mut self) -> (Vec<String>, ExitStatus) {
         drop(self.input.take());
         let rest = self.lines.iter().collect();
         let output = self.process.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         (rest, output.status)
+    }
+
+    /// The rest of what it says after a signal, and how it ends.
+    #[cfg(all(unix, feature = "network"))]
+    pub(crate) fn interrupt(mut self, signal: i32) -> (Vec<String>, ExitStatus) {
+        crate::signals::send(signal, &self.process);
+        let rest = self.lines.iter().collect();
+        (rest, self.process.wait().unwrap())
     }
 
     pub(crate) fn quit(mut self) {
@@ -369,7 +380,7 @@ fn a_session_of_shogihome() {
     }
     engine.assert_silent();
     engine.say("usinewgame");
-    let (answer, said) = engine.ask(&format!("sfen {MATE}"), "go mate 30000");
+    let (answer, said) = engine.ask(&format!("sfen {MATE}"), "go mate 600000");
     assert_mates(position(MATE), &answer);
     assert_eq!(number(&said[0], "multipv"), 1, "{said:?}");
     engine.say(&format!("position sfen {ENDLESS}"));

@@ -67,7 +67,7 @@ impl Shared {
 
     /// Plays games until they are stopped.
     fn play(&self, settings: GameSettings, wait: Wait) {
-        let mut mates = LeafSearch::new(1);
+        let mut mates = LeafSearch::try_new(1).unwrap();
         let (sender, answers) = channel();
         while !self.is_stopped() {
             let number = self.seed.fetch_add(1, Ordering::Relaxed);

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .collect();
         let mut leaves = vec![Leaf::default(); trees.len()];
         let mut batch = Batch::new(trees.len(), planes);
-        let mut mates = LeafSearch::new(1);
+        let mut mates = LeafSearch::try_new(1).unwrap();
         let start = Instant::now();
         let mut waiting = Vec::new();
         for _ in 0..playouts {

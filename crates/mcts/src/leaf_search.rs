@@ -27,14 +27,6 @@ pub struct MateLine {
 impl LeafSearch {
     /// A solver with a table of so many MiB.
     ///
-    /// # Panics
-    /// If there is no memory for it, see [`Self::try_new`].
-    pub fn new(table_mib: usize) -> Self {
-        Self::try_new(table_mib).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// A solver with a table of so many MiB.
-    ///
     /// # Errors
     /// [`TableError`] if there is no memory for it.
     pub fn try_new(table_mib: usize) -> Result<Self, TableError> {

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod group;
+
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +12,8 @@ use std::time::{Duration, Instant};
 use std::{mem, thread};
 
 use thiserror::Error;
+
+pub use group::kill_all;
 
 /// The longest line that is accepted, without its end.
 pub const MAX_LINE_BYTES: usize = 1 << 16;
@@ -25,6 +29,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How long a process may take to end once it has closed its pipes or was killed.
 const END_PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long a cancel flag may take to be set after a process has ended by the same signal. Callers may set it only when
+/// they look at another flag, every 50 to 100 ms.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(150);
 
 /// Why a process gave no answer.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -75,7 +83,8 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// A running program with pipes to and from it. Dropping it kills the process.
+/// A running program with pipes to and from it. Dropping it kills the process and, on Unix, the programs it has
+/// started.
 #[derive(Debug)]
 pub struct ChildProcess {
     child: Child,
@@ -99,18 +108,17 @@ enum Event {
 }
 
 impl ChildProcess {
-    /// Starts a program with its arguments.
+    /// Starts a program with its arguments. On Unix it leads a process group of its own, so Ctrl-C at a terminal does
+    /// not reach it.
     ///
     /// # Errors
     ///
     /// If the system does not start it.
     pub fn start(command: &[String], stderr: Stdio) -> io::Result<Self> {
-        let mut child = Command::new(command.first().map_or("", String::as_str))
-            .args(command.get(1..).unwrap_or_default())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(stderr)
-            .spawn()?;
+        let mut to_spawn = Command::new(command.first().map_or("", String::as_str));
+        to_spawn.args(command.get(1..).unwrap_or_default());
+        to_spawn.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        let mut child = group::spawn(&mut to_spawn)?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both were asked for");
         };
@@ -267,18 +275,22 @@ impl ChildProcess {
     /// Why a process closed a pipe. Waits briefly for its exit status.
     fn end(&mut self, wait: &Wait<'_>) -> Fault {
         let status = self.exit_status();
-        match status {
-            // Ctrl-C at a terminal also reaches the process, so a cancelled wait takes precedence over its exit.
-            _ if wait.is_cancelled() => Fault::Cancelled,
-            Some(status) => Fault::Ended(status),
-            None => Fault::Closed,
+        // A job system may send a signal to this process and to its children, in any order. The request to cancel
+        // takes precedence over the exit, so give it time to arrive.
+        let until = Instant::now() + CANCEL_PATIENCE;
+        while !wait.is_cancelled() {
+            if Instant::now() >= until {
+                return status.map_or(Fault::Closed, Fault::Ended);
+            }
+            thread::sleep(Duration::from_millis(5));
         }
+        Fault::Cancelled
     }
 
     fn exit_status(&mut self) -> Option<ExitStatus> {
         let until = Instant::now() + END_PATIENCE;
         loop {
-            match self.child.try_wait() {
+            match group::try_reap(&mut self.child) {
                 Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
                 Ok(status) => return status,
                 Err(_) => return None,
@@ -286,10 +298,14 @@ impl ChildProcess {
         }
     }
 
-    /// Kills the process.
+    /// Waits briefly for the process to end by itself, and kills it otherwise.
+    pub fn end_or_kill(mut self) {
+        self.exit_status();
+    }
+
+    /// Kills the process and, on Unix, the programs it has started.
     pub fn kill(&mut self) {
-        // Fails if the process has already ended.
-        drop(self.child.kill());
+        group::kill(&mut self.child);
         // Not `wait`: a process that hangs in the kernel must not hang this one.
         self.exit_status();
     }

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -67,8 +67,67 @@ fn an_answer_has_its_length() {
     child.send(b"\n".to_vec());
     // The last byte may come later.
     let answer = child.answer(3, &long());
-    thread::sleep(Duration::from_millis(100));
-    assert!(answer == Err(Fault::Surplus) || child.has_unread());
+    let until = Instant::now() + LONG / 5;
+    while answer != Err(Fault::Surplus) && !child.has_unread() {
+        assert!(Instant::now() < until, "the fourth byte does not come");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until the process of this id has ended.
+fn wait_for_end(id: &str) {
+    let until = Instant::now() + LONG / 5;
+    loop {
+        let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
+        // One that has ended may wait for its parent to notice.
+        if state.is_empty() || state.starts_with(b"Z") {
+            return;
+        }
+        assert!(Instant::now() < until, "process {id} runs");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_a_program_has_started_ends_with_it() {
+    let starts = "sleep 600 <&- >&- 2>&- & echo $!";
+    let mut child = start(&format!("{starts}; exec sleep 600"));
+    let id = child.line(&long()).unwrap();
+    drop(child);
+    wait_for_end(&id);
+    let mut child = start(&format!("{starts}; exit 3"));
+    let id = child.line(&long()).unwrap();
+    assert!(matches!(child.line(&long()), Err(Fault::Ended(status)) if status.code() == Some(3)));
+    wait_for_end(&id);
+    let mut child = start(&format!("{starts}; exec sleep 600"));
+    let id = child.line(&long()).unwrap();
+    child.kill();
+    wait_for_end(&id);
+}
+
+#[test]
+fn a_program_may_end_by_itself() {
+    let file = std::env::temp_dir().join(format!("kyokumen-end-{}", std::process::id()));
+    let mut child = start(&format!("read line; touch {}", file.display()));
+    child.send(b"quit\n".to_vec());
+    child.end_or_kill();
+    assert!(file.exists());
+    fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn a_cancel_that_comes_soon_after_the_end_takes_precedence() {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&cancel);
+    let mut child = start("kill -INT $$");
+    // Its end has been noticed once.
+    while child.line(&Wait::new(LONG, &NEVER)).is_ok() {}
+    let setter = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(20));
+        set.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(child.line(&Wait::new(LONG, &cancel)), Err(Fault::Cancelled));
+    setter.join().unwrap();
 }
 
 #[test]

@@ -67,10 +67,4 @@ impl Figures {
     pub fn batch_fill(&self) -> f64 {
         self.evaluations as f64 / self.slots.max(1) as f64
     }
-
-    /// The share of the threads' time that was not spent in an evaluator, nor waiting for one.
-    pub fn searching_share(&self) -> f64 {
-        let idle = (self.evaluating + self.waiting).as_secs_f64();
-        1.0 - idle / self.running.as_secs_f64().max(f64::MIN_POSITIVE)
-    }
 }

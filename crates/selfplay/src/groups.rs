@@ -83,6 +83,10 @@ pub enum GamesError {
     /// The system gives no thread.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
+    /// All threads have ended, although no device reported an error and games are left to be played. A device that
+    /// reports a cancelled evaluation unasked causes this.
+    #[error("all threads have ended before the last game")]
+    Ended,
     /// A thread has no memory for the table of its mate searches.
     #[error("cannot begin to search")]
     Table(#[from] TableError),
@@ -215,7 +219,7 @@ impl Games {
         self.shared.wanted.load(Ordering::Relaxed) - self.start
     }
 
-    /// The next game if it is there within a time; `Ok(None)` if it is not, or there is none.
+    /// The next game if it is there within a time; `Ok(None)` if it is not, or all were yielded.
     ///
     /// # Errors
     ///
@@ -232,11 +236,7 @@ impl Games {
             match self.deliveries.recv_deadline(until) {
                 Ok(delivery) => self.put(delivery)?,
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => {
-                    // All groups are gone: one has panicked, or a device has.
-                    self.join();
-                    return Ok(None);
-                }
+                Err(RecvTimeoutError::Disconnected) => return self.end().map(|()| None),
             }
         }
     }
@@ -281,9 +281,7 @@ impl Iterator for Games {
                 return Some(Ok(game));
             }
             let Ok(delivery) = self.deliveries.recv() else {
-                // All groups are gone: they have nothing to do, or one has panicked.
-                self.join();
-                break;
+                return self.end().err().map(Err);
             };
             if let Err(error) = self.put(delivery) {
                 return Some(Err(error));
@@ -301,6 +299,16 @@ impl Drop for Games {
 }
 
 impl Games {
+    /// Called when all groups have ended: they have played all games, or one has failed or panicked.
+    fn end(&mut self) -> Result<(), GamesError> {
+        self.join();
+        if self.has_failed || self.is_done() {
+            return Ok(());
+        }
+        self.has_failed = true;
+        Err(GamesError::Ended)
+    }
+
     /// Waits for the groups, and tells the panic of one.
     fn join(&mut self) {
         for thread in self.threads.drain(..) {

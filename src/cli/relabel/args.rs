@@ -12,7 +12,7 @@ use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
 use crate::cli::heading;
 use crate::cli::job_args::JobArgs;
-use crate::cli::option::{decimal_number, mate_limits, seconds, whole_number};
+use crate::cli::option::{decimal_number, mate_limits, positive, positive_seconds, whole_number};
 use crate::cli::record_args::RecordArgs;
 use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};
@@ -107,9 +107,9 @@ pub(super) struct EngineArgs {
     #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Restart an engine that takes this long to get ready, or sends no search information for this long
+    /// Restart the engine if it is not ready within this time, or makes no progress in its search for this time
     /// [default: 60]
-    #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
 
@@ -120,13 +120,11 @@ impl SettingArgs {
         inputs: Vec<PathBuf>,
         config: Option<PathBuf>,
     ) -> anyhow::Result<JobPlan> {
-        let (mix, scale) = (self.mix.unwrap_or(0.0), self.scale.unwrap_or(EVAL_SCALE));
+        let mix = self.mix.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&mix) {
             return Err(Usage(format!("--mix: {mix} is not from 0 to 1")).into());
         }
-        if !scale.is_finite() || scale <= 0.0 {
-            return Err(Usage(format!("--scale: {scale} is no number above 0")).into());
-        }
+        let scale = positive("--scale", self.scale.unwrap_or(EVAL_SCALE))?;
         let evaluator = Map::new();
         let settings = Settings {
             fill: self.fill.unwrap_or_default(),

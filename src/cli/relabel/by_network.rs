@@ -10,6 +10,7 @@ use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
+use crate::cli::option::positive;
 use crate::cli::search_args::check_table;
 use crate::relabel::network::{NetworkEvaluator, NetworkSettings};
 use crate::relabel::relabel;
@@ -48,10 +49,7 @@ fn asked(model: &Path, settings: &SettingArgs) -> Result<NetworkSettings, Usage>
         return Err(Usage("--policy says what a search has found: --playouts N".to_owned()));
     }
     let policy_temperature = of.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
-    if !policy_temperature.is_finite() || policy_temperature <= 0.0 {
-        let message = format!("--policy-temperature: {policy_temperature} is no number above 0");
-        return Err(Usage(message));
-    }
+    let policy_temperature = positive("--policy-temperature", policy_temperature)?;
     let limits = |(depth, nodes)| MateLimits { depth, nodes };
     Ok(NetworkSettings {
         model: Model::named(model),

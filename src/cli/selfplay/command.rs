@@ -11,6 +11,7 @@ use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::failure::{Failure, plan_error, run_error};
 use crate::cli::message::say;
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
+use crate::cli::option::positive;
 use crate::cli::progress::Shown;
 use crate::cli::report::{counted, records};
 use crate::cli::search_args::check_table;
@@ -258,13 +259,5 @@ fn not_negative(option: &str, value: f32) -> Result<f32, Usage> {
         Ok(value)
     } else {
         Err(Usage(format!("{option}: {value} is no number from 0 on")))
-    }
-}
-
-fn positive(option: &str, value: f32) -> Result<f32, Usage> {
-    if value.is_finite() && value > 0.0 {
-        Ok(value)
-    } else {
-        Err(Usage(format!("{option}: {value} is no number above 0")))
     }
 }

@@ -39,7 +39,7 @@ Examples:
   kyokumen solve --all=line \"SFEN\"
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 130 or 143 interrupted.")]
+Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 129, 130 or 143 interrupted.")]
 pub(in crate::cli) struct SolveArgs {
     /// An SFEN, a file of positions, or `-` for standard input [default: -]
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]

@@ -24,7 +24,7 @@ fn devices(number: usize, batch: usize) -> Devices {
 #[test]
 fn a_search_has_the_visits_that_are_wanted_and_nothing_waits() {
     for (number, batch) in [(1, 1), (1, 7), (3, 16)] {
-        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         let mut devices = devices(number, batch);
         for most in [1, 50, 1000] {
             devices.search(&mut tree, &mut mates, most, |_| true).unwrap();
@@ -49,7 +49,7 @@ fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
     let (root, history) = (tree.position().clone(), tree.history().clone());
     tree = Tree::new(SearchSettings { puct, ..settings }, root, history, 1);
     // Batches in which walks meet: what is given up must not stay counted.
-    devices(2, 16).search(&mut tree, &mut LeafSearch::new(1), 500, |_| true).unwrap();
+    devices(2, 16).search(&mut tree, &mut LeafSearch::try_new(1).unwrap(), 500, |_| true).unwrap();
     let moves = tree.root().moves;
     assert!(moves.iter().all(|m| m.noise_visits <= m.visits));
     let noise: u32 = moves.iter().map(|m| m.noise_visits).sum();
@@ -59,7 +59,7 @@ fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
 #[test]
 fn one_device_gives_the_same_tree_again() {
     let search = || {
-        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         devices(1, 8).search(&mut tree, &mut mates, 2000, |_| true).unwrap();
         (tree.root(), tree.len())
     };
@@ -68,7 +68,7 @@ fn one_device_gives_the_same_tree_again() {
 
 #[test]
 fn a_search_ends_when_it_is_told_to() {
-    let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+    let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
     devices(2, 4).search(&mut tree, &mut mates, u32::MAX, |tree| tree.len() < 500).unwrap();
     assert!((500..600).contains(&tree.len()), "{}", tree.len());
 }
@@ -95,7 +95,7 @@ fn devices_that_fail_or_panic_end_the_search() {
     let failures: [fn() -> Result<(), EvaluationError>; 2] =
         [|| Err(EvaluationError::Runtime("out of order".into())), || panic!("out of order")];
     for fails in failures {
-        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         let sound = Box::new(Hashed::default());
         let mut devices = Devices::start(vec![sound, Box::new(Failing(20, fails))], 4).unwrap();
         assert!(devices.search(&mut tree, &mut mates, 1_000_000, |_| true).is_err());
@@ -125,7 +125,7 @@ impl Evaluator for Hanging {
 #[test]
 fn a_device_that_hangs_does_not_keep_a_search_from_ending() {
     for answers in [0, 2] {
-        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         let mut devices = Devices::start(vec![Box::new(Hanging(answers))], 4).unwrap();
         // Again with no batch left.
         for _ in 0..2 {

@@ -177,7 +177,7 @@ fn check(
     let mut history = PositionHistory::default();
     history.push(root);
     let mut tree = Tree::new(settings, root.clone(), history, 0);
-    search(&mut tree, &mut LeafSearch::new(1), &mut Hashed { seed }, visits);
+    search(&mut tree, &mut LeafSearch::try_new(1).unwrap(), &mut Hashed { seed }, visits);
     assert_eq!(tree.root().visits, visits);
     Some(compare(&node, &tree, &mut Vec::new()))
 }

@@ -227,7 +227,7 @@ fn check(game: &[Position], puct: Puct, simulations: u32, seed: u64) -> usize {
         history.push(position);
     }
     let mut tree = Tree::new(settings, root.clone(), history, seed);
-    search(&mut tree, &mut LeafSearch::new(1), &mut evaluator, simulations - 1);
+    search(&mut tree, &mut LeafSearch::try_new(1).unwrap(), &mut evaluator, simulations - 1);
     compare(&plain_root, &tree, &mut Vec::new())
 }
 

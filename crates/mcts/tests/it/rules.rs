@@ -18,7 +18,7 @@ fn tree(sfen: &str, moves: &str, leaf_mate: MateLimits) -> Tree {
 
 /// Visits until the root is proven, at most `most`.
 fn search(tree: &mut Tree, most: u32) -> u32 {
-    super::search(tree, &mut LeafSearch::new(1), &mut Uniform::default(), most);
+    super::search(tree, &mut LeafSearch::try_new(1).unwrap(), &mut Uniform::default(), most);
     tree.visits()
 }
 
@@ -77,7 +77,7 @@ fn what_was_given_up_is_searched_again() {
     let mut searched = tree("4k4/9/9/9/9/9/9/9/4K4 b R2b4g4s4n4l18pr 1", "", MateLimits::NONE);
     let mut given_up = searched.clone();
     search(&mut searched, 50);
-    let mut mates = LeafSearch::new(1);
+    let mut mates = LeafSearch::try_new(1).unwrap();
     let mut leaf = Leaf::default();
     assert_eq!(given_up.simulate(&mut leaf, &mut mates), Simulation::Leaf);
     assert_eq!(given_up.simulate(&mut Leaf::default(), &mut mates), Simulation::Collision);

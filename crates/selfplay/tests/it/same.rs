@@ -77,6 +77,35 @@ fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
     assert!(matches!(failure, Some(GamesError::Evaluation { device: 0, .. })), "{failure:?}");
 }
 
+/// Reports a cancelled evaluation that nobody has cancelled.
+struct Cancelled;
+
+impl Evaluator for Cancelled {
+    fn planes(&self) -> Option<Input2> {
+        None
+    }
+
+    fn evaluate(&mut self, _: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
+        Err(EvaluationError::Cancelled)
+    }
+}
+
+#[test]
+fn games_that_are_missing_are_an_error() {
+    for groups in [1, 2] {
+        let start = || {
+            let run = RunSettings { groups, ..RUN };
+            let devices = vec![vec![Box::new(Cancelled) as Box<dyn Evaluator>]];
+            Games::play(settings(), run, 1, 0..10, Box::new(StartPosition), devices).unwrap()
+        };
+        let mut games = start();
+        assert!(matches!(games.next(), Some(Err(GamesError::Ended))));
+        assert!(games.next().is_none());
+        let within = start().next_within(Duration::from_mins(1));
+        assert!(matches!(within, Err(GamesError::Ended)));
+    }
+}
+
 /// What playing with a device says that panics in the middle.
 fn panic_of(groups: usize, play: impl FnOnce(Games)) -> String {
     let device = Failing { batches: 500, panics: true };

@@ -45,6 +45,11 @@ impl Info {
         visited.enumerate().map(info).collect()
     }
 
+    /// Simulations of the search so far.
+    pub(super) const fn visits(&self) -> u32 {
+        self.visits
+    }
+
     /// A proven mate.
     pub(super) fn of_mate(tree: &Tree, line: &[Move], elapsed: Duration) -> Self {
         let score = Score::Mate { wins: true, plies: line.len() };

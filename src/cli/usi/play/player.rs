@@ -4,13 +4,15 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use anyhow::Context;
-use crossbeam_channel::{Receiver, select};
+use anyhow::{Context, anyhow};
+use crossbeam_channel::{Receiver, RecvTimeoutError, select};
 
 use super::clock::deadline;
+use super::info::Info;
 use super::options::PlayOptions;
 use super::thinker::{Control, Decision, Event, Networks, Thinker, Thought};
 use crate::cli::advice::told;
@@ -21,6 +23,12 @@ use crate::cli::usi::reply::identity;
 /// How long a search that is told to end may take to do so before the engine goes without its answer.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long a search that nobody can stop any more may make no progress. Some networks take seconds to answer first.
+const STALLED_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often the conversation checks whether the process must end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 const GONE: &str = "the thread that searches has ended";
 
 pub(super) struct Player<W> {
@@ -30,6 +38,8 @@ pub(super) struct Player<W> {
     /// What a search is asked about; `None` after a command whose position was none.
     of: Option<GamePosition>,
     search: Option<Search>,
+    /// Set when the process must end.
+    cancel: Arc<AtomicBool>,
 }
 
 /// A search that is not answered yet.
@@ -48,14 +58,14 @@ enum Next {
 }
 
 impl<W: Write> Player<W> {
-    pub(super) fn new(out: W, networks: Networks) -> io::Result<Self> {
+    pub(super) fn new(out: W, networks: Networks, cancel: Arc<AtomicBool>) -> io::Result<Self> {
         let (thinker, options) = (Thinker::start(networks)?, PlayOptions::new());
-        Ok(Self { out, thinker, options, of: Some(GamePosition::start()), search: None })
+        Ok(Self { out, thinker, options, of: Some(GamePosition::start()), search: None, cancel })
     }
 
-    /// Converses until `quit` or the end of the lines.
+    /// Converses until `quit` or the end of the lines, or until `cancel` is set.
     pub(super) fn run(&mut self, lines: &Receiver<io::Result<Line>>) -> anyhow::Result<()> {
-        loop {
+        while !self.is_cancelled() {
             select! {
                 recv(lines) -> line => match line {
                     Ok(line) => {
@@ -71,8 +81,14 @@ impl<W: Write> Player<W> {
                     Err(_) => return self.end_of_input(),
                 },
                 recv(self.thinker.events()) -> event => self.hear(event.context(GONE)?)?,
+                default(LOOK_EVERY) => {}
             }
         }
+        self.end()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     fn obey(&mut self, command: Command) -> anyhow::Result<Next> {
@@ -203,16 +219,38 @@ impl<W: Write> Player<W> {
         }
     }
 
-    /// Nobody can stop a search any more: one that ends by itself still does.
+    /// Nobody can stop a search any more. One that ends by itself still does, unless it makes no progress.
     fn end_of_input(&mut self) -> anyhow::Result<()> {
-        while self.search.as_ref().is_some_and(|search| {
-            let has_limit = search.limits.nodes.is_some() || search.limits.move_time.is_some();
-            has_limit && !search.limits.on_request()
-        }) {
-            let event = self.thinker.events().recv().context(GONE)?;
-            self.hear(event)?;
+        let mut progress = None;
+        while self.ends_by_itself() && !self.is_cancelled() {
+            match self.thinker.events().recv_timeout(LOOK_EVERY) {
+                Ok(event) => {
+                    // The first of these comes when the networks are loaded, which may take long.
+                    if let Event::Info(infos) = &event {
+                        let visits = infos.iter().map(Info::visits).max().unwrap_or(0);
+                        if progress.is_none_or(|(most, _)| visits > most) {
+                            progress = Some((visits, Instant::now()));
+                        }
+                    }
+                    self.hear(event)?;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(anyhow!(GONE)),
+            }
+            if progress.is_some_and(|(_, since)| since.elapsed() > STALLED_PATIENCE) {
+                self.complain("the network does not answer: the search is stopped")?;
+                break;
+            }
         }
         self.end()
+    }
+
+    /// Whether a search is under way that needs no `stop`.
+    fn ends_by_itself(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| {
+            let has_limit = search.limits.nodes.is_some() || search.limits.move_time.is_some();
+            has_limit && !search.limits.on_request()
+        })
     }
 
     /// Ends a search under way and gives the answer it has.

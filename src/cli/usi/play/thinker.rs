@@ -263,6 +263,7 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.loading = None;
+                    self.tell_ready(Ok(()));
                     return Err(anyhow!(LOADER_GONE));
                 }
             }
@@ -448,5 +449,29 @@ impl<'a> RootMate<'a> {
             self.take(answer);
         }
         Ok(self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readiness_is_told_although_the_loader_has_panicked() {
+        let (event, events) = unbounded();
+        let networks = Networks { models: Vec::new(), policy_temperature: 1.0, batch: 1 };
+        let mut worker = Worker {
+            networks,
+            devices: None,
+            loading: Some(bounded(1).1),
+            ready_asked: 1,
+            mates: LeafSearch::try_new(1).unwrap(),
+            searcher: Searcher::start().unwrap(),
+            cancel: Arc::default(),
+            events: event,
+        };
+        let error = worker.wait_for_devices(|| true).unwrap_err();
+        assert_eq!(error.to_string(), LOADER_GONE);
+        assert!(matches!(events.try_recv(), Ok(Event::Ready(Ok(())))));
     }
 }

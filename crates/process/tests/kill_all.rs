@@ -1,0 +1,21 @@
+//! The end of all programs at once. It needs a process of its own, as no program can be started afterwards.
+#![cfg(unix)]
+
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use kyokumen_process::{ChildProcess, Fault, Wait, kill_all};
+
+#[test]
+fn all_programs_are_killed_and_none_is_started_any_more() {
+    let never = AtomicBool::new(false);
+    let wait = Wait::new(Duration::from_mins(5), &never);
+    let command = ["sh", "-c", "sleep 600"].map(str::to_owned);
+    let start = || ChildProcess::start(&command, Stdio::null()).unwrap();
+    let [mut first, mut second] = [start(), start()];
+    kill_all();
+    for child in [&mut first, &mut second, &mut start()] {
+        assert!(matches!(child.line(&wait), Err(Fault::Ended(_))));
+    }
+}
