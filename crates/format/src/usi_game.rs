@@ -148,9 +148,10 @@ impl<'a> Words<'a> {
     fn setup(&mut self, from: Option<usize>) -> Result<Setup, DecodeError> {
         let from = from.unwrap_or(self.at);
         let rest = &self.text[from..];
-        let len = rest.find(" moves").unwrap_or(rest.len());
-        self.at = from + len;
-        let text = rest[..len].trim();
+        let mut words = Words { at: from, ..*self };
+        let moves = std::iter::from_fn(|| words.next_word()).find(|(_, word)| *word == MOVES);
+        self.at = moves.map_or(self.text.len(), |(at, _)| at);
+        let text = self.text[from..self.at].trim();
         let at = from + rest.len() - rest.trim_start().len();
         Ok(sfen_text::parse(text.as_bytes(), at)?.setup)
     }

@@ -172,7 +172,8 @@ impl GameConverter<'_> {
     ) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
         self.to.write_unit(unit.bytes, &mut bytes)?;
-        let is_same = memchr::memmem::find(&bytes, unit.bytes).is_some();
+        // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
+        let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, unit.bytes).is_some();
         let mut counts = Counts::default();
         for (number, ReadGame { game, .. }) in games.iter().flatten().enumerate() {
             let loss =
@@ -193,7 +194,7 @@ impl GameConverter<'_> {
 
     /// What a game lost that was written with its unit. Text that was transcoded keeps what nobody understands.
     fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
-        let loss = InfoLoss::of(game, self.to);
+        let loss = InfoLoss::of(game, self.to, self.plan.write_options());
         if loss.lines == 0 && loss.counts.headers == 0 {
             return loss;
         }
@@ -256,7 +257,8 @@ impl GameConverter<'_> {
         }
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &read.records[moves];
-        let loss = InfoLoss::of(&part, to);
+        let options = self.plan.write_options();
+        let loss = InfoLoss::of(&part, to, options);
         if settings.strict {
             strict::check_info(loss).map_err(|loss| (wanted.clone(), loss))?;
             for (index, record) in (wanted.start..).zip(records) {
@@ -265,7 +267,6 @@ impl GameConverter<'_> {
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        let options = self.plan.write_options();
         to.append_unit(encoded.open_record(), |out| write_game_with(to, &part, options, out))
             .map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());

@@ -161,7 +161,11 @@ impl Start {
             return Err(unknown);
         }
         let mut replay = match self.arranged_at {
-            None => Replay::new(replay::even_start(), 0)?,
+            None => {
+                let even = replay::even_start();
+                let setup = Setup::new(*even.board(), even.hands(), self.side_to_move, 1);
+                Replay::new(setup.map_err(|error| DecodeErrorKind::Setup(error).at(0))?, 0)?
+            }
             Some(at) => {
                 let setup = replay::arrangement(self.board, self.hands, self.side_to_move);
                 Replay::new(setup.map_err(|error| DecodeErrorKind::Setup(error).at(at))?, at)?
