@@ -232,6 +232,40 @@ mod tests {
         }
     }
 
+    /// Their codes have a zero in the other byte than those of ASCII characters.
+    #[test]
+    fn characters_with_a_zero_byte_do_not_hide_utf_16() {
+        for text in [
+            "手合割：平手　　\r\n先手：一\r\n   1 ７六歩(77)\r\n",
+            "先手：Ａ　　　　　　　　\r\n後手：一二三　　　　\r\n",
+            "V2.2\nN+一\nPI\n+\n+7776FU\n",
+        ] {
+            let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            for (bytes, name) in [(little, "UTF-16LE"), (big, "UTF-16BE")] {
+                let error = encoding_of(&bytes).unwrap_err().to_string();
+                assert!(error.contains(name), "{error}");
+            }
+            // Zeros of a damaged disk are no UTF-16.
+            let damaged = [text.as_bytes(), &[0; 51]].concat();
+            assert_eq!(encoding_of(&damaged), Ok(UTF_8));
+        }
+    }
+
+    #[test]
+    fn a_line_in_utf_8_may_stand_among_others() {
+        for encoding in [SHIFT_JIS, EUC_JP] {
+            assert_eq!(decode_as(encoding, "後手：表太郎".as_bytes()), "後手：表太郎");
+            for text in ["先手：表太郎", "ﾂｧ", "N+é", "ASCII"] {
+                assert_eq!(
+                    decode_as(encoding, &encoding.encode(text).0),
+                    encoding.decode(&encoding.encode(text).0).0
+                );
+            }
+        }
+        assert_eq!(decode_as(UTF_8, &SHIFT_JIS.encode("先手：表太郎").0), "先手：表太郎");
+    }
+
     #[test]
     fn what_shift_jis_lacks_is_mapped_or_named() {
         let mut bytes = Vec::new();

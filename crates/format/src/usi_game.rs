@@ -182,6 +182,8 @@ mod tests {
             ("startpos".to_owned(), vec![]),
             (format!("sfen {handicap} moves 3c3d 7g7f"), vec![1, 2]),
             (format!("{handicap} moves 3c3d"), vec![1]),
+            (format!("{handicap}\tmoves\t3c3d"), vec![1]),
+            (format!("position\tsfen {handicap}\t moves 3c3d"), vec![1]),
         ] {
             let records = read_all(&line);
             let read: Vec<u16> =
