@@ -19,7 +19,7 @@ use super::lines::{Lines, decode, mark_len, without_mark};
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use super::text_encoding::{decode_as, encoding_of};
-use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
+use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};
 use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
@@ -212,8 +212,7 @@ fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
         return None;
     }
     if [*a, *b] == *b"00" {
-        let dropped = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
-        return Some(Move::drop(dropped, to));
+        return held_kind(kind).map(|dropped| Move::drop(dropped, to));
     }
     let from = square_of(&[*a, *b])?;
     let piece = position.piece_on(from).filter(|piece| piece.color == side && from != to)?;

@@ -160,6 +160,7 @@ impl fmt::Display for InfoCounts {
         let kinds = self.by_kind().into_iter().filter(|&(_, number)| number > 0);
         for (index, (kind, number)) in kinds.enumerate() {
             let kind = if number == 1 { &kind[..kind.len() - 1] } else { kind };
+            let kind = kind.replace('_', " ");
             write!(f, "{}{number} {kind}", if index > 0 { ", " } else { "" })?;
         }
         Ok(())

@@ -19,7 +19,7 @@ const UTF_16_SAMPLE: usize = 256;
 /// Decodes a whole text without its byte order mark. Invalid bytes become replacement characters.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Syntax`] if the text is UTF-16.
+/// [`DecodeErrorKind::Encoding`] if the text is UTF-16.
 pub(crate) fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeErrorKind> {
     Ok(decode_as(encoding_of(bytes)?, bytes))
 }
@@ -27,12 +27,12 @@ pub(crate) fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeErrorKind>
 /// Detects the encoding of lines of text.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Syntax`] that names UTF-16, or CR as the only line end.
+/// [`DecodeErrorKind::Encoding`] that names UTF-16, or CR as the only line end.
 pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
     let encoding = detect(bytes)?;
     if is_cr_only(bytes) {
         let expected = "lines that end with LF or CRLF (convert the line ends first)";
-        return Err(DecodeErrorKind::syntax(expected, b"CR alone"));
+        return Err(DecodeErrorKind::Encoding { expected, found: "CR alone" });
     }
     Ok(encoding)
 }
@@ -46,11 +46,11 @@ fn is_cr_only(bytes: &[u8]) -> bool {
 /// Detects the encoding of a text of whatever form.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Syntax`] that names UTF-16.
+/// [`DecodeErrorKind::Encoding`] that names UTF-16.
 pub(crate) fn detect(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
-    if let Some(name) = utf_16(bytes) {
+    if let Some(found) = utf_16(bytes) {
         let expected = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";
-        return Err(DecodeErrorKind::syntax(expected, name.as_bytes()));
+        return Err(DecodeErrorKind::Encoding { expected, found });
     }
     if is_utf_8(bytes) {
         return Ok(UTF_8);

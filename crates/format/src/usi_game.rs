@@ -12,6 +12,7 @@ use super::game::Game;
 use super::played::Played;
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, one, with_line_end};
+use super::text_encoding::detect;
 use super::{lines, sfen_text};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
@@ -49,7 +50,8 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
         return Err(DecodeErrorKind::Comment.at(0));
     }
     let Ok(text) = std::str::from_utf8(line) else {
-        return Err(syntax("text", "other bytes", 0));
+        detect(line).map_err(|kind| kind.at(0))?;
+        return Err(syntax("text in ASCII", "other bytes", 0));
     };
     let mut words = Words { text, at: lines::mark_len(line) };
     let mut word = words.next_word();

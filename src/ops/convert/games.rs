@@ -175,13 +175,16 @@ impl GameConverter<'_> {
         // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
         let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, unit.bytes).is_some();
         let mut counts = Counts::default();
-        for (number, ReadGame { game, .. }) in games.iter().flatten().enumerate() {
+        for (number, ReadGame { game, records, .. }) in games.iter().flatten().enumerate() {
             let loss =
                 if is_same { InfoLoss::default() } else { self.loss(game, (&bytes, number)) };
             if self.plan.settings.strict {
                 strict::check_info(loss)?;
             }
-            counts.count_game(game, loss.counts);
+            // A blank text, or a line of USI without moves, is no game.
+            if !records.is_empty() {
+                counts.count_game(game, loss.counts);
+            }
         }
         self.processed.counts.add(&counts);
         let records = || games.iter().flatten().flat_map(|game| &game.records);

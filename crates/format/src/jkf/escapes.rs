@@ -28,7 +28,8 @@ impl Escapes {
             self.characters += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
             self.faults += usize::from(!chunk.invalid().is_empty());
         }
-        self.is_not_euc_jp |= EUC_JP.decode_without_bom_handling(text).1;
+        self.is_not_euc_jp = self.is_not_euc_jp
+            || EUC_JP.decode_without_bom_handling_and_without_replacement(text).is_none();
         // As in `text_encoding`, damaged UTF-8 is still UTF-8.
         let is_utf_8 = self.faults == 0 || self.characters > 2 * self.faults;
         is_utf_8 || !self.is_not_euc_jp || !ends_within_character(text)

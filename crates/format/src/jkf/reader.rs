@@ -1,7 +1,7 @@
 //! Reads JKF games. Omitted values are inferred from the board; values that contradict the board are errors.
 
 use encoding_rs::UTF_8;
-use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
+use kyokumen_shogi::{Move, PieceKind, Position, Square};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ use super::relative::relative_of;
 use super::schema::{
     EntryObject, GameObject, InitialObject, MoveObject, Place, elapsed_ms, is_null, text_of,
 };
-use crate::csa::codes::kind_of;
+use crate::csa::codes::{held_kind, kind_of};
 use crate::csa::ending::{Mark, Summary, take_mark};
 use crate::played::Variation;
 
@@ -64,7 +64,7 @@ impl<'a> Text<'a> {
             let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
             let within = (before + error.column().saturating_sub(1)).min(json.len());
             let (within, expected) = if error.is_data() {
-                let expected = "a value of the schema of json-kifu-format, no key twice";
+                let expected = "a value that fits the schema of json-kifu-format, each key once";
                 (start_of_value(json, within), expected)
             } else {
                 (within, "a JSON object")
@@ -303,7 +303,7 @@ fn drop_or_found(
     kind: PieceKind,
     to: Square,
 ) -> Result<Move, DecodeErrorKind> {
-    let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind);
+    let held = held_kind(kind);
     let relative = played.relative.as_deref().unwrap_or_default();
     if let Some(dropped) = held.map(|held| Move::drop(held, to))
         && (relative == "H" || (relative.is_empty() && position.is_legal(dropped)))

@@ -377,7 +377,7 @@ fn fractions_of_seconds_are_counted_where_they_are_lost() {
     for format in [Format::Csa, Format::Kif, Format::Kifu, Format::Jkf] {
         let lost = format.lost_info(&game);
         assert_eq!((lost.time_fractions, lost.times), (2, 0), "{format}");
-        assert_eq!(lost.to_string(), "2 time_fractions");
+        assert_eq!(lost.to_string(), "2 time fractions");
     }
     for format in [Format::Usi, Format::Ki2] {
         let lost = format.lost_info(&game);

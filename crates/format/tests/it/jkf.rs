@@ -416,3 +416,11 @@ fn a_comment_in_the_form_of_a_summary_stays_a_comment() {
     assert_eq!((again.result, again.ending), (game.result, None));
     assert_eq!(again.info.end_comments, [" summary:time up:black win:white lose"]);
 }
+
+#[test]
+fn a_time_before_the_first_move_is_skipped_and_counted() {
+    for (seconds, skipped) in [(3, 1), (0, 0)] {
+        let game = with_moves(&format!(r#"{{"time":{{"now":{{"s":{seconds}}}}}}},{PAWN}"#));
+        assert_eq!((game.moves.len(), game.info.skipped_lines), (1, skipped), "{seconds}");
+    }
+}
