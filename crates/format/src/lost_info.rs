@@ -67,7 +67,7 @@ impl Losses<'_> {
         let has_sign = game.result.is_some() || game.ending == Some(Ending::Interruption);
         let lost_times = u64::from(self.held.times && end_elapsed_ms.is_some() && !has_sign);
         if lost_times == 0 {
-            self.count_time(*end_elapsed_ms, &mut said);
+            count_time(*end_elapsed_ms, &mut said);
         }
         self.count_moves(&game.moves, &mut said);
         self.count_variations(&game.info.end_variations, &mut said);
@@ -82,17 +82,11 @@ impl Losses<'_> {
         }
     }
 
-    fn count_time(&self, elapsed_ms: Option<u64>, said: &mut InfoCounts) {
-        said.times += u64::from(elapsed_ms.is_some());
-        said.time_fractions +=
-            u64::from(elapsed_ms.is_some_and(|elapsed_ms| elapsed_ms % 1000 > 0));
-    }
-
     fn count_moves(&self, moves: &[Played], said: &mut InfoCounts) {
         for annotation in moves.iter().filter_map(|played| played.annotation.as_deref()) {
             said.comments += annotation.comments.len() as u64;
             said.bookmarks += u64::from(annotation.bookmark.is_some());
-            self.count_time(annotation.elapsed_ms, said);
+            count_time(annotation.elapsed_ms, said);
             self.count_variations(&annotation.variations, said);
         }
     }
@@ -113,4 +107,9 @@ impl Losses<'_> {
             }
         }
     }
+}
+
+fn count_time(elapsed_ms: Option<u64>, said: &mut InfoCounts) {
+    said.times += u64::from(elapsed_ms.is_some());
+    said.time_fractions += u64::from(elapsed_ms.is_some_and(|elapsed_ms| elapsed_ms % 1000 > 0));
 }

@@ -406,7 +406,9 @@ fn repeated_entries_and_fractions_of_seconds_are_counted_and_refused() {
         told += &bench.told(&bench.convert(from, to, &[]));
         std::fs::remove_file(bench.path(to)).unwrap();
     }
-    assert_data_eq!(told, str![[r#"
+    assert_data_eq!(
+        told,
+        str![[r#"
 status 1
 kifu to jkf: jkf cannot hold bookmarks
 error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost, which --strict refuses
@@ -444,7 +446,8 @@ csa to jkf: they have the same fields
   1 time fraction not written: jkf cannot hold them
   [FOLDER]/b.jkf (1 record)
 
-"#]]);
+"#]]
+    );
     // A copy loses nothing, and V3.0 has the fractions.
     for (to, options) in [("d.csa", &[][..]), ("e.csa", &["--csa-version", "3.0"])] {
         let ran = bench.convert("c.csa", to, &[options, &["--strict"]].concat());

@@ -425,11 +425,8 @@ fn entries_with_the_keyword_of_another_are_not_written_and_counted() {
 /// Hours, if every entry is compared with all before it.
 #[test]
 fn a_header_of_very_many_entries_is_written_and_counted() {
-    let mut text = String::from("V2.2\n");
-    for entry in 0..300_000 {
-        text += &format!("$K{entry}:1\n");
-    }
-    let mut game = read(&format!("{text}PI\n+\n")).unwrap();
+    let entries: Vec<String> = (0..300_000).map(|entry| format!("$K{entry}:1")).collect();
+    let mut game = read(&format!("V2.2\n{}\nPI\n+\n", entries.join("\n"))).unwrap();
     let title = Header { key: HeaderKey::Other("表題".to_owned()), value: "x".to_owned() };
     game.info.headers.extend(std::iter::repeat_n(title, 300_000));
     for format in [Format::Csa, Format::Jkf] {

@@ -290,7 +290,7 @@ fn what_a_variation_cannot_hold_is_counted() {
     for (variation, kept, skipped) in [
         (String::new(), 0, 0),
         (format!("{comment},{end}"), 0, 3),
-        (format!(r#"{{"special":"TORYO","comments":["a"]}}"#), 0, 2),
+        (r#"{"special":"TORYO","comments":["a"]}"#.to_owned(), 0, 2),
         (format!("{comment},{PAWN_OF_ROOK}"), 1, 2),
         (format!(r#"{PAWN_OF_ROOK},{{"special":"TORYO","time":{{"now":{{"s":1}}}}}}"#), 1, 1),
         (format!(r#"{PAWN_OF_ROOK},{{"forks":[[{PAWN_OF_WHITE}]]}}"#), 1, 1),
