@@ -97,8 +97,8 @@ fn hold_ending(result: Option<GameResult>, ending: &mut Option<Ending>) {
     }
 }
 
-/// Full seconds, entries in the writer's order, comments as single lines. Comments behind an end without a sign belong to
-/// the last move.
+/// Full seconds, entries in the writer's order, comments as single lines. Comments behind an end without a sign belong
+/// to the last move.
 fn hold_info(game: &mut Game) {
     hold_moves(&mut game.moves);
     let info = &mut game.info;
