@@ -62,7 +62,8 @@ pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u
 /// Reports information that is lost, as in `1 variation, 3 comments not written: csa cannot hold them`.
 pub(super) fn lost_info(lost: &BTreeMap<String, u64>, to: &str) {
     let lost = lost.iter().filter(|&(_, &number)| number > 0);
-    let lost = lost.map(|(kind, &number)| quantity(number, kind.trim_end_matches('s')));
+    let lost =
+        lost.map(|(kind, &number)| quantity(number, &kind.trim_end_matches('s').replace('_', " ")));
     let lost = lost.collect::<Vec<_>>().join(", ");
     if !lost.is_empty() {
         say!("  {lost} not written: {to} cannot hold them");

@@ -371,7 +371,10 @@ fn not(named: Option<&FormatName>) -> String {
 }
 
 fn sampled(readable: u64, records: u64) -> String {
-    format!("{readable} of {} of a sample", quantity(records, "record"))
+    match (readable, records) {
+        (0, 1) => "no record".to_owned(),
+        _ => format!("{readable} of {} of a sample", quantity(records, "record")),
+    }
 }
 
 fn hint(named: FormatName, found: &[FormatName], is_rename: bool) -> String {

@@ -201,6 +201,29 @@ fn what_no_format_fits_is_read_only_by_those_who_ask_for_a_quarantine() {
     }
 }
 
+/// The encoding and the line ends are those of the whole file, not of a byte.
+#[test]
+fn text_in_utf_16_or_with_cr_alone_is_refused_by_what_it_is() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let text = "V2.2\nN+一\nPI\n+\n+7776FU\n%TORYO\n";
+    let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let encodings =
+        "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first), found UTF-16LE";
+    let line_ends = "lines that end with LF or CRLF (convert the line ends first), found CR alone";
+    for (bytes, expected) in
+        [(utf_16, encodings), (text.replace('\n', "\r").into_bytes(), line_ends)]
+    {
+        write(folder, "a.csa", &bytes);
+        let (code, _, err) = run(folder, &["convert", "a.csa", "-o", "b.kifu"]);
+        let expected = format!(
+            "error: a.csa, record 0, at byte 0: expected {expected}; no record can be read as csa, as the name says, \
+             and no other format fits; use --from csa to read it all the same\n"
+        );
+        assert_eq!((code, err), (Some(2), expected));
+    }
+}
+
 #[test]
 fn compression_and_name_are_compared_too() {
     let folder = TempDir::new().unwrap();

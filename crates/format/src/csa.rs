@@ -9,9 +9,6 @@ mod head;
 mod start;
 pub(crate) mod version;
 
-use std::borrow::Cow;
-
-use encoding_rs::Encoding;
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -22,7 +19,7 @@ use super::lines::{Lines, decode, mark_len, without_mark};
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use super::text_encoding::{decode_as, encoding_of};
-use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
+use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};
 use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
@@ -111,8 +108,8 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     for line in Lines::new(unit) {
         let content = line.content();
         let mark = mark_len(content);
-        let text = in_utf_8(&content[mark..], encoding);
-        for (offset, statement) in statements(&text) {
+        let text = decode_as(encoding, content);
+        for (offset, statement) in statements(text.as_bytes()) {
             let at = at + mark + offset;
             if replay.is_none() && start.take(statement, at)? {
                 continue;
@@ -130,17 +127,6 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
         return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(unit.len()));
     }
     Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(true))
-}
-
-/// A line in UTF-8.
-fn in_utf_8<'a>(line: &'a [u8], encoding: &'static Encoding) -> Cow<'a, [u8]> {
-    if line.is_ascii() {
-        return Cow::Borrowed(line);
-    }
-    match decode_as(encoding, line) {
-        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-    }
 }
 
 /// The statements of a line with their places: a line is one, or several between commas.
@@ -226,8 +212,7 @@ fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
         return None;
     }
     if [*a, *b] == *b"00" {
-        let dropped = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
-        return Some(Move::drop(dropped, to));
+        return held_kind(kind).map(|dropped| Move::drop(dropped, to));
     }
     let from = square_of(&[*a, *b])?;
     let piece = position.piece_on(from).filter(|piece| piece.color == side && from != to)?;

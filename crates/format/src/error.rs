@@ -29,8 +29,8 @@ impl DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            // There is nothing to be found at any of its bytes.
-            kind @ DecodeErrorKind::TooLong => kind.fmt(f),
+            // They are about all bytes.
+            kind @ (DecodeErrorKind::TooLong | DecodeErrorKind::Encoding { .. }) => kind.fmt(f),
             kind => write!(f, "byte {}: {kind}", self.offset),
         }
     }
@@ -122,6 +122,14 @@ pub enum DecodeErrorKind {
     /// A move of a game in bits that are no move.
     #[error("{0}, the rest of the game is not read")]
     MalformedMove(MalformedMove),
+    /// Text in an encoding, or with line ends, that are not read.
+    #[error("expected {expected}, found {found}")]
+    Encoding {
+        /// The encodings or line ends that are read.
+        expected: &'static str,
+        /// What the text has.
+        found: &'static str,
+    },
     /// A unit without any record.
     #[error("no record")]
     Nothing,
@@ -169,6 +177,7 @@ impl DecodeErrorKind {
             Self::TooManyCandidates { .. } => "too_many_candidates",
             Self::MalformedMove(_) => "malformed_move",
             Self::IllegalMove { .. } => "illegal_move",
+            Self::Encoding { .. } => "encoding",
             Self::Nothing => "no_record",
             Self::Syntax { .. } => "syntax",
             Self::Comment => "comment",

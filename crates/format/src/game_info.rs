@@ -2,6 +2,7 @@
 //!
 //! Header keys are those of Kakinoki's KIF format and of CSA. Each corresponds to a key of the other.
 
+use std::collections::HashSet;
 use std::{fmt, ops};
 
 use crate::played::Variation;
@@ -71,14 +72,16 @@ pub struct InfoCounts {
     pub variations: u64,
     /// Bookmarks.
     pub bookmarks: u64,
+    /// Times that are not whole seconds and lose their fraction. Times that are lost altogether are not counted again.
+    pub time_fractions: u64,
 }
 
 /// The information that a format can hold.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is held or not, whatever the others")]
 pub(crate) struct HoldsInfo {
-    /// Whether the format can hold an entry with this key, given all entries of the game.
-    pub(crate) header: fn(&HeaderKey, &[Header]) -> bool,
+    /// Whether the format holds an entry with this key. Entries are asked about in file order.
+    pub(crate) header: for<'a> fn(&'a HeaderKey, &mut HeldHeaders<'a>) -> bool,
     pub(crate) comments: bool,
     pub(crate) times: bool,
     pub(crate) variations: bool,
@@ -94,6 +97,26 @@ impl HoldsInfo {
         variations: false,
         bookmarks: false,
     };
+}
+
+/// What a format holds of the header so far, for formats that hold a key only once.
+pub(crate) struct HeldHeaders<'a> {
+    /// Whether the header has an entry for the event.
+    pub(crate) has_event: bool,
+    /// The keywords of the entries that are held.
+    keywords: HashSet<&'a str>,
+}
+
+impl<'a> HeldHeaders<'a> {
+    pub(crate) fn new(headers: &[Header]) -> Self {
+        let has_event = headers.iter().any(|header| header.key == HeaderKey::Event);
+        Self { has_event, keywords: HashSet::new() }
+    }
+
+    /// Whether no entry before has this keyword.
+    pub(crate) fn is_first(&mut self, keyword: &'a str) -> bool {
+        self.keywords.insert(keyword)
+    }
 }
 
 impl GameInfo {
@@ -114,13 +137,14 @@ impl GameInfo {
 
 impl InfoCounts {
     /// The counts with their names in reports. The names are stable.
-    pub const fn by_kind(self) -> [(&'static str, u64); 5] {
+    pub const fn by_kind(self) -> [(&'static str, u64); 6] {
         [
             ("headers", self.headers),
             ("comments", self.comments),
             ("times", self.times),
             ("variations", self.variations),
             ("bookmarks", self.bookmarks),
+            ("time_fractions", self.time_fractions),
         ]
     }
 
@@ -136,6 +160,7 @@ impl fmt::Display for InfoCounts {
         let kinds = self.by_kind().into_iter().filter(|&(_, number)| number > 0);
         for (index, (kind, number)) in kinds.enumerate() {
             let kind = if number == 1 { &kind[..kind.len() - 1] } else { kind };
+            let kind = kind.replace('_', " ");
             write!(f, "{}{number} {kind}", if index > 0 { ", " } else { "" })?;
         }
         Ok(())
@@ -149,5 +174,6 @@ impl ops::AddAssign for InfoCounts {
         self.times += other.times;
         self.variations += other.variations;
         self.bookmarks += other.bookmarks;
+        self.time_fractions += other.time_fractions;
     }
 }

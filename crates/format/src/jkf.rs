@@ -3,6 +3,7 @@
 //! The format is defined by the schema and the README of json-kifu-format. See `docs/formats/jkf.md`.
 
 mod around;
+mod escapes;
 mod head;
 mod reader;
 mod relative;
@@ -13,8 +14,9 @@ use super::field::{Field, Fields};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
-use crate::lines::LONGEST_GROUP;
+use crate::lines::{LONGEST_GROUP, MARK};
 use around::{around, is_around};
+use escapes::Escapes;
 
 pub(super) const SPEC: Spec = Spec {
     name: "jkf",
@@ -34,7 +36,7 @@ pub(super) const SPEC: Spec = Spec {
         write: Some(writer::write),
         lost: lost_of_text,
         info: HoldsInfo {
-            header: |_, _| true,
+            header: head::holds,
             comments: true,
             times: true,
             variations: true,
@@ -63,12 +65,13 @@ pub(super) fn is_remark(unit: &[u8]) -> bool {
 fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let start = around(bytes);
     if bytes.get(start) != Some(&b'{') {
-        let may_be_mark = bytes.len() - start < 3 && b"\xef\xbb\xbf".starts_with(&bytes[start..]);
+        let may_be_mark = bytes.len() - start < MARK.len() && MARK.starts_with(&bytes[start..]);
         let is_known = start < bytes.len() && (at_end || !may_be_mark);
         let end = memchr::memchr(b'\n', &bytes[start..]).filter(|_| is_known);
         return end.map(|end| start + end + 1);
     }
     let (mut depth, mut in_string, mut at) = (0_u32, false, start);
+    let mut escapes = Escapes::default();
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'\n' => {
@@ -83,9 +86,19 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
                 }
             }
             b'\\' if in_string => {
-                at += usize::from(bytes.get(at + 1).is_some_and(|next| *next != b'\n'));
+                let is_escape = escapes.take(&bytes[escapes.from..at]);
+                let has_next = bytes.get(at + 1).is_some_and(|next| *next != b'\n');
+                at += usize::from(is_escape && has_next);
+                escapes.from = at + 1;
             }
-            b'"' => in_string = !in_string,
+            b'"' if in_string => {
+                escapes.take(&bytes[escapes.from..at]);
+                in_string = false;
+            }
+            b'"' => {
+                in_string = true;
+                escapes.from = at + 1;
+            }
             b'{' if !in_string => depth += 1,
             b'}' if !in_string => {
                 depth -= 1;

@@ -1,6 +1,6 @@
 //! Text as lines: the record between two line ends, and the bytes as they stood in the file.
 //!
-//! LF and CRLF end a line; the last line may lack its end.
+//! LF and CRLF end a line, also with several CR; the last line may lack its end.
 
 use std::borrow::Cow;
 
@@ -72,11 +72,14 @@ pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines.filter(|(_, text)| !text.is_empty())
 }
 
-/// A line without its end.
+/// A line without its end. Text that was converted twice has several carriage returns there.
+#[inline]
 pub(super) fn content(line: &[u8]) -> &[u8] {
-    match line {
-        [line @ .., b'\r', b'\n'] | [line @ .., b'\n'] | line => line,
+    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
+    while let [rest @ .., b'\r'] = line {
+        line = rest;
     }
+    line
 }
 
 pub(super) fn is_comment(line: &[u8]) -> bool {
@@ -84,16 +87,20 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 }
 
 /// The UTF-8 byte order mark. It occurs at the start of a file, and at line starts where files were joined.
-const MARK: &[u8] = "\u{feff}".as_bytes();
+pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The bytes of the mark that a line begins with.
+/// The bytes of the marks that a line begins with. Some programs add one to a file that has one.
 pub(super) fn mark_len(line: &[u8]) -> usize {
-    if line.starts_with(MARK) { MARK.len() } else { 0 }
+    line.len() - without_mark(line).len()
 }
 
-/// A line without the mark of the byte order.
-pub(super) fn without_mark(line: &[u8]) -> &[u8] {
-    &line[mark_len(line)..]
+/// A line without the marks of the byte order at its start.
+#[inline]
+pub(crate) fn without_mark(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_prefix(MARK) {
+        line = rest;
+    }
+    line
 }
 
 /// The lines of a buffer. Their [raw](Line::raw) bytes together are the buffer.

@@ -1,8 +1,11 @@
 //! Counts names, dates, times, comments and variations that a format cannot hold.
 
 use crate::Format;
+use crate::convert::WriteOptions;
+use crate::csa::version::CsaVersion;
+use crate::ending::Ending;
 use crate::game::Game;
-use crate::game_info::{GameInfo, HeaderKey, HoldsInfo, InfoCounts};
+use crate::game_info::{GameInfo, HeaderKey, HeldHeaders, HoldsInfo, InfoCounts};
 use crate::played::{Played, Variation};
 use crate::spec::Codec;
 
@@ -12,7 +15,8 @@ impl Format {
         let (Some(own), Some(other)) = (self.info(), other.info()) else { return Vec::new() };
         let says = |held: &HoldsInfo| {
             let HoldsInfo { comments, times, variations, bookmarks, .. } = *held;
-            [(held.header)(&HeaderKey::Black, &[]), comments, times, variations, bookmarks]
+            let names = (held.header)(&HeaderKey::Black, &mut HeldHeaders::new(&[]));
+            [names, comments, times, variations, bookmarks]
         };
         let kinds = InfoCounts::default().by_kind().map(|(kind, _)| kind);
         let held = says(own).into_iter().zip(says(other));
@@ -30,51 +34,82 @@ impl Format {
 
     /// Counts the names, comments and the like of a game that this format cannot hold.
     pub fn lost_info(self, game: &Game) -> InfoCounts {
-        losses(self.info().unwrap_or(&HoldsInfo::NOTHING), game)
+        self.lost_info_with(game, WriteOptions::default())
+    }
+
+    /// [`Format::lost_info`] of a game that is written with options.
+    pub fn lost_info_with(self, game: &Game, options: WriteOptions) -> InfoCounts {
+        let has_fractions = self == Self::Csa && options.csa_version == CsaVersion::V3_0;
+        let held = self.info().unwrap_or(&HoldsInfo::NOTHING);
+        Losses { held, has_fractions }.of_game(game)
     }
 }
 
-/// Counts what a game loses in a format that holds `held`.
-fn losses(held: &HoldsInfo, game: &Game) -> InfoCounts {
-    let GameInfo { headers, comments, end_comments, end_elapsed_ms, bookmark, .. } = &game.info;
-    let lost_headers = headers.iter().filter(|header| !(held.header)(&header.key, headers)).count();
-    let mut said = InfoCounts {
-        comments: (comments.len() + end_comments.len()) as u64,
-        times: u64::from(end_elapsed_ms.is_some()),
-        bookmarks: u64::from(bookmark.is_some()),
-        ..InfoCounts::default()
-    };
-    count_moves(held, &game.moves, &mut said);
-    count_variations(held, &game.info.end_variations, &mut said);
-    let unless = |is_held: bool, count: u64| if is_held { 0 } else { count };
-    InfoCounts {
-        headers: lost_headers as u64,
-        comments: unless(held.comments, said.comments),
-        times: unless(held.times, said.times),
-        variations: unless(held.variations, said.variations),
-        bookmarks: unless(held.bookmarks, said.bookmarks),
-    }
+/// Counts what a game loses.
+struct Losses<'a> {
+    held: &'a HoldsInfo,
+    /// Whether times may have fractions of a second.
+    has_fractions: bool,
 }
 
-fn count_moves(held: &HoldsInfo, moves: &[Played], said: &mut InfoCounts) {
-    for annotation in moves.iter().filter_map(|played| played.annotation.as_deref()) {
-        said.comments += annotation.comments.len() as u64;
-        said.times += u64::from(annotation.elapsed_ms.is_some());
-        said.bookmarks += u64::from(annotation.bookmark.is_some());
-        count_variations(held, &annotation.variations, said);
-    }
-}
-
-/// Comments, times and bookmarks within a variation are counted only if the variation is kept.
-fn count_variations(held: &HoldsInfo, variations: &[Variation], said: &mut InfoCounts) {
-    for variation in variations {
-        let mut within = InfoCounts::default();
-        count_moves(held, &variation.moves, &mut within);
-        said.variations += 1 + within.variations;
-        if held.variations {
-            said.comments += within.comments + variation.end_comments.len() as u64;
-            said.times += within.times;
-            said.bookmarks += within.bookmarks;
+impl Losses<'_> {
+    fn of_game(&self, game: &Game) -> InfoCounts {
+        let GameInfo { headers, comments, end_comments, end_elapsed_ms, bookmark, .. } = &game.info;
+        let mut held_headers = HeldHeaders::new(headers);
+        let lost_headers =
+            headers.iter().map(|header| !(self.held.header)(&header.key, &mut held_headers));
+        let mut said = InfoCounts {
+            comments: (comments.len() + end_comments.len()) as u64,
+            bookmarks: u64::from(bookmark.is_some()),
+            ..InfoCounts::default()
+        };
+        // The time after the last move stands beside the sign for the end. Without one there is no place for it.
+        let has_sign = game.result.is_some() || game.ending == Some(Ending::Interruption);
+        let lost_times = u64::from(self.held.times && end_elapsed_ms.is_some() && !has_sign);
+        if lost_times == 0 {
+            count_time(*end_elapsed_ms, &mut said);
+        }
+        self.count_moves(&game.moves, &mut said);
+        self.count_variations(&game.info.end_variations, &mut said);
+        let unless = |is_held: bool, count: u64| if is_held { 0 } else { count };
+        InfoCounts {
+            headers: lost_headers.map(u64::from).sum(),
+            comments: unless(self.held.comments, said.comments),
+            times: unless(self.held.times, said.times) + lost_times,
+            variations: unless(self.held.variations, said.variations),
+            bookmarks: unless(self.held.bookmarks, said.bookmarks),
+            time_fractions: unless(!self.held.times || self.has_fractions, said.time_fractions),
         }
     }
+
+    fn count_moves(&self, moves: &[Played], said: &mut InfoCounts) {
+        for annotation in moves.iter().filter_map(|played| played.annotation.as_deref()) {
+            said.comments += annotation.comments.len() as u64;
+            said.bookmarks += u64::from(annotation.bookmark.is_some());
+            count_time(annotation.elapsed_ms, said);
+            self.count_variations(&annotation.variations, said);
+        }
+    }
+
+    /// Comments, times and bookmarks within a variation are counted only if the variation is kept.
+    fn count_variations(&self, variations: &[Variation], said: &mut InfoCounts) {
+        for variation in variations {
+            let mut within = InfoCounts {
+                comments: variation.end_comments.len() as u64,
+                ..InfoCounts::default()
+            };
+            self.count_moves(&variation.moves, &mut within);
+            within.variations += 1;
+            if self.held.variations {
+                *said += within;
+            } else {
+                said.variations += within.variations;
+            }
+        }
+    }
+}
+
+fn count_time(elapsed_ms: Option<u64>, said: &mut InfoCounts) {
+    said.times += u64::from(elapsed_ms.is_some());
+    said.time_fractions += u64::from(elapsed_ms.is_some_and(|elapsed_ms| elapsed_ms % 1000 > 0));
 }

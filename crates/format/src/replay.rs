@@ -109,6 +109,11 @@ impl Replay {
             // The time belongs to an illegal move, which is not part of the game.
             _ if self.illegal.is_some() => {}
             Some(played) => played.annotate().elapsed_ms = Some(elapsed_ms),
+            // There is no place for a time before the first move.
+            None if elapsed_ms > 0 => {
+                let skipped = &mut self.game.info.skipped_lines;
+                *skipped = skipped.saturating_add(1);
+            }
             None => {}
         }
     }

@@ -4,37 +4,53 @@
 //! lines before they are decoded.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use encoding_rs::{EUC_JP, Encoding, SHIFT_JIS, UTF_8};
+use memchr::{memchr, memchr2};
 
 use super::error::{DecodeErrorKind, EncodeError};
-
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+use super::lines;
+pub(crate) use super::lines::without_mark as without_byte_order_mark;
 
 /// Bytes that are searched for the zeros of UTF-16 without a byte order mark.
 const UTF_16_SAMPLE: usize = 256;
 
-/// The bytes without the byte order mark of UTF-8, if they begin with one.
-pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
-}
-
 /// Decodes a whole text without its byte order mark. Invalid bytes become replacement characters.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Syntax`] if the text is UTF-16.
+/// [`DecodeErrorKind::Encoding`] if the text is UTF-16.
 pub(crate) fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeErrorKind> {
     Ok(decode_as(encoding_of(bytes)?, bytes))
 }
 
-/// Detects the encoding of a text.
+/// Detects the encoding of lines of text.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Syntax`] that names UTF-16.
+/// [`DecodeErrorKind::Encoding`] that names UTF-16, or CR as the only line end.
 pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
-    if let Some(name) = utf_16(bytes) {
+    let encoding = detect(bytes)?;
+    if is_cr_only(bytes) {
+        let expected = "lines that end with LF or CRLF (convert the line ends first)";
+        return Err(DecodeErrorKind::Encoding { expected, found: "CR alone" });
+    }
+    Ok(encoding)
+}
+
+/// Whether lines end with CR, as on old Macs.
+fn is_cr_only(bytes: &[u8]) -> bool {
+    let end = memchr2(b'\r', b'\n', lines::content(bytes));
+    end.is_some_and(|at| bytes[at] == b'\r') && memchr(b'\n', bytes).is_none()
+}
+
+/// Detects the encoding of a text of whatever form.
+///
+/// # Errors
+/// [`DecodeErrorKind::Encoding`] that names UTF-16.
+pub(crate) fn detect(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
+    if let Some(found) = utf_16(bytes) {
         let expected = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";
-        return Err(DecodeErrorKind::syntax(expected, name.as_bytes()));
+        return Err(DecodeErrorKind::Encoding { expected, found });
     }
     if is_utf_8(bytes) {
         return Ok(UTF_8);
@@ -42,16 +58,25 @@ pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeError
     Ok(if is_euc_jp(bytes) { EUC_JP } else { SHIFT_JIS })
 }
 
-/// A line, or a whole text, of a known encoding. A line in UTF-8 may stand among others of another encoding.
+/// A line, or a whole text, of a known encoding. A line in UTF-8 may stand among others of another encoding, and the
+/// other way round.
 pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Cow<'a, str> {
     let bytes = without_byte_order_mark(bytes);
-    if encoding == UTF_8 && str::from_utf8(bytes).is_err() && !is_utf_8(bytes) {
-        return SHIFT_JIS.decode_without_bom_handling(bytes).0;
-    }
+    let encoding = match str::from_utf8(bytes) {
+        Ok(text) if encoding == UTF_8 || is_japanese(text) => return Cow::Borrowed(text),
+        Err(_) if encoding == UTF_8 && !is_utf_8(bytes) => SHIFT_JIS,
+        _ => encoding,
+    };
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// Detects UTF-16 by its byte order mark, or by zeros in every other byte.
+/// Whether valid UTF-8 is no text of another encoding by chance: all characters beyond ASCII have three bytes or more.
+/// ASCII is the same text in all encodings.
+fn is_japanese(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii() || c >= '\u{800}')
+}
+
+/// Detects UTF-16 by its byte order mark, or by zero bytes and line ends, as text of other encodings has no zeros.
 fn utf_16(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, ..] => return Some("UTF-16LE"),
@@ -60,10 +85,18 @@ fn utf_16(bytes: &[u8]) -> Option<&'static str> {
     }
     let sample = &bytes[..bytes.len().min(UTF_16_SAMPLE) & !1];
     let zeros = |at: usize| sample.iter().skip(at).step_by(2).filter(|&&byte| byte == 0).count();
-    match (zeros(0), zeros(1)) {
-        (0, zeros) if zeros * 8 > sample.len() => Some("UTF-16LE"),
-        (zeros, 0) if zeros * 8 > sample.len() => Some("UTF-16BE"),
-        _ => None,
+    // Characters such as U+3000 and U+4E00 have a zero in the other byte. Line ends decide.
+    let line_ends =
+        |is_end: fn(&[u8]) -> bool| sample.chunks(2).filter(|unit| is_end(unit)).count();
+    let little = (line_ends(|unit| matches!(unit, [b'\r' | b'\n', 0])), zeros(1));
+    let big = (line_ends(|unit| matches!(unit, [0, b'\r' | b'\n'])), zeros(0));
+    if (little.1 + big.1) * 16 <= sample.len() || sample.chunks(2).any(|unit| unit == [0, 0]) {
+        return None;
+    }
+    match little.cmp(&big) {
+        Ordering::Greater => Some("UTF-16LE"),
+        Ordering::Less => Some("UTF-16BE"),
+        Ordering::Equal => None,
     }
 }
 
@@ -78,15 +111,39 @@ fn is_utf_8(bytes: &[u8]) -> bool {
 }
 
 /// Whether bytes that are not UTF-8 are EUC-JP. Most EUC-JP text is also valid `Shift_JIS`, but then consists of
-/// half-width katakana.
+/// half-width katakana that make no words.
 fn is_euc_jp(bytes: &[u8]) -> bool {
     if EUC_JP.decode_without_bom_handling(bytes).1 {
         return false;
     }
     let (text, has_faults) = SHIFT_JIS.decode_without_bom_handling(bytes);
     let wide = text.chars().filter(|c| !c.is_ascii()).count();
-    let half_width = text.chars().filter(|c| matches!(c, '｡'..='ﾟ')).count();
-    has_faults || 2 * half_width > wide
+    let half_width = text.chars().filter(|c| is_half_width(*c)).count();
+    has_faults || (2 * half_width > wide && !(half_width == wide && has_words(&text)))
+}
+
+const fn is_half_width(c: char) -> bool {
+    matches!(c, '｡'..='ﾟ')
+}
+
+/// Whether half-width katakana in a text can be words: no punctuation but the middle dot, small letters and the signs
+/// ｰ, ﾞ and ﾟ only behind letters that take them.
+fn has_words(text: &str) -> bool {
+    let mut before = ' ';
+    text.chars().all(|c| {
+        let is_behind = |letters: &str| letters.contains(before);
+        let can_follow = match c {
+            '｡' | '｢' | '｣' | '､' => false,
+            'ﾞ' => is_behind("ｳｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾊﾋﾌﾍﾎ"),
+            'ﾟ' => is_behind("ﾊﾋﾌﾍﾎ"),
+            'ｬ' | 'ｭ' | 'ｮ' => is_behind("ｷｼﾁﾃﾄﾆﾋﾌﾐﾘﾞﾟｳ"),
+            'ｧ' | 'ｨ' | 'ｩ' | 'ｪ' | 'ｫ' => is_behind("ｳｸｼﾁﾂﾃﾄﾌﾞ"),
+            'ｯ' | 'ｰ' => is_half_width(before) && !is_behind("･ｯｰ"),
+            _ => true,
+        };
+        before = c;
+        can_follow
+    })
 }
 
 /// Appends text in `Shift_JIS`. Characters with another code point in code page 932 are replaced by that.
@@ -173,6 +230,40 @@ mod tests {
                 assert!(error.contains(name), "{error}");
             }
         }
+    }
+
+    /// Their codes have a zero in the other byte than those of ASCII characters.
+    #[test]
+    fn characters_with_a_zero_byte_do_not_hide_utf_16() {
+        for text in [
+            "手合割：平手　　\r\n先手：一\r\n   1 ７六歩(77)\r\n",
+            "先手：Ａ　　　　　　　　\r\n後手：一二三　　　　\r\n",
+            "V2.2\nN+一\nPI\n+\n+7776FU\n",
+        ] {
+            let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            for (bytes, name) in [(little, "UTF-16LE"), (big, "UTF-16BE")] {
+                let error = encoding_of(&bytes).unwrap_err().to_string();
+                assert!(error.contains(name), "{error}");
+            }
+            // Zeros of a damaged disk are no UTF-16.
+            let damaged = [text.as_bytes(), &[0; 51]].concat();
+            assert_eq!(encoding_of(&damaged), Ok(UTF_8));
+        }
+    }
+
+    #[test]
+    fn a_line_in_utf_8_may_stand_among_others() {
+        for encoding in [SHIFT_JIS, EUC_JP] {
+            assert_eq!(decode_as(encoding, "後手：表太郎".as_bytes()), "後手：表太郎");
+            for text in ["先手：表太郎", "ﾂｧ", "N+é", "ASCII"] {
+                assert_eq!(
+                    decode_as(encoding, &encoding.encode(text).0),
+                    encoding.decode(&encoding.encode(text).0).0
+                );
+            }
+        }
+        assert_eq!(decode_as(UTF_8, &SHIFT_JIS.encode("先手：表太郎").0), "先手：表太郎");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use super::error::{DecodeError, EncodeError};
 use super::format::Format;
+use super::lines;
 use super::move16::Dialect;
 use super::record_ref::RecordRef;
 use super::records::{count, records};
@@ -62,8 +63,7 @@ impl<'a> RawUnit<'a> {
         if !format.is_lines() {
             return self.bytes;
         }
-        let line = self.bytes.strip_suffix(b"\n").unwrap_or(self.bytes);
-        line.strip_suffix(b"\r").unwrap_or(line)
+        lines::content(self.bytes)
     }
 
     /// Its records in order; what is none is an error. A piece of a unit is one.

@@ -12,6 +12,7 @@ use super::game::Game;
 use super::played::Played;
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, one, with_line_end};
+use super::text_encoding::detect;
 use super::{lines, sfen_text};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
@@ -49,7 +50,8 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
         return Err(DecodeErrorKind::Comment.at(0));
     }
     let Ok(text) = std::str::from_utf8(line) else {
-        return Err(syntax("text", "other bytes", 0));
+        detect(line).map_err(|kind| kind.at(0))?;
+        return Err(syntax("text in ASCII", "other bytes", 0));
     };
     let mut words = Words { text, at: lines::mark_len(line) };
     let mut word = words.next_word();
@@ -148,9 +150,10 @@ impl<'a> Words<'a> {
     fn setup(&mut self, from: Option<usize>) -> Result<Setup, DecodeError> {
         let from = from.unwrap_or(self.at);
         let rest = &self.text[from..];
-        let len = rest.find(" moves").unwrap_or(rest.len());
-        self.at = from + len;
-        let text = rest[..len].trim();
+        let mut words = Words { at: from, ..*self };
+        let moves = std::iter::from_fn(|| words.next_word()).find(|(_, word)| *word == MOVES);
+        self.at = moves.map_or(self.text.len(), |(at, _)| at);
+        let text = self.text[from..self.at].trim();
         let at = from + rest.len() - rest.trim_start().len();
         Ok(sfen_text::parse(text.as_bytes(), at)?.setup)
     }
@@ -181,6 +184,8 @@ mod tests {
             ("startpos".to_owned(), vec![]),
             (format!("sfen {handicap} moves 3c3d 7g7f"), vec![1, 2]),
             (format!("{handicap} moves 3c3d"), vec![1]),
+            (format!("{handicap}\tmoves\t3c3d"), vec![1]),
+            (format!("position\tsfen {handicap}\t moves 3c3d"), vec![1]),
         ] {
             let records = read_all(&line);
             let read: Vec<u16> =

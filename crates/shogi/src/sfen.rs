@@ -196,7 +196,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn setup(&mut self) -> Result<Setup, SfenError> {
-        if self.skip(b"\xef\xbb\xbf") {
+        while self.skip(b"\xef\xbb\xbf") {
             self.warn(SfenWarning::ByteOrderMark);
         }
         self.skip_spaces();

@@ -3,7 +3,7 @@
 //! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
 
 use kyokumen_format::{
-    Annotation, Ending, Format, Game, GameResult, HeaderKey, Played, Variation, count, read_games,
+    Annotation, Ending, Format, Game, GameResult, InfoCounts, Played, Variation, count, read_games,
     records, units, write_game,
 };
 
@@ -53,7 +53,7 @@ fn check_game(format: Format, game: Game) {
     let is_whole = game.records().iter().all(Result::is_ok);
     let mut written = Vec::new();
     // What a format says of a game is not always what its own files may say.
-    let is_held = format.lost_info(&game).is_zero();
+    let is_held = InfoCounts { time_fractions: 0, ..format.lost_info(&game) }.is_zero();
     if is_whole && is_held && write_game(format, &game, &mut written).is_ok() {
         let again = units(format, &written).flat_map(|unit| read_games(format, unit));
         let again: Vec<Game> = again.map(|game| held(format, game.expect("our own"))).collect();
@@ -66,7 +66,7 @@ fn held(format: Format, game: Game) -> Game {
     let mut game = content(game);
     game.info.skipped_lines = 0;
     if matches!(format, Format::Csa | Format::Jkf) {
-        hold_info(format, &mut game);
+        hold_info(&mut game);
     }
     if matches!(format, Format::Ki2 | Format::Ki2u) {
         hold_endings(&mut game);
@@ -97,9 +97,9 @@ fn hold_ending(result: Option<GameResult>, ending: &mut Option<Ending>) {
     }
 }
 
-/// Full seconds, entries with a word in the format in the writer's order, comments as single lines; what stands behind
-/// an end without a sign belongs to the last move.
-fn hold_info(format: Format, game: &mut Game) {
+/// Full seconds, entries in the writer's order, comments as single lines. Comments behind an end without a sign belong
+/// to the last move.
+fn hold_info(game: &mut Game) {
     hold_moves(&mut game.moves);
     let info = &mut game.info;
     hold_lines(&mut info.comments);
@@ -107,7 +107,6 @@ fn hold_info(format: Format, game: &mut Game) {
     hold_variations(&mut info.end_variations);
     hold_seconds(&mut info.end_elapsed_ms);
     if game.result.is_none() && game.ending != Some(Ending::Interruption) {
-        info.end_elapsed_ms = None;
         let end_comments = std::mem::take(&mut info.end_comments);
         match game.moves.last_mut() {
             _ if end_comments.is_empty() => {}
@@ -115,18 +114,10 @@ fn hold_info(format: Format, game: &mut Game) {
             None => info.comments.extend(end_comments),
         }
     }
-    let written = |key: &HeaderKey| match key {
-        HeaderKey::Other(name) if format == Format::Csa => {
-            name.bytes().all(|byte| byte.is_ascii_uppercase())
-        }
-        _ => true,
-    };
-    info.headers.retain(|header| written(&header.key));
     for header in &mut info.headers {
         header.value = header.value.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     info.headers.sort_by_key(|header| format!("{:?}", header.key));
-    info.headers.dedup_by(|later, first| later.key == first.key);
 }
 
 fn hold_moves(moves: &mut [Played]) {

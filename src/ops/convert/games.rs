@@ -172,15 +172,19 @@ impl GameConverter<'_> {
     ) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
         self.to.write_unit(unit.bytes, &mut bytes)?;
-        let is_same = memchr::memmem::find(&bytes, unit.bytes).is_some();
+        // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
+        let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, unit.bytes).is_some();
         let mut counts = Counts::default();
-        for (number, ReadGame { game, .. }) in games.iter().flatten().enumerate() {
+        for (number, ReadGame { game, records, .. }) in games.iter().flatten().enumerate() {
             let loss =
                 if is_same { InfoLoss::default() } else { self.loss(game, (&bytes, number)) };
             if self.plan.settings.strict {
                 strict::check_info(loss)?;
             }
-            counts.count_game(game, loss.counts);
+            // A blank text, or a line of USI without moves, is no game.
+            if !records.is_empty() {
+                counts.count_game(game, loss.counts);
+            }
         }
         self.processed.counts.add(&counts);
         let records = || games.iter().flatten().flat_map(|game| &game.records);
@@ -193,7 +197,7 @@ impl GameConverter<'_> {
 
     /// What a game lost that was written with its unit. Text that was transcoded keeps what nobody understands.
     fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
-        let loss = InfoLoss::of(game, self.to);
+        let loss = InfoLoss::of(game, self.to, self.plan.write_options());
         if loss.lines == 0 && loss.counts.headers == 0 {
             return loss;
         }
@@ -256,7 +260,8 @@ impl GameConverter<'_> {
         }
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &read.records[moves];
-        let loss = InfoLoss::of(&part, to);
+        let options = self.plan.write_options();
+        let loss = InfoLoss::of(&part, to, options);
         if settings.strict {
             strict::check_info(loss).map_err(|loss| (wanted.clone(), loss))?;
             for (index, record) in (wanted.start..).zip(records) {
@@ -265,7 +270,6 @@ impl GameConverter<'_> {
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        let options = self.plan.write_options();
         to.append_unit(encoded.open_record(), |out| write_game_with(to, &part, options, out))
             .map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());

@@ -5,7 +5,7 @@
 
 use crate::format::{
     ConversionPlan, Field, FieldChanges, Fields, Format, Game, InfoCounts, RecordRef, Warning,
-    Warnings,
+    Warnings, WriteOptions,
 };
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
@@ -65,8 +65,8 @@ pub(super) struct InfoLoss {
 
 impl InfoLoss {
     /// That of a game that is written anew.
-    pub(super) fn of(game: &Game, to: Format) -> Self {
-        Self { counts: to.lost_info(game), lines: game.info.skipped_lines }
+    pub(super) fn of(game: &Game, to: Format, options: WriteOptions) -> Self {
+        Self { counts: to.lost_info_with(game, options), lines: game.info.skipped_lines }
     }
 }
 

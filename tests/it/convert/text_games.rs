@@ -391,3 +391,83 @@ fn games_without_a_move_are_left_out_where_moves_are_written() {
         "{text}"
     );
 }
+
+#[test]
+fn repeated_entries_and_fractions_of_seconds_are_counted_and_refused() {
+    let bench = Bench::new();
+    let text = "備考：一\n備考：二\n先手：A\n下手：B\n手数----指手--\n   1 ７六歩(77)\n   2 投了\n";
+    bench.write("a.kifu", text.as_bytes());
+    bench.write("c.csa", b"V3.0\nPI\n+\n+7776FU\nT1.5\n%TORYO\n");
+    let mut told = String::new();
+    for (from, to) in
+        [("a.kifu", "b.jkf"), ("a.kifu", "b.csa"), ("c.csa", "b.kifu"), ("c.csa", "b.jkf")]
+    {
+        told += &bench.told(&bench.convert(from, to, &["--strict"]));
+        told += &bench.told(&bench.convert(from, to, &[]));
+        std::fs::remove_file(bench.path(to)).unwrap();
+    }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 1
+kifu to jkf: jkf cannot hold bookmarks
+error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost, which --strict refuses
+status 0
+kifu to jkf: jkf cannot hold bookmarks
+1 record: 1 written, 0 filtered, 0 bad
+  1 game
+  2 headers not written: jkf cannot hold them
+  [FOLDER]/b.jkf (1 record)
+status 1
+kifu to csa: csa cannot hold variations, bookmarks
+error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost, which --strict refuses
+status 0
+kifu to csa: csa cannot hold variations, bookmarks
+1 record: 1 written, 0 filtered, 0 bad
+  1 game
+  2 headers not written: csa cannot hold them
+  [FOLDER]/b.csa (1 record)
+status 1
+csa to kifu: they have the same fields
+error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost, which --strict refuses
+status 0
+csa to kifu: they have the same fields
+1 record: 1 written, 0 filtered, 0 bad
+  1 game
+  1 time fraction not written: kifu cannot hold them
+  [FOLDER]/b.kifu (1 record)
+status 1
+csa to jkf: they have the same fields
+error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost, which --strict refuses
+status 0
+csa to jkf: they have the same fields
+1 record: 1 written, 0 filtered, 0 bad
+  1 game
+  1 time fraction not written: jkf cannot hold them
+  [FOLDER]/b.jkf (1 record)
+
+"#]]
+    );
+    // A copy loses nothing, and V3.0 has the fractions.
+    for (to, options) in [("d.csa", &[][..]), ("e.csa", &["--csa-version", "3.0"])] {
+        let ran = bench.convert("c.csa", to, &[options, &["--strict"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    let ran = bench.convert("c.csa", "f.csa", &["--csa-version", "2.2", "--strict"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+}
+
+/// Their units are copied, but nothing in them is counted.
+#[test]
+fn blank_texts_and_lines_without_moves_are_no_games() {
+    for (name, text) in [("a.kif", "\n\n"), ("a.usi", "startpos\n"), ("a.jkf", "\n")] {
+        let bench = Bench::new();
+        bench.write(name, text.as_bytes());
+        for options in [&["--json"][..], &["--json", "--canonical", "--force"]] {
+            let ran = bench.convert(name, &name.replace('a', "b"), options);
+            assert_eq!(ran.code, Some(3), "{name}");
+            let games = ran.json()["counts"].get("games").and_then(serde_json::Value::as_u64);
+            assert_eq!(games.unwrap_or(0), 0, "{name} {options:?}");
+        }
+    }
+}

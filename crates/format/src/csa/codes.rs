@@ -1,6 +1,6 @@
 //! Signs for pieces, squares and sides.
 
-use kyokumen_shogi::{Color, PieceKind, Square};
+use kyokumen_shogi::{Color, HandKind, PieceKind, Square};
 
 /// Kinds in the order of [`PieceKind::ALL`].
 pub(crate) const CODES: [&[u8; 2]; PieceKind::COUNT] = [
@@ -10,6 +10,11 @@ pub(crate) const CODES: [&[u8; 2]; PieceKind::COUNT] = [
 
 pub(crate) fn kind_of(code: &[u8]) -> Option<PieceKind> {
     PieceKind::ALL.into_iter().find(|kind| CODES[kind.index()] == code)
+}
+
+/// The kind as which a hand holds these pieces. `None` for promoted pieces and kings.
+pub(crate) fn held_kind(kind: PieceKind) -> Option<HandKind> {
+    kind.hand_kind().filter(|held| held.piece_kind() == kind)
 }
 
 /// The CSA code of a piece kind as text.

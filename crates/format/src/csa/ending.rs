@@ -187,6 +187,13 @@ impl Summary {
         Some(Self { end: (Some(result), ending) })
     }
 
+    /// The end that a comment states, if it has exactly the form of [`Summary::line`].
+    pub(crate) fn end_of_comment(comment: &str) -> Option<End> {
+        let line = format!("'{comment}");
+        let Self { end } = Self::parse(line.as_bytes())?;
+        (Self::line(end)? == line).then_some(end)
+    }
+
     /// The line; none where nobody won and nobody drew.
     pub(crate) fn line((result, ending): End) -> Option<String> {
         let (black, white) = match result? {

@@ -5,7 +5,7 @@
 
 use super::super::lines::decode;
 use super::codes::put_line;
-use crate::game_info::{Header, HeaderKey};
+use crate::game_info::{Header, HeaderKey, HeldHeaders};
 
 /// CSA keywords of the [`HeaderKey`]s, in the order in which they are written.
 const KEYS: [(HeaderKey, &str); 8] = [
@@ -57,50 +57,66 @@ fn parse(statement: &[u8]) -> Option<Header> {
     header(HeaderKey::Other(known.unwrap_or(key).to_owned()), value)
 }
 
-/// Whether CSA has a keyword for an entry, or its key can be written as one.
-pub(super) fn holds(key: &HeaderKey, headers: &[Header]) -> bool {
+/// Whether an entry is written: CSA has a keyword for it, or its key can be one, and no entry before has the keyword.
+pub(super) fn holds<'a>(key: &'a HeaderKey, held: &mut HeldHeaders<'a>) -> bool {
+    keyword(key, held.has_event).is_some_and(|keyword| held.is_first(keyword))
+}
+
+/// The keyword for an entry. The title is written as the event if there is none, as other programs do.
+fn keyword(key: &HeaderKey, has_event: bool) -> Option<&str> {
+    let of_key = |key: &HeaderKey| {
+        KEYS.iter().find_map(|(known, keyword)| (known == key).then_some(*keyword))
+    };
     match key {
-        HeaderKey::Other(name) if name == TITLE => is_title_event(headers),
-        HeaderKey::Other(name) => own_key(name).is_some(),
-        _ => true,
+        HeaderKey::Other(name) if name == TITLE => of_key(&HeaderKey::Event).filter(|_| !has_event),
+        HeaderKey::Other(name) => own_key(name),
+        key => of_key(key),
     }
 }
 
-/// Whether the title is written as the event, as other programs do: only if there is no event.
-fn is_title_event(headers: &[Header]) -> bool {
-    headers.iter().all(|header| header.key != HeaderKey::Event)
-}
-
+/// The key of an entry that has no [`HeaderKey`]. A key of another entry would be read as that.
 fn own_key(name: &str) -> Option<&str> {
     let known = OTHER_KEYS.into_iter().find_map(|(key, own)| (key == name).then_some(own));
     let is_own = |byte: u8| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'+' | b'-');
-    known.or_else(|| Some(name).filter(|name| !name.is_empty() && name.bytes().all(is_own)))
+    let is_taken = |name: &str| {
+        let is_of =
+            |keyword: &str| keyword.strip_prefix('$').is_some_and(|own| own == format!("{name}:"));
+        is_of(TIME) || KEYS.iter().any(|(_, keyword)| is_of(keyword))
+    };
+    known.or_else(|| {
+        let is_key = !name.is_empty() && name.bytes().all(is_own) && !is_taken(name);
+        is_key.then_some(name)
+    })
 }
 
-/// Writes the entries that the format can hold, names first, one per key.
+/// Writes the entries that the format [`holds`], those of [`KEYS`] first.
 pub(super) fn write(headers: &[Header], out: &mut Vec<u8>) {
     let mut put = |prefix: &str, value: &str| {
         let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         put_line(out, [prefix, &value].concat().as_bytes());
     };
-    let value_of = |key: &HeaderKey| headers.iter().find(|header| header.key == *key);
-    let title = || value_of(&HeaderKey::Other(TITLE.to_owned()));
-    for (key, prefix) in KEYS {
-        let is_event = key == HeaderKey::Event;
-        let header = value_of(&key).or_else(|| is_event.then(title).flatten());
-        let Some(Header { value, .. }) = header else { continue };
-        match key {
-            HeaderKey::TimeLimit if is_in_seconds(value) => put(TIME, value),
-            HeaderKey::StartTime | HeaderKey::EndTime => put(prefix, &without_weekday(value)),
-            _ => put(prefix, value),
+    let mut held = HeldHeaders::new(headers);
+    let has_event = held.has_event;
+    let (mut known, mut others) = ([None; KEYS.len()], Vec::new());
+    for header in headers.iter().filter(|header| holds(&header.key, &mut held)) {
+        let Some(keyword) = keyword(&header.key, has_event) else { continue };
+        match KEYS.iter().position(|(_, known)| *known == keyword) {
+            Some(place) => known[place] = Some(&header.value),
+            None => others.push((keyword, &header.value)),
         }
     }
-    let mut written: Vec<&str> = Vec::new();
-    for Header { key, value } in headers {
-        let HeaderKey::Other(name) = key else { continue };
-        let Some(own) = own_key(name).filter(|own| !written.contains(own)) else { continue };
-        written.push(own);
-        put(&format!("${own}:"), value);
+    for ((key, prefix), value) in KEYS.iter().zip(known) {
+        match (key, value) {
+            (_, None) => {}
+            (HeaderKey::TimeLimit, Some(value)) if is_in_seconds(value) => put(TIME, value),
+            (HeaderKey::StartTime | HeaderKey::EndTime, Some(value)) => {
+                put(prefix, &without_weekday(value));
+            }
+            (_, Some(value)) => put(prefix, value),
+        }
+    }
+    for (keyword, value) in others {
+        put(&format!("${keyword}:"), value);
     }
 }
 
@@ -138,8 +154,12 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), lines);
         assert!(take(b"$EVENT:", &mut headers) && !take(b"$no entry", &mut headers));
         assert_eq!(headers.len(), lines.lines().count());
-        assert!(headers.iter().all(|header| holds(&header.key, &headers)));
-        assert!(!holds(&HeaderKey::Other("作者".to_owned()), &headers));
+        let mut held = HeldHeaders::new(&headers);
+        assert!(headers.iter().all(|header| holds(&header.key, &mut held)));
+        for name in ["作者", "EVENT", "TIME"] {
+            let key = HeaderKey::Other(name.to_owned());
+            assert!(!holds(&key, &mut HeldHeaders::new(&[])), "{name}");
+        }
     }
 
     #[test]
@@ -151,7 +171,10 @@ mod tests {
             let mut out = Vec::new();
             write(&headers, &mut out);
             assert_eq!(
-                (String::from_utf8(out).unwrap().as_str(), holds(&title, &headers)),
+                (
+                    String::from_utf8(out).unwrap().as_str(),
+                    holds(&title, &mut HeldHeaders::new(&headers))
+                ),
                 (written, is_held)
             );
             headers.push(entry(HeaderKey::Event, "E"));

@@ -11,7 +11,7 @@ use super::super::replay;
 use super::super::replay::Replay;
 use super::ending::Summary;
 use super::head;
-use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
+use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};
 use crate::game_info::Header;
 
 /// The arrangement so far.
@@ -132,8 +132,7 @@ impl Start {
         }
         let kind = kind_of(&code)?;
         if [a, b] == *b"00" {
-            let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
-            let count = &mut self.hands[color.index()][held.index()];
+            let count = &mut self.hands[color.index()][held_kind(kind)?.index()];
             *count = count.saturating_add(1);
         } else {
             self.board[square_of(&[a, b])?.index()] = Some(Piece::new(color, kind));
@@ -161,7 +160,11 @@ impl Start {
             return Err(unknown);
         }
         let mut replay = match self.arranged_at {
-            None => Replay::new(replay::even_start(), 0)?,
+            None => {
+                let even = replay::even_start();
+                let setup = Setup::new(*even.board(), even.hands(), self.side_to_move, 1);
+                Replay::new(setup.map_err(|error| DecodeErrorKind::Setup(error).at(0))?, 0)?
+            }
             Some(at) => {
                 let setup = replay::arrangement(self.board, self.hands, self.side_to_move);
                 Replay::new(setup.map_err(|error| DecodeErrorKind::Setup(error).at(at))?, at)?

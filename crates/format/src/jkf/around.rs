@@ -1,13 +1,15 @@
 //! What may surround games: white space, byte order marks, array punctuation.
 
+use crate::lines::mark_len;
+
 /// The number of bytes before the game.
 pub(super) fn around(unit: &[u8]) -> usize {
     let mut at = 0;
     while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
-        match rest {
-            [0xef, 0xbb, 0xbf, ..] => at += 3,
-            [byte, ..] if is_around(*byte) => at += 1,
-            _ => break,
+        match mark_len(rest) {
+            0 if is_around(rest[0]) => at += 1,
+            0 => break,
+            len => at += len,
         }
     }
     at

@@ -7,16 +7,16 @@ use kyokumen_shogi::{Color, HandKind, Piece, Setup, Square};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::super::error::DecodeErrorKind;
 use super::super::replay;
-use super::schema::{InitialObject, SquareObject, StateObject};
+use super::schema::{InitialObject, SquareObject, StateObject, is_null, text_of};
 use crate::csa::codes::{code, kind_of};
-use crate::game_info::{Header, HeaderKey};
+use crate::game_info::{Header, HeaderKey, HeldHeaders};
 
 /// JKF keys of the entries that have a [`HeaderKey`].
-const KEYS: [(HeaderKey, &str); 10] = [
+const KEYS: [(HeaderKey, &str); 11] = [
     (HeaderKey::Black, "先手"),
     (HeaderKey::White, "後手"),
     (HeaderKey::Black, "下手"),
@@ -26,6 +26,7 @@ const KEYS: [(HeaderKey, &str); 10] = [
     (HeaderKey::StartTime, "開始日時"),
     (HeaderKey::EndTime, "終了日時"),
     (HeaderKey::TimeLimit, "持ち時間"),
+    (HeaderKey::TimeLimit, "持時間"),
     (HeaderKey::Opening, "戦型"),
 ];
 
@@ -34,7 +35,12 @@ const OF_START: [&str; 7] =
     ["手合割", "手番", "先手の持駒", "後手の持駒", "下手の持駒", "上手の持駒", "盤面"];
 
 /// Header entries in file order.
-pub(super) struct Headers(pub(super) Vec<Header>);
+#[derive(Default)]
+pub(super) struct Headers {
+    pub(super) entries: Vec<Header>,
+    /// Entries whose value is no text.
+    pub(super) skipped: u32,
+}
 
 impl<'de> Deserialize<'de> for Headers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -43,21 +49,19 @@ impl<'de> Deserialize<'de> for Headers {
             type Value = Headers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of strings")
+                f.write_str("an object")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Headers, A::Error> {
-                let mut headers = Vec::new();
-                while let Some((key, value)) = map.next_entry::<String, Value>()? {
-                    let value = match value {
-                        Value::String(text) => text,
-                        Value::Number(number) => number.to_string(),
-                        Value::Null => continue,
-                        _ => return Err(serde::de::Error::custom("an entry is no string")),
-                    };
-                    headers.extend(header(&key, &value));
+                let mut headers = Headers::default();
+                while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+                    match text_of(value) {
+                        _ if is_null(value) => {}
+                        Some(text) => headers.entries.extend(header(&key, &text)),
+                        None => headers.skipped = headers.skipped.saturating_add(1),
+                    }
                 }
-                Ok(Headers(headers))
+                Ok(headers)
             }
         }
         deserializer.deserialize_map(InOrder)
@@ -74,25 +78,28 @@ fn header(key: &str, value: &str) -> Option<Header> {
     Some(Header { key, value: value.to_owned() })
 }
 
-/// Header entries as an object. A repeated key is written once.
+/// Whether an entry is written: no entry before has its key.
+pub(super) fn holds<'a>(key: &'a HeaderKey, held: &mut HeldHeaders<'a>) -> bool {
+    held.is_first(word(key))
+}
+
+/// The JKF key of an entry.
+fn word(key: &HeaderKey) -> &str {
+    match key {
+        HeaderKey::Other(name) => name,
+        key => KEYS.iter().find_map(|(known, word)| (known == key).then_some(*word)).unwrap_or(""),
+    }
+}
+
+/// Header entries as an object.
 pub(super) struct Entries<'a>(pub(super) &'a [Header]);
 
 impl Serialize for Entries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let mut written: Vec<&str> = Vec::new();
-        for Header { key, value } in self.0 {
-            let key = match key {
-                HeaderKey::Other(name) => name.as_str(),
-                key => KEYS
-                    .iter()
-                    .find_map(|(known, word)| (known == key).then_some(*word))
-                    .unwrap_or(""),
-            };
-            if !written.contains(&key) {
-                written.push(key);
-                map.serialize_entry(key, value)?;
-            }
+        let mut held = HeldHeaders::new(self.0);
+        for Header { key, value } in self.0.iter().filter(|header| holds(&header.key, &mut held)) {
+            map.serialize_entry(word(key), value)?;
         }
         map.end()
     }
@@ -157,13 +164,22 @@ fn arranged(data: &StateObject) -> Result<Setup, DecodeErrorKind> {
             board[Square::from_file_rank(file, rank).index()] = Some(Piece::new(color, kind));
         }
     }
+    if data.hands.as_ref().is_some_and(|hands| hands.len() > 2) {
+        return Err(wrong("two hands, Black's and White's", "more of them"));
+    }
     let mut hands = [[0; HandKind::COUNT]; 2];
     for (hand, counts) in hands.iter_mut().zip(data.hands.iter().flatten()) {
         for (code, count) in counts {
-            let Some(count) = count.as_u64().filter(|count| *count > 0) else { continue };
+            let counted = if count.is_null() { Some(0) } else { count.as_u64() };
+            let counted = counted.ok_or_else(|| {
+                wrong("a number of pieces in hand, as \"FU\":2", &format!("\"{code}\":{count}"))
+            })?;
+            if counted == 0 {
+                continue;
+            }
             let kind = HandKind::ALL.into_iter().find(|kind| code_of(*kind) == code);
             let kind = kind.ok_or_else(|| wrong("pieces that a hand can hold", code))?;
-            hand[kind.index()] = u8::try_from(count).unwrap_or(u8::MAX);
+            hand[kind.index()] = u8::try_from(counted).unwrap_or(u8::MAX);
         }
     }
     let color = data.color.unwrap_or_default();

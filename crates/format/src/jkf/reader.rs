@@ -1,7 +1,7 @@
 //! Reads JKF games. Omitted values are inferred from the board; values that contradict the board are errors.
 
 use encoding_rs::UTF_8;
-use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
+use kyokumen_shogi::{Move, PieceKind, Position, Square};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -9,12 +9,14 @@ use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
 use super::super::replay;
 use super::super::replay::Replay;
-use super::super::text_encoding::{decode_as, encoding_of};
+use super::super::text_encoding::{decode_as, detect};
 use super::around::{around, is_around};
 use super::head::{self, Headers};
 use super::relative::relative_of;
-use super::schema::{EntryObject, GameObject, InitialObject, MoveObject, Place};
-use crate::csa::codes::kind_of;
+use super::schema::{
+    EntryObject, GameObject, InitialObject, MoveObject, Place, elapsed_ms, is_null, text_of,
+};
+use crate::csa::codes::{held_kind, kind_of};
 use crate::csa::ending::{Mark, Summary, take_mark};
 use crate::played::Variation;
 
@@ -23,7 +25,7 @@ const MAX_DEPTH: u32 = 100;
 
 pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     // JSON is UTF-8. In other encodings only names and comments can be affected.
-    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
+    let encoding = detect(unit).map_err(|kind| kind.at(0))?;
     let decoded = (encoding != UTF_8).then(|| decode_as(encoding, unit));
     let unit = decoded.as_ref().map_or(unit, |text| text.as_bytes());
     let start = around(unit);
@@ -41,7 +43,8 @@ pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
         }
         _ => Replay::new(replay::even_start(), start)?,
     };
-    replay.game.info.headers = headers.map_or_else(Vec::new, |headers| headers.0);
+    let Headers { entries, skipped } = headers.unwrap_or_default();
+    (replay.game.info.headers, replay.game.info.skipped_lines) = (entries, skipped);
     if let Err(error) = text.take_entries(&object.moves, &mut replay, None, 0) {
         replay.break_off(error);
     }
@@ -60,10 +63,11 @@ impl<'a> Text<'a> {
             let lines = json.split_inclusive(|byte| *byte == b'\n');
             let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
             let within = (before + error.column().saturating_sub(1)).min(json.len());
-            let expected = if error.is_data() {
-                "a value of the schema of json-kifu-format, no key twice"
+            let (within, expected) = if error.is_data() {
+                let expected = "a value that fits the schema of json-kifu-format, each key once";
+                (start_of_value(json, within), expected)
             } else {
-                "a JSON object"
+                (within, "a JSON object")
             };
             let at = (at + within).min(self.unit.len());
             DecodeErrorKind::syntax(expected, &self.unit[at..]).at(at)
@@ -83,14 +87,30 @@ impl<'a> Text<'a> {
         &self,
         entries: &[&'a RawValue],
         replay: &mut Replay,
+        last: Option<Square>,
+        depth: u32,
+    ) -> Result<(), DecodeError> {
+        let mut variations = Vec::new();
+        let taken = self.take_moves(entries, replay, last, depth, &mut variations);
+        replay.game.info.end_variations.append(&mut variations);
+        taken
+    }
+
+    /// Reads elements. `pending` are variations that branch off the position after the last move. They belong to the
+    /// next move, which they replace. What is left of them at the end belongs there.
+    fn take_moves(
+        &self,
+        entries: &[&'a RawValue],
+        replay: &mut Replay,
         mut last: Option<Square>,
         depth: u32,
+        pending: &mut Vec<Variation>,
     ) -> Result<(), DecodeError> {
         for entry in entries {
             let at = self.offset(entry);
             let entry: EntryObject<'_> = self.parse_value(entry)?;
             let forks = entry.forks.as_deref().unwrap_or_default();
-            let variations = self.variations(forks, replay, last, depth, at)?;
+            pending.append(&mut self.variations(forks, replay, last, depth, at)?);
             if let Some(played) = &entry.best_move {
                 if replay.has_ended {
                     let expected = "no move behind the end of the game";
@@ -103,16 +123,16 @@ impl<'a> Text<'a> {
             take_end(&entry, replay);
             take_remarks(&entry, replay);
             let is_played = entry.best_move.is_some() && !replay.is_behind_illegal_move();
-            match replay.game.moves.last_mut().filter(|_| is_played) {
-                _ if variations.is_empty() => {}
-                Some(played) => played.annotate().variations = variations,
-                None => replay.game.info.end_variations.extend(variations),
+            let played = replay.game.moves.last_mut().filter(|_| is_played);
+            if let Some(played) = played.filter(|_| !pending.is_empty()) {
+                played.annotate().variations.append(pending);
             }
         }
         Ok(())
     }
 
-    /// Reads the variations that branch off at this point. A variation ends before an illegal move.
+    /// Reads the variations that branch off at this point. A variation ends before an illegal move. What a variation
+    /// says and [`Variation`] has no place for is counted.
     fn variations(
         &self,
         forks: &[Vec<&'a RawValue>],
@@ -129,18 +149,44 @@ impl<'a> Text<'a> {
         for fork in forks {
             let mut line = Replay::new(replay.position.setup(), at)?;
             let taken = self.take_entries(fork, &mut line, last, depth + 1);
-            if taken.is_err() || line.is_behind_illegal_move() {
-                skip(replay);
-            }
+            let is_cut = taken.is_err() || line.is_behind_illegal_move();
             let Game { moves, result, ending, info, .. } = line.game;
-            let skipped = &mut replay.game.info.skipped_lines;
-            *skipped = skipped.saturating_add(info.skipped_lines);
-            if !moves.is_empty() {
-                let end_comments = info.end_comments;
+            let mut lost = usize::from(is_cut) + info.skipped_lines as usize + info.comments.len();
+            lost += usize::from(info.end_elapsed_ms.is_some());
+            let end_comments = info.end_comments;
+            if moves.is_empty() {
+                lost += usize::from((result, ending) != (None, None)) + end_comments.len();
+                // They branch off at the same point.
+                variations.extend(info.end_variations);
+            } else {
+                lost += info.end_variations.len();
                 variations.push(Variation { moves, result, ending, end_comments });
             }
+            skip(replay, lost);
         }
         Ok(variations)
+    }
+}
+
+/// Where the value begins whose last byte this is, or that begins behind it. A string must be whole.
+fn start_of_value(json: &[u8], last: usize) -> usize {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let is_escaped = |at: usize| {
+        let backslashes = json[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        backslashes % 2 == 1
+    };
+    match json.get(last) {
+        Some(b'"') => {
+            let mut quotes = memchr::memrchr_iter(b'"', &json[..last]);
+            quotes.find(|at| !is_escaped(*at)).unwrap_or(last)
+        }
+        Some(byte) if is_word(byte) => {
+            json[..last].iter().rposition(|byte| !is_word(byte)).map_or(0, |before| before + 1)
+        }
+        _ => match json.get(last + 1..).unwrap_or_default().trim_ascii_start() {
+            rest @ [b'{' | b'[', ..] => json.len() - rest.len(),
+            _ => last,
+        },
     }
 }
 
@@ -151,28 +197,43 @@ fn take_end(entry: &EntryObject<'_>, replay: &mut Replay) {
     } else {
         // An unknown word: the game ends for an unknown reason.
         replay.has_ended = true;
-        skip(replay);
+        skip(replay, 1);
     }
 }
 
-fn skip(replay: &mut Replay) {
+/// Counts values that are skipped.
+fn skip(replay: &mut Replay, number: usize) {
     let skipped = &mut replay.game.info.skipped_lines;
-    *skipped = skipped.saturating_add(1);
+    *skipped = skipped.saturating_add(u32::try_from(number).unwrap_or(u32::MAX));
 }
 
 fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
-    let elapsed_ms = entry.time.as_ref().and_then(|time| time.now.as_ref()?.milliseconds());
-    if let Some(elapsed_ms) = elapsed_ms.filter(|_| !replay.is_behind_illegal_move()) {
-        replay.take_time(elapsed_ms);
+    match entry.time.map_or(Ok(None), elapsed_ms) {
+        Ok(Some(elapsed_ms)) if !replay.is_behind_illegal_move() => replay.take_time(elapsed_ms),
+        Ok(_) => {}
+        Err(()) => skip(replay, 1),
     }
-    for comment in entry.comment.iter().chain(entry.comments.iter().flatten()) {
+    let mut summary = entry.special.as_ref().filter(|_| replay.has_ended);
+    for value in entry.comment.into_iter().chain(comments(entry)) {
+        let comment = text_of(value).filter(|_| !is_null(value));
+        let Some(comment) = comment else {
+            skip(replay, usize::from(!is_null(value)));
+            continue;
+        };
         for line in comment.split('\n').map(|line| line.trim_end_matches('\r')) {
-            match Summary::parse(format!("'{line}").as_bytes()) {
-                Some(Summary { end }) if replay.has_ended => replay.end(end),
-                _ => replay.take_comment(line),
+            // Only the first line behind the word for the end can be the summary that completes it.
+            match summary.take().and_then(|_| Summary::end_of_comment(line)) {
+                Some(end) => replay.end(end),
+                None => replay.take_comment(line),
             }
         }
     }
+}
+
+/// The values of `comments`: an array by the schema.
+fn comments<'a>(entry: &EntryObject<'a>) -> Vec<&'a RawValue> {
+    let array = |value: &'a RawValue| serde_json::from_str(value.get()).unwrap_or(vec![value]);
+    entry.comments.map_or_else(Vec::new, array)
 }
 
 /// The move of an element. It must agree with the board.
@@ -242,7 +303,7 @@ fn drop_or_found(
     kind: PieceKind,
     to: Square,
 ) -> Result<Move, DecodeErrorKind> {
-    let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind);
+    let held = held_kind(kind);
     let relative = played.relative.as_deref().unwrap_or_default();
     if let Some(dropped) = held.map(|held| Move::drop(held, to))
         && (relative == "H" || (relative.is_empty() && position.is_legal(dropped)))

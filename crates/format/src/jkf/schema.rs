@@ -19,12 +19,15 @@ pub(super) struct GameObject<'a> {
 /// An element of `moves`, for reading.
 #[derive(Deserialize)]
 pub(super) struct EntryObject<'a> {
-    pub(super) comments: Option<Vec<String>>,
+    #[serde(borrow)]
+    pub(super) comments: Option<&'a RawValue>,
     /// By the schema, only in the first element.
-    pub(super) comment: Option<String>,
+    #[serde(borrow)]
+    pub(super) comment: Option<&'a RawValue>,
     #[serde(rename = "move")]
     pub(super) best_move: Option<MoveObject>,
-    pub(super) time: Option<TimeObject>,
+    #[serde(borrow)]
+    pub(super) time: Option<&'a RawValue>,
     pub(super) special: Option<String>,
     #[serde(borrow)]
     pub(super) forks: Option<Vec<Vec<&'a RawValue>>>,
@@ -42,20 +45,46 @@ pub(super) struct MoveObject {
     pub(super) relative: Option<String>,
 }
 
-#[derive(Deserialize)]
-pub(super) struct TimeObject {
-    pub(super) now: Option<Duration>,
+/// The text of a header entry or a comment. Some programs write numbers or truth values. `None` for other values.
+pub(super) fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
+    let json = value.get();
+    match json.as_bytes().first()? {
+        b'"' => serde_json::from_str(json).ok().map(Cow::Owned),
+        b'{' | b'[' => None,
+        _ => Some(Cow::Borrowed(json)),
+    }
+}
+
+pub(super) fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
 }
 
 #[derive(Deserialize)]
-pub(super) struct Duration {
+struct TimeObject {
+    now: Option<Duration>,
+}
+
+/// The time of an element, in milliseconds, if it states one.
+///
+/// # Errors
+/// `Err` for a value that is no time.
+pub(super) fn elapsed_ms(value: &RawValue) -> Result<Option<u64>, ()> {
+    let time: Option<TimeObject> = serde_json::from_str(value.get()).map_err(|_| ())?;
+    match time.and_then(|time| time.now) {
+        Some(Duration { h: None, m: None, s: None }) | None => Ok(None),
+        Some(now) => now.milliseconds().map(Some).ok_or(()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Duration {
     h: Option<f64>,
     m: Option<f64>,
     s: Option<f64>,
 }
 
 impl Duration {
-    pub(super) fn milliseconds(&self) -> Option<u64> {
+    fn milliseconds(&self) -> Option<u64> {
         let [hours, minutes, seconds] = [self.h, self.m, self.s].map(Option::unwrap_or_default);
         let elapsed = ((hours * 60.0 + minutes) * 60.0 + seconds) * 1000.0;
         let is_time = (0.0..1e15).contains(&elapsed) && (self.m.is_some() || self.s.is_some());

@@ -103,13 +103,18 @@ impl Line {
         let summary = summary.map(|line| line.trim_start_matches('\'').to_owned());
         // Without a word, readers attach these comments to the last move. The leading space keeps them from being read
         // as its evaluation.
-        let indent = if mark.is_some() { "" } else { " " };
-        let comments = comments.iter().map(|comment| format!("{indent}{comment}"));
+        // So does that before a comment in the place and form of a summary.
+        let is_summary =
+            |comment: &str| summary.is_none() && Summary::end_of_comment(comment).is_some();
+        let indent = |at, comment: &str| mark.is_none() || (at == 0 && is_summary(comment));
+        let comments = comments.iter().enumerate().map(|(at, comment)| {
+            if indent(at, comment) { format!(" {comment}") } else { comment.clone() }
+        });
         let forks = self.forks(variations)?;
         let entry = Entry {
             special: mark.map(|mark| mark.name().trim_start_matches('%').to_owned()),
             time: mark.and_then(|_| self.time(elapsed_ms)),
-            comments: summary.into_iter().chain(comments).collect(),
+            comments: summary.iter().cloned().chain(comments).collect(),
             forks,
             best_move: None,
         };

@@ -37,6 +37,34 @@ fn a_mark_of_the_byte_order_changes_nothing() {
         assert_eq!(read(format, &without_header), records, "{format}");
         let joined = [&marked[..], &marked].concat();
         assert_eq!(read(format, &joined), [&records[..], &records].concat(), "{format}");
+        let twice = [MARK.as_bytes(), &marked].concat();
+        assert_eq!(read(format, &twice), records, "{format}");
+    }
+}
+
+/// Text that was converted twice has two carriage returns at the ends of lines.
+#[test]
+fn carriage_returns_at_the_ends_of_lines_change_nothing() {
+    for format in texts() {
+        let file = file(format);
+        let records = read(format, &file);
+        for end in [&b"\r\n"[..], b"\r\r\n"] {
+            let lines: Vec<&[u8]> = file.split(|byte| *byte == b'\n').collect();
+            assert_eq!(read(format, &lines.join(end)), records, "{format}");
+        }
+    }
+}
+
+#[test]
+fn carriage_returns_as_the_only_line_ends_are_named() {
+    for format in texts().filter(|format| format.is_kif() || *format == Format::Csa) {
+        let file: Vec<u8> =
+            file(format).iter().map(|byte| if *byte == b'\n' { b'\r' } else { *byte }).collect();
+        let errors: Vec<String> = Reader::new(format, &file[..])
+            .records()
+            .map(|record| record.unwrap_err().to_string())
+            .collect();
+        assert!(errors[0].contains("LF or CRLF") && errors[0].contains("CR alone"), "{errors:?}");
     }
 }
 

@@ -360,3 +360,94 @@ fn texts_in_other_encodings_are_read_and_copied_in_utf_8() {
         assert_eq!(String::from_utf8(copy).unwrap(), expected);
     }
 }
+
+#[test]
+fn the_side_to_move_alone_begins_an_even_game() {
+    let game = read("V2.2\n-\n-3334FU\n+7776FU\n").unwrap();
+    assert_eq!((usi(&game).as_str(), game.broken), ("3c3d 7g7f", None));
+    assert_eq!(game.start.to_string(), sfen::START.replace(" b ", " w "));
+    assert_eq!(read("V2.2\n+\n+7776FU\n").unwrap().start.to_string(), sfen::START);
+}
+
+/// Formats with whole seconds count the times that are not.
+#[test]
+fn fractions_of_seconds_are_counted_where_they_are_lost() {
+    let text = "V3.0\nPI\n+\n+7776FU\nT1.5\n-3334FU\nT2\n%TORYO\nT0.25\n";
+    let game = read(text).unwrap();
+    for format in [Format::Csa, Format::Kif, Format::Kifu, Format::Jkf] {
+        let lost = format.lost_info(&game);
+        assert_eq!((lost.time_fractions, lost.times), (2, 0), "{format}");
+        assert_eq!(lost.to_string(), "2 time fractions");
+    }
+    for format in [Format::Usi, Format::Ki2] {
+        let lost = format.lost_info(&game);
+        assert_eq!((lost.time_fractions, lost.times), (0, 3), "{format}");
+    }
+    let v3 = WriteOptions { csa_version: CsaVersion::V3_0 };
+    assert!(Format::Csa.lost_info_with(&game, v3).is_zero());
+    assert_eq!(written(&game, CsaVersion::V3_0), text);
+}
+
+/// It stands behind the sign for the end.
+#[test]
+fn the_time_before_an_end_without_a_sign_is_counted() {
+    let mut game = read("PI\n+\n+7776FU\n%TORYO\nT2\n").unwrap();
+    for format in [Format::Csa, Format::Kifu, Format::Jkf] {
+        assert!(format.lost_info(&game).is_zero(), "{format}");
+    }
+    game.result = None;
+    for format in [Format::Csa, Format::Kifu, Format::Jkf] {
+        assert_eq!(format.lost_info(&game).times, 1, "{format}");
+        let mut out = Vec::new();
+        write_game(format, &game, &mut out).unwrap();
+        assert_eq!(read_game(format, &out).unwrap().info.end_elapsed_ms, None, "{format}");
+    }
+}
+
+#[test]
+fn entries_with_the_keyword_of_another_are_not_written_and_counted() {
+    let entry = |key, value: &str| Header { key, value: value.to_owned() };
+    let other = |name: &str, value| entry(HeaderKey::Other(name.to_owned()), value);
+    let mut game = read("V2.2\nPI\n+\n").unwrap();
+    game.info.headers = vec![
+        other("備考", "1"),
+        other("NOTE", "2"),
+        entry(HeaderKey::Black, "A"),
+        entry(HeaderKey::Black, "B"),
+        other("EVENT", "3"),
+        other("表題", "4"),
+        other("表題", "5"),
+    ];
+    assert_eq!(Format::Csa.lost_info(&game).headers, 4);
+    assert_eq!(written(&game, CsaVersion::V2_2), "V2.2\nN+A\n$EVENT:4\n$NOTE:1\nPI\n+\n");
+}
+
+/// Hours, if every entry is compared with all before it.
+#[test]
+fn a_header_of_very_many_entries_is_written_and_counted() {
+    let entries: Vec<String> = (0..300_000).map(|entry| format!("$K{entry}:1")).collect();
+    let mut game = read(&format!("V2.2\n{}\nPI\n+\n", entries.join("\n"))).unwrap();
+    let title = Header { key: HeaderKey::Other("表題".to_owned()), value: "x".to_owned() };
+    game.info.headers.extend(std::iter::repeat_n(title, 300_000));
+    for format in [Format::Csa, Format::Jkf] {
+        assert_eq!(format.lost_info(&game).headers, 299_999, "{format}");
+        let mut out = Vec::new();
+        write_game(format, &game, &mut out).unwrap();
+        assert_eq!(read_game(format, &out).unwrap().info.headers.len(), 300_001, "{format}");
+    }
+}
+
+#[test]
+fn half_width_katakana_are_not_taken_for_another_encoding() {
+    let text = |name: &str| format!("V2.2\nN+{name}\nPI\n+\n+7776FU\n");
+    for name in ["ｱｲｳｴ", "ﾊﾌﾞ ﾖｼﾊﾙ", "ﾀﾆｶﾞﾜ･ｺｳｼﾞ", "ﾜﾀﾅﾍﾞ", "ｼｮｳｷﾞ", "ｻｰﾊﾞｰ", "ﾌｧﾙｺﾝ"]
+    {
+        let game = read_game(Format::Csa, &encoding_rs::SHIFT_JIS.encode(&text(name)).0).unwrap();
+        assert_eq!(game.info.headers[0].value, name);
+    }
+    for name in ["羽生善治", "佐藤康光", "谷川浩司", "居飛車穴熊", "森内俊之", "渡辺明\nN-羽生善治"]
+    {
+        let game = read_game(Format::Csa, &encoding_rs::EUC_JP.encode(&text(name)).0).unwrap();
+        assert_eq!(game.info.headers[0].value, name.split('\n').next().unwrap());
+    }
+}

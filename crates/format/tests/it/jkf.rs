@@ -1,7 +1,8 @@
 //! `jkf`: objects of the schema of json-kifu-format, minimal and normalised.
 
+use encoding_rs::{EUC_JP, SHIFT_JIS, UTF_8};
 use kyokumen_format::{
-    DecodeError, Ending, Format, Game, GameResult, HeaderKey, read_games, units, write_game,
+    DecodeError, Ending, Format, Game, GameResult, Header, HeaderKey, read_games, units, write_game,
 };
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
@@ -141,7 +142,7 @@ fn what_contradicts_the_board_or_the_schema_is_an_error_at_its_place() {
         r#"{"move":{"to":{"x":5,"y":5},"piece":"TO"}}"#,
         r#"{"move":{"to":{"x":5,"y":5},"piece":"KI","relative":"L"}}"#,
         r#"{"move":7}"#,
-        r#"{"comments":"text"}"#,
+        r#"{"forks":"text"}"#,
     ] {
         let text = game(moves);
         let broken = read(&text).unwrap().broken.unwrap();
@@ -216,5 +217,210 @@ fn games_are_found_however_they_are_laid_out() {
         }
         let copy = String::from_utf8(out).unwrap();
         assert!(!copy.contains('\u{feff}') && copy.ends_with('\n'));
+    }
+}
+
+const PAWN: &str = r#"{"move":{"from":{"x":7,"y":7},"to":{"x":7,"y":6}}}"#;
+const PAWN_OF_ROOK: &str = r#"{"move":{"from":{"x":2,"y":7},"to":{"x":2,"y":6}}}"#;
+const PAWN_OF_WHITE: &str = r#"{"move":{"from":{"x":3,"y":3},"to":{"x":3,"y":4}}}"#;
+
+fn with_moves(moves: &str) -> Game {
+    let game = read(&format!(r#"{{"header":{{}},"moves":[{moves}]}}"#)).unwrap();
+    assert_eq!(game.broken, None, "{moves}");
+    game
+}
+
+#[test]
+fn a_key_is_written_once_and_others_are_counted() {
+    let entry = |key, value: &str| Header { key, value: value.to_owned() };
+    let note = || HeaderKey::Other("備考".to_owned());
+    let mut game = with_moves(PAWN);
+    game.info.headers = vec![
+        entry(note(), "1"),
+        entry(HeaderKey::Black, "A"),
+        entry(note(), "2"),
+        entry(HeaderKey::Black, "B"),
+    ];
+    assert_eq!(Format::Jkf.lost_info(&game).headers, 2);
+    assert_eq!(Format::Csa.lost_info(&game).headers, 2);
+    assert_eq!(Format::Kifu.lost_info(&game).headers, 0);
+    let text = written(&game);
+    assert!(text.starts_with(r#"{"header":{"備考":"1","先手":"A"},"#), "{text}");
+}
+
+/// They replace that move, as those of the element of the move itself do.
+#[test]
+fn variations_of_an_element_without_a_move_belong_to_the_next_move() {
+    let forks = |variation: &str| format!(r#"{{"forks":[[{variation}]]}}"#);
+    let (of_black, end) = (forks(PAWN_OF_ROOK), r#"{"special":"TORYO"}"#);
+    for (moves, before) in [
+        (format!("{of_black},{PAWN},{PAWN_OF_WHITE},{end}"), Some(0)),
+        (format!("{{}},{of_black},{{}},{PAWN},{end}"), Some(0)),
+        (format!("{PAWN},{PAWN_OF_WHITE},{of_black},{PAWN_OF_ROOK},{end}"), Some(2)),
+        (format!("{PAWN},{PAWN_OF_WHITE},{of_black},{end}"), None),
+        (format!("{{}},{of_black}"), None),
+    ] {
+        let game = with_moves(&moves);
+        let variations = |at: usize| {
+            let said = game.moves.get(at).and_then(|played| played.annotation.as_ref());
+            said.map_or(0, |said| said.variations.len())
+        };
+        let places: Vec<usize> = (0..game.moves.len()).filter(|at| variations(*at) > 0).collect();
+        assert_eq!(places, before.into_iter().collect::<Vec<_>>(), "{moves}");
+        assert_eq!(game.info.end_variations.len(), usize::from(before.is_none()), "{moves}");
+        // Every move of a variation can be played where it is written.
+        let again = read(&written(&game)).unwrap();
+        assert_eq!((usi(&again), again.broken), (usi(&game), None), "{moves}");
+    }
+    // The order is that of the file.
+    let moves = format!(r#"{of_black},{{"forks":[[{PAWN},{end}]],{}"#, &PAWN[1..]);
+    let said = with_moves(&moves).moves[0].annotation.clone().unwrap();
+    assert_eq!(said.variations.iter().filter(|it| it.result.is_some()).count(), 1);
+    assert!(said.variations[0].result.is_none(), "{said:?}");
+    // A game that breaks off keeps them.
+    let text = format!(r#"{{"header":{{}},"moves":[{of_black},{PAWN_OF_WHITE}]}}"#);
+    let game = read(&text).unwrap();
+    assert_eq!((game.broken.is_some(), game.info.end_variations.len()), (true, 1));
+}
+
+#[test]
+fn what_a_variation_cannot_hold_is_counted() {
+    let comment = r#"{"comments":["a","b"]}"#;
+    let end = r#"{"special":"TORYO"}"#;
+    for (variation, kept, skipped) in [
+        (String::new(), 0, 0),
+        (format!("{comment},{end}"), 0, 3),
+        (r#"{"special":"TORYO","comments":["a"]}"#.to_owned(), 0, 2),
+        (format!("{comment},{PAWN_OF_ROOK}"), 1, 2),
+        (format!(r#"{PAWN_OF_ROOK},{{"special":"TORYO","time":{{"now":{{"s":1}}}}}}"#), 1, 1),
+        (format!(r#"{PAWN_OF_ROOK},{{"forks":[[{PAWN_OF_WHITE}]]}}"#), 1, 1),
+        (format!(r#"{{"forks":[[{PAWN_OF_ROOK}]]}}"#), 1, 0),
+        (format!("{PAWN_OF_ROOK},{end}"), 1, 0),
+    ] {
+        let game = with_moves(&format!(r#"{{"forks":[[{variation}]]}},{PAWN}"#));
+        let variations = game.moves[0].annotation.as_ref().map_or(0, |said| said.variations.len());
+        assert_eq!((variations, game.info.skipped_lines), (kept, skipped), "{variation}");
+    }
+}
+
+#[test]
+fn a_hand_holds_numbers_of_pieces() {
+    let text = |hands: &str| {
+        let king = |color| format!(r#"{{"color":{color},"kind":"OU"}}"#);
+        let file = format!("{},{{}},{{}},{{}},{{}},{{}},{{}},{{}},{}", king(1), king(0));
+        format!(
+            r#"{{"header":{{}},"initial":{{"preset":"OTHER","data":{{"color":0,"board":[[],[],[],[],[{file}]],"hands":{hands}}}}},"moves":[]}}"#
+        )
+    };
+    let start = read(&text(r#"[{"FU":2,"KI":0},{"HI":1,"KA":null}]"#)).unwrap().start;
+    assert_eq!(start.to_string(), "4k4/9/9/9/9/9/9/9/4K4 b 2Pr 1");
+    for hands in [
+        r#"[{"FU":"2"},{}]"#,
+        r#"[{"FU":1.5},{}]"#,
+        r#"[{"FU":1.0},{}]"#,
+        r#"[{},{"FU":-3}]"#,
+        r#"[{},{"FU":19}]"#,
+        r#"[{},{"FU":[1]}]"#,
+        r#"[{},{"OU":1}]"#,
+        r#"[{},{},{"FU":1}]"#,
+    ] {
+        assert!(read(&text(hands)).is_err(), "{hands}");
+    }
+}
+
+/// 表, ソ and 能 have it as their second byte.
+#[test]
+fn a_backslash_within_a_character_of_shift_jis_is_no_escape() {
+    let game = format!(
+        r#"{{"header":{{"先手":"ソ\"}}{{","後手":"表","棋戦":"予表能","備考":"\\"}},"moves":[{{}},{PAWN}]}}"#
+    );
+    let spread = game.replace("},", "},\n  ").replace(r#"{"header""#, "{\n  \"header\"");
+    let file = format!("{game}{game}\n[{spread},\n{spread}]\n");
+    for encoding in [UTF_8, SHIFT_JIS, EUC_JP] {
+        let bytes = encoding.encode(&file).0;
+        check_file(Format::Jkf, &bytes);
+        let games = units(Format::Jkf, &bytes).flat_map(|unit| read_games(Format::Jkf, unit));
+        let games: Vec<Game> = games.map(Result::unwrap).collect();
+        assert_eq!(games.len(), 4, "{encoding:?}");
+        for game in games {
+            let values: Vec<_> = game.info.headers.iter().map(|entry| &*entry.value).collect();
+            assert_eq!(values, [r#"ソ"}{"#, "表", "予表能", r"\"], "{encoding:?}");
+        }
+    }
+    // A damaged character does not change the encoding of the others.
+    let mut damaged = format!("{game}\n{game}\n").into_bytes();
+    let at = damaged.windows(3).position(|bytes| bytes == "後".as_bytes()).unwrap();
+    damaged[at + 1] = b'?';
+    assert_eq!(units(Format::Jkf, &damaged).count(), 2);
+}
+
+#[test]
+fn names_comments_and_times_of_a_wrong_type_are_skipped_and_counted() {
+    let text = format!(
+        r#"{{"header":{{"a":1.50,"b":null,"c":true,"d":{{"x":1}},"e":["y"],"f":"z"}},"moves":[{{"comment":7}},
+        {},"time":{{"now":{{"m":"1"}}}},"comments":["a",5,null,{{}}]}},
+        {},"time":{{"now":{{"m":-1}}}},"comments":"b"}},
+        {},"time":[]}},{{"special":"TORYO","time":{{"now":{{}}}}}}]}}"#,
+        &PAWN[..PAWN.len() - 1],
+        &PAWN_OF_WHITE[..PAWN_OF_WHITE.len() - 1],
+        &PAWN_OF_ROOK[..PAWN_OF_ROOK.len() - 1],
+    );
+    let game = read(&text).unwrap();
+    assert_eq!((game.broken.as_ref(), game.moves.len()), (None, 3));
+    let headers: Vec<_> = game.info.headers.iter().map(|entry| &*entry.value).collect();
+    assert_eq!(headers, ["1.50", "true", "z"]);
+    assert_eq!(game.info.comments, ["7"]);
+    assert_eq!(game.moves[0].annotation.as_ref().unwrap().comments, ["a", "5"]);
+    assert_eq!(game.moves[1].annotation.as_ref().unwrap().comments, ["b"]);
+    // Two entries, one comment, three times.
+    assert_eq!(game.info.skipped_lines, 6);
+}
+
+#[test]
+fn an_error_is_at_the_start_of_its_value() {
+    for (wrong, text) in [
+        ("300", r#"{"header":{},"moves":[{},{"move":{"from":{"x":300,"y":7}}}]}"#),
+        ("\"a\\\"b\"", r#"{"header":{},"moves":[{},{"move":{"from":{"x":"a\"b","y":7}}}]}"#),
+        ("true", r#"{"header":{},"moves":[{},{"move":{"from":{"x": true ,"y":7}}}]}"#),
+        ("[4]", r#"{"header":{},"moves":[{},{"move":{"from":{"x":1,"y": [4]}}}]}"#),
+        ("-1.5e3", r#"{"header":{},"moves":[{},{"move":{"color":-1.5e3}}]}"#),
+    ] {
+        let error = read(text).unwrap().broken.unwrap();
+        assert_eq!(Some(error.offset), text.find(wrong), "{text}: {error}");
+    }
+}
+
+/// Only the first comment behind the word for the end is read as one, and only in the form that is written.
+#[test]
+fn a_comment_in_the_form_of_a_summary_stays_a_comment() {
+    let end = (Some(GameResult::WhiteWin), None);
+    for comments in [
+        &["summary:time up:a lose:b win"][..],
+        &["of the end", "summary:time up:black lose:white win"],
+        &["of the end", "summary:max_moves:black draw:white draw"],
+    ] {
+        let mut game = with_moves(PAWN);
+        game.info.end_comments = comments.iter().map(|&comment| comment.to_owned()).collect();
+        for (result, ending) in [end, (Some(GameResult::Draw), Some(Ending::MoveLimit))] {
+            (game.result, game.ending) = (result, ending);
+            let again = read(&written(&game)).unwrap();
+            assert_eq!((again.result, again.ending), (result, ending), "{comments:?}");
+            assert_eq!(again.info.end_comments, comments);
+        }
+    }
+    // In its place and form it needs a space.
+    let mut game = with_moves(PAWN);
+    game.result = Some(GameResult::BlackWin);
+    game.info.end_comments = vec!["summary:time up:black win:white lose".to_owned()];
+    let again = read(&written(&game)).unwrap();
+    assert_eq!((again.result, again.ending), (game.result, None));
+    assert_eq!(again.info.end_comments, [" summary:time up:black win:white lose"]);
+}
+
+#[test]
+fn a_time_before_the_first_move_is_skipped_and_counted() {
+    for (seconds, skipped) in [(3, 1), (0, 0)] {
+        let game = with_moves(&format!(r#"{{"time":{{"now":{{"s":{seconds}}}}}}},{PAWN}"#));
+        assert_eq!((game.moves.len(), game.info.skipped_lines), (1, skipped), "{seconds}");
     }
 }

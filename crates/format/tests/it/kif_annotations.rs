@@ -340,7 +340,7 @@ fn other_encodings_are_read_or_named() {
     let error = read_game(Format::Kif, &wide).unwrap_err().to_string();
     assert_eq!(
         error,
-        "byte 0: expected text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first), found \"UTF-16LE\""
+        "expected text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first), found UTF-16LE"
     );
 }
 
