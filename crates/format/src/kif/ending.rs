@@ -5,12 +5,13 @@
 use kyokumen_shogi::Color;
 
 use super::super::replay::Replay;
-use super::line::Syntax;
+use super::line::{Syntax, normalised};
 use crate::GameResult;
 use crate::ending::{End, Ending};
+use crate::game_info::{Header, HeaderKey};
 
 /// Words with what they say: who won, seen from the side to move, and how.
-const WORDS: [(&str, Winner, Option<Ending>); 23] = [
+const WORDS: [(&str, Winner, Option<Ending>); 25] = [
     ("投了", Winner::Opponent, None),
     ("詰み", Winner::Opponent, None),
     ("詰", Winner::Opponent, None),
@@ -34,6 +35,8 @@ const WORDS: [(&str, Winner, Option<Ending>); 23] = [
     ("トライ", Winner::SideToMove, None),
     ("宣言勝ち", Winner::SideToMove, Some(Ending::Declaration)),
     ("引き分け", Winner::Nobody, None),
+    ("引分け", Winner::Nobody, None),
+    ("引分", Winner::Nobody, None),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,22 +80,27 @@ pub(super) fn of_word(word: &str, replay: &Replay) -> Option<End> {
 pub(super) const UNKNOWN: End = (None, Some(Ending::Interruption));
 
 /// Reads a summary, the normalised text after まで: `121手で先手の勝ち`. A winner in it overrides the word before it.
-/// If both name the same winner, the reason from the word is kept.
-pub(super) fn take_summary(text: &str, replay: &mut Replay) {
+/// If both name the same winner, the reason from the word is kept. A summary that says nothing known is counted as a
+/// skipped line, and the end stays as it was. `headers` has the names of the players.
+pub(super) fn take_summary(text: &str, headers: &[Header], replay: &mut Replay) {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
     let text = text.trim_start_matches(|c: char| c == '、' || c == ',' || c.is_ascii_digit());
     let text =
         ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     let said = (replay.game.result, replay.game.ending);
-    let end = match said_in_full(text) {
+    let end = match summarised(text, headers) {
         // The writer uses 持将棋 for draws of all kinds; a summary that says only 引き分け takes that reason back.
-        Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => end,
-        Some(end) if end == (said.0, None) => said,
-        Some(end) => end,
-        None if replay.has_ended => said,
-        None => of_word(text, replay).unwrap_or(if text.is_empty() { said } else { UNKNOWN }),
+        Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => Some(end),
+        Some(end) if end == (said.0, None) => Some(said),
+        Some(end) => Some(end),
+        None if text.is_empty() => Some(said),
+        // Without the name of a side: a word in place of the next move.
+        None => of_word(text, replay).map(|end| if replay.has_ended { said } else { end }),
     };
-    replay.end(end);
+    if end.is_none() {
+        replay.game.info.skipped_lines += 1;
+    }
+    replay.end(end.unwrap_or(said));
 }
 
 /// Reasons in a summary; the first one of an ending is written.
@@ -107,46 +115,164 @@ const REASONS: [(&str, Ending); 9] = [
     ("中断", Ending::Interruption),
     ("持将棋", Ending::Impasse),
 ];
-/// Names of the sides.
-const SIDES: [(&str, Color); 4] = [
+/// Names and signs of the sides.
+const SIDES: [(&str, Color); 6] = [
     ("先手", Color::Black),
     ("下手", Color::Black),
     ("後手", Color::White),
     ("上手", Color::White),
+    ("▲", Color::Black),
+    ("△", Color::White),
 ];
+/// What a statement about a side begins with, and whether it won if nothing more is said.
+const CLAIMS: [(&str, Option<bool>); 18] = [
+    ("時間切れ", Some(false)),
+    ("切れ", Some(false)),
+    ("反則手", Some(false)),
+    ("反則", Some(false)),
+    ("二歩", Some(false)),
+    ("連続王手の千日手", Some(false)),
+    ("連続王手千日手", Some(false)),
+    ("王手千日手", Some(false)),
+    ("千日手", None),
+    ("入玉宣言", Some(true)),
+    ("入玉", None),
+    ("宣言", Some(true)),
+    ("トライ", Some(true)),
+    ("不戦", None),
+    ("投了", Some(false)),
+    ("詰み", Some(false)),
+    ("詰", Some(false)),
+    ("の", None),
+];
+/// Words for winning and losing.
+const VERDICTS: [(&str, bool); 8] = [
+    ("勝ち", true),
+    ("勝利", true),
+    ("勝", true),
+    ("負け", false),
+    ("敗北", false),
+    ("敗戦", false),
+    ("敗", false),
+    ("負", false),
+];
+/// What may follow a statement about a side.
+const BEHIND_CLAIM: [&str; 13] = [
+    "(",
+    "により",
+    "によって",
+    "による",
+    "にて",
+    "で",
+    "、",
+    ",",
+    "。",
+    "し",
+    "となり",
+    "となる",
+    "のため",
+];
+/// Words for games that were broken off, and perhaps continued.
+const BREAKS: [&str; 8] =
+    [BROKEN_OFF, "封じ手", "指し掛け", "指しかけ", "指掛", "打ち掛け", "打掛", "打ちかけ"];
 const BROKEN_OFF: &str = "中断";
 const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
 
-/// The end in a summary that names the winner, or a reason for a game without a winner.
-fn said_in_full(text: &str) -> Option<End> {
+/// The end in a summary that says which side won or lost, or a reason for a game without a winner.
+fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     let ending =
         REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
-    if let Some(winner) = SIDES
-        .iter()
-        .find_map(|(side, color)| text.strip_suffix("の勝ち")?.ends_with(side).then_some(*color))
-    {
-        return Some((Some(GameResult::win_of(winner)), ending));
+    match winners(text).or_else(|| winners_by_name(text, headers)) {
+        Some(Winners::One(winner)) => return Some((Some(GameResult::win_of(winner)), ending)),
+        Some(Winners::Contradictory) => return None,
+        None => {}
     }
-    let names =
-        |color| SIDES.iter().any(|(side, of)| *of == color && text.contains(&format!("{side}の")));
-    let result = match (names(Color::Black), names(Color::White)) {
-        // One lost and therefore the other won: which is which, the words do not say.
-        (true, true) => return None,
-        (false, false) if text.starts_with(DRAW) => Some(GameResult::Draw),
-        (false, false) => match ending? {
-            Ending::Repetition | Ending::Impasse | Ending::MoveLimit => Some(GameResult::Draw),
-            Ending::Interruption => None,
-            // A reason for a win, but no winner.
-            _ => return None,
-        },
-        (black, _) => {
-            let is_lost = text.contains("負け") || text.contains('敗');
-            Some(if black == is_lost { GameResult::WhiteWin } else { GameResult::BlackWin })
-        }
+    if BREAKS.iter().any(|word| text.contains(word)) && !text.starts_with(DRAW) {
+        return Some((None, Some(Ending::Interruption)));
+    }
+    // Somebody won or lost, but who is not said.
+    if ["勝", "負", "敗", "王手"].iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    if [DRAW, "引分"].iter().any(|word| text.starts_with(word)) {
+        return Some((Some(GameResult::Draw), ending));
+    }
+    let is_draw = matches!(ending?, Ending::Repetition | Ending::Impasse | Ending::MoveLimit);
+    is_draw.then_some((Some(GameResult::Draw), ending))
+}
+
+/// Who won, by the statements in a summary.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Winners {
+    One(Color),
+    Contradictory,
+}
+
+/// The winner by statements about sides: `先手の反則により後手の勝ち` has two, which agree. `None` if there is none.
+fn winners(text: &str) -> Option<Winners> {
+    let mut winners = None;
+    let mut rest = text;
+    while let Some((at, (side, color))) = first_side(rest) {
+        rest = &rest[at + side.len()..];
+        let statement = first_side(rest).map_or(rest, |(end, _)| &rest[..end]);
+        let Some(has_won) = has_won(statement) else { continue };
+        let winner = Winners::One(if has_won { color } else { !color });
+        winners = match winners {
+            None => Some(winner),
+            Some(other) if other == winner => Some(winner),
+            Some(_) => Some(Winners::Contradictory),
+        };
+    }
+    winners
+}
+
+/// The first name of a side in a text, with its place.
+fn first_side(text: &str) -> Option<(usize, (&'static str, Color))> {
+    let found =
+        SIDES.into_iter().filter_map(|(side, color)| Some((text.find(side)?, (side, color))));
+    found.min_by_key(|(at, _)| *at)
+}
+
+/// The winner by a statement about a player, whose name or its beginning comes first: `羽生の勝ち`.
+fn winners_by_name(text: &str, headers: &[Header]) -> Option<Winners> {
+    let claims = Color::ALL.map(|color| {
+        let key = if color == Color::Black { HeaderKey::Black } else { HeaderKey::White };
+        let name = &headers.iter().find(|header| header.key == key)?.value;
+        let name: String = normalised(name).chars().filter(|c| *c != ' ').collect();
+        let same = name.chars().zip(text.chars()).take_while(|(a, b)| a == b);
+        let len = same.map(|(c, _)| c.len_utf8()).sum::<usize>();
+        let has_won = has_won(&text[len..]).filter(|_| len > 0)?;
+        Some((len == name.len(), if has_won { color } else { !color }))
+    });
+    let winner = match claims {
+        [Some((true, _)), Some((true, _))] => return None,
+        [Some((true, winner)), _] | [_, Some((true, winner))] => winner,
+        [Some((_, winner)), None] | [None, Some((_, winner))] => winner,
+        _ => return None,
     };
-    Some((result, ending))
+    Some(Winners::One(winner))
+}
+
+/// Whether a side won of which this is said: `の勝ち`, `投了`. `None` if it says neither that nor that the side lost.
+fn has_won(statement: &str) -> Option<bool> {
+    let mut rest = statement.trim_start_matches(['の', 'は', 'が']);
+    let mut implied = None;
+    while let Some((claim, says)) = CLAIMS.into_iter().find(|(claim, _)| rest.starts_with(claim)) {
+        rest = &rest[claim.len()..];
+        implied = says.or(implied);
+    }
+    let verdict = VERDICTS.into_iter().find(|(word, _)| rest.starts_with(word));
+    let (word, has_won) = verdict.or(implied.map(|has_won| ("", has_won)))?;
+    let rest = &rest[word.len()..];
+    let is_whole = rest.is_empty() || BEHIND_CLAIM.iter().any(|word| rest.starts_with(word));
+    (is_whole && !rest.starts_with("では")).then_some(has_won)
+}
+
+/// Whether a word in place of a move is known.
+pub(super) fn is_word(word: &str) -> bool {
+    WORDS.iter().any(|(known, ..)| *known == word) || BREAKS.contains(&word)
 }
 
 /// The summary of a game of `moves` moves; `us` is the side to move after them. Readers of KIF look for the name of the

@@ -7,6 +7,7 @@ use super::super::game::Game;
 use super::super::lines::Lines;
 use super::super::replay::Replay;
 use super::super::text_encoding::{decode_as, encoding_of};
+use super::boundary::begins_game;
 use super::line::{Line, SIGNS, normalised};
 use super::start::{self, Start};
 use super::{ending, headers, moves, notation, time};
@@ -45,7 +46,7 @@ struct Reader {
     branches: Vec<Branch>,
     /// Whether lines belong to a variation that branches off no known move.
     is_lost: bool,
-    /// The number of the first move minus 1: the file may begin in the middle of a game.
+    /// The number of the first move minus 1: behind a diagram the game may have begun earlier.
     moves_before: usize,
     skipped_lines: u32,
     /// The first skipped line; and the last one, if no move was read after it.
@@ -63,9 +64,93 @@ struct Branch {
     first: usize,
     /// The destination of the move before its first one.
     before: Option<Square>,
+    /// The number of the line read last.
+    last_number: usize,
+    /// Whether that line repeats an earlier one.
+    is_repeating: bool,
+    /// The positions after every [`KEPT`] moves, so that variations begin quickly in a long game.
+    positions: Vec<Position>,
+    /// Variations that begin where this one ends, in reverse order.
+    continuations: Vec<Variation>,
+}
+
+/// Moves between two positions that are kept.
+const KEPT: usize = 16;
+
+/// The place of a numbered line in its game.
+enum Place {
+    /// Behind the line before it, or at the start of a variation.
+    Next,
+    /// It says again what an earlier line says.
+    Repetition,
+    /// Lines before it are missing.
+    Gap,
 }
 
 impl Branch {
+    fn new(replay: Replay) -> Self {
+        Self {
+            replay,
+            parent: 0,
+            depth: 0,
+            first: 0,
+            before: None,
+            last_number: 0,
+            is_repeating: false,
+            positions: Vec::new(),
+            continuations: Vec::new(),
+        }
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.replay.game.moves.is_empty()
+    }
+
+    fn play(&mut self, best_move: Move, at: usize) -> Result<(), DecodeError> {
+        self.replay.play(best_move, at)?;
+        if self.replay.game.moves.len() == KEPT * (self.positions.len() + 1) {
+            self.positions.push(self.replay.position.clone());
+        }
+        Ok(())
+    }
+
+    /// The position after so many moves of the branch.
+    fn position_after(&self, moves: usize) -> Option<Position> {
+        let game = &self.replay.game;
+        let played = game.moves.get(..moves)?;
+        let kept = moves / KEPT;
+        let mut position = match kept.checked_sub(1) {
+            Some(kept) => self.positions.get(kept)?.clone(),
+            None => Position::try_from(&game.start).ok()?,
+        };
+        for played in &played[kept * KEPT..] {
+            position.make(played.best_move);
+        }
+        Some(position)
+    }
+
+    /// The destination of the last one of so many moves, counted from the start of the game.
+    fn square_before(&self, moves: usize) -> Option<Square> {
+        let last =
+            moves.checked_sub(self.first + 1).and_then(|last| self.replay.game.moves.get(last));
+        last.map(|played| played.best_move.to()).or(self.before)
+    }
+
+    /// Whether a line is the one that was read as move `number`, before the game has ended.
+    fn repeats(&self, number: usize, said: &str) -> bool {
+        let Some(index) = number.checked_sub(self.first + 1) else { return false };
+        let Some(played) = self.replay.game.moves.get(index) else { return false };
+        let position = self.position_after(index).filter(|_| !self.replay.has_ended);
+        let last = self.square_before(self.first + index);
+        position.and_then(|position| moves::parse(said, &position, last)) == Some(played.best_move)
+    }
+
+    /// Whether a move with a number that was used before can be the next one of the branch.
+    fn continues_with(&self, number: usize, said: &str) -> bool {
+        let is_open = !self.replay.has_ended && !self.is_repeating;
+        is_open && number >= self.last_number && self.reads(said)
+    }
+
     fn last_square(&self) -> Option<Square> {
         self.replay.game.moves.last().map(|played| played.best_move.to()).or(self.before)
     }
@@ -86,7 +171,7 @@ impl Reader {
         match line {
             Line::Empty | Line::Ply(_) => {}
             Line::List => self.has_list = true,
-            Line::Comment(comment) => self.comments.push(comment.to_owned()),
+            Line::Comment(comment) => self.comments.push(comment.replace('\r', " ")),
             Line::Bookmark(name) => self.bookmark = Some(without_carriage_returns(name)),
             Line::Rank(rank) => self.start.take_rank(rank, at)?,
             Line::SideToMove(color) => self.start.take_side_to_move(color),
@@ -98,11 +183,14 @@ impl Reader {
                     self.take_header(key, value);
                 }
             }
-            Line::Numbered { .. } | Line::Words(_) | Line::Summary(_) => {
+            _ if begins_game(line, self.has_list, self.has_entries || self.start.shows_board()) => {
                 self.begin()?;
                 self.take_behind_head(line, text, at);
             }
-            Line::Variation(_) | Line::Unknown => self.skip(text, at),
+            _ if moves::has_move(&normalised(text)) => {
+                return Err(syntax("a numbered move, as in 1 ７六歩(77)", text, at));
+            }
+            _ => self.skip(text, at),
         }
         Ok(())
     }
@@ -128,8 +216,7 @@ impl Reader {
             replay.take_comment(&comment);
         }
         replay.game.info.bookmark = self.bookmark.take();
-        self.branches.push(Branch { replay, parent: 0, depth: 0, first: 0, before: None });
-        self.last_skipped = None;
+        self.branches.push(Branch::new(replay));
         Ok(())
     }
 
@@ -147,27 +234,27 @@ impl Reader {
                 return self.take_header(key, value);
             }
             _ if self.is_lost => return self.skip(text, at),
-            _ => self.begin_if_number_goes_back(line, at),
+            Line::Numbered { number, text: said } => match self.place(number, said, at) {
+                Place::Next => {}
+                Place::Repetition => return self.skip(text, at),
+                Place::Gap => return self.break_off_at_gap(text, at),
+            },
+            _ => {}
         }
-        let is_variation = self.branches.len() > 1;
         let Some(branch) = self.branches.last_mut() else { return };
         let replay = &mut branch.replay;
         match line {
-            Line::Summary(text) => ending::take_summary(text, replay),
+            Line::Summary(text) => ending::take_summary(text, &self.headers, replay),
             _ if replay.is_broken() => {}
-            Line::Comment(comment) => replay.take_comment(comment),
+            Line::Comment(comment) => replay.take_comment(&comment.replace('\r', " ")),
             Line::Bookmark(name) => match replay.game.moves.last_mut() {
                 Some(played) => played.annotate().bookmark = Some(without_carriage_returns(name)),
                 None => replay.game.info.bookmark = Some(without_carriage_returns(name)),
             },
             Line::Numbered { .. } | Line::Words(_) => {
                 let skipped = self.last_skipped.take();
-                if let Err(error) = branch.take_moves(line, skipped, (text, at)) {
-                    branch.replay.break_off(error);
-                    if is_variation {
-                        self.is_lost = true;
-                        self.skip(text, at);
-                    }
+                if let Err(error) = branch.take_moves(line, skipped, &self.headers, (text, at)) {
+                    self.break_off(error, text, at);
                 }
             }
             // A word without a number, as between moves of KI2.
@@ -183,11 +270,40 @@ impl Reader {
         }
     }
 
-    /// Renumbers a line so that the first move of the file has number 1.
+    /// The moves of the branch end with a line that cannot be read. Lines of a variation behind it are skipped.
+    fn break_off(&mut self, error: DecodeError, text: &str, at: usize) {
+        let is_variation = self.branches.len() > 1;
+        let Some(branch) = self.branches.last_mut() else { return };
+        branch.replay.break_off(error);
+        if is_variation {
+            self.is_lost = true;
+            self.skip(text, at);
+        }
+    }
+
+    /// Moves are missing before a line, or the skipped line before it was one.
+    fn break_off_at_gap(&mut self, text: &str, at: usize) {
+        let is_first = matches!(&self.branches[..], [game] if game.is_empty());
+        let gap = syntax(
+            if is_first {
+                "move 1 (a game that begins with a later move needs a diagram above it)"
+            } else {
+                "the next number (moves are missing above this line)"
+            },
+            text,
+            at,
+        );
+        let error = self.last_skipped.take().unwrap_or(gap);
+        self.break_off(error, text, at);
+    }
+
+    /// Renumbers a line so that the first move behind a diagram has number 1.
     fn counted_from_1<'a>(&mut self, line: Line<'a>) -> Line<'a> {
         let Line::Numbered { number, text } = line else { return line };
         if let [Branch { replay, .. }] = &self.branches[..]
             && replay.game.moves.is_empty()
+            && !replay.is_behind_illegal_move()
+            && self.start.shows_board()
         {
             self.moves_before = number.saturating_sub(1);
         }
@@ -199,6 +315,9 @@ impl Reader {
         self.is_lost = true;
         if self.branches[0].replay.is_broken() {
             return;
+        }
+        if self.branches.len() > 1 {
+            self.skipped_lines += u32::from(self.branches.pop_if(|last| last.is_empty()).is_some());
         }
         match self.branch_at(number, at) {
             Some(branch) => {
@@ -218,32 +337,40 @@ impl Reader {
             parent = self.branches[parent].parent;
         }
         let branch = &self.branches[parent];
-        let moves = branch.replay.game.moves.get(..first.checked_sub(branch.first)?)?;
+        let position = branch.position_after(first.checked_sub(branch.first)?)?;
         if branch.depth == MAX_DEPTH {
             return None;
         }
-        let mut position = Position::try_from(&branch.replay.game.start).ok()?;
-        for played in moves {
-            position.make(played.best_move);
-        }
-        let before = moves.last().map(|played| played.best_move.to()).or(branch.before);
+        let before = branch.square_before(first);
         let replay = Replay::new(position.setup(), at).ok()?;
-        Some(Branch { replay, parent, depth: branch.depth + 1, first, before })
+        let depth = branch.depth + 1;
+        Some(Branch { parent, depth, first, before, last_number: first, ..Branch::new(replay) })
     }
 
-    /// Begins a variation without a line 変化, if the number of a move goes back.
-    fn begin_if_number_goes_back(&mut self, line: Line<'_>, at: usize) {
-        let (Some(branch), Line::Numbered { number, text }) = (self.branches.last(), line) else {
-            return;
-        };
-        if branch.replay.is_broken() || number >= branch.next_number() {
-            return;
+    /// Finds the place of a line by its number. Begins a variation without a line 変化 if the number goes back to
+    /// another move. If it does not, or if the move can be played where the moves end although its number is not
+    /// higher than the one before, the game continues: numbers may be wrong, or count moves of both sides as one.
+    fn place(&mut self, number: usize, said: &str, at: usize) -> Place {
+        let Some(branch) = self.branches.last_mut() else { return Place::Next };
+        if branch.replay.is_broken() {
+            return Place::Next;
         }
-        if let Some(variation) =
-            self.branch_at(number, at).filter(|variation| variation.reads(text))
-        {
-            self.branches.push(variation);
+        if number >= branch.next_number() {
+            let expected = branch.next_number().max(branch.last_number.saturating_add(1));
+            if number > expected && !branch.replay.has_ended {
+                return Place::Gap;
+            }
+        } else if branch.repeats(number, said) {
+            (branch.last_number, branch.is_repeating) = (number, true);
+            return Place::Repetition;
+        } else if !branch.continues_with(number, said) {
+            let variation = self.branch_at(number, at).filter(|variation| variation.reads(said));
+            self.branches.extend(variation);
         }
+        if let Some(branch) = self.branches.last_mut() {
+            (branch.last_number, branch.is_repeating) = (number, false);
+        }
+        Place::Next
     }
 
     fn finish(mut self, end: usize) -> Result<Game, DecodeError> {
@@ -264,12 +391,13 @@ impl Reader {
         while branches.len() > 1 {
             if let Some(branch) = branches.pop() {
                 let parent = branch.parent;
+                self.skipped_lines += branch.replay.game.info.skipped_lines;
                 self.skipped_lines += u32::from(!branch.attach_to(&mut branches[parent]));
             }
         }
         let mut game = branches.remove(0).into_game().finish(has_start);
         game.info.headers = self.headers;
-        game.info.skipped_lines = self.skipped_lines;
+        game.info.skipped_lines += self.skipped_lines;
         Ok(game)
     }
 }
@@ -281,6 +409,7 @@ impl Branch {
         &mut self,
         line: Line<'_>,
         skipped: Option<DecodeError>,
+        headers: &[Header],
         (text, at): (&str, usize),
     ) -> Result<(), DecodeError> {
         if self.replay.has_ended {
@@ -288,13 +417,14 @@ impl Branch {
         }
         let Line::Numbered { number, text: said } = line else {
             let Line::Words(words) = line else { return Ok(()) };
-            return notation::moves_of(words).try_for_each(|word| self.take_word(word, (text, at)));
+            let mut words = notation::moves_of(words);
+            return words.try_for_each(|word| self.take_word(word, headers, (text, at)));
         };
         if let Some(skipped) = skipped.filter(|_| number != self.next_number()) {
             return Err(skipped);
         }
         if let Some(best_move) = self.parse(said) {
-            self.replay.play(best_move, at)?;
+            self.play(best_move, at)?;
         } else if let Some(end) = self.end_of(said) {
             self.replay.end(end);
         } else {
@@ -307,7 +437,12 @@ impl Branch {
     }
 
     /// Reads one KI2 move, or the word for the end of the game after the last move.
-    fn take_word(&mut self, word: &str, (text, at): (&str, usize)) -> Result<(), DecodeError> {
+    fn take_word(
+        &mut self,
+        word: &str,
+        headers: &[Header],
+        (text, at): (&str, usize),
+    ) -> Result<(), DecodeError> {
         if self.replay.has_ended {
             return Err(syntax("no move behind the end of the game", text, at));
         }
@@ -316,10 +451,11 @@ impl Branch {
             (best_move, end) = (self.parse_word(said), Some(last));
         }
         let expected = "moves of KI2, as in ▲７六歩, of which each is one legal move";
-        self.replay.play(best_move.ok_or_else(|| syntax(expected, text, at))?, at)?;
+        self.play(best_move.ok_or_else(|| syntax(expected, text, at))?, at)?;
         match end {
             Some(summary) if summary.starts_with("まで") => {
-                ending::take_summary(summary.trim_start_matches("まで"), &mut self.replay);
+                let summary = summary.trim_start_matches("まで");
+                ending::take_summary(summary, headers, &mut self.replay);
             }
             Some(end) => {
                 let end =
@@ -357,15 +493,18 @@ impl Branch {
         notation::parse(word, &self.replay.position, self.last_square())
     }
 
-    /// The end of the game, from the word in place of a numbered move. An unknown word also ends the game, unless it
-    /// may be a damaged move.
-    fn end_of(&self, said: &str) -> Option<End> {
+    /// The end of the game, from the word in place of a numbered move. An unknown word also ends the game and is
+    /// counted as a skipped line, unless it may be a damaged move.
+    fn end_of(&mut self, said: &str) -> Option<End> {
         let word = first_word(said.strip_prefix(SIGNS).unwrap_or(said));
-        let may_be_move = word.is_empty()
-            || word.starts_with(|c: char| c.is_ascii() || c == '同')
-            || word.contains(char::REPLACEMENT_CHARACTER)
-            || moves::origin(said.trim_start_matches(|c| c != '(')).is_some();
-        ending::of_word(word, &self.replay).or((!may_be_move).then_some(ending::UNKNOWN))
+        if let Some(end) = ending::of_word(word, &self.replay) {
+            return Some(end);
+        }
+        if moves::may_be_move(word) || moves::has_move(said) {
+            return None;
+        }
+        self.replay.game.info.skipped_lines += u32::from(!ending::is_word(word));
+        Some(ending::UNKNOWN)
     }
 
     /// The game as read so far, with variations in file order.
@@ -374,6 +513,17 @@ impl Branch {
             self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
         annotations.for_each(|annotation| annotation.variations.reverse());
         self.replay.game.info.end_variations.reverse();
+        if let Some(mut next) = self.continuations.pop() {
+            self.continuations.reverse();
+            if let Some(first) = next.moves.first_mut().filter(|_| !self.continuations.is_empty()) {
+                first.annotate().variations.append(&mut self.continuations);
+            }
+            // The variation continues where this one ended, so their moves are joined.
+            let game = &mut self.replay.game;
+            game.moves.append(&mut next.moves);
+            (game.result, game.ending) = (next.result, next.ending);
+            game.info.end_comments.append(&mut next.end_comments);
+        }
         self.replay
     }
 
@@ -393,10 +543,7 @@ impl Branch {
         } else if parent.depth == 0 {
             game.info.end_variations.push(variation);
         } else {
-            // The variation continues where its parent ended, so their moves are joined.
-            game.moves.extend(variation.moves);
-            (game.result, game.ending) = (variation.result, variation.ending);
-            game.info.end_comments.extend(variation.end_comments);
+            parent.continuations.push(variation);
         }
         true
     }

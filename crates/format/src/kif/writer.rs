@@ -175,7 +175,7 @@ impl Writer {
     fn put_comment(&mut self, comment: &str) {
         self.end_line();
         for line in comment.split('\n') {
-            self.text.extend(["*", line.trim_end_matches('\r'), "\n"]);
+            self.text.extend(["*", &line.trim_end_matches('\r').replace('\r', " "), "\n"]);
         }
     }
 

@@ -191,11 +191,7 @@ fn moves_are_read_however_they_are_spelled() {
             "7g7f 3c3d 8h2b 3a2b",
         ),
         (Format::Kif, "1 ▲７六歩   ( 0:01/00:00:01)\n2 △３四歩\n3 ▲５八金右\n", "7g7f 3c3d 4i5h"),
-        (
-            Format::Kif,
-            "31 ７六歩(77)\n32 ３四歩(33)\n33 ２六歩(27)\n変化：32手\n32 ８四歩(83)\n",
-            "7g7f 3c3d 2g2f",
-        ),
+        (Format::Kif, "1.７六歩(77)\n2．３四歩(33)\n3、２六歩(27)\n4.投了\n", "7g7f 3c3d 2g2f"),
         (Format::Kif, "▲先手：A\n△後手：B\n1 ７六歩(77)\n", "7g7f"),
         (Format::Ki2u, "▲26歩 △34歩\n", "2g2f 3c3d"),
         (
