@@ -5,6 +5,7 @@
 
 pub(super) mod bod;
 mod boundary;
+mod branch;
 mod ending;
 mod headers;
 mod line;

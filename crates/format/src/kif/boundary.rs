@@ -118,9 +118,7 @@ impl Seen {
     /// Whether a line in this place begins another game.
     const fn ends_before(&self, part: Part) -> bool {
         match part {
-            Part::Head | Part::Hand(_) | Part::Rank | Part::SideToMove => {
-                self.has_list || self.has_moves
-            }
+            Part::Head | Part::Hand(_) | Part::Rank => self.has_list || self.has_moves,
             Part::List => self.has_moves,
             _ => false,
         }
@@ -129,7 +127,7 @@ impl Seen {
     fn take(&mut self, part: Part, at: usize) {
         match part {
             Part::Blank => (self.has_blank, self.block) = (true, None),
-            Part::Entry | Part::Edge => _ = self.block.get_or_insert(at),
+            Part::Entry | Part::Edge | Part::SideToMove => _ = self.block.get_or_insert(at),
             Part::Note if self.has_blank => _ = self.block.get_or_insert(at),
             Part::Note | Part::Remark => {}
             _ => (self.has_blank, self.block) = (false, None),
@@ -252,7 +250,10 @@ fn ends_with_block(unit: &[u8]) -> bool {
     let mut seen = Seen { has_moves: true, has_list: true, ..Seen::default() };
     let is_loose = |line: &[u8]| {
         let part = seen.part(line);
-        matches!(part, Part::Blank | Part::Remark | Part::Edge | Part::Entry | Part::Note)
+        matches!(
+            part,
+            Part::Blank | Part::Remark | Part::Edge | Part::SideToMove | Part::Entry | Part::Note
+        )
     };
     let tail = unit.rsplit(|byte| *byte == b'\n').take_while(|line| is_loose(line));
     let len: usize = tail.map(|line| line.len() + 1).sum();

@@ -88,7 +88,8 @@ pub(super) fn take_summary(text: &str, headers: &[Header], replay: &mut Replay) 
     let text =
         ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     let said = (replay.game.result, replay.game.ending);
-    let end = match summarised(text, headers) {
+    let summary = if text.len() > LONGEST_SUMMARY { None } else { summarised(text, headers) };
+    let end = match summary {
         // The writer uses 持将棋 for draws of all kinds; a summary that says only 引き分け takes that reason back.
         Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => Some(end),
         Some(end) if end == (said.0, None) => Some(said),
@@ -102,6 +103,9 @@ pub(super) fn take_summary(text: &str, headers: &[Header], replay: &mut Replay) 
     }
     replay.end(end.unwrap_or(said));
 }
+
+/// Bytes of the longest summary that is read.
+const LONGEST_SUMMARY: usize = 1000;
 
 /// Reasons in a summary; the first one of an ending is written.
 const REASONS: [(&str, Ending); 9] = [
@@ -199,8 +203,11 @@ fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     if [DRAW, "引分"].iter().any(|word| text.starts_with(word)) {
         return Some((Some(GameResult::Draw), ending));
     }
-    let is_draw = matches!(ending?, Ending::Repetition | Ending::Impasse | Ending::MoveLimit);
-    is_draw.then_some((Some(GameResult::Draw), ending))
+    let draw = REASONS.into_iter().find(|(word, ending)| {
+        let is_draw = matches!(ending, Ending::Repetition | Ending::Impasse | Ending::MoveLimit);
+        is_draw && text.contains(word)
+    });
+    draw.map(|(_, ending)| (Some(GameResult::Draw), Some(ending)))
 }
 
 /// Who won, by the statements in a summary.
@@ -257,7 +264,7 @@ fn winners_by_name(text: &str, headers: &[Header]) -> Option<Winners> {
 
 /// Whether a side won of which this is said: `の勝ち`, `投了`. `None` if it says neither that nor that the side lost.
 fn has_won(statement: &str) -> Option<bool> {
-    let mut rest = statement.trim_start_matches(['の', 'は', 'が']);
+    let mut rest = statement.trim_start_matches(['の', 'は', 'が', '、', ',', '番', '側']);
     let mut implied = None;
     while let Some((claim, says)) = CLAIMS.into_iter().find(|(claim, _)| rest.starts_with(claim)) {
         rest = &rest[claim.len()..];

@@ -95,15 +95,19 @@ pub(super) fn begins_like_move(text: &str) -> bool {
     target(text, Some(any)).is_some_and(|(_, text)| kind(text).is_some())
 }
 
-/// Whether a normalised text has a move, perhaps damaged: it begins like one, or has a piece with its square of origin.
+/// Whether a normalised text has a move, perhaps damaged: it begins like one, or it has an origin.
 pub(super) fn has_move(text: &str) -> bool {
-    let mut brackets = text.match_indices('(').map(|(at, _)| text.split_at(at));
+    begins_like_move(text) || has_origin(text)
+}
+
+/// Whether a normalised text has a piece with its square of origin.
+pub(super) fn has_origin(text: &str) -> bool {
     let is_piece = |before: &str| {
         let name = before.trim_end().trim_end_matches(['不', '成', '生']);
         LONG_NAMES.iter().chain(&NAMES).any(|(piece, _)| name.ends_with(piece))
     };
-    begins_like_move(text)
-        || brackets.any(|(before, behind)| origin(behind).is_some() && is_piece(before))
+    let mut brackets = text.match_indices('(').map(|(at, _)| text.split_at(at));
+    brackets.any(|(before, behind)| origin(behind).is_some() && is_piece(before))
 }
 
 /// Whether a normalised word may be a damaged move rather than a word for the end of a game: it begins with a numeral

@@ -31,6 +31,7 @@ fn a_summary_says_who_won_or_who_lost() {
         ("先手の勝ち", Some(BlackWin), None),
         ("先手勝ち", Some(BlackWin), None),
         ("後手勝", Some(WhiteWin), None),
+        ("先手番の勝ち", Some(BlackWin), None),
         ("上手勝ち", Some(WhiteWin), None),
         ("▲勝ち", Some(BlackWin), None),
         ("先手の負け", Some(WhiteWin), None),
@@ -62,6 +63,7 @@ fn a_summary_says_who_won_or_who_lost() {
         ("後手の封じ手で指し掛け", None, Some(Interruption)),
         ("先手の持将棋", Some(Draw), Some(Impasse)),
         ("千日手", Some(Draw), Some(Repetition)),
+        ("先手の入玉で持将棋", Some(Draw), Some(Impasse)),
         ("引分", Some(Draw), None),
         ("引き分け", Some(Draw), None),
     ] {
@@ -193,6 +195,11 @@ fn a_move_above_the_moves_is_an_error() {
     ] {
         assert!(read(&format!("{HEAD}{moves}")).is_err(), "{moves}");
         assert!(read(&format!("手合割：平手\n\n{moves}")).is_err(), "{moves}");
+    }
+    // Nor is one skipped between moves, or the side to move.
+    for line in ["l ３四歩(33)", "３四歩(33)", "先手番", "手番：先手"] {
+        let game = game(&format!("1 ７六歩(77)\n{line}\n"));
+        assert_eq!((game.moves.len(), game.broken.is_some()), (1, true), "{line}");
     }
 }
 
