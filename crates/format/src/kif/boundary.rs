@@ -57,8 +57,9 @@ pub(super) enum Part {
     List,
     /// A move, or a word or a summary that ends a game if one has begun.
     Moves,
-    /// A line that belongs to the game above it.
+    /// An entry that belongs to the game above it.
     Footer,
+    Variation,
 }
 
 /// What was read of a unit so far.
@@ -101,7 +102,7 @@ impl Seen {
             Line::SideToMove(_) => Part::SideToMove,
             Line::Ply(_) => Part::Ply,
             Line::Entry { key, .. } => part_of_key(key),
-            Line::Variation(_) => Part::Footer,
+            Line::Variation(_) => Part::Variation,
             Line::Numbered { .. } | Line::Words(_) | Line::Summary(_)
                 if self.has_moves && !is_title(line) || self.begins_game(line) =>
             {

@@ -16,7 +16,7 @@ pub(super) struct Branch {
     pub(super) replay: Replay,
     /// The branch that it leaves, and its depth.
     pub(super) parent: usize,
-    pub(super) depth: usize,
+    pub(super) depth: u16,
     /// The number of moves before its first one.
     pub(super) first: usize,
     /// The destination of the move before its first one.

@@ -7,65 +7,37 @@ use kyokumen_shogi::Color;
 use super::super::replay::Replay;
 use super::line::{Syntax, normalised};
 use crate::GameResult;
-use crate::ending::{End, Ending};
+use crate::ending::{End, Ending, Outcome};
 use crate::game_info::{Header, HeaderKey};
 
 /// Words with what they say: who won, seen from the side to move, and how.
-const WORDS: [(&str, Winner, Option<Ending>); 25] = [
-    ("投了", Winner::Opponent, None),
-    ("詰み", Winner::Opponent, None),
-    ("詰", Winner::Opponent, None),
-    ("不詰", Winner::Unknown, None),
-    ("中断", Winner::Unknown, Some(Ending::Interruption)),
-    ("持将棋", Winner::Nobody, Some(Ending::Impasse)),
-    ("千日手", Winner::Nobody, Some(Ending::Repetition)),
-    ("最大手数", Winner::Nobody, Some(Ending::MoveLimit)),
-    ("切れ負け", Winner::Opponent, Some(Ending::TimeUp)),
-    ("時間切れ", Winner::Opponent, Some(Ending::TimeUp)),
-    ("反則負け", Winner::Opponent, Some(Ending::IllegalMove)),
-    ("反則勝ち", Winner::SideToMove, Some(Ending::IllegalMove)),
-    ("入玉勝ち", Winner::SideToMove, Some(Ending::Declaration)),
-    ("入玉宣言", Winner::SideToMove, Some(Ending::Declaration)),
-    ("不戦勝", Winner::SideToMove, None),
-    ("不戦敗", Winner::Opponent, None),
-    ("不戦勝ち", Winner::SideToMove, None),
-    ("不戦負け", Winner::Opponent, None),
-    ("投了図", Winner::Opponent, None),
-    ("時間切れ負け", Winner::Opponent, Some(Ending::TimeUp)),
-    ("トライ", Winner::SideToMove, None),
-    ("宣言勝ち", Winner::SideToMove, Some(Ending::Declaration)),
-    ("引き分け", Winner::Nobody, None),
-    ("引分け", Winner::Nobody, None),
-    ("引分", Winner::Nobody, None),
+const WORDS: [(&str, Outcome, Option<Ending>); 25] = [
+    ("投了", Outcome::Loss, None),
+    ("詰み", Outcome::Loss, None),
+    ("詰", Outcome::Loss, None),
+    ("不詰", Outcome::Unknown, None),
+    ("中断", Outcome::Unknown, Some(Ending::Interruption)),
+    ("持将棋", Outcome::Draw, Some(Ending::Impasse)),
+    ("千日手", Outcome::Draw, Some(Ending::Repetition)),
+    ("最大手数", Outcome::Draw, Some(Ending::MoveLimit)),
+    ("切れ負け", Outcome::Loss, Some(Ending::TimeUp)),
+    ("時間切れ", Outcome::Loss, Some(Ending::TimeUp)),
+    ("反則負け", Outcome::Loss, Some(Ending::IllegalMove)),
+    ("反則勝ち", Outcome::Win, Some(Ending::IllegalMove)),
+    ("入玉勝ち", Outcome::Win, Some(Ending::Declaration)),
+    ("入玉宣言", Outcome::Win, Some(Ending::Declaration)),
+    ("不戦勝", Outcome::Win, None),
+    ("不戦敗", Outcome::Loss, None),
+    ("不戦勝ち", Outcome::Win, None),
+    ("不戦負け", Outcome::Loss, None),
+    ("投了図", Outcome::Loss, None),
+    ("時間切れ負け", Outcome::Loss, Some(Ending::TimeUp)),
+    ("トライ", Outcome::Win, None),
+    ("宣言勝ち", Outcome::Win, Some(Ending::Declaration)),
+    ("引き分け", Outcome::Draw, None),
+    ("引分け", Outcome::Draw, None),
+    ("引分", Outcome::Draw, None),
 ];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Winner {
-    SideToMove,
-    Opponent,
-    Nobody,
-    Unknown,
-}
-
-impl Winner {
-    fn result(self, us: Color) -> Option<GameResult> {
-        match self {
-            Self::SideToMove => Some(GameResult::win_of(us)),
-            Self::Opponent => Some(GameResult::win_of(!us)),
-            Self::Nobody => Some(GameResult::Draw),
-            Self::Unknown => None,
-        }
-    }
-
-    fn of(result: Option<GameResult>, us: Color) -> Self {
-        match result.map(GameResult::winner) {
-            None => Self::Unknown,
-            Some(None) => Self::Nobody,
-            Some(Some(winner)) if winner == us => Self::SideToMove,
-            Some(Some(_)) => Self::Opponent,
-        }
-    }
-}
 
 /// The end that a word states. An illegal move is not made on the board, so after one the side to move is the other
 /// one.
@@ -335,13 +307,13 @@ pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
     if end == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
         return Some(IMPASSE);
     }
-    let winner = Winner::of(end.0, us);
+    let winner = Outcome::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
     match (exact, end) {
         // No word means only "draw", so 持将棋 stands for all draws and the summary gives the reason.
         (None, (Some(GameResult::Draw), _)) | (_, (Some(GameResult::Draw), None)) => Some(IMPASSE),
         // Who won without a reason while on the move did not win by default.
-        (_, (Some(_), None)) if winner != Winner::Opponent => Some(BROKEN_OFF),
+        (_, (Some(_), None)) if winner != Outcome::Loss => Some(BROKEN_OFF),
         (Some((word, ..)), (_, Some(_)) | (Some(_), _)) => Some(word),
         // Every word would say too much.
         (None, (Some(_), _)) => Some(BROKEN_OFF),

@@ -13,7 +13,7 @@ use super::{ending, headers, moves};
 use crate::game_info::Header;
 
 /// The deepest nesting of variations. Real games stay far below it; reading and writing are recursive.
-pub(super) const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: u16 = 100;
 
 /// Reads the game of a unit.
 pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {

@@ -1,7 +1,7 @@
 //! KIF and KI2 with wrong numbers, missing or repeated lines, and summaries of all kinds: no wrong winner, no position
 //! that did not occur, nothing lost without an error or a count.
 
-use kyokumen_format::{Ending, Format, Game, GameResult};
+use kyokumen_format::{Ending, Format, Game, GameResult, Variation};
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
 use kyokumen_testing::literals::PROBLEM;
@@ -282,6 +282,28 @@ fn variations_at_the_end_of_a_variation_keep_their_order() {
     assert_eq!(firsts, [["6g6f"], ["5g5f"]]);
     let again = written(&game);
     assert_eq!(written(&read(&again).unwrap()), again);
+}
+
+/// What is nested deeper than it is read is not written without a word.
+#[test]
+fn variations_nested_too_deep_are_not_written() {
+    for (depth, is_written) in [(100, true), (101, false)] {
+        let mut game = game("1 ７六歩(77)\n");
+        let played = game.moves[0].clone();
+        let mut variations = Vec::new();
+        for _ in 0..depth {
+            let mut first = played.clone();
+            first.annotate().variations = variations;
+            let (result, ending, end_comments) = (None, None, Vec::new());
+            variations = vec![Variation { moves: vec![first], result, ending, end_comments }];
+        }
+        game.moves[0].annotate().variations = variations;
+        let written = kyokumen_format::write_game(Format::Kifu, &game, &mut Vec::new());
+        assert_eq!(written.is_ok(), is_written);
+        if let Err(error) = written {
+            assert!(error.to_string().contains("more than 100 levels of variations"), "{error}");
+        }
+    }
 }
 
 /// Each of them begins in the middle of a long game.
