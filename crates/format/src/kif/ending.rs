@@ -152,6 +152,9 @@ const BEHIND_CLAIM: [&str; 13] = [
 const BREAKS: [&str; 8] =
     [BROKEN_OFF, "封じ手", "指し掛け", "指しかけ", "指掛", "打ち掛け", "打掛", "打ちかけ"];
 const BROKEN_OFF: &str = "中断";
+/// Words for games that nobody won or lost, whatever happened before.
+const UNDECIDED: [&str; 8] =
+    [DRAW, "引分", IMPASSE, "指し直し", "指直し", "無効", "取り消し", "取消"];
 const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
@@ -160,7 +163,9 @@ const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
 fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     let ending =
         REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
-    match winners(text).or_else(|| winners_by_name(text, headers)) {
+    // Behind 先手の入玉宣言により, 引き分け decides.
+    let may_imply = !BREAKS.iter().chain(&UNDECIDED).any(|word| text.contains(word));
+    match winners(text, may_imply).or_else(|| winners_by_name(text, headers, may_imply)) {
         Some(Winners::One(winner)) => return Some((Some(GameResult::win_of(winner)), ending)),
         Some(Winners::Contradictory) => return None,
         None => {}
@@ -172,7 +177,9 @@ fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     if ["勝", "負", "敗", "王手"].iter().any(|word| text.contains(word)) {
         return None;
     }
-    if [DRAW, "引分"].iter().any(|word| text.starts_with(word)) {
+    let main = text.split('(').next().unwrap_or_default();
+    let is_at_edge = |word: &str| main.starts_with(word) || main.ends_with(word);
+    if [DRAW, "引分け", "引分"].into_iter().any(is_at_edge) {
         return Some((Some(GameResult::Draw), ending));
     }
     let draw = REASONS.into_iter().find(|(word, ending)| {
@@ -190,13 +197,13 @@ enum Winners {
 }
 
 /// The winner by statements about sides: `先手の反則により後手の勝ち` has two, which agree. `None` if there is none.
-fn winners(text: &str) -> Option<Winners> {
+fn winners(text: &str, may_imply: bool) -> Option<Winners> {
     let mut winners = None;
     let mut rest = text;
     while let Some((at, (side, color))) = first_side(rest) {
         rest = &rest[at + side.len()..];
         let statement = first_side(rest).map_or(rest, |(end, _)| &rest[..end]);
-        let Some(has_won) = has_won(statement) else { continue };
+        let Some(has_won) = has_won(statement, may_imply) else { continue };
         let winner = Winners::One(if has_won { color } else { !color });
         winners = match winners {
             None => Some(winner),
@@ -215,32 +222,34 @@ fn first_side(text: &str) -> Option<(usize, (&'static str, Color))> {
 }
 
 /// The winner by a statement about a player, whose name or its beginning comes first: `羽生の勝ち`.
-fn winners_by_name(text: &str, headers: &[Header]) -> Option<Winners> {
+fn winners_by_name(text: &str, headers: &[Header], may_imply: bool) -> Option<Winners> {
     let claims = Color::ALL.map(|color| {
         let key = if color == Color::Black { HeaderKey::Black } else { HeaderKey::White };
         let name = &headers.iter().find(|header| header.key == key)?.value;
         let name: String = normalised(name).chars().filter(|c| *c != ' ').collect();
         let same = name.chars().zip(text.chars()).take_while(|(a, b)| a == b);
         let len = same.map(|(c, _)| c.len_utf8()).sum::<usize>();
-        let has_won = has_won(&text[len..]).filter(|_| len > 0)?;
+        let has_won = has_won(&text[len..], may_imply).filter(|_| len > 0)?;
         Some((len == name.len(), if has_won { color } else { !color }))
     });
-    let winner = match claims {
-        [Some((true, _)), Some((true, _))] => return None,
-        [Some((true, winner)), _] | [_, Some((true, winner))] => winner,
-        [Some((_, winner)), None] | [None, Some((_, winner))] => winner,
-        _ => return None,
-    };
-    Some(Winners::One(winner))
+    // A whole name says more than the beginning of the other one.
+    match claims {
+        [Some((true, winner)), None | Some((false, _))]
+        | [None | Some((false, _)), Some((true, winner))]
+        | [Some((false, winner)), None]
+        | [None, Some((false, winner))] => Some(Winners::One(winner)),
+        _ => None,
+    }
 }
 
 /// Whether a side won of which this is said: `の勝ち`, `投了`. `None` if it says neither that nor that the side lost.
-fn has_won(statement: &str) -> Option<bool> {
+/// `may_imply`: whether a reason says it without a word for winning or losing.
+fn has_won(statement: &str, may_imply: bool) -> Option<bool> {
     let mut rest = statement.trim_start_matches(['の', 'は', 'が', '、', ',', '番', '側']);
     let mut implied = None;
     while let Some((claim, says)) = CLAIMS.into_iter().find(|(claim, _)| rest.starts_with(claim)) {
         rest = &rest[claim.len()..];
-        implied = says.or(implied);
+        implied = says.or(implied).filter(|_| may_imply);
     }
     let verdict = VERDICTS.into_iter().find(|(word, _)| rest.starts_with(word));
     let (word, has_won) = verdict.or(implied.map(|has_won| ("", has_won)))?;

@@ -532,6 +532,11 @@ fn annotated_games_come_back() {
             let mut out = Vec::new();
             write_game(format, &game, &mut out).unwrap();
             let again = content(read_game(format, &out).unwrap());
+            let mut twice = Vec::new();
+            format.write_unit(&out, &mut twice).unwrap();
+            assert_eq!(twice, out, "{format} {seed}");
+            let units: Vec<_> = units(format, &out.repeat(2)).map(<[u8]>::to_vec).collect();
+            assert_eq!(units, [out.clone(), out.clone()], "{format} {seed}");
             let lost = format.lost_of_game(&game.start, game.result, game.ending);
             let mut expected = content(game);
             if lost.contains(Field::Ending) {

@@ -64,6 +64,10 @@ fn a_summary_says_who_won_or_who_lost() {
         ("先手の持将棋", Some(Draw), Some(Impasse)),
         ("千日手", Some(Draw), Some(Repetition)),
         ("先手の入玉で持将棋", Some(Draw), Some(Impasse)),
+        ("先手の入玉宣言により引き分け", Some(Draw), Some(Declaration)),
+        ("先手の反則で中断", None, Some(Interruption)),
+        ("持将棋により先手の勝ち", Some(BlackWin), Some(Impasse)),
+        ("先手の宣言で持将棋", Some(Draw), Some(Impasse)),
         ("引分", Some(Draw), None),
         ("引き分け", Some(Draw), None),
     ] {
@@ -85,6 +89,7 @@ fn a_summary_that_does_not_say_who_won_is_a_skipped_line() {
         "先手の入玉",
         "勝ち",
         "王手千日手",
+        "先手の王手千日手で指し直し",
         "先手後手合意",
         "先手勝ち越し",
     ] {
@@ -309,14 +314,10 @@ fn variations_nested_too_deep_are_not_written() {
 /// Each of them begins in the middle of a long game.
 #[test]
 fn many_variations_of_a_long_game_are_read_quickly() {
-    let mut text = HEAD.to_owned();
     let shuffle = ["５八玉(59)", "５二玉(51)", "５九玉(58)", "５一玉(52)"];
-    for number in 0..20_000 {
-        text += &format!("{} {}\n", number + 1, shuffle[number % 4]);
-    }
-    for number in 0..4_000 {
-        text += &format!("変化：{}手\n", 20_000 - number % 64);
-    }
+    let moves = (0..20_000).map(|at| format!("{} {}\n", at + 1, shuffle[at % 4]));
+    let variations = (0..4_000).map(|at| format!("変化：{}手\n", 20_000 - at % 64));
+    let text: String = [HEAD.to_owned()].into_iter().chain(moves).chain(variations).collect();
     let begun = std::time::Instant::now();
     let game = read(&text).unwrap();
     assert_eq!((game.moves.len(), game.broken, game.info.skipped_lines), (20_000, None, 4_000));
