@@ -440,5 +440,5 @@ fn a_file_with_missing_moves_has_a_bad_record() {
     bench.write("a.kifu", format!("{head}1 ７六歩(77)\n4 ８四歩(83)\n").as_bytes());
     let ran = bench.convert("a.kifu", "a.jsonl", &["--on-error", "quarantine"]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
-    assert_eq!(bench.read("a.jsonl").iter().filter(|byte| **byte == b'\n').count(), 1);
+    assert_eq!(String::from_utf8(bench.read("a.jsonl")).unwrap().lines().count(), 1);
 }
