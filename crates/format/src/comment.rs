@@ -30,16 +30,6 @@ pub(super) fn is_bare(comment: &str) -> bool {
     text.parse::<i32>().is_ok()
 }
 
-/// The comment that states the player's evaluation.
-pub(super) fn of_player(black_cp: i32) -> String {
-    format!("*評価値={black_cp}")
-}
-
-/// The comment that states the evaluation of an analysis.
-pub(super) fn of_analysis(black_cp: i32) -> String {
-    format!("#評価値={black_cp}")
-}
-
 /// The first word as a number, without its decimals.
 fn number(text: &str) -> Option<i32> {
     let word = text.split_ascii_whitespace().next()?;
@@ -69,11 +59,11 @@ mod tests {
             assert_eq!(evaluation(comment), expected, "{comment}");
         }
         for (comment, expected) in [
-            (&*of_player(-30), true),
+            ("*評価値=-30", true),
             ("* 30", true),
             ("* 30 +2726FU", false),
             ("*評価値=1.5", false),
-            (&*of_analysis(30), false),
+            ("#評価値=30", false),
         ] {
             assert_eq!(is_bare(comment), expected, "{comment}");
         }

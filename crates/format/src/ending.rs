@@ -1,5 +1,7 @@
 //! How a game ended.
 
+use kyokumen_shogi::Color;
+
 use crate::game_result::GameResult;
 
 /// Why a game ended, where that is not mate or resignation.
@@ -23,6 +25,37 @@ pub enum Ending {
 
 /// How a game ended, as far as it is known.
 pub(crate) type End = (Option<GameResult>, Option<Ending>);
+
+/// Who won, seen from the side to move.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Win,
+    Loss,
+    Draw,
+    Unknown,
+}
+
+impl Outcome {
+    /// The result if this is the outcome for the side to move.
+    pub(crate) fn result(self, to_move: Color) -> Option<GameResult> {
+        match self {
+            Self::Win => Some(GameResult::win_of(to_move)),
+            Self::Loss => Some(GameResult::win_of(!to_move)),
+            Self::Draw => Some(GameResult::Draw),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The outcome for the side to move.
+    pub(crate) fn of(result: Option<GameResult>, to_move: Color) -> Self {
+        match result.map(GameResult::winner) {
+            None => Self::Unknown,
+            Some(None) => Self::Draw,
+            Some(Some(winner)) if winner == to_move => Self::Win,
+            Some(Some(_)) => Self::Loss,
+        }
+    }
+}
 
 impl Ending {
     /// Every ending.

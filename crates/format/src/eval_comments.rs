@@ -6,9 +6,10 @@ use kyokumen_shogi::Color;
 
 use super::comment::{CommentedEval, evaluation};
 use super::played::Played;
-use super::replay::seen_from;
+use super::replay::{nearest, seen_from};
 
 /// State while a game is written from its start.
+#[derive(Clone)]
 pub(super) struct EvalComments {
     /// What precedes a player's evaluation in a comment.
     prefix: &'static str,
@@ -73,8 +74,4 @@ impl EvalComments {
         self.analysis_cp = Some(eval_cp);
         Some(format!("#評価値={}", seen_from(to_move, eval_cp.into())))
     }
-}
-
-fn nearest(eval_cp: i32) -> Option<i16> {
-    i16::try_from(eval_cp.clamp(i16::MIN.into(), i16::MAX.into())).ok()
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
 use super::games::done;
-use super::{Bench, Ran, run};
+use super::{Bench, Ran, kyokumen, run};
 
 /// Names, times, comments, a bookmark and a variation.
 const GAME: &str = "\
@@ -470,4 +470,55 @@ fn blank_texts_and_lines_without_moves_are_no_games() {
             assert_eq!(games.unwrap_or(0), 0, "{name} {options:?}");
         }
     }
+}
+
+/// Two files whose games begin without a header, joined and read again.
+#[test]
+fn files_that_are_joined_hold_the_games_that_they_held() {
+    let bench = Bench::new();
+    let diagram = "\
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九
++---------------------------+
+先手の持駒：金
+";
+    let list = "手数----指手---------消費時間--\n";
+    let game = format!("備考：問\n{diagram}{list}   1 ５八玉(59)\n   2 投了\n");
+    let white =
+        "後手番\n手合割：平手\n手数----指手---------消費時間--\n   1 ３四歩(33)\n   2 投了\n";
+    bench.write("a.kifu", game.as_bytes());
+    bench.write("b.kifu", white.as_bytes());
+    let both = [bench.path("a.kifu"), bench.path("b.kifu"), bench.path("a.kifu")];
+    done(&run(kyokumen().args(&both).arg("-o").arg(bench.path("c.kifu"))));
+    done(&bench.convert("c.kifu", "c.usi", &[]));
+    let even = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
+    let king = "sfen 4k4/9/9/9/9/9/9/9/4K4 b G 1 moves 5i5h resign\n";
+    let expected = format!("{king}sfen {even} w - 1 moves 3c3d resign\n{king}");
+    assert_eq!(String::from_utf8(bench.read("c.usi")).unwrap(), expected);
+
+    bench.write("a.bod", format!("手数＝9\n{diagram}後手番\n").as_bytes());
+    let both = [bench.path("a.bod"), bench.path("a.bod")];
+    done(&run(kyokumen().args(&both).arg("-o").arg(bench.path("c.bod"))));
+    done(&bench.convert("c.bod", "c.sfen", &[]));
+    let expected = "4k4/9/9/9/9/9/9/9/4K4 w G 10\n".repeat(2);
+    assert_eq!(String::from_utf8(bench.read("c.sfen")).unwrap(), expected);
+}
+
+/// What is wrong with moves of a file is a bad record, not a position that never occurred.
+#[test]
+fn a_file_with_missing_moves_has_a_bad_record() {
+    let bench = Bench::new();
+    let head = "手合割：平手\n手数----指手---------消費時間--\n";
+    bench.write("a.kifu", format!("{head}1 ７六歩(77)\n4 ８四歩(83)\n").as_bytes());
+    let ran = bench.convert("a.kifu", "a.jsonl", &["--on-error", "quarantine"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert_eq!(String::from_utf8(bench.read("a.jsonl")).unwrap().lines().count(), 1);
 }

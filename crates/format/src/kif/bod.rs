@@ -6,18 +6,20 @@ use super::super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::super::field::{Field, Fields};
 use super::super::lines::Lines;
 use super::super::record::{Parsed, Record};
-use super::super::spec::{Codec, Framing, Spec, with_line_end};
+use super::super::spec::{Codec, Framing, Spec};
 use super::super::text_encoding::{decode_as, encoding_of};
+use super::boundary::{copy_diagram, diagram_end, shows_diagram};
 use super::line::{Line, normalised};
 use super::start::{self, Start};
-use super::{begins_head, is_text_of};
 use crate::warning::Warning;
 
 pub(crate) const SPEC: Spec = Spec {
     name: "bod",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: Some("後手の持駒：なし\n".as_bytes()) },
-    copy: with_line_end,
+    framing: Framing::Group {
+        end: diagram_end, next: Some("後手の持駒：なし\n".as_bytes())
+    },
+    copy,
     header: b"",
     separator: b"",
     holds: Fields::of(Field::Ply),
@@ -26,26 +28,13 @@ pub(crate) const SPEC: Spec = Spec {
     codec: Codec::Records { read, count: None, write: Some(write) },
 };
 
-/// A diagram ends before the header of the next one.
-fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
-    let (mut at, mut has_ranks, mut has_black, mut has_white) = (0, false, false, false);
-    for line in Lines::new(bytes) {
-        let is_known = at_end || line.raw().ends_with(b"\n");
-        let content = line.content();
-        if is_known && !content.first().is_none_or(u8::is_ascii) {
-            let is_black = is_text_of(content, |text| start::is_hand(text, 0));
-            let is_white = is_text_of(content, |text| start::is_hand(text, 1));
-            let belongs = (is_black && !has_black) || (is_white && !has_white);
-            if has_ranks && !belongs && begins_head(content) {
-                return Some(at);
-            }
-            has_black |= is_black;
-            has_white |= is_white;
-        }
-        has_ranks |= is_known && content.trim_ascii_start().starts_with(b"|");
-        at += line.raw().len();
+/// Appends a unit so that others stay apart from it. A position that is only named is written as a diagram: its name
+/// could belong to the next one.
+fn copy(unit: &[u8], out: &mut Vec<u8>) {
+    let named = if shows_diagram(unit) { None } else { read_diagram(unit).ok().flatten() };
+    if named.is_none_or(|named| write(&named, out).is_err()) {
+        copy_diagram(unit, out);
     }
-    None
 }
 
 fn read(unit: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {

@@ -5,64 +5,39 @@
 use kyokumen_shogi::Color;
 
 use super::super::replay::Replay;
-use super::line::Syntax;
+use super::line::{Syntax, normalised};
 use crate::GameResult;
-use crate::ending::{End, Ending};
+use crate::ending::{End, Ending, Outcome};
+use crate::game_info::{Header, HeaderKey};
 
 /// Words with what they say: who won, seen from the side to move, and how.
-const WORDS: [(&str, Winner, Option<Ending>); 23] = [
-    ("投了", Winner::Opponent, None),
-    ("詰み", Winner::Opponent, None),
-    ("詰", Winner::Opponent, None),
-    ("不詰", Winner::Unknown, None),
-    ("中断", Winner::Unknown, Some(Ending::Interruption)),
-    ("持将棋", Winner::Nobody, Some(Ending::Impasse)),
-    ("千日手", Winner::Nobody, Some(Ending::Repetition)),
-    ("最大手数", Winner::Nobody, Some(Ending::MoveLimit)),
-    ("切れ負け", Winner::Opponent, Some(Ending::TimeUp)),
-    ("時間切れ", Winner::Opponent, Some(Ending::TimeUp)),
-    ("反則負け", Winner::Opponent, Some(Ending::IllegalMove)),
-    ("反則勝ち", Winner::SideToMove, Some(Ending::IllegalMove)),
-    ("入玉勝ち", Winner::SideToMove, Some(Ending::Declaration)),
-    ("入玉宣言", Winner::SideToMove, Some(Ending::Declaration)),
-    ("不戦勝", Winner::SideToMove, None),
-    ("不戦敗", Winner::Opponent, None),
-    ("不戦勝ち", Winner::SideToMove, None),
-    ("不戦負け", Winner::Opponent, None),
-    ("投了図", Winner::Opponent, None),
-    ("時間切れ負け", Winner::Opponent, Some(Ending::TimeUp)),
-    ("トライ", Winner::SideToMove, None),
-    ("宣言勝ち", Winner::SideToMove, Some(Ending::Declaration)),
-    ("引き分け", Winner::Nobody, None),
+const WORDS: [(&str, Outcome, Option<Ending>); 25] = [
+    ("投了", Outcome::Loss, None),
+    ("詰み", Outcome::Loss, None),
+    ("詰", Outcome::Loss, None),
+    ("不詰", Outcome::Unknown, None),
+    ("中断", Outcome::Unknown, Some(Ending::Interruption)),
+    ("持将棋", Outcome::Draw, Some(Ending::Impasse)),
+    ("千日手", Outcome::Draw, Some(Ending::Repetition)),
+    ("最大手数", Outcome::Draw, Some(Ending::MoveLimit)),
+    ("切れ負け", Outcome::Loss, Some(Ending::TimeUp)),
+    ("時間切れ", Outcome::Loss, Some(Ending::TimeUp)),
+    ("反則負け", Outcome::Loss, Some(Ending::IllegalMove)),
+    ("反則勝ち", Outcome::Win, Some(Ending::IllegalMove)),
+    ("入玉勝ち", Outcome::Win, Some(Ending::Declaration)),
+    ("入玉宣言", Outcome::Win, Some(Ending::Declaration)),
+    ("不戦勝", Outcome::Win, None),
+    ("不戦敗", Outcome::Loss, None),
+    ("不戦勝ち", Outcome::Win, None),
+    ("不戦負け", Outcome::Loss, None),
+    ("投了図", Outcome::Loss, None),
+    ("時間切れ負け", Outcome::Loss, Some(Ending::TimeUp)),
+    ("トライ", Outcome::Win, None),
+    ("宣言勝ち", Outcome::Win, Some(Ending::Declaration)),
+    ("引き分け", Outcome::Draw, None),
+    ("引分け", Outcome::Draw, None),
+    ("引分", Outcome::Draw, None),
 ];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Winner {
-    SideToMove,
-    Opponent,
-    Nobody,
-    Unknown,
-}
-
-impl Winner {
-    fn result(self, us: Color) -> Option<GameResult> {
-        match self {
-            Self::SideToMove => Some(GameResult::win_of(us)),
-            Self::Opponent => Some(GameResult::win_of(!us)),
-            Self::Nobody => Some(GameResult::Draw),
-            Self::Unknown => None,
-        }
-    }
-
-    fn of(result: Option<GameResult>, us: Color) -> Self {
-        match result.map(GameResult::winner) {
-            None => Self::Unknown,
-            Some(None) => Self::Nobody,
-            Some(Some(winner)) if winner == us => Self::SideToMove,
-            Some(Some(_)) => Self::Opponent,
-        }
-    }
-}
 
 /// The end that a word states. An illegal move is not made on the board, so after one the side to move is the other
 /// one.
@@ -77,23 +52,32 @@ pub(super) fn of_word(word: &str, replay: &Replay) -> Option<End> {
 pub(super) const UNKNOWN: End = (None, Some(Ending::Interruption));
 
 /// Reads a summary, the normalised text after まで: `121手で先手の勝ち`. A winner in it overrides the word before it.
-/// If both name the same winner, the reason from the word is kept.
-pub(super) fn take_summary(text: &str, replay: &mut Replay) {
+/// If both name the same winner, the reason from the word is kept. A summary that says nothing known is counted as a
+/// skipped line, and the end stays as it was. `headers` has the names of the players.
+pub(super) fn take_summary(text: &str, headers: &[Header], replay: &mut Replay) {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
     let text = text.trim_start_matches(|c: char| c == '、' || c == ',' || c.is_ascii_digit());
     let text =
         ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     let said = (replay.game.result, replay.game.ending);
-    let end = match said_in_full(text) {
+    let summary = if text.len() > LONGEST_SUMMARY { None } else { summarised(text, headers) };
+    let end = match summary {
         // The writer uses 持将棋 for draws of all kinds; a summary that says only 引き分け takes that reason back.
-        Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => end,
-        Some(end) if end == (said.0, None) => said,
-        Some(end) => end,
-        None if replay.has_ended => said,
-        None => of_word(text, replay).unwrap_or(if text.is_empty() { said } else { UNKNOWN }),
+        Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => Some(end),
+        Some(end) if end == (said.0, None) => Some(said),
+        Some(end) => Some(end),
+        None if text.is_empty() => Some(said),
+        // Without the name of a side: a word in place of the next move.
+        None => of_word(text, replay).map(|end| if replay.has_ended { said } else { end }),
     };
-    replay.end(end);
+    if end.is_none() {
+        replay.game.info.skipped_lines += 1;
+    }
+    replay.end(end.unwrap_or(said));
 }
+
+/// Bytes of the longest summary that is read.
+const LONGEST_SUMMARY: usize = 1000;
 
 /// Reasons in a summary; the first one of an ending is written.
 const REASONS: [(&str, Ending); 9] = [
@@ -107,46 +91,176 @@ const REASONS: [(&str, Ending); 9] = [
     ("中断", Ending::Interruption),
     ("持将棋", Ending::Impasse),
 ];
-/// Names of the sides.
-const SIDES: [(&str, Color); 4] = [
+/// Names and signs of the sides.
+const SIDES: [(&str, Color); 6] = [
     ("先手", Color::Black),
     ("下手", Color::Black),
     ("後手", Color::White),
     ("上手", Color::White),
+    ("▲", Color::Black),
+    ("△", Color::White),
 ];
+/// What a statement about a side begins with, and whether it won if nothing more is said.
+const CLAIMS: [(&str, Option<bool>); 18] = [
+    ("時間切れ", Some(false)),
+    ("切れ", Some(false)),
+    ("反則手", Some(false)),
+    ("反則", Some(false)),
+    ("二歩", Some(false)),
+    ("連続王手の千日手", Some(false)),
+    ("連続王手千日手", Some(false)),
+    ("王手千日手", Some(false)),
+    ("千日手", None),
+    ("入玉宣言", Some(true)),
+    ("入玉", None),
+    ("宣言", Some(true)),
+    ("トライ", Some(true)),
+    ("不戦", None),
+    ("投了", Some(false)),
+    ("詰み", Some(false)),
+    ("詰", Some(false)),
+    ("の", None),
+];
+/// Words for winning and losing.
+const VERDICTS: [(&str, bool); 8] = [
+    ("勝ち", true),
+    ("勝利", true),
+    ("勝", true),
+    ("負け", false),
+    ("敗北", false),
+    ("敗戦", false),
+    ("敗", false),
+    ("負", false),
+];
+/// What may follow a statement about a side.
+const BEHIND_CLAIM: [&str; 13] = [
+    "(",
+    "により",
+    "によって",
+    "による",
+    "にて",
+    "で",
+    "、",
+    ",",
+    "。",
+    "し",
+    "となり",
+    "となる",
+    "のため",
+];
+/// Words for games that were broken off, and perhaps continued.
+const BREAKS: [&str; 8] =
+    [BROKEN_OFF, "封じ手", "指し掛け", "指しかけ", "指掛", "打ち掛け", "打掛", "打ちかけ"];
 const BROKEN_OFF: &str = "中断";
+/// Words for games that nobody won or lost, whatever happened before.
+const UNDECIDED: [&str; 8] =
+    [DRAW, "引分", IMPASSE, "指し直し", "指直し", "無効", "取り消し", "取消"];
 const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
 
-/// The end in a summary that names the winner, or a reason for a game without a winner.
-fn said_in_full(text: &str) -> Option<End> {
+/// The end in a summary that says which side won or lost, or a reason for a game without a winner.
+fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     let ending =
         REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
-    if let Some(winner) = SIDES
-        .iter()
-        .find_map(|(side, color)| text.strip_suffix("の勝ち")?.ends_with(side).then_some(*color))
-    {
-        return Some((Some(GameResult::win_of(winner)), ending));
+    // Behind 先手の入玉宣言により, 引き分け decides.
+    let may_imply = !BREAKS.iter().chain(&UNDECIDED).any(|word| text.contains(word));
+    match winners(text, may_imply).or_else(|| winners_by_name(text, headers, may_imply)) {
+        Some(Winners::One(winner)) => return Some((Some(GameResult::win_of(winner)), ending)),
+        Some(Winners::Contradictory) => return None,
+        None => {}
     }
-    let names =
-        |color| SIDES.iter().any(|(side, of)| *of == color && text.contains(&format!("{side}の")));
-    let result = match (names(Color::Black), names(Color::White)) {
-        // One lost and therefore the other won: which is which, the words do not say.
-        (true, true) => return None,
-        (false, false) if text.starts_with(DRAW) => Some(GameResult::Draw),
-        (false, false) => match ending? {
-            Ending::Repetition | Ending::Impasse | Ending::MoveLimit => Some(GameResult::Draw),
-            Ending::Interruption => None,
-            // A reason for a win, but no winner.
-            _ => return None,
-        },
-        (black, _) => {
-            let is_lost = text.contains("負け") || text.contains('敗');
-            Some(if black == is_lost { GameResult::WhiteWin } else { GameResult::BlackWin })
-        }
-    };
-    Some((result, ending))
+    if BREAKS.iter().any(|word| text.contains(word)) && !text.starts_with(DRAW) {
+        return Some((None, Some(Ending::Interruption)));
+    }
+    // Somebody won or lost, but who is not said.
+    if ["勝", "負", "敗", "王手"].iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    let main = text.split('(').next().unwrap_or_default();
+    let is_at_edge = |word: &str| main.starts_with(word) || main.ends_with(word);
+    if [DRAW, "引分け", "引分"].into_iter().any(is_at_edge) {
+        return Some((Some(GameResult::Draw), ending));
+    }
+    let draw = REASONS.into_iter().find(|(word, ending)| {
+        let is_draw = matches!(ending, Ending::Repetition | Ending::Impasse | Ending::MoveLimit);
+        is_draw && text.contains(word)
+    });
+    draw.map(|(_, ending)| (Some(GameResult::Draw), Some(ending)))
+}
+
+/// Who won, by the statements in a summary.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Winners {
+    One(Color),
+    Contradictory,
+}
+
+/// The winner by statements about sides: `先手の反則により後手の勝ち` has two, which agree. `None` if there is none.
+fn winners(text: &str, may_imply: bool) -> Option<Winners> {
+    let mut winners = None;
+    let mut rest = text;
+    while let Some((at, (side, color))) = first_side(rest) {
+        rest = &rest[at + side.len()..];
+        let statement = first_side(rest).map_or(rest, |(end, _)| &rest[..end]);
+        let Some(has_won) = has_won(statement, may_imply) else { continue };
+        let winner = Winners::One(if has_won { color } else { !color });
+        winners = match winners {
+            None => Some(winner),
+            Some(other) if other == winner => Some(winner),
+            Some(_) => Some(Winners::Contradictory),
+        };
+    }
+    winners
+}
+
+/// The first name of a side in a text, with its place.
+fn first_side(text: &str) -> Option<(usize, (&'static str, Color))> {
+    let found =
+        SIDES.into_iter().filter_map(|(side, color)| Some((text.find(side)?, (side, color))));
+    found.min_by_key(|(at, _)| *at)
+}
+
+/// The winner by a statement about a player, whose name or its beginning comes first: `羽生の勝ち`.
+fn winners_by_name(text: &str, headers: &[Header], may_imply: bool) -> Option<Winners> {
+    let claims = Color::ALL.map(|color| {
+        let key = if color == Color::Black { HeaderKey::Black } else { HeaderKey::White };
+        let name = &headers.iter().find(|header| header.key == key)?.value;
+        let name: String = normalised(name).chars().filter(|c| *c != ' ').collect();
+        let same = name.chars().zip(text.chars()).take_while(|(a, b)| a == b);
+        let len = same.map(|(c, _)| c.len_utf8()).sum::<usize>();
+        let has_won = has_won(&text[len..], may_imply).filter(|_| len > 0)?;
+        Some((len == name.len(), if has_won { color } else { !color }))
+    });
+    // A whole name says more than the beginning of the other one.
+    match claims {
+        [Some((true, winner)), None | Some((false, _))]
+        | [None | Some((false, _)), Some((true, winner))]
+        | [Some((false, winner)), None]
+        | [None, Some((false, winner))] => Some(Winners::One(winner)),
+        _ => None,
+    }
+}
+
+/// Whether a side won of which this is said: `の勝ち`, `投了`. `None` if it says neither that nor that the side lost.
+/// `may_imply`: whether a reason says it without a word for winning or losing.
+fn has_won(statement: &str, may_imply: bool) -> Option<bool> {
+    let mut rest = statement.trim_start_matches(['の', 'は', 'が', '、', ',', '番', '側']);
+    let mut implied = None;
+    while let Some((claim, says)) = CLAIMS.into_iter().find(|(claim, _)| rest.starts_with(claim)) {
+        rest = &rest[claim.len()..];
+        implied = says.or(implied).filter(|_| may_imply);
+    }
+    let verdict = VERDICTS.into_iter().find(|(word, _)| rest.starts_with(word));
+    let (word, has_won) = verdict.or(implied.map(|has_won| ("", has_won)))?;
+    let rest = &rest[word.len()..];
+    let is_whole = rest.is_empty() || BEHIND_CLAIM.iter().any(|word| rest.starts_with(word));
+    (is_whole && !rest.starts_with("では")).then_some(has_won)
+}
+
+/// Whether a word in place of a move is known.
+pub(super) fn is_word(word: &str) -> bool {
+    WORDS.iter().any(|(known, ..)| *known == word) || BREAKS.contains(&word)
 }
 
 /// The summary of a game of `moves` moves; `us` is the side to move after them. Readers of KIF look for the name of the
@@ -202,13 +316,13 @@ pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
     if end == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
         return Some(IMPASSE);
     }
-    let winner = Winner::of(end.0, us);
+    let winner = Outcome::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
     match (exact, end) {
         // No word means only "draw", so 持将棋 stands for all draws and the summary gives the reason.
         (None, (Some(GameResult::Draw), _)) | (_, (Some(GameResult::Draw), None)) => Some(IMPASSE),
         // Who won without a reason while on the move did not win by default.
-        (_, (Some(_), None)) if winner != Winner::Opponent => Some(BROKEN_OFF),
+        (_, (Some(_), None)) if winner != Outcome::Loss => Some(BROKEN_OFF),
         (Some((word, ..)), (_, Some(_)) | (Some(_), _)) => Some(word),
         // Every word would say too much.
         (None, (Some(_), _)) => Some(BROKEN_OFF),

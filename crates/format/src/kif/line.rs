@@ -43,6 +43,7 @@ const fn normal(c: char) -> char {
         '（' => '(',
         '）' => ')',
         '：' => ':',
+        '．' => '.',
         '／' => '/',
         '｜' | '│' | '┃' => '|',
         '＋' => '+',
@@ -126,11 +127,7 @@ impl<'a> Line<'a> {
         if let Some(text) = normal.strip_prefix("手数") {
             let text = text.trim_start();
             return match text.strip_prefix('=') {
-                Some(number) if number.trim_start().starts_with("-1") => Some(Self::Ply(0)),
-                Some(number) => {
-                    let (moves, _) = leading_number(number.trim_start());
-                    Some(Self::Ply(u16::try_from(moves.saturating_add(1)).unwrap_or(u16::MAX)))
-                }
+                Some(number) => ply(number.trim()).map(Self::Ply),
                 None if text.starts_with(':') => None,
                 None => Some(Self::List),
             };
@@ -151,7 +148,12 @@ impl<'a> Line<'a> {
         if text.starts_with(' ') || text.starts_with(SIGNS) {
             return Self::Numbered { number, text: text.trim_start() };
         }
-        Self::Unknown
+        // As some people number them: `1.７六歩(77)`.
+        let text = text.strip_prefix(['.', ',', '、', ')', ':']).map(str::trim_start);
+        match text.filter(|text| text.contains(|c: char| !c.is_ascii_digit())) {
+            Some(text) => Self::Numbered { number, text },
+            None => Self::Unknown,
+        }
     }
 
     fn entry(line: &'a str) -> Option<Self> {
@@ -160,11 +162,6 @@ impl<'a> Line<'a> {
         let is_key = |c: char| !is_space(c) && !matches!(c, '(' | '（');
         (!key.is_empty() && key.chars().all(is_key))
             .then(|| Self::Entry { key, value: value.trim_matches(is_space) })
-    }
-
-    /// Whether the header of a game ends at or before this line.
-    pub(super) const fn begins_moves(self) -> bool {
-        matches!(self, Self::List | Self::Numbered { .. } | Self::Words(_) | Self::Summary(_))
     }
 }
 
@@ -184,6 +181,16 @@ fn leading_number(text: &str) -> (usize, &str) {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];
     (if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) }, rest)
+}
+
+/// The number of the move behind as many moves as a text says, -1 or more. `None` if it says no such number.
+fn ply(text: &str) -> Option<u16> {
+    if text.split([' ', '手']).next() == Some("-1") {
+        return Some(0);
+    }
+    let (moves, rest) = leading_number(text);
+    let ply = moves.checked_add(1).filter(|_| rest.len() < text.len())?;
+    u16::try_from(ply).ok()
 }
 
 #[cfg(test)]
@@ -209,7 +216,12 @@ mod tests {
             ("　 １　☗７六歩（７７）", Line::Numbered { number: 1, text: "▲7六歩(77)" }),
             ("1▲７六歩(77)", Line::Numbered { number: 1, text: "▲7六歩(77)" }),
             ("▽３四歩", Line::Words("△3四歩")),
+            ("1．７六歩(77)", Line::Numbered { number: 1, text: "7六歩(77)" }),
             ("まで５手で中断", Line::Summary("5手で中断")),
+            ("手数＝-1　まで", Line::Ply(0)),
+            ("手数＝65535", Line::Unknown),
+            ("手数＝-5", Line::Unknown),
+            ("3.14", Line::Unknown),
             ("盤面回転", Line::Unknown),
             ("投了 ( 0:03/00:00:03)", Line::Unknown),
             ("7776", Line::Unknown),

@@ -33,7 +33,7 @@ const NAMES: [(&str, PieceKind); 18] = [
 ];
 
 /// Names of two characters, which begin as others.
-const LONG_NAMES: [(&str, PieceKind); 11] = [
+const LONG_NAMES: [(&str, PieceKind); 12] = [
     ("歩兵", PieceKind::Pawn),
     ("香車", PieceKind::Lance),
     ("桂馬", PieceKind::Knight),
@@ -42,6 +42,7 @@ const LONG_NAMES: [(&str, PieceKind); 11] = [
     ("角行", PieceKind::Bishop),
     ("飛車", PieceKind::Rook),
     ("玉将", PieceKind::King),
+    ("王将", PieceKind::King),
     ("と金", PieceKind::ProPawn),
     ("龍馬", PieceKind::Horse),
     ("龍王", PieceKind::Dragon),
@@ -85,6 +86,37 @@ pub(super) fn target(text: &str, last: Option<Square>) -> Option<(Square, &str)>
     let text = chars.as_str();
     let text = text.strip_prefix('同').unwrap_or(text);
     Some((Square::from_file_rank(file as u8, rank as u8), text.trim_start()))
+}
+
+/// Whether a normalised text begins like a move: a square or 同, then a piece.
+pub(super) fn begins_like_move(text: &str) -> bool {
+    let text = text.trim_start().trim_start_matches(SIGNS);
+    let any = Square::from_file_rank(0, 0);
+    target(text, Some(any)).is_some_and(|(_, text)| kind(text).is_some())
+}
+
+/// Whether a normalised text has a move, perhaps damaged: it begins like one, or it has an origin.
+pub(super) fn has_move(text: &str) -> bool {
+    begins_like_move(text) || has_origin(text)
+}
+
+/// Whether a normalised text has a piece with its square of origin.
+pub(super) fn has_origin(text: &str) -> bool {
+    let is_piece = |before: &str| {
+        let name = before.trim_end().trim_end_matches(['不', '成', '生']);
+        LONG_NAMES.iter().chain(&NAMES).any(|(piece, _)| name.ends_with(piece))
+    };
+    let mut brackets = text.match_indices('(').map(|(at, _)| text.split_at(at));
+    brackets.any(|(before, behind)| origin(behind).is_some() && is_piece(before))
+}
+
+/// Whether a normalised word may be a damaged move rather than a word for the end of a game: it begins with a numeral
+/// and another one, or with 同, or with a sign that no such word has.
+pub(super) fn may_be_move(word: &str) -> bool {
+    word.is_empty()
+        || word.starts_with(|c: char| c.is_ascii() || c == '同')
+        || word.contains(char::REPLACEMENT_CHARACTER)
+        || target(word, None).is_some()
 }
 
 /// A numeral from 1, counted from 0.

@@ -31,6 +31,8 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
 /// The key of their names.
 pub(super) const HANDICAP: &str = "手合割";
 pub(super) const EVEN: &str = "平手";
+/// The key of the side to move.
+pub(super) const SIDE_TO_MOVE: &str = "手番";
 /// Names of even games. Some programs write an empty value.
 const EVEN_NAMES: [&str; 3] = [EVEN, "互先", ""];
 /// The keys of Black's pieces in hand, and of White's.
@@ -77,12 +79,17 @@ pub(super) struct Start {
 
 /// Whether a header entry describes the start position rather than the game.
 pub(super) fn is_about_start(key: &str) -> bool {
-    key == HANDICAP || HANDS.as_flattened().contains(&key)
+    key == HANDICAP || key == SIDE_TO_MOVE || hand_of(key).is_some()
 }
 
-/// Whether a line says the pieces in hand of a side, 0 or 1.
-pub(super) fn is_hand(line: &str, side: usize) -> bool {
-    line.split(['：', ':']).next().is_some_and(|key| HANDS[side].contains(&key))
+/// The side, 0 or 1, whose pieces in hand an entry gives.
+pub(super) fn hand_of(key: &str) -> Option<usize> {
+    HANDS.iter().position(|keys| keys.contains(&key))
+}
+
+/// Whether a normalised line is a rank of a diagram.
+pub(super) fn is_rank(line: &str) -> bool {
+    rank(line).is_some()
 }
 
 impl Start {
@@ -117,11 +124,18 @@ impl Start {
             self.unknown_name = self.handicap.is_none().then(|| value.to_owned());
             return Ok(());
         }
+        if key == SIDE_TO_MOVE {
+            let side = side(value);
+            let expected = "the side to move, 先手 or 後手";
+            let error = || DecodeErrorKind::syntax(expected, value.as_bytes()).at(at);
+            self.side_to_move = Some(side.ok_or_else(error)?);
+            return Ok(());
+        }
         let expected = "pieces in hand";
         let counts = held(&normalised(value));
         let counts =
             counts.ok_or_else(|| DecodeErrorKind::syntax(expected, value.as_bytes()).at(at))?;
-        self.hands[usize::from(HANDS[1].contains(&key))] = counts;
+        self.hands[hand_of(key).unwrap_or(0)] = counts;
         Ok(())
     }
 
@@ -162,6 +176,15 @@ impl Start {
             }
         }
         board
+    }
+}
+
+/// The side that a text names: `後手`, `後手番`.
+fn side(text: &str) -> Option<Color> {
+    match text.trim_end_matches('番') {
+        "先手" | "下手" => Some(Color::Black),
+        "後手" | "上手" => Some(Color::White),
+        _ => None,
     }
 }
 

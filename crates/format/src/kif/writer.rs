@@ -5,11 +5,10 @@
 
 use kyokumen_shogi::{Color, Position, Square};
 
-use super::super::comment::{self, CommentedEval};
 use super::super::error::EncodeError;
+use super::super::eval_comments::EvalComments;
 use super::super::game::Game;
 use super::super::played::Played;
-use super::super::replay::{nearest, seen_from};
 use super::line::{LIST_OF_MOVES, Syntax};
 use super::reader::MAX_DEPTH;
 use super::{ending, headers, moves, notation, start, time};
@@ -35,8 +34,10 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
         Syntax::Words if is_bare => writer.text.push_str(LIST_OF_MOVES),
         Syntax::Words => writer.text.push('\n'),
     }
-    let first = game.moves.first();
-    let analysis = writer.put_comments(&game.info.comments, first, position.side_to_move());
+    let mut evals = EvalComments::SHOGIHOME;
+    let comments = &game.info.comments;
+    let of_start = evals.of_start(comments, position.side_to_move(), game.moves.first());
+    writer.put_comments(of_start.iter().chain(comments));
     writer.put_bookmark(game.info.bookmark.as_deref());
     let course = Course {
         moves: &game.moves,
@@ -45,7 +46,7 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
         end_comments: &game.info.end_comments,
         end_variations: &game.info.end_variations,
     };
-    let place = Place { position, played: 0, last: None, analysis, totals_ms: [0; 2], depth: 0 };
+    let place = Place { position, played: 0, last: None, evals, totals_ms: [0; 2], depth: 0 };
     writer.write_course(&course, place)?;
     Ok(writer.text)
 }
@@ -73,10 +74,9 @@ struct Place {
     /// The number of moves before it, and the destination of the last one.
     played: usize,
     last: Option<Square>,
-    /// The evaluation of this position that a reader takes from the comments on the move before.
-    analysis: Option<i16>,
+    evals: EvalComments,
     totals_ms: [u64; 2],
-    depth: usize,
+    depth: u16,
 }
 
 impl Writer {
@@ -97,15 +97,22 @@ impl Writer {
         for (at, played) in course.moves.iter().enumerate() {
             let variations = played.annotation.as_deref().map_or(&[][..], |a| &a.variations);
             if !variations.is_empty() {
-                branches.push((variations, Place { analysis: None, ..place.clone() }));
+                branches
+                    .push((variations, Place { evals: EvalComments::SHOGIHOME, ..place.clone() }));
             }
             self.write_move(played, course.moves.get(at + 1), &mut place)?;
         }
         if !course.end_variations.is_empty() {
-            branches.push((course.end_variations, Place { analysis: None, ..place.clone() }));
+            branches.push((
+                course.end_variations,
+                Place { evals: EvalComments::SHOGIHOME, ..place.clone() },
+            ));
         }
         self.write_end(course, &place);
-        for (variations, place) in branches.into_iter().rev().filter(|_| place.depth < MAX_DEPTH) {
+        if place.depth == MAX_DEPTH && !branches.is_empty() {
+            return Err(EncodeError::TooMany { what: "levels of variations", most: MAX_DEPTH });
+        }
+        for (variations, place) in branches.into_iter().rev() {
             for variation in variations {
                 self.text.extend(["\n変化：", &(place.played + 1).to_string(), "手\n"]);
                 let place = Place { depth: place.depth + 1, ..place.clone() };
@@ -137,45 +144,23 @@ impl Writer {
                 self.put_numbered(place.played + 1, &text, time);
             }
         }
-        if let Some(eval_cp) = played.eval_cp.filter(|_| place.analysis.is_none())
-            && said_by_player(&annotation.comments, side) != Some(eval_cp)
-        {
-            self.put_comment(&comment::of_player(seen_from(side, eval_cp.into())));
-        }
+        let of_move = place.evals.of_move(played, side, next);
+        self.put_comments(of_move.iter().chain(&annotation.comments));
         place.position.make(played.best_move);
         place.played += 1;
         place.last = Some(played.best_move.to());
-        place.analysis = self.put_comments(&annotation.comments, next, !side);
         self.put_bookmark(annotation.bookmark.as_deref());
         Ok(())
     }
 
-    /// Writes comments before a move of `side`. Returns the evaluation of that move that a reader takes from them. If
-    /// they state a wrong one, a comment with the right one precedes them.
-    fn put_comments(
-        &mut self,
-        comments: &[String],
-        next: Option<&Played>,
-        side: Color,
-    ) -> Option<i16> {
-        let said = comments.iter().find_map(|text| match comment::evaluation(text)? {
-            CommentedEval::OfAnalysis(black_cp) => nearest(seen_from(side, black_cp)),
-            CommentedEval::OfPlayer(_) => None,
-        });
-        let own = said.and_then(|said| next?.eval_cp.filter(|own| *own != said));
-        if let Some(own) = own {
-            self.put_comment(&comment::of_analysis(seen_from(side, own.into())));
-        }
-        for comment in comments {
-            self.put_comment(comment);
-        }
-        own.or(said)
+    fn put_comments<'a>(&mut self, comments: impl IntoIterator<Item = &'a String>) {
+        comments.into_iter().for_each(|comment| self.put_comment(comment));
     }
 
     fn put_comment(&mut self, comment: &str) {
         self.end_line();
         for line in comment.split('\n') {
-            self.text.extend(["*", line.trim_end_matches('\r'), "\n"]);
+            self.text.extend(["*", &line.trim_end_matches('\r').replace('\r', " "), "\n"]);
         }
     }
 
@@ -232,9 +217,7 @@ impl Writer {
             }
             None => {}
         }
-        for comment in course.end_comments {
-            self.put_comment(comment);
-        }
+        self.put_comments(course.end_comments);
     }
 }
 
@@ -258,14 +241,6 @@ impl Place {
         *total_ms = total_ms.saturating_add(elapsed_ms);
         time::bracket(elapsed_ms, *total_ms)
     }
-}
-
-/// The evaluation of a move that a reader takes from its comments.
-fn said_by_player(comments: &[String], side: Color) -> Option<i16> {
-    comments.iter().find_map(|text| match comment::evaluation(text)? {
-        CommentedEval::OfPlayer(black_cp) => nearest(seen_from(side, black_cp)),
-        CommentedEval::OfAnalysis(_) => None,
-    })
 }
 
 /// The width of a text in columns.

@@ -6,16 +6,7 @@
 use kyokumen_shogi::Color;
 
 use crate::GameResult;
-use crate::ending::{End, Ending};
-
-/// Who won, relative to the side to move.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Win,
-    Loss,
-    Draw,
-    Unknown,
-}
+use crate::ending::{End, Ending, Outcome};
 
 /// Words with winner and ending. The writer uses the first one that fits.
 const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
@@ -66,13 +57,7 @@ pub(super) fn parse(word: &str, to_move: Color) -> Option<End> {
     let lower = word.to_ascii_lowercase().replace('-', "_");
     let known = WORDS.into_iter().find(|(name, ..)| *name == lower);
     if let Some((_, outcome, ending)) = known {
-        let result = match outcome {
-            Outcome::Win => Some(GameResult::win_of(to_move)),
-            Outcome::Loss => Some(GameResult::win_of(!to_move)),
-            Outcome::Draw => Some(GameResult::Draw),
-            Outcome::Unknown => None,
-        };
-        return Some((result, ending));
+        return Some((outcome.result(to_move), ending));
     }
     let (result, ending) = lower.split_once(':').map_or((&*lower, None), |(a, b)| (a, Some(b)));
     let ending = ending.map(|name| Ending::from_name(name).ok_or(())).transpose().ok()?;
@@ -87,12 +72,7 @@ pub(super) fn may_be_word(word: &str) -> bool {
 /// The word for an end. Where there is none, the names of winner and ending: `black:time_up`. `None` if nothing is
 /// known.
 pub(super) fn word((result, ending): End, to_move: Color) -> Option<String> {
-    let outcome = match result {
-        None => Outcome::Unknown,
-        Some(GameResult::Draw) => Outcome::Draw,
-        Some(result) if result == GameResult::win_of(to_move) => Outcome::Win,
-        Some(_) => Outcome::Loss,
-    };
+    let outcome = Outcome::of(result, to_move);
     if (result, ending) == (None, None) {
         return None;
     }

@@ -191,11 +191,7 @@ fn moves_are_read_however_they_are_spelled() {
             "7g7f 3c3d 8h2b 3a2b",
         ),
         (Format::Kif, "1 ▲７六歩   ( 0:01/00:00:01)\n2 △３四歩\n3 ▲５八金右\n", "7g7f 3c3d 4i5h"),
-        (
-            Format::Kif,
-            "31 ７六歩(77)\n32 ３四歩(33)\n33 ２六歩(27)\n変化：32手\n32 ８四歩(83)\n",
-            "7g7f 3c3d 2g2f",
-        ),
+        (Format::Kif, "1.７六歩(77)\n2．３四歩(33)\n3、２六歩(27)\n4.投了\n", "7g7f 3c3d 2g2f"),
         (Format::Kif, "▲先手：A\n△後手：B\n1 ７六歩(77)\n", "7g7f"),
         (Format::Ki2u, "▲26歩 △34歩\n", "2g2f 3c3d"),
         (
@@ -536,6 +532,11 @@ fn annotated_games_come_back() {
             let mut out = Vec::new();
             write_game(format, &game, &mut out).unwrap();
             let again = content(read_game(format, &out).unwrap());
+            let mut twice = Vec::new();
+            format.write_unit(&out, &mut twice).unwrap();
+            assert_eq!(twice, out, "{format} {seed}");
+            let units: Vec<_> = units(format, &out.repeat(2)).map(<[u8]>::to_vec).collect();
+            assert_eq!(units, [out.clone(), out.clone()], "{format} {seed}");
             let lost = format.lost_of_game(&game.start, game.result, game.ending);
             let mut expected = content(game);
             if lost.contains(Field::Ending) {

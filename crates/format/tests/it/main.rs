@@ -9,6 +9,8 @@ mod hcpe3;
 mod jkf;
 mod kif;
 mod kif_annotations;
+mod kif_boundaries;
+mod kif_damage;
 mod literals;
 mod random;
 mod reader_writer;

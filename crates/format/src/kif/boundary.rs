@@ -1,0 +1,351 @@
+//! Where games and diagrams begin and end in a file, and how units are joined so that they stay apart.
+
+use encoding_rs::{EUC_JP, SHIFT_JIS};
+
+use super::super::lines::{LONGEST_GROUP, Lines, decode};
+use super::super::spec::with_line_end;
+use super::super::text_encoding::encoding_of;
+use super::line::{LIST_OF_MOVES, Line, SIGNS, normalised};
+use super::{ending, moves, start};
+
+/// Keys that can begin the header of a game.
+const HEAD: [&str; 19] = [
+    "開始日時",
+    "対局日",
+    "棋戦",
+    "戦型",
+    "表題",
+    "題名",
+    "大会名",
+    "場所",
+    "持ち時間",
+    "先手",
+    "後手",
+    "下手",
+    "上手",
+    "作品番号",
+    "作品名",
+    "作者",
+    "発表誌",
+    "出典",
+    "対局ID",
+];
+
+/// Keys of entries that may stand behind the moves of their game.
+const FOOTERS: [&str; 5] = ["終了日時", "終了時刻", "消費時間", "結果", "勝者"];
+
+/// What a line says about the boundaries of games.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Blank,
+    /// A remark for programs.
+    Remark,
+    /// A line around a diagram.
+    Edge,
+    Rank,
+    SideToMove,
+    /// The number of moves before a diagram.
+    Ply,
+    /// An entry that begins the header of a game.
+    Head,
+    /// The pieces in hand of Black, or White.
+    Hand(usize),
+    /// Another entry of a header.
+    Entry,
+    /// A comment, a title, or a line of unknown meaning.
+    Note,
+    List,
+    /// A move, or a word or a summary that ends a game if one has begun.
+    Moves,
+    /// An entry that belongs to the game above it.
+    Footer,
+    Variation,
+}
+
+/// What was read of a unit so far.
+#[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
+struct Seen {
+    has_entries: bool,
+    has_diagram: bool,
+    has_list: bool,
+    has_moves: bool,
+    /// Whether a blank line is above this one, with nothing between them that belongs to the moves.
+    has_blank: bool,
+    /// Where lines begin that belong to the next game if it begins right behind them.
+    block: Option<usize>,
+}
+
+impl Seen {
+    /// The part that a line is, in this place.
+    fn part(&self, line: &[u8]) -> Part {
+        let line = &line[..line.len().min(LONGEST_GROUP)];
+        let decoded = decode(line);
+        let part = self.part_of_text(&decoded);
+        let is_plain = |part| !matches!(part, Part::Entry | Part::Note | Part::Footer);
+        if is_plain(part) || str::from_utf8(line).is_ok() {
+            return part;
+        }
+        let other = self.part_of_text(&EUC_JP.decode_without_bom_handling(line).0);
+        if is_plain(other) { other } else { part }
+    }
+
+    fn part_of_text(&self, text: &str) -> Part {
+        let normal = normalised(text);
+        let line = Line::parse(text, &normal);
+        match line {
+            Line::Empty if normal.trim().is_empty() => Part::Blank,
+            Line::Empty if normal.trim_start().starts_with('#') => Part::Remark,
+            Line::Empty => Part::Edge,
+            Line::List => Part::List,
+            Line::Rank(rank) if start::is_rank(rank) => Part::Rank,
+            Line::SideToMove(_) => Part::SideToMove,
+            Line::Ply(_) => Part::Ply,
+            Line::Entry { key, .. } => part_of_key(key),
+            Line::Variation(_) => Part::Variation,
+            Line::Numbered { .. } | Line::Words(_) | Line::Summary(_)
+                if self.has_moves && !is_title(line) || self.begins_game(line) =>
+            {
+                Part::Moves
+            }
+            _ => Part::Note,
+        }
+    }
+
+    fn begins_game(&self, line: Line<'_>) -> bool {
+        begins_game(line, self.has_list, self.has_entries || self.has_diagram)
+    }
+
+    /// Whether a line in this place begins another game.
+    const fn ends_before(&self, part: Part) -> bool {
+        match part {
+            Part::Head | Part::Hand(_) | Part::Rank => self.has_list || self.has_moves,
+            Part::List => self.has_moves,
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, part: Part, at: usize) {
+        match part {
+            Part::Blank => (self.has_blank, self.block) = (true, None),
+            Part::Entry | Part::Edge | Part::SideToMove => _ = self.block.get_or_insert(at),
+            Part::Note if self.has_blank => _ = self.block.get_or_insert(at),
+            Part::Note | Part::Remark => {}
+            _ => (self.has_blank, self.block) = (false, None),
+        }
+        self.has_entries |= matches!(part, Part::Head | Part::Hand(_) | Part::Entry | Part::Footer);
+        self.has_diagram |= part == Part::Rank;
+        self.has_list |= part == Part::List;
+        self.has_moves |= part == Part::Moves;
+    }
+}
+
+fn part_of_key(key: &str) -> Part {
+    match start::hand_of(key) {
+        Some(side) => Part::Hand(side),
+        None if key == start::SIDE_TO_MOVE => Part::SideToMove,
+        None if start::is_about_start(key) || HEAD.contains(&key) => Part::Head,
+        None if FOOTERS.contains(&key) => Part::Footer,
+        None => Part::Entry,
+    }
+}
+
+/// Whether a number begins a line that is neither a move nor a word known to end a game: `2026 名人戦`.
+fn is_title(line: Line<'_>) -> bool {
+    matches!(line, Line::Numbered { text, .. } if !moves::has_move(text) && !is_word(text))
+}
+
+fn is_word(text: &str) -> bool {
+    let text = text.trim_start_matches(SIGNS);
+    ending::is_word(text.split([' ', '(']).next().unwrap_or(""))
+}
+
+/// Whether the moves of a game begin with a line. A word or a summary begins them only behind the list of moves or,
+/// if it is one that programs write, behind entries of a header: other such lines are titles.
+pub(super) fn begins_game(line: Line<'_>, has_list: bool, has_head: bool) -> bool {
+    match line {
+        Line::Words(_) => true,
+        Line::Numbered { text, .. } => {
+            has_list || moves::has_move(text) || (has_head && is_word(text))
+        }
+        Line::Summary(text) => {
+            let behind_number = text.trim_start_matches([' ', '、', ',']);
+            let behind_number = behind_number.trim_start_matches(|c: char| c.is_ascii_digit());
+            has_list || (has_head && behind_number.starts_with('手'))
+        }
+        _ => false,
+    }
+}
+
+/// A game ends before the header, the diagram or the list of moves of another game.
+pub(super) fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    let (mut at, mut seen) = (0, Seen::default());
+    for line in Lines::new(bytes) {
+        // How a line goes on that may not be at its end is not known.
+        if !at_end && !line.raw().ends_with(b"\n") {
+            break;
+        }
+        let part = seen.part(line.content());
+        if seen.ends_before(part) {
+            return Some(seen.block.unwrap_or(at));
+        }
+        seen.take(part, at);
+        at += line.raw().len();
+    }
+    None
+}
+
+/// Appends a unit so that games before it and behind it stay apart from it: with a line `手合割：` in front if it does
+/// not begin like a game, with a list of moves behind a diagram without one, with a blank line behind entries.
+pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
+    let (mut seen, mut at) = (Seen::default(), 0);
+    let mut handicap = None;
+    for line in Lines::new(unit) {
+        let part = seen.part(line.content());
+        if part == Part::Head && is_handicap(line.content()) {
+            handicap = Some(line.content());
+        }
+        seen.take(part, at);
+        at += line.raw().len();
+        if seen.has_moves {
+            break;
+        }
+    }
+    let encoding = encoding_of(unit).unwrap_or(SHIFT_JIS);
+    let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
+    if (seen.has_moves || seen.has_list || seen.has_diagram) && !begins_like_game(&unit[..at]) {
+        if let Some(handicap) = handicap {
+            out.extend_from_slice(handicap);
+            out.push(b'\n');
+        } else {
+            let name = if seen.has_diagram { "その他" } else { start::EVEN };
+            put(&format!("{}：{name}\n", start::HANDICAP), out);
+        }
+    }
+    with_line_end(unit, out);
+    if seen.has_diagram && !seen.has_moves && !seen.has_list {
+        put(LIST_OF_MOVES, out);
+    } else if (seen.has_moves || seen.has_list) && ends_with_block(unit) {
+        out.push(b'\n');
+    }
+}
+
+fn is_handicap(line: &[u8]) -> bool {
+    let holds = |text: &str| matches!(Line::parse(text, &normalised(text)), Line::Entry { key, .. } if key == start::HANDICAP);
+    holds(&decode(line)) || holds(&EUC_JP.decode_without_bom_handling(line).0)
+}
+
+/// Whether a game above a head would end before all of it but blank lines and remarks.
+fn begins_like_game(head: &[u8]) -> bool {
+    let behind_list = [LIST_OF_MOVES.as_bytes(), head].concat();
+    let end = unit_end(&behind_list, true).and_then(|end| end.checked_sub(LIST_OF_MOVES.len()));
+    end.is_some_and(|end| {
+        let seen = Seen::default();
+        Lines::new(&head[..end])
+            .all(|line| matches!(seen.part(line.content()), Part::Blank | Part::Remark))
+    })
+}
+
+/// Whether the last lines of a game would be taken for the head of the next one.
+fn ends_with_block(unit: &[u8]) -> bool {
+    let mut seen = Seen { has_moves: true, has_list: true, ..Seen::default() };
+    let is_loose = |line: &[u8]| {
+        let part = seen.part(line);
+        matches!(
+            part,
+            Part::Blank | Part::Remark | Part::Edge | Part::SideToMove | Part::Entry | Part::Note
+        )
+    };
+    let tail = unit.rsplit(|byte| *byte == b'\n').take_while(|line| is_loose(line));
+    let len: usize = tail.map(|line| line.len() + 1).sum();
+    let tail = &unit[unit.len().saturating_sub(len.saturating_sub(1))..];
+    for line in Lines::new(tail) {
+        seen.take(seen.part(line.content()), 0);
+    }
+    seen.block.is_some()
+}
+
+/// A diagram ends before the next one: before the header of a game, its tenth rank, or what it has already.
+pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    let (mut at, mut diagram) = (0, Diagram::default());
+    for line in Lines::new(bytes) {
+        if !at_end && !line.raw().ends_with(b"\n") {
+            break;
+        }
+        let part = Seen::default().part(line.content());
+        if diagram.ends_before(part) {
+            return Some(diagram.files.unwrap_or(at));
+        }
+        diagram.take(part, line.content(), at);
+        at += line.raw().len();
+    }
+    None
+}
+
+/// What was read of a diagram.
+#[derive(Default)]
+struct Diagram {
+    ranks: usize,
+    has_hand: [bool; 2],
+    has_side: bool,
+    has_ply: bool,
+    /// Where the line of file numbers above the next diagram begins.
+    files: Option<usize>,
+}
+
+impl Diagram {
+    const fn ends_before(&self, part: Part) -> bool {
+        self.ranks > 0
+            && match part {
+                Part::Head => true,
+                Part::Hand(side) => self.has_hand[side],
+                Part::SideToMove => self.has_side,
+                Part::Ply => self.has_ply,
+                Part::Rank => self.ranks == 9,
+                _ => false,
+            }
+    }
+
+    fn take(&mut self, part: Part, line: &[u8], at: usize) {
+        match part {
+            Part::Edge if self.ranks == 9 && !line.starts_with(b"+") => self.files = Some(at),
+            Part::Edge => {}
+            _ => self.files = None,
+        }
+        match part {
+            Part::Rank => self.ranks += 1,
+            Part::Hand(side) => self.has_hand[side] = true,
+            Part::SideToMove => self.has_side = true,
+            Part::Ply => self.has_ply = true,
+            _ => {}
+        }
+    }
+}
+
+/// Whether a unit has a rank of a diagram.
+pub(super) fn shows_diagram(unit: &[u8]) -> bool {
+    Lines::new(unit).any(|line| Seen::default().part(line.content()) == Part::Rank)
+}
+
+/// Appends a diagram so that others before it and behind it stay apart from it: with a line `手合割：` in front if it
+/// does not begin with the header of a game or with White's hand, and with White's hand if it has none.
+pub(super) fn copy_diagram(unit: &[u8], out: &mut Vec<u8>) {
+    let (mut diagram, mut first) = (Diagram::default(), None);
+    for line in Lines::new(unit) {
+        let part = Seen::default().part(line.content());
+        if !matches!(part, Part::Blank | Part::Remark) {
+            first.get_or_insert(part);
+        }
+        diagram.take(part, line.content(), 0);
+    }
+    let encoding = encoding_of(unit).unwrap_or(SHIFT_JIS);
+    let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
+    let has_ranks = diagram.ranks > 0;
+    if has_ranks && !matches!(first, Some(Part::Head | Part::Hand(1))) {
+        put(&format!("{}：その他\n", start::HANDICAP), out);
+    }
+    with_line_end(unit, out);
+    if has_ranks && !diagram.has_hand[1] {
+        put("後手の持駒：なし\n", out);
+    }
+}

@@ -1,0 +1,227 @@
+//! Where games of KIF and KI2 and diagrams begin and end in a file; files that are joined hold the same games.
+
+use kyokumen_format::{
+    Format, Game, HeaderKey, Record, RecordRef, encode, read_games, records, units,
+};
+use kyokumen_testing::game_properties::{check_file, content};
+use kyokumen_testing::games::read_game;
+
+use crate::kif::usi;
+
+const LIST: &str = "手数----指手---------消費時間--\n";
+const MOVES: &str = "   1 ７六歩(77)\n   2 投了\n";
+const DIAGRAM: &str = "  ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九
++---------------------------+
+";
+
+fn games(format: Format, file: &[u8]) -> Vec<Game> {
+    let games = units(format, file).flat_map(|unit| read_games(format, unit));
+    games.map(|game| content(game.unwrap())).collect()
+}
+
+/// Files of one game each that are joined in every order.
+fn check_joined(format: Format, files: &[String]) {
+    for first in files {
+        for second in files {
+            let mut joined = Vec::new();
+            for file in [first, second] {
+                check_file(format, file.as_bytes());
+                let units: Vec<_> = units(format, file.as_bytes()).collect();
+                assert_eq!(units.len(), 1, "{file}");
+                format.write_unit(units[0], &mut joined).unwrap();
+            }
+            let expected =
+                [first, second].map(|file| content(read_game(format, file.as_bytes()).unwrap()));
+            let text = String::from_utf8_lossy(&joined);
+            assert_eq!(games(format, &joined), expected, "{text}");
+            assert!(format.is_closed(first.as_bytes()), "{first}");
+            check_file(format, &joined);
+        }
+    }
+}
+
+#[test]
+fn games_that_are_joined_stay_the_same_games() {
+    let even = "手合割：平手\n";
+    let king = "   1 ５八玉(59)\n   2 投了\n";
+    let files = [
+        format!("{even}{LIST}{MOVES}"),
+        format!("{LIST}{MOVES}"),
+        MOVES.to_owned(),
+        format!("題名：問\n{DIAGRAM}先手の持駒：金\n{LIST}{king}"),
+        format!("備考：問\n{DIAGRAM}先手の持駒：金\n{LIST}{king}"),
+        format!("{DIAGRAM}{LIST}{king}"),
+        format!("{DIAGRAM}先手の持駒：金\n"),
+        format!("{DIAGRAM}後手番\n{LIST}"),
+        format!("後手番\n{even}{LIST}   1 ３四歩(33)\n   2 投了\n"),
+        format!("*第1局\n{even}{LIST}{MOVES}*終局後\n"),
+        format!("&しおり\n\n{even}{LIST}{MOVES}まで1手で先手の勝ち\n\n*終局後\n"),
+        format!("備考：x\n\n手合割：香落ち\n{LIST}   1 ３四歩(33)\n   2 投了\n"),
+        format!("{even}{LIST}{MOVES}備考：後\n"),
+        format!("{even}先手：A\n{LIST}{MOVES}終了日時：2026/11/25 11:00:00\n"),
+        format!("# remark\n\n手合割：二枚落ち\n{LIST}   1 投了\n"),
+        format!("2026 名人戦\n{even}{LIST}{MOVES}"),
+        format!("{even}{LIST}"),
+    ];
+    check_joined(Format::Kifu, &files);
+}
+
+#[test]
+fn games_in_words_that_are_joined_stay_the_same_games() {
+    let files = [
+        "手合割：平手\n\n▲７六歩 △３四歩\n".to_owned(),
+        "後手番\n手合割：平手\n\n△３四歩 ▲７六歩\n".to_owned(),
+        "▲７六歩 △３四歩\nまで2手で中断\n".to_owned(),
+        format!("題名：問\n{DIAGRAM}先手の持駒：金\n▲５八玉\n"),
+        format!("{DIAGRAM}▲５八玉 △５二玉\n"),
+    ];
+    check_joined(Format::Ki2u, &files);
+}
+
+fn diagrams(file: &[u8]) -> Vec<Record> {
+    let dialect = Format::Bod.dialect();
+    let found = units(Format::Bod, file).flat_map(|unit| records(Format::Bod, dialect, unit));
+    found.map(|record| record.unwrap().record().unwrap()).collect()
+}
+
+#[test]
+fn diagrams_that_are_joined_stay_the_same_diagrams() {
+    let files = [
+        format!("後手の持駒：なし\n{DIAGRAM}先手の持駒：なし\n先手番\n手数＝3　まで\n"),
+        DIAGRAM.to_owned(),
+        format!("{DIAGRAM}先手の持駒：金\n"),
+        format!("{DIAGRAM}後手番\n"),
+        format!("{DIAGRAM}後手の持駒：歩\n先手の持駒：金\n後手番\n"),
+        format!("先手の持駒：金\n{DIAGRAM}"),
+        format!("後手番\n後手の持駒：歩\n{DIAGRAM}"),
+        format!("手番：後手\n{DIAGRAM}"),
+        format!("手数＝9\n作者：x\n後手の持駒：歩\n{DIAGRAM}"),
+        format!("*第1問\n{DIAGRAM}先手の持駒：銀\n"),
+        format!("備考：x\n{DIAGRAM}先手の持駒：桂\n"),
+        format!("手合割：その他\n{DIAGRAM}手番：後手\n"),
+        "手合割：二枚落ち\n".to_owned(),
+        "後手番\n手合割：平手\n".to_owned(),
+    ];
+    for first in &files {
+        for second in &files {
+            let mut joined = Vec::new();
+            for file in [first, second] {
+                check_file(Format::Bod, file.as_bytes());
+                assert_eq!(diagrams(file.as_bytes()).len(), 1, "{file}");
+                Format::Bod.write_unit(file.as_bytes(), &mut joined).unwrap();
+            }
+            let expected = [first, second].map(|file| diagrams(file.as_bytes()).remove(0));
+            let text = String::from_utf8_lossy(&joined);
+            assert_eq!(diagrams(&joined), expected, "{text}");
+            assert!(Format::Bod.is_closed(first.as_bytes()), "{first}");
+            check_file(Format::Bod, &joined);
+        }
+    }
+}
+
+#[test]
+fn a_diagram_that_stands_below_the_moves_is_the_next_game() {
+    for diagram in [DIAGRAM.to_owned(), format!("後手番\n{DIAGRAM}")] {
+        let file = format!("手合割：平手\n{LIST}{MOVES}{diagram}{LIST}   1 中断\n");
+        let games = games(Format::Kifu, file.as_bytes());
+        let starts: Vec<_> = games.iter().map(|game| game.start.to_string()).collect();
+        assert_eq!(games.len(), 2, "{diagram}");
+        assert!(starts[1].starts_with("4k4/9/9/9/9/9/9/9/4K4"), "{starts:?}");
+        assert_eq!(games.iter().map(|game| game.info.skipped_lines).sum::<u32>(), 0);
+        check_file(Format::Kifu, file.as_bytes());
+    }
+    // Diagrams without lines that tell them apart.
+    for diagram in [
+        DIAGRAM.to_owned(),
+        format!("{DIAGRAM}後手番\n"),
+        format!("後手番\n{DIAGRAM}"),
+        format!("手数＝9\n{DIAGRAM}"),
+    ] {
+        let found = diagrams(diagram.repeat(3).as_bytes());
+        assert_eq!(found, vec![found[0].clone(); 3], "{diagram}");
+    }
+}
+
+#[test]
+fn the_entry_for_the_side_to_move_is_read() {
+    for (side, letter) in [("先手", " b "), ("後手", " w "), ("上手番", " w "), ("下手", " b ")]
+    {
+        let text = format!("{DIAGRAM}手番：{side}\n");
+        let record = diagrams(text.as_bytes()).remove(0);
+        assert!(record.setup.to_string().contains(letter), "{side}");
+        let game = read_game(Format::Kifu, format!("{text}{LIST}").as_bytes()).unwrap();
+        assert_eq!(game.start, record.setup, "{side}");
+    }
+    assert!(RecordRef::new(Format::Bod, format!("{DIAGRAM}手番：x\n").as_bytes()).is_err());
+}
+
+#[test]
+fn a_number_of_moves_that_no_ply_can_hold_is_skipped() {
+    for (line, ply, is_skipped) in [
+        ("手数＝0　まで", Some(1), false),
+        ("手数＝-1　まで", Some(0), false),
+        ("手数＝65534", Some(65535), false),
+        ("手数＝65535", None, true),
+        ("手数＝99999", None, true),
+        ("手数＝-12", None, true),
+        ("手数＝", None, true),
+    ] {
+        let text = format!("{DIAGRAM}{line}\n");
+        let record = RecordRef::new(Format::Bod, text.as_bytes()).unwrap();
+        assert_eq!(record.record().unwrap().ply, ply, "{line}");
+        assert_eq!(!record.warnings().unwrap().is_empty(), is_skipped, "{line}");
+    }
+}
+
+#[test]
+fn lines_between_games_go_to_the_game_that_they_are_about() {
+    let even = format!("手合割：平手\n{LIST}{MOVES}");
+    let of = |between: &str| -> [Game; 2] {
+        let file = format!("{even}{between}{even}");
+        check_file(Format::Kifu, file.as_bytes());
+        games(Format::Kifu, file.as_bytes()).try_into().unwrap()
+    };
+    let [first, second] = of("終了日時：2026/11/25 11:00:00\n");
+    assert_eq!((first.info.headers.len(), second.info.headers.len()), (1, 0));
+    assert_eq!(first.info.headers[0].key, HeaderKey::EndTime);
+    for title in ["題名：第２問\n", "大会名：X\nラウンド：2\n", "\n備考：x\n*第2局\n"]
+    {
+        let [first, second] = of(title);
+        let entries = title.matches('：').count();
+        assert_eq!((first.info.headers.len(), second.info.headers.len()), (0, entries), "{title}");
+    }
+    let [first, second] = of("\n*第2局\n");
+    assert_eq!(
+        (first.info.end_comments.len(), &*second.info.comments),
+        (0, &["第2局".to_owned()][..])
+    );
+    let [first, second] = of("*終局後\n\n");
+    assert_eq!(
+        (&*first.info.end_comments, second.info.comments.len()),
+        (&["終局後".to_owned()][..], 0)
+    );
+    // Behind the last game it is no game.
+    let file = format!("{even}終了日時：2026/11/25 11:00:00\n");
+    assert_eq!(games(Format::Kifu, file.as_bytes()).len(), 1);
+    assert_eq!(usi(&read_game(Format::Kifu, file.as_bytes()).unwrap()), "7g7f");
+}
+
+/// Fields that a record lacks are not made up by a copy.
+#[test]
+fn a_diagram_is_written_as_it_is_read() {
+    for record in diagrams(format!("{DIAGRAM}手数＝4\n").as_bytes()) {
+        let mut out = Vec::new();
+        encode(Format::Bod, &record, &kyokumen_format::Fill::default(), &mut out).unwrap();
+        assert_eq!(diagrams(&out), [record]);
+    }
+}
