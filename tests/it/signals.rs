@@ -12,8 +12,8 @@ pub(crate) fn send(signal: i32, child: &Child) {
     assert_eq!(sent, 0);
 }
 
-/// Whether SIGHUP stops a program that this one starts with its messages sent to a pipe. Not if it ignores SIGHUP itself,
-/// nor where only Linux could tell.
+/// Whether SIGHUP stops a program that this one starts with its messages sent to a pipe. Not if it ignores SIGHUP
+/// itself, nor where only Linux could tell.
 pub(crate) fn heeds_hangups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
