@@ -45,7 +45,13 @@ impl<T: Args> Layered<T> {
         let table: Result<Table, _> = settings
             .iter()
             .filter(|(_, value)| is_given(value))
-            .map(|(key, value)| Ok((key.clone(), Value::try_from(value)?)))
+            .map(|(key, value)| match value.as_u64() {
+                // TOML has no larger numbers; as text they are the same word.
+                Some(number) if i64::try_from(number).is_err() => {
+                    Ok((key.clone(), Value::String(number.to_string())))
+                }
+                _ => Ok((key.clone(), Value::try_from(value)?)),
+            })
             .collect::<Result<_, toml::ser::Error>>();
         let options = table.map_err(|error| error.to_string()).and_then(|table| self.over(&table));
         Ok(options.map_err(|error| Usage(format!("the settings of the manifest: {error}")))?)
@@ -144,18 +150,27 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
             Value::Boolean(true) if is_flag => words.push(format!("--{key}")),
             Value::Boolean(false) if is_flag => {}
             _ if is_flag => return Err(format!("{key} = {value}: expected true or false")),
-            Value::String(text) => words.push(format!("--{key}={text}")),
             Value::Array(values) if values.len() > 1 && !is_repeated(arg) => {
                 return Err(format!("{key} = {value}: expected one value, not {}", values.len()));
             }
-            Value::Array(values) => words.extend(values.iter().map(|value| match value {
-                Value::String(text) => format!("--{key}={text}"),
-                value => format!("--{key}={value}"),
-            })),
-            value => words.push(format!("--{key}={value}")),
+            Value::Array(values) => {
+                for value in values {
+                    words.push(word(key, value)?);
+                }
+            }
+            value => words.push(word(key, value)?),
         }
     }
     Ok(words)
+}
+
+/// An option with a value, as one word of the command line.
+fn word(key: &str, value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(format!("--{key}={text}")),
+        Value::Integer(_) | Value::Float(_) => Ok(format!("--{key}={value}")),
+        _ => Err(format!("{key} = {value}: expected a string or a number")),
+    }
 }
 
 /// Whether the option may be given again and again.
@@ -281,6 +296,15 @@ mod tests {
             ]
         );
         assert_eq!(refusal("force = 1"), "force = 1: expected true or false");
+        assert_eq!(refusal("name = true"), "name = true: expected a string or a number");
+        assert_data_eq!(
+            refusal("[model]\na = 1"),
+            str!["model = { a = 1 }: expected a string or a number"]
+        );
+        assert_data_eq!(
+            refusal("model = [[\"a\"]]"),
+            str![[r#"model = ["a"]: expected a string or a number"#]]
+        );
         assert_data_eq!(
             refusal("name"),
             str![[r"

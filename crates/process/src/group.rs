@@ -19,7 +19,7 @@ pub(crate) fn kill(child: &mut Child) {
 }
 
 /// Kills all children of this process with their process groups, for a process that exits without dropping its
-/// [`ChildProcess`](crate::ChildProcess)es. A child that is started afterwards is killed at once.
+/// [`ChildProcess`](crate::ChildProcess)es. No child can be started afterwards.
 ///
 /// Does nothing on systems without process groups. There, children end when their input ends.
 pub fn kill_all() {
@@ -58,13 +58,13 @@ mod imp {
     }
 
     pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
-        let child = command.process_group(0).spawn()?;
-        let id = Pid::from_child(&child).as_raw_pid();
+        // Locked while the child is started: otherwise `kill_all` might not know it yet.
         let mut children = children();
-        children.ids.insert(id);
         if children.is_over {
-            kill_group(id);
+            return Err(io::Error::other("this program is ending"));
         }
+        let child = command.process_group(0).spawn()?;
+        children.ids.insert(Pid::from_child(&child).as_raw_pid());
         drop(children);
         Ok(child)
     }
@@ -74,10 +74,15 @@ mod imp {
         let mut children = children();
         if children.ids.contains(&id.as_raw_pid()) {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            if waitid(WaitId::Pid(id), options)?.is_none() {
-                return Ok(None);
+            match waitid(WaitId::Pid(id), options) {
+                Ok(None) => return Ok(None),
+                Ok(Some(_)) => kill_group(id.as_raw_pid()),
+                Err(error) => {
+                    // The system has reaped it, as it does where SIGCHLD is ignored. Its number is free.
+                    children.ids.remove(&id.as_raw_pid());
+                    return Err(error.into());
+                }
             }
-            kill_group(id.as_raw_pid());
         }
         let status = child.try_wait()?;
         if status.is_some() {

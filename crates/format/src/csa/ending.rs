@@ -9,6 +9,7 @@ use crate::GameResult;
 use crate::csa::codes::put_line;
 use crate::csa::version::CsaVersion;
 use crate::ending::{End, Ending};
+use crate::game_info::{Header, HeaderKey};
 use crate::replay::Replay;
 
 /// A mark for the end of a game.
@@ -192,6 +193,20 @@ impl Summary {
         let line = format!("'{comment}");
         let Self { end } = Self::parse(line.as_bytes())?;
         (Self::line(end)? == line).then_some(end)
+    }
+
+    /// The end that a comment states as Floodgate does: with the names of both players, which are in the header.
+    pub(crate) fn of_players(comment: &str, headers: &[Header]) -> Option<End> {
+        let Self { end } = Self::parse(format!("'{comment}").as_bytes())?;
+        let name_of = |key| Some(headers.iter().find(|header| header.key == key)?.value.as_str());
+        let named = |statement: &str, key| {
+            let name = statement.rsplit_once(' ')?.0;
+            Some(!name.is_empty() && name_of(key)? == name)
+        };
+        let mut parts = comment.rsplitn(3, ':');
+        let (white, black) = (parts.next()?, parts.next()?);
+        let are_named = named(black, HeaderKey::Black)? && named(white, HeaderKey::White)?;
+        are_named.then_some(end)
     }
 
     /// The line; none where nobody won and nobody drew.

@@ -152,7 +152,7 @@ impl<'a> Text<'a> {
             let is_cut = taken.is_err() || line.is_behind_illegal_move();
             let Game { moves, result, ending, info, .. } = line.game;
             let mut lost = usize::from(is_cut) + info.skipped_lines as usize + info.comments.len();
-            lost += usize::from(info.end_elapsed_ms.is_some());
+            lost += usize::from(info.end_elapsed_ms.is_some_and(|ms| ms > 0));
             let end_comments = info.end_comments;
             if moves.is_empty() {
                 lost += usize::from((result, ending) != (None, None)) + end_comments.len();
@@ -213,7 +213,7 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
         Ok(_) => {}
         Err(()) => skip(replay, 1),
     }
-    let mut summary = entry.special.as_ref().filter(|_| replay.has_ended);
+    let mut is_first = entry.special.is_some() && replay.has_ended;
     for value in entry.comment.into_iter().chain(comments(entry)) {
         let comment = text_of(value).filter(|_| !is_null(value));
         let Some(comment) = comment else {
@@ -221,8 +221,13 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
             continue;
         };
         for line in comment.split('\n').map(|line| line.trim_end_matches('\r')) {
-            // Only the first line behind the word for the end can be the summary that completes it.
-            match summary.take().and_then(|_| Summary::end_of_comment(line)) {
+            // The first line behind the word for the end can be the summary that completes it in our own form; any line
+            // there can be one with the names of the players.
+            let is_behind_end = entry.special.is_some() && replay.has_ended;
+            let own = if is_first { Summary::end_of_comment(line) } else { None };
+            is_first = false;
+            let headers = &replay.game.info.headers;
+            match own.or_else(|| Summary::of_players(line, headers).filter(|_| is_behind_end)) {
                 Some(end) => replay.end(end),
                 None => replay.take_comment(line),
             }

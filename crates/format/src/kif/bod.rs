@@ -8,7 +8,7 @@ use super::super::lines::Lines;
 use super::super::record::{Parsed, Record};
 use super::super::spec::{Codec, Framing, Spec};
 use super::super::text_encoding::{decode_as, encoding_of};
-use super::boundary::{copy_diagram, diagram_end, shows_diagram};
+use super::boundary::{Part, copy_diagram, diagram_end, part_of_diagram, shows_diagram};
 use super::line::{Line, normalised};
 use super::start::{self, Start};
 use crate::warning::Warning;
@@ -46,9 +46,18 @@ fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
     let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
     let (mut at, mut other) = (0, None);
+    let mut given: Vec<Part> = Vec::new();
     for line in Lines::new(unit) {
         let text = decode_as(encoding, line.content());
         let syntax = |expected| DecodeErrorKind::syntax(expected, text.as_bytes()).at(at);
+        // What is given twice is left of a damaged diagram.
+        let part = part_of_diagram(line.content());
+        if matches!(part, Part::Hand(_) | Part::SideToMove | Part::Ply) {
+            if given.contains(&part) {
+                return Err(syntax("each entry of a diagram once"));
+            }
+            given.push(part);
+        }
         match Line::parse(&text, &normalised(&text)) {
             Line::Rank(rank) => start.take_rank(rank, at)?,
             Line::SideToMove(color) => start.take_side_to_move(color),

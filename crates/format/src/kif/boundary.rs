@@ -72,6 +72,8 @@ struct Seen {
     has_moves: bool,
     /// Whether a blank line is above this one, with nothing between them that belongs to the moves.
     has_blank: bool,
+    /// Whether a remark is, likewise.
+    has_remark: bool,
     /// Where lines begin that belong to the next game if it begins right behind them.
     block: Option<usize>,
 }
@@ -130,8 +132,13 @@ impl Seen {
             Part::Blank => (self.has_blank, self.block) = (true, None),
             Part::Entry | Part::Edge | Part::SideToMove => _ = self.block.get_or_insert(at),
             Part::Note if self.has_blank => _ = self.block.get_or_insert(at),
-            Part::Note | Part::Remark => {}
-            _ => (self.has_blank, self.block) = (false, None),
+            // Some programs write it first: below a blank line or a remark it belongs to the next game.
+            Part::Footer if self.has_blank || self.has_remark || self.block.is_some() => {
+                self.block.get_or_insert(at);
+            }
+            Part::Remark => self.has_remark = true,
+            Part::Note | Part::Footer => {}
+            _ => (self.has_blank, self.has_remark, self.block) = (false, false, None),
         }
         self.has_entries |= matches!(part, Part::Head | Part::Hand(_) | Part::Entry | Part::Footer);
         self.has_diagram |= part == Part::Rank;
@@ -151,7 +158,7 @@ fn part_of_key(key: &str) -> Part {
 }
 
 /// Whether a number begins a line that is neither a move nor a word known to end a game: `2026 名人戦`.
-fn is_title(line: Line<'_>) -> bool {
+pub(super) fn is_title(line: Line<'_>) -> bool {
     matches!(line, Line::Numbered { text, .. } if !moves::has_move(text) && !is_word(text))
 }
 
@@ -195,8 +202,9 @@ pub(super) fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-/// Appends a unit so that games before it and behind it stay apart from it: with a line `手合割：` in front if it does
-/// not begin like a game, with a list of moves behind a diagram without one, with a blank line behind entries.
+/// Appends a unit so that games before it and behind it stay apart from it: with a blank line or a line `手合割：` in
+/// front if it does not begin like a game, with a list of moves behind a diagram without one, with a blank line behind
+/// entries.
 pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
     let (mut seen, mut at) = (Seen::default(), 0);
     let mut handicap = None;
@@ -213,8 +221,11 @@ pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
     }
     let encoding = encoding_of(unit).unwrap_or(SHIFT_JIS);
     let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
-    if (seen.has_moves || seen.has_list || seen.has_diagram) && !begins_like_game(&unit[..at]) {
-        if let Some(handicap) = handicap {
+    let head = &unit[..at];
+    if (seen.has_moves || seen.has_list || seen.has_diagram) && !begins_like_game(head) {
+        if begins_like_game(&[b"\n", head].concat()) {
+            out.push(b'\n');
+        } else if let Some(handicap) = handicap {
             out.extend_from_slice(handicap);
             out.push(b'\n');
         } else {
@@ -225,7 +236,7 @@ pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
     with_line_end(unit, out);
     if seen.has_diagram && !seen.has_moves && !seen.has_list {
         put(LIST_OF_MOVES, out);
-    } else if (seen.has_moves || seen.has_list) && ends_with_block(unit) {
+    } else if (seen.has_moves || seen.has_list) && ends_with_block(unit, seen.has_list) {
         out.push(b'\n');
     }
 }
@@ -247,8 +258,8 @@ fn begins_like_game(head: &[u8]) -> bool {
 }
 
 /// Whether the last lines of a game would be taken for the head of the next one.
-fn ends_with_block(unit: &[u8]) -> bool {
-    let mut seen = Seen { has_moves: true, has_list: true, ..Seen::default() };
+fn ends_with_block(unit: &[u8], has_list: bool) -> bool {
+    let mut seen = Seen { has_moves: true, has_list, ..Seen::default() };
     let is_loose = |line: &[u8]| {
         let part = seen.part(line);
         matches!(
@@ -265,14 +276,15 @@ fn ends_with_block(unit: &[u8]) -> bool {
     seen.block.is_some()
 }
 
-/// A diagram ends before the next one: before the header of a game, its tenth rank, or what it has already.
+/// A diagram ends before the next one: before the header of a game, White's second hand, the tenth rank, or another line
+/// that stood above its first rank.
 pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut diagram) = (0, Diagram::default());
     for line in Lines::new(bytes) {
         if !at_end && !line.raw().ends_with(b"\n") {
             break;
         }
-        let part = Seen::default().part(line.content());
+        let part = part_of_diagram(line.content());
         if diagram.ends_before(part) {
             return Some(diagram.files.unwrap_or(at));
         }
@@ -284,26 +296,35 @@ pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 
 /// What was read of a diagram.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
 struct Diagram {
     ranks: usize,
     has_hand: [bool; 2],
-    has_side: bool,
-    has_ply: bool,
+    /// Whether Black's hand, the side to move and the number of moves stand above the first rank. Below it, a second one
+    /// does not begin a diagram but is left of a damaged one.
+    begins_with_hand: bool,
+    begins_with_side: bool,
+    begins_with_ply: bool,
+    /// Whether the side to move or the number of moves stands below a rank.
+    has_tail: bool,
     /// Where the line of file numbers above the next diagram begins.
     files: Option<usize>,
 }
 
 impl Diagram {
     const fn ends_before(&self, part: Part) -> bool {
-        self.ranks > 0
-            && match part {
-                Part::Head => true,
-                Part::Hand(side) => self.has_hand[side],
-                Part::SideToMove => self.has_side,
-                Part::Ply => self.has_ply,
-                Part::Rank => self.ranks == 9,
-                _ => false,
-            }
+        let has_ranks = self.ranks > 0;
+        match part {
+            Part::Head => has_ranks,
+            Part::Hand(0) => has_ranks && self.begins_with_hand,
+            // It may stand below a board, but neither within one nor below the lines that end a diagram: those are what
+            // is left of a damaged one.
+            Part::Hand(_) => self.has_hand[1] || has_ranks && (self.ranks < 9 || self.has_tail),
+            Part::SideToMove => has_ranks && self.begins_with_side,
+            Part::Ply => has_ranks && self.begins_with_ply,
+            Part::Rank => self.ranks == 9,
+            _ => false,
+        }
     }
 
     fn take(&mut self, part: Part, line: &[u8], at: usize) {
@@ -312,27 +333,36 @@ impl Diagram {
             Part::Edge => {}
             _ => self.files = None,
         }
+        self.has_tail |= self.ranks > 0 && matches!(part, Part::SideToMove | Part::Ply);
+        if self.ranks == 0 {
+            self.begins_with_hand |= part == Part::Hand(0);
+            self.begins_with_side |= part == Part::SideToMove;
+            self.begins_with_ply |= part == Part::Ply;
+        }
         match part {
             Part::Rank => self.ranks += 1,
             Part::Hand(side) => self.has_hand[side] = true,
-            Part::SideToMove => self.has_side = true,
-            Part::Ply => self.has_ply = true,
             _ => {}
         }
     }
 }
 
-/// Whether a unit has a rank of a diagram.
-pub(super) fn shows_diagram(unit: &[u8]) -> bool {
-    Lines::new(unit).any(|line| Seen::default().part(line.content()) == Part::Rank)
+/// What a line of a diagram says.
+pub(super) fn part_of_diagram(line: &[u8]) -> Part {
+    Seen::default().part(line)
 }
 
-/// Appends a diagram so that others before it and behind it stay apart from it: with a line `手合割：` in front if it
-/// does not begin with the header of a game or with White's hand, and with White's hand if it has none.
+/// Whether a unit has a rank of a diagram.
+pub(super) fn shows_diagram(unit: &[u8]) -> bool {
+    Lines::new(unit).any(|line| part_of_diagram(line.content()) == Part::Rank)
+}
+
+/// Appends a diagram so that others before it and behind it stay apart from it: with White's hand in front if it has
+/// none, or with a line `手合割：` if it begins neither with White's hand nor with the header of a game.
 pub(super) fn copy_diagram(unit: &[u8], out: &mut Vec<u8>) {
     let (mut diagram, mut first) = (Diagram::default(), None);
     for line in Lines::new(unit) {
-        let part = Seen::default().part(line.content());
+        let part = part_of_diagram(line.content());
         if !matches!(part, Part::Blank | Part::Remark) {
             first.get_or_insert(part);
         }
@@ -341,11 +371,10 @@ pub(super) fn copy_diagram(unit: &[u8], out: &mut Vec<u8>) {
     let encoding = encoding_of(unit).unwrap_or(SHIFT_JIS);
     let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
     let has_ranks = diagram.ranks > 0;
-    if has_ranks && !matches!(first, Some(Part::Head | Part::Hand(1))) {
+    if has_ranks && !diagram.has_hand[1] {
+        put("後手の持駒：なし\n", out);
+    } else if has_ranks && !matches!(first, Some(Part::Head | Part::Hand(1))) {
         put(&format!("{}：その他\n", start::HANDICAP), out);
     }
     with_line_end(unit, out);
-    if has_ranks && !diagram.has_hand[1] {
-        put("後手の持駒：なし\n", out);
-    }
 }

@@ -242,6 +242,8 @@ impl Branch {
             annotation.comments.splice(0..0, info.comments);
         }
         let game = &mut parent.replay.game;
+        // A variation has no place for the time before its end.
+        game.info.skipped_lines += u32::from(info.end_elapsed_ms.is_some_and(|ms| ms > 0));
         if let Some(played) = game.moves.get_mut(at) {
             played.annotate().variations.push(variation);
         } else if parent.depth == 0 {

@@ -133,7 +133,7 @@ const VERDICTS: [(&str, bool); 8] = [
     ("負", false),
 ];
 /// What may follow a statement about a side.
-const BEHIND_CLAIM: [&str; 13] = [
+const BEHIND_CLAIM: [&str; 16] = [
     "(",
     "により",
     "によって",
@@ -146,6 +146,9 @@ const BEHIND_CLAIM: [&str; 13] = [
     "し",
     "となり",
     "となる",
+    "に",
+    "!",
+    "！",
     "のため",
 ];
 /// Words for games that were broken off, and perhaps continued.
@@ -170,6 +173,9 @@ fn summarised(text: &str, headers: &[Header]) -> Option<End> {
         Some(Winners::Contradictory) => return None,
         None => {}
     }
+    if let Some(winner) = winner_at_end(text).filter(|_| may_imply) {
+        return Some((Some(GameResult::win_of(winner)), ending));
+    }
     if BREAKS.iter().any(|word| text.contains(word)) && !text.starts_with(DRAW) {
         return Some((None, Some(Ending::Interruption)));
     }
@@ -180,7 +186,12 @@ fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     let main = text.split('(').next().unwrap_or_default();
     let is_at_edge = |word: &str| main.starts_with(word) || main.ends_with(word);
     if [DRAW, "引分け", "引分"].into_iter().any(is_at_edge) {
-        return Some((Some(GameResult::Draw), ending));
+        // 入玉 without a declaration: both kings have entered, and nobody wins.
+        let is_impasse = ending == Some(Ending::Declaration) && !text.contains("宣言");
+        return Some((
+            Some(GameResult::Draw),
+            if is_impasse { Some(Ending::Impasse) } else { ending },
+        ));
     }
     let draw = REASONS.into_iter().find(|(word, ending)| {
         let is_draw = matches!(ending, Ending::Repetition | Ending::Impasse | Ending::MoveLimit);
@@ -214,6 +225,36 @@ fn winners(text: &str, may_imply: bool) -> Option<Winners> {
     winners
 }
 
+/// Verdicts at the end of a summary, and whether they say that the side won.
+const LAST_WORDS: [(&str, bool); 9] = [
+    ("の勝ち", true),
+    ("の勝利", true),
+    ("の完勝", true),
+    ("の圧勝", true),
+    ("判定勝ち", true),
+    ("反則負け", false),
+    ("切れ負け", false),
+    ("の負け", false),
+    ("の敗北", false),
+];
+
+/// The winner by the verdict at the end of a summary that names one side, whatever stands between: `先手の通信切れ負け`.
+fn winner_at_end(text: &str) -> Option<Color> {
+    let main = text.split('(').next().unwrap_or_default();
+    let main = main.trim_end_matches(['。', '!', '！']).trim_end_matches("となりました");
+    let main = main.trim_end_matches("になりました");
+    let has_won =
+        LAST_WORDS.into_iter().find_map(|(word, won)| main.ends_with(word).then_some(won))?;
+    if ["ない", "ず", "筋", "越し"].iter().any(|word| main.contains(word)) {
+        return None;
+    }
+    let mut named =
+        SIDES.into_iter().filter_map(|(side, color)| main.contains(side).then_some(color));
+    let side = named.next()?;
+    let is_only_one = named.all(|color| color == side);
+    is_only_one.then_some(if has_won { side } else { !side })
+}
+
 /// The first name of a side in a text, with its place.
 fn first_side(text: &str) -> Option<(usize, (&'static str, Color))> {
     let found =
@@ -229,15 +270,19 @@ fn winners_by_name(text: &str, headers: &[Header], may_imply: bool) -> Option<Wi
         let name: String = normalised(name).chars().filter(|c| *c != ' ').collect();
         let same = name.chars().zip(text.chars()).take_while(|(a, b)| a == b);
         let len = same.map(|(c, _)| c.len_utf8()).sum::<usize>();
-        let has_won = has_won(&text[len..], may_imply).filter(|_| len > 0)?;
-        Some((len == name.len(), if has_won { color } else { !color }))
+        let rest = &text[len..];
+        // A title may follow the name: 藤井七冠の勝ち.
+        let behind_title = rest.char_indices().take(5).find(|(_, c)| *c == 'の').map(|(at, _)| at);
+        let has_won = has_won(rest, may_imply)
+            .or_else(|| has_won(&rest[behind_title?..], may_imply))
+            .filter(|_| len > 0)?;
+        Some((len, if has_won { color } else { !color }))
     });
-    // A whole name says more than the beginning of the other one.
+    // The name of which more is said.
     match claims {
-        [Some((true, winner)), None | Some((false, _))]
-        | [None | Some((false, _)), Some((true, winner))]
-        | [Some((false, winner)), None]
-        | [None, Some((false, winner))] => Some(Winners::One(winner)),
+        [Some((black, winner)), Some((white, _))] if black > white => Some(Winners::One(winner)),
+        [Some((black, _)), Some((white, winner))] if white > black => Some(Winners::One(winner)),
+        [Some((_, winner)), None] | [None, Some((_, winner))] => Some(Winners::One(winner)),
         _ => None,
     }
 }

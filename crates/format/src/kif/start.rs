@@ -72,6 +72,8 @@ pub(super) struct Start {
     /// Ranks of the diagram, from the top.
     ranks: Vec<[Option<Piece>; 9]>,
     hands: [[u8; HandKind::COUNT]; 2],
+    /// Whether an entry gives a piece in hand.
+    says_hands: bool,
     side_to_move: Option<Color>,
     /// Where the diagram stands, or the name of the handicap.
     at: usize,
@@ -135,7 +137,11 @@ impl Start {
         let counts = held(&normalised(value));
         let counts =
             counts.ok_or_else(|| DecodeErrorKind::syntax(expected, value.as_bytes()).at(at))?;
+        if self.ranks.is_empty() && self.handicap.is_none() {
+            self.at = at;
+        }
         self.hands[hand_of(key).unwrap_or(0)] = counts;
+        self.says_hands |= counts.iter().any(|&count| count > 0);
         Ok(())
     }
 
@@ -154,6 +160,11 @@ impl Start {
         if let Some(name) = self.unknown_name.as_ref().filter(|_| self.ranks.is_empty()) {
             let expected = "the name of a handicap, or a diagram";
             return Err(DecodeErrorKind::syntax(expected, name.as_bytes()).at(self.at));
+        }
+        // Pieces in hand belong to a diagram. Without one, the game did not begin from the even start.
+        if self.says_hands && self.handicap.is_none() && self.ranks.is_empty() {
+            let expected = "a diagram for these pieces in hand";
+            return Err(DecodeErrorKind::syntax(expected, b"none").at(self.at));
         }
         let named = self.handicap.clone().unwrap_or_else(replay::even_start);
         let side_to_move = self.side_to_move.unwrap_or_else(|| named.side_to_move());

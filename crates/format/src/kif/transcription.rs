@@ -8,6 +8,7 @@ use super::super::error::EncodeError;
 use super::super::format::Format;
 use super::super::lines::Lines;
 use super::super::text_encoding::{decode_as, decode_text, encoding_of, without_byte_order_mark};
+use super::boundary::is_title;
 use super::line::{Line, Syntax, normalised};
 use super::{Style, reader};
 
@@ -53,6 +54,7 @@ impl Found {
         let mut found = Self::default();
         for line in text.lines() {
             match Line::parse(line, &normalised(line)) {
+                title if is_title(title) => {}
                 Line::Numbered { .. } => found.has_numbered = true,
                 Line::Words(_) => found.has_words = true,
                 Line::List => found.has_list = true,

@@ -424,3 +424,16 @@ fn a_time_before_the_first_move_is_skipped_and_counted() {
         assert_eq!((game.moves.len(), game.info.skipped_lines), (1, skipped), "{seconds}");
     }
 }
+
+/// Floodgate names the players, whose names the header has. Other names make it somebody's comment.
+#[test]
+fn a_summary_with_the_names_of_the_players_is_read() {
+    let game = |black: &str| {
+        let text = format!(
+            r#"{{"header":{{"先手":"{black}","後手":"B C"}},"moves":[{{}},{{"special":"CHUDAN","comments":["note","summary:abnormal:A lose:B C win"]}}]}}"#
+        );
+        read_game(Format::Jkf, text.as_bytes()).unwrap()
+    };
+    assert_eq!(game("A").result, Some(GameResult::WhiteWin));
+    assert_eq!(game("D").result, None);
+}

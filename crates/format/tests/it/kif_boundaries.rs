@@ -225,3 +225,34 @@ fn a_diagram_is_written_as_it_is_read() {
         assert_eq!(diagrams(&out), [record]);
     }
 }
+
+/// What is left of a damaged diagram is a bad record. The diagrams behind it keep their own numbers, sides and hands.
+#[test]
+fn diagrams_behind_a_damaged_one_are_their_own() {
+    let rank = "| ・ ・ ・ ・ ・ ・ ・ ・ ・|五\n";
+    let diagram = |number: u32| {
+        let ranks = "| ・ ・ ・ ・v玉 ・ ・ ・ ・|一\n".to_owned() + &rank.repeat(7);
+        format!(
+            "後手の持駒：なし\n+---+\n{ranks}| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九\n+---+\n先手の持駒：歩{number}\n後手番\n手数＝{number}　まで\n"
+        )
+    };
+    let [first, second, third] = [1, 2, 3].map(diagram);
+    let without_board = first
+        .replace(rank, "")
+        .lines()
+        .filter(|line| !line.starts_with('|'))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let one_more = first.replacen(rank, &rank.repeat(2), 1);
+    let without_head = first.replace("後手の持駒：なし\n", "");
+    for damaged in [without_board, one_more, without_head] {
+        let file = format!("{damaged}{second}{third}");
+        let mut found = Vec::new();
+        let mut rest = file.as_bytes();
+        while !rest.is_empty() {
+            let end = Format::Bod.unit_end(rest, true).unwrap();
+            found.push(String::from_utf8_lossy(&rest[..end]).into_owned());
+            rest = &rest[end..];
+        }
+        assert_eq!(found[found.len() - 2..], [second.as_str(), third.as_str()], "{damaged}");
+    }
+}

@@ -28,6 +28,14 @@ fn a_summary_says_who_won_or_who_lost() {
     use Ending::{Declaration, IllegalMove, Impasse, Interruption, Repetition, TimeUp};
     use GameResult::{BlackWin, Draw, WhiteWin};
     for (summary, result, ending) in [
+        ("後手の勝ち！", Some(WhiteWin), None),
+        ("後手の勝ちになりました", Some(WhiteWin), None),
+        ("後手藤井の勝ち", Some(WhiteWin), None),
+        ("△藤井の勝ち", Some(WhiteWin), None),
+        ("先手の判定勝ち", Some(BlackWin), None),
+        ("先手の通信切れ負け", Some(WhiteWin), Some(TimeUp)),
+        ("先手の王手放置による反則負け", Some(WhiteWin), Some(IllegalMove)),
+        ("相入玉により引き分け", Some(Draw), Some(Impasse)),
         ("先手の勝ち", Some(BlackWin), None),
         ("先手勝ち", Some(BlackWin), None),
         ("後手勝", Some(WhiteWin), None),
@@ -105,6 +113,8 @@ fn a_summary_may_name_a_player() {
     for (summary, result) in [
         ("羽生の勝ち", Some(BlackWin)),
         ("羽生善治の勝ち", Some(BlackWin)),
+        ("羽生九段の勝ち", Some(BlackWin)),
+        ("羽田一郎四段の負け", Some(BlackWin)),
         ("羽田一郎勝ち", Some(WhiteWin)),
         ("羽生の投了", Some(WhiteWin)),
         ("羽の勝ち", None),
@@ -322,4 +332,26 @@ fn many_variations_of_a_long_game_are_read_quickly() {
     let game = read(&text).unwrap();
     assert_eq!((game.moves.len(), game.broken, game.info.skipped_lines), (20_000, None, 4_000));
     assert!(begun.elapsed().as_secs() < 60);
+}
+
+/// Hands without a board are what is left of a damaged diagram.
+#[test]
+fn pieces_in_hand_without_a_diagram_are_an_error() {
+    let moves = "手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 投了\n";
+    for hands in ["先手の持駒：歩\n", "後手の持駒：飛\n先手の持駒：なし\n"] {
+        let error = read(&format!("{hands}{moves}")).unwrap_err().to_string();
+        assert!(error.contains("a diagram for these pieces in hand"), "{error}");
+    }
+    // Some programs write empty hands without a diagram.
+    let game = read(&format!("先手の持駒：なし\n{moves}")).unwrap();
+    assert_eq!(game.moves.len(), 1);
+}
+
+/// A line of a number and words that is no move does not make a game one of another syntax, to be written again.
+#[test]
+fn a_copy_keeps_titles_that_begin_with_a_number() {
+    let text = "手合割：平手\n2026 名人戦\n\n▲７六歩\n△３四歩\nまで2手で中断\n";
+    let mut copied = Vec::new();
+    Format::Ki2u.write_unit(text.as_bytes(), &mut copied).unwrap();
+    assert_eq!(String::from_utf8(copied).unwrap(), text);
 }
