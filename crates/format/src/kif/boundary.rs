@@ -276,8 +276,8 @@ fn ends_with_block(unit: &[u8], has_list: bool) -> bool {
     seen.block.is_some()
 }
 
-/// A diagram ends before the next one: before the header of a game, White's second hand, the tenth rank, or another line
-/// that stood above its first rank.
+/// A diagram ends before the next one: before the header of a game, White's second hand, the tenth rank, or another
+/// line that stood above its first rank.
 pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut diagram) = (0, Diagram::default());
     for line in Lines::new(bytes) {
@@ -300,8 +300,8 @@ pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 struct Diagram {
     ranks: usize,
     has_hand: [bool; 2],
-    /// Whether Black's hand, the side to move and the number of moves stand above the first rank. Below it, a second one
-    /// does not begin a diagram but is left of a damaged one.
+    /// Whether Black's hand, the side to move and the number of moves stand above the first rank. Below it, a second
+    /// one does not begin a diagram but is left of a damaged one.
     begins_with_hand: bool,
     begins_with_side: bool,
     begins_with_ply: bool,
