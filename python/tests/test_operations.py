@@ -244,6 +244,8 @@ def test_a_bar_of_tqdm_is_moved_on(tmp_path: pathlib.Path, psv: pathlib.Path) ->
 
 
 def test_ctrl_c_ends_a_run_and_leaves_nothing_half_written(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    # A shell starts programs in the background with the signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
