@@ -54,7 +54,7 @@ BREAKS = {
     "containerName: gen-filter": "containerName: filter",
     "operator: In": "operator: Equals",
     "values: [2]": "values: [0, 2]",
-    "[130, 143]": "[143, 130]",
+    "[129, 130, 143]": "[143, 130, 129]",
     "restartPolicy: Never": "restartPolicy: OnFailure",
     "terminationGracePeriodSeconds: 60": "terminationGracePeriodSeconds: 1m",
     "fsGroupChangePolicy: OnRootMismatch": "fsGroupChangePolicy: Once",
