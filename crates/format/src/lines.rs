@@ -75,7 +75,7 @@ pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 /// A line without its end. Text that was converted twice has several carriage returns there.
 #[inline]
 pub(super) fn content(line: &[u8]) -> &[u8] {
-    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
+    let Some(mut line) = line.strip_suffix(b"\n") else { return line };
     while let [rest @ .., b'\r'] = line {
         line = rest;
     }
