@@ -4,6 +4,7 @@
 //! only the one that a failure names, and with both so many from that one on.
 
 mod damage;
+mod sides;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,6 +49,7 @@ use kyokumen_testing::positions::Random;
 
 use crate::archive::{archive, write};
 use damage::damaged;
+use sides::{check_sides, is_copied};
 
 const FILES: u64 = 400;
 
@@ -504,117 +506,6 @@ fn offsets(lines: &[u8], report: &ConvertReport) -> BTreeSet<usize> {
     }
     assert_eq!(records, report.counts.bad.quarantined);
     offsets
-}
-
-/// Units in order are those that were set aside, and those that were kept. Of a game that was read up to a
-/// fault there is the start among the kept ones.
-fn check_sides(
-    format: Format,
-    content: &[u8],
-    bad: &BTreeSet<usize>,
-    kept: &[u8],
-    quarantined: &[u8],
-) {
-    let mut kept = kept.strip_prefix(format.header()).expect("the header");
-    let mut quarantined = quarantined;
-    let mut rest = content;
-    let mut at = 0;
-    while let Some(end) = format.unit_end(rest, true).filter(|_| !rest.is_empty()) {
-        let unit = &rest[..end];
-        if bad.contains(&at) {
-            quarantined = quarantined.strip_prefix(unit).unwrap_or_else(|| {
-                panic!("the unit at byte {at} is not in the quarantine as it was");
-            });
-        } else {
-            kept = behind(format, unit, kept, at);
-        }
-        at += end;
-        rest = &rest[end..];
-    }
-    assert!(quarantined.is_empty(), "{} bytes more in the quarantine", quarantined.len());
-    if format.has_single_records() {
-        assert!(kept.is_empty(), "{} bytes more among the kept", kept.len());
-    }
-}
-
-/// A unit without what stands around it: separators, signs of an array.
-fn game_of(format: Format, unit: &[u8]) -> &[u8] {
-    let is_around = |byte: &u8| byte.is_ascii_whitespace() || b"[],".contains(byte);
-    let first = unit.iter().position(|byte| !is_around(byte)).unwrap_or(unit.len());
-    match format {
-        Format::Jkf => {
-            let last = unit.iter().rposition(|byte| !is_around(byte)).map_or(first, |at| at + 1);
-            &unit[first..last]
-        }
-        Format::Csa => {
-            let mut game = unit.trim_ascii();
-            while let Some(behind) = game.strip_prefix(format.separator().trim_ascii()) {
-                game = behind.trim_ascii();
-            }
-            game
-        }
-        _ => unit,
-    }
-}
-
-/// Whether a unit has the encoding and the line ends of its format. Other text is transcoded, which the tests of the
-/// format check.
-fn is_copied(format: Format, unit: &[u8]) -> bool {
-    match format {
-        Format::Kif | Format::Ki2 => {
-            !unit.contains(&b'\r') && !encoding_rs::SHIFT_JIS.decode_without_bom_handling(unit).1
-        }
-        Format::Kifu | Format::Ki2u | Format::Bod => {
-            !unit.contains(&b'\r') && str::from_utf8(unit).is_ok()
-        }
-        Format::Csa | Format::Jkf => str::from_utf8(unit).is_ok(),
-        _ => true,
-    }
-}
-
-fn is_in(unit: &[u8], text: &str) -> bool {
-    memchr::memmem::find(unit, text.as_bytes()).is_some()
-}
-
-/// What follows a unit among the kept records.
-fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
-    let mut transcoded = Vec::new();
-    let unit = if is_copied(format, unit) {
-        unit
-    } else {
-        format.write_unit(unit, &mut transcoded).unwrap();
-        &transcoded
-    };
-    let text = unit.strip_prefix("\u{feff}".as_bytes()).unwrap_or(unit).trim_ascii();
-    if text.is_empty() || (format.is_lines() && text.starts_with(b"#")) {
-        return kept.strip_prefix(unit).unwrap_or(kept);
-    }
-    if !format.has_single_records() {
-        // Header, comments and empty lines may stay behind.
-        let body = if format == Format::Db { return kept } else { game_of(format, unit) };
-        if body.is_empty() {
-            return kept;
-        }
-        let found = memchr::memmem::find(kept, body);
-        let found = found
-            .unwrap_or_else(|| panic!("{format}: the game at byte {at} is not kept as it was"));
-        return &kept[found + body.len()..];
-    }
-    // A line may have come in front of a diagram to keep it apart from others.
-    let before = match format {
-        Format::Bod if is_in(unit, "後手の持駒") => "手合割：その他\n",
-        Format::Bod => "後手の持駒：なし\n",
-        _ => "",
-    };
-    let rest = kept.strip_prefix(unit);
-    let rest = rest.or_else(|| kept.strip_prefix(before.as_bytes())?.strip_prefix(unit));
-    let rest = rest.unwrap_or_else(|| panic!("the record at byte {at} is not kept as it was"));
-    // The last line may have got its end.
-    if format.record_len().is_none() && !unit.ends_with(b"\n") {
-        &rest[rest.len().min(1)..]
-    } else {
-        rest
-    }
 }
 
 /// Compression as it is written.

@@ -26,6 +26,21 @@ pub fn sbinpack_chunk(payload: &[u8]) -> Vec<u8> {
     [b"SBN2", &(payload.len() as u32).to_le_bytes()[..], payload].concat()
 }
 
+/// A board with the two kings alone, as a diagram of KIF and BOD.
+pub const TWO_KINGS: &str = "  ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九
++---------------------------+
+";
+
 /// A problem as programs for people write it in KIF, without any move: mate in one by 金.
 pub const PROBLEM: &str = "\
 手合割：詰将棋

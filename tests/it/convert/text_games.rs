@@ -4,6 +4,8 @@ use kyokumen::format::{Format, Game, read_games, units};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
+use kyokumen_testing::literals::TWO_KINGS;
+
 use super::games::done;
 use super::{Bench, Ran, kyokumen, run};
 
@@ -476,20 +478,7 @@ fn blank_texts_and_lines_without_moves_are_no_games() {
 #[test]
 fn files_that_are_joined_hold_the_games_that_they_held() {
     let bench = Bench::new();
-    let diagram = "\
-+---------------------------+
-| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|三
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
-| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九
-+---------------------------+
-先手の持駒：金
-";
+    let diagram = format!("{TWO_KINGS}先手の持駒：金\n");
     let list = "手数----指手---------消費時間--\n";
     let game = format!("備考：問\n{diagram}{list}   1 ５八玉(59)\n   2 投了\n");
     let white =

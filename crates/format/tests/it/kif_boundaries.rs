@@ -5,24 +5,12 @@ use kyokumen_format::{
 };
 use kyokumen_testing::game_properties::{check_file, content};
 use kyokumen_testing::games::read_game;
+use kyokumen_testing::literals::TWO_KINGS as DIAGRAM;
 
 use crate::kif::usi;
 
 const LIST: &str = "手数----指手---------消費時間--\n";
 const MOVES: &str = "   1 ７六歩(77)\n   2 投了\n";
-const DIAGRAM: &str = "  ９ ８ ７ ６ ５ ４ ３ ２ １
-+---------------------------+
-| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|三
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
-| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九
-+---------------------------+
-";
 
 fn games(format: Format, file: &[u8]) -> Vec<Game> {
     let games = units(format, file).flat_map(|unit| read_games(format, unit));
@@ -226,7 +214,7 @@ fn a_diagram_is_written_as_it_is_read() {
     }
 }
 
-/// What is left of a damaged diagram is a bad record. The diagrams behind it keep their own numbers, sides and hands.
+/// A damaged diagram is a bad record. The diagrams after it keep their own numbers, sides and hands.
 #[test]
 fn diagrams_behind_a_damaged_one_are_their_own() {
     let rank = "| ・ ・ ・ ・ ・ ・ ・ ・ ・|五\n";
