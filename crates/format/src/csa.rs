@@ -145,7 +145,7 @@ fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 /// Takes a statement behind the start. Behind what cannot be read only a summary is looked for, which
 /// tells how the game ended.
 fn take(replay: &mut Replay, statement: &[u8], at: usize) {
-    if let Some(Summary { end }) = Summary::parse(statement) {
+    if let Some(Summary { end, .. }) = Summary::parse(statement) {
         replay.end(end);
     } else if !replay.is_broken()
         && let Err(error) = take_statement(replay, statement, at)

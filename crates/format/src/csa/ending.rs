@@ -143,11 +143,13 @@ pub(crate) fn take_mark(replay: &mut Replay, mark: Mark) {
 }
 
 /// What a line says that shogi-server writes at the end: `'summary:CAUSE:BLACK win:WHITE lose`.
-pub(crate) struct Summary {
+pub(crate) struct Summary<'a> {
     pub(crate) end: End,
+    /// What stands for Black and White: the names of the players, in our own summaries `black` and `white`.
+    names: [&'a [u8]; 2],
 }
 
-const SUMMARY: &str = "'summary:";
+const SUMMARY: &str = "summary:";
 
 /// Causes with their endings; the first one for an ending is what we write.
 const CAUSES: [(&str, Option<Ending>); 15] = [
@@ -172,9 +174,15 @@ const CAUSES: [(&str, Option<Ending>); 15] = [
 /// Our own cause of a draw of which nothing else is known.
 const DRAW: &str = "draw";
 
-impl Summary {
-    pub(crate) fn parse(statement: &[u8]) -> Option<Self> {
-        let text = statement.strip_prefix(SUMMARY.as_bytes())?;
+impl<'a> Summary<'a> {
+    pub(crate) fn parse(statement: &'a [u8]) -> Option<Self> {
+        let text = statement.strip_prefix(b"'")?;
+        Self::of_comment(text)
+    }
+
+    /// Parses a summary without the sign of a comment, as in JKF.
+    pub(crate) fn of_comment(comment: &'a [u8]) -> Option<Self> {
+        let text = comment.strip_prefix(SUMMARY.as_bytes())?;
         let mut parts = text.rsplitn(3, |&byte| byte == b':');
         let (white, black, cause) = (parts.next()?, parts.next()?, parts.next()?);
         let result = match (black, white) {
@@ -185,28 +193,23 @@ impl Summary {
         };
         let known = |(name, _): &(&str, _)| name.as_bytes() == cause;
         let (_, ending) = CAUSES.into_iter().find(known)?;
-        Some(Self { end: (Some(result), ending) })
+        let name =
+            |said: &'a [u8]| &said[..said.iter().rposition(|&byte| byte == b' ').unwrap_or(0)];
+        Some(Self { end: (Some(result), ending), names: [name(black), name(white)] })
     }
 
-    /// The end that a comment states, if it has exactly the form of [`Summary::line`].
-    pub(crate) fn end_of_comment(comment: &str) -> Option<End> {
-        let line = format!("'{comment}");
-        let Self { end } = Self::parse(line.as_bytes())?;
-        (Self::line(end)? == line).then_some(end)
+    /// Whether this is written as [`Summary::line`] writes it.
+    pub(crate) fn is_own(&self) -> bool {
+        self.names == [b"black", b"white"]
     }
 
-    /// The end that a comment states as Floodgate does: with the names of both players, which are in the header.
-    pub(crate) fn of_players(comment: &str, headers: &[Header]) -> Option<End> {
-        let Self { end } = Self::parse(format!("'{comment}").as_bytes())?;
-        let name_of = |key| Some(headers.iter().find(|header| header.key == key)?.value.as_str());
-        let named = |statement: &str, key| {
-            let name = statement.rsplit_once(' ')?.0;
-            Some(!name.is_empty() && name_of(key)? == name)
+    /// Whether this names the players of a header, as Floodgate does.
+    pub(crate) fn names_players(&self, headers: &[Header]) -> bool {
+        let is_name = |key, name: &[u8]| {
+            let header = headers.iter().find(|header| header.key == key);
+            !name.is_empty() && header.is_some_and(|header| header.value.as_bytes() == name)
         };
-        let mut parts = comment.rsplitn(3, ':');
-        let (white, black) = (parts.next()?, parts.next()?);
-        let are_named = named(black, HeaderKey::Black)? && named(white, HeaderKey::White)?;
-        are_named.then_some(end)
+        is_name(HeaderKey::Black, self.names[0]) && is_name(HeaderKey::White, self.names[1])
     }
 
     /// The line; none where nobody won and nobody drew.
@@ -218,7 +221,7 @@ impl Summary {
         };
         let (cause, _) = CAUSES.into_iter().find(|(_, said)| *said == ending)?;
         let cause = if (result, ending) == (Some(GameResult::Draw), None) { DRAW } else { cause };
-        Some(format!("{SUMMARY}{cause}:black {black}:white {white}"))
+        Some(format!("'{SUMMARY}{cause}:black {black}:white {white}"))
     }
 }
 

@@ -213,7 +213,8 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
         Ok(_) => {}
         Err(()) => skip(replay, 1),
     }
-    let mut is_first = entry.special.is_some() && replay.has_ended;
+    let is_behind_end = entry.special.is_some() && replay.has_ended;
+    let mut is_first = true;
     for value in entry.comment.into_iter().chain(comments(entry)) {
         let comment = text_of(value).filter(|_| !is_null(value));
         let Some(comment) = comment else {
@@ -223,12 +224,13 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
         for line in comment.split('\n').map(|line| line.trim_end_matches('\r')) {
             // The first line behind the word for the end can be the summary that completes it in our own form; any line
             // there can be one with the names of the players.
-            let is_behind_end = entry.special.is_some() && replay.has_ended;
-            let own = if is_first { Summary::end_of_comment(line) } else { None };
+            let summary = Summary::of_comment(line.as_bytes()).filter(|summary| {
+                let headers = &replay.game.info.headers;
+                is_behind_end && (summary.names_players(headers) || is_first && summary.is_own())
+            });
             is_first = false;
-            let headers = &replay.game.info.headers;
-            match own.or_else(|| Summary::of_players(line, headers).filter(|_| is_behind_end)) {
-                Some(end) => replay.end(end),
+            match summary {
+                Some(Summary { end, .. }) => replay.end(end),
                 None => replay.take_comment(line),
             }
         }

@@ -14,6 +14,7 @@ use crate::csa::codes::code;
 use crate::csa::ending::{Mark, Summary};
 use crate::csa::version::CsaVersion;
 use crate::ending::End;
+use crate::game_info::Header;
 use crate::kif::notation::notation;
 use crate::played::Variation;
 
@@ -35,7 +36,12 @@ pub(super) fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     line.entries.push(Entry { comments, ..Entry::default() });
     line.push_moves(&game.moves)?;
     let end: End = (game.result, game.ending);
-    line.push_end(end, info.end_elapsed_ms, &info.end_comments, &info.end_variations)?;
+    line.push_end(
+        end,
+        info.end_elapsed_ms,
+        (&info.end_comments, &info.headers),
+        &info.end_variations,
+    )?;
     let written = GameEntry {
         header: Entries(&info.headers),
         initial: InitialEntry::new(&game.start),
@@ -94,7 +100,7 @@ impl Line {
         &mut self,
         end: End,
         elapsed_ms: Option<u64>,
-        comments: &[String],
+        (comments, headers): (&[String], &[Header]),
         variations: &[Variation],
     ) -> Result<(), EncodeError> {
         let mark = Mark::closest(end, &self.position).map(|it| it.of_version(CsaVersion::V2_2));
@@ -102,13 +108,15 @@ impl Line {
         let summary = Summary::line(end).filter(|_| !exact);
         let summary = summary.map(|line| line.trim_start_matches('\'').to_owned());
         // Without a word, readers attach these comments to the last move. The leading space keeps them from being read
-        // as its evaluation.
-        // So does that before a comment in the place and form of a summary.
-        let is_summary =
-            |comment: &str| summary.is_none() && Summary::end_of_comment(comment).is_some();
-        let indent = |at, comment: &str| mark.is_none() || (at == 0 && is_summary(comment));
+        // as its evaluation, and a comment that would be read as a summary from being one.
+        let is_summary = |at, comment: &str| {
+            Summary::of_comment(comment.as_bytes()).is_some_and(|said| {
+                said.names_players(headers) || at == 0 && summary.is_none() && said.is_own()
+            })
+        };
         let comments = comments.iter().enumerate().map(|(at, comment)| {
-            if indent(at, comment) { format!(" {comment}") } else { comment.clone() }
+            let indent = mark.is_none() || is_summary(at, comment);
+            if indent { format!(" {comment}") } else { comment.clone() }
         });
         let forks = self.forks(variations)?;
         let entry = Entry {
@@ -133,7 +141,7 @@ impl Line {
             };
             line.push_moves(&variation.moves)?;
             let end = (variation.result, variation.ending);
-            line.push_end(end, None, &variation.end_comments, &[])?;
+            line.push_end(end, None, (&variation.end_comments, &[]), &[])?;
             Ok(line.entries)
         };
         variations.iter().map(fork).collect()

@@ -146,7 +146,7 @@ const BEHIND_CLAIM: [&str; 16] = [
     "し",
     "となり",
     "となる",
-    "に",
+    "になり",
     "!",
     "！",
     "のため",
@@ -238,7 +238,7 @@ const LAST_WORDS: [(&str, bool); 9] = [
     ("の敗北", false),
 ];
 
-/// The winner by the verdict at the end of a summary that names one side, whatever stands between: `先手の通信切れ負け`.
+/// The winner in a summary that names one side and ends with a verdict, with any words between: `先手の通信切れ負け`.
 fn winner_at_end(text: &str) -> Option<Color> {
     let main = text.split('(').next().unwrap_or_default();
     let main = main.trim_end_matches(['。', '!', '！']).trim_end_matches("となりました");

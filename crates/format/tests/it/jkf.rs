@@ -437,3 +437,13 @@ fn a_summary_with_the_names_of_the_players_is_read() {
     assert_eq!(game("A").result, Some(GameResult::WhiteWin));
     assert_eq!(game("D").result, None);
 }
+
+#[test]
+fn a_comment_that_names_the_players_comes_back_beside_another_end() {
+    let text = r#"{"header":{"先手":"A","後手":"B"},"moves":[{},{"special":"CHUDAN"}]}"#;
+    let mut game = read_game(Format::Jkf, text.as_bytes()).unwrap();
+    game.info.end_comments = ["note", "summary:toryo:A win:B lose"].map(str::to_owned).to_vec();
+    let again = read(&written(&game)).unwrap();
+    assert_eq!((again.result, again.ending), (game.result, game.ending));
+    assert_eq!(again.info.end_comments, ["note", " summary:toryo:A win:B lose"]);
+}
