@@ -38,8 +38,8 @@ impl RunName {
         Self { stem: stem.to_owned(), count, index }
     }
 
-    /// Parses a file name with this suffix. A name like that of a shard may also be that of a run without shards over a
-    /// part made by `split`; see [`RunName::whole`].
+    /// Parses a file name with this suffix. A name that looks like a shard's may belong to a run without shards, whose
+    /// input `split` has made; see [`RunName::whole`].
     pub fn of_file(name: &str, suffix: &str) -> Option<Self> {
         let name = name.strip_suffix(suffix)?;
         let shard = || {

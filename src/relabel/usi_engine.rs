@@ -158,7 +158,7 @@ impl Drop for UsiEvaluator {
     }
 }
 
-/// Receives what an engine says about a search of so many nodes, up to its best move.
+/// Receives the lines of a search limited to `nodes`, until the engine sends its best move.
 fn search(
     process: &mut UsiProcess,
     nodes: u64,

@@ -99,7 +99,7 @@ impl HoldsInfo {
     };
 }
 
-/// What a format holds of the header so far, for formats that hold a key only once.
+/// The header entries written so far, for formats in which a key occurs only once.
 pub(crate) struct HeldHeaders<'a> {
     /// Whether the header has an entry for the event.
     pub(crate) has_event: bool,

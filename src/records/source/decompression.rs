@@ -50,9 +50,8 @@ impl<R: Read> Read for ZstdReader<R> {
 /// Bytes requested from a decompressor at a time.
 const STEP_BYTES: usize = 1 << 17;
 
-/// Requests the same number of bytes from a decompressor each time, whatever the reader asks for. How far a
-/// decompressor gets before it reports damage depends on the request size, and every command should report the same
-/// place.
+/// Reads from a decompressor in requests of equal size. The size decides how far a decompressor gets before it reports
+/// damage, and every command should report the same place.
 pub(super) struct EvenSteps<R> {
     reader: R,
     bytes: Vec<u8>,

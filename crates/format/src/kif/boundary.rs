@@ -202,9 +202,8 @@ pub(super) fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-/// Appends a unit so that games before it and behind it stay apart from it: with a blank line or a line `手合割：` in
-/// front if it does not begin like a game, with a list of moves behind a diagram without one, with a blank line behind
-/// entries.
+/// Appends a unit. Adds the lines that separate it from its neighbours: a blank line or `手合割：` before a unit that does
+/// not begin like a game, `手数----` after a diagram without moves, a blank line after entries at the end.
 pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
     let (mut seen, mut at) = (Seen::default(), 0);
     let mut handicap = None;
