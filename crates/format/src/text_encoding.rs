@@ -63,11 +63,21 @@ pub(crate) fn detect(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind>
 pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Cow<'a, str> {
     let bytes = without_byte_order_mark(bytes);
     let encoding = match str::from_utf8(bytes) {
-        Ok(text) if encoding == UTF_8 || is_japanese(text) => return Cow::Borrowed(text),
+        Ok(text) if encoding == UTF_8 || is_japanese(text) => {
+            return without_zeros(Cow::Borrowed(text));
+        }
         Err(_) if encoding == UTF_8 && !is_utf_8(bytes) => SHIFT_JIS,
         _ => encoding,
     };
-    encoding.decode_without_bom_handling(bytes).0
+    without_zeros(encoding.decode_without_bom_handling(bytes).0)
+}
+
+/// Replaces U+0000, as for invalid bytes: a text that is written must not be taken for UTF-16 when it is read again.
+pub(crate) fn without_zeros(text: Cow<'_, str>) -> Cow<'_, str> {
+    if memchr(0, text.as_bytes()).is_none() {
+        return text;
+    }
+    Cow::Owned(text.replace('\0', "\u{fffd}"))
 }
 
 /// Whether valid UTF-8 is no text of another encoding by chance: all characters beyond ASCII have three bytes or more.
@@ -249,6 +259,14 @@ mod tests {
             // Zeros of a damaged disk are no UTF-16.
             let damaged = [text.as_bytes(), &[0; 51]].concat();
             assert_eq!(encoding_of(&damaged), Ok(UTF_8));
+        }
+    }
+
+    #[test]
+    fn zeros_are_replaced_as_invalid_bytes_are() {
+        for encoding in [UTF_8, SHIFT_JIS, EUC_JP] {
+            let bytes = encoding.encode("先手：\0表\0").0;
+            assert_eq!(decode_as(encoding, &bytes), "先手：\u{fffd}表\u{fffd}");
         }
     }
 

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::super::error::DecodeErrorKind;
 use super::super::replay;
+use super::super::text_encoding::without_zeros;
 use super::schema::{InitialObject, SquareObject, StateObject, is_null, text_of};
 use crate::csa::codes::{code, kind_of};
 use crate::game_info::{Header, HeaderKey, HeldHeaders};
@@ -74,7 +75,7 @@ fn header(key: &str, value: &str) -> Option<Header> {
         return None;
     }
     let known = KEYS.into_iter().find_map(|(known, word)| (word == key).then_some(known));
-    let key = known.unwrap_or_else(|| HeaderKey::Other(key.to_owned()));
+    let key = known.unwrap_or_else(|| HeaderKey::Other(without_zeros(key.into()).into_owned()));
     Some(Header { key, value: value.to_owned() })
 }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::super::text_encoding::without_zeros;
+
 /// A game for reading. Moves are parsed one by one later, so that errors have a byte offset.
 #[derive(Deserialize)]
 pub(super) struct GameObject<'a> {
@@ -49,7 +51,7 @@ pub(super) struct MoveObject {
 pub(super) fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
     let json = value.get();
     match json.as_bytes().first()? {
-        b'"' => serde_json::from_str(json).ok().map(Cow::Owned),
+        b'"' => serde_json::from_str(json).ok().map(Cow::Owned).map(without_zeros),
         b'{' | b'[' => None,
         _ => Some(Cow::Borrowed(json)),
     }
