@@ -4,7 +4,7 @@
 
 use kyokumen_shogi::Color;
 
-use super::comment::{CommentedEval, evaluation};
+use super::comment::{CommentedEval, evaluation, is_bare};
 use super::played::Played;
 use super::replay::{nearest, seen_from};
 
@@ -41,14 +41,18 @@ impl EvalComments {
         next: Option<&Played>,
     ) -> Vec<String> {
         let comments = played.annotation.as_deref().map_or(&[][..], |it| &it.comments);
-        let said = self.analysis_cp.take().or_else(|| {
+        let said_by_analysis = self.analysis_cp.take();
+        let said = said_by_analysis.or_else(|| {
             let of_player = comments.iter().find_map(|comment| match evaluation(comment)? {
                 CommentedEval::OfPlayer(black_cp) => Some(black_cp),
                 CommentedEval::OfAnalysis(_) => None,
             });
             of_player.and_then(|black_cp| nearest(seen_from(mover, black_cp)))
         });
-        let unsaid = played.eval_cp.filter(|&eval_cp| said != Some(eval_cp));
+        // A first comment that is nothing but the evaluation is not kept as text when it is read.
+        let is_repeated =
+            said_by_analysis.is_none() && comments.first().is_some_and(|it| is_bare(it));
+        let unsaid = played.eval_cp.filter(|&eval_cp| said != Some(eval_cp) || is_repeated);
         let of_player = unsaid.map(|eval_cp| {
             let black_cp = seen_from(mover, eval_cp.into());
             format!("{}{black_cp}", self.prefix)

@@ -306,6 +306,13 @@ fn evaluations_are_written_once() {
     assert_eq!(evals, [Some(1), Some(2), None]);
 }
 
+/// The first comment becomes the evaluation. The second is kept, also when it is the first that a writer puts out.
+#[test]
+fn a_repeated_evaluation_is_kept() {
+    let text = "V2.2\nPI\n+\n+7776FU\n'** 30\n'** 30\n";
+    assert_eq!(written(&read(text).unwrap(), CsaVersion::V2_2), text);
+}
+
 #[test]
 fn an_unknown_mark_ends_the_game_for_an_unknown_reason() {
     let game = read("PI\n+\n+7776FU\n%FOO\n").unwrap();
