@@ -123,7 +123,7 @@ fn is_utf_8(bytes: &[u8]) -> bool {
 /// Whether bytes that are not UTF-8 are EUC-JP. Most EUC-JP text is also valid `Shift_JIS`, but then consists of
 /// half-width katakana that make no words.
 fn is_euc_jp(bytes: &[u8]) -> bool {
-    if EUC_JP.decode_without_bom_handling(bytes).1 {
+    if EUC_JP.decode_without_bom_handling_and_without_replacement(bytes).is_none() {
         return false;
     }
     let (text, has_faults) = SHIFT_JIS.decode_without_bom_handling(bytes);

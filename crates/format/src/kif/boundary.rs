@@ -81,6 +81,12 @@ struct Seen {
 impl Seen {
     /// The part that a line is, in this place.
     fn part(&self, line: &[u8]) -> Part {
+        // What these signs mean does not depend on the rest of the line, nor on its encoding.
+        match line.first() {
+            Some(b'*' | b'&') => return Part::Note,
+            Some(b'#') => return Part::Remark,
+            _ => {}
+        }
         let line = &line[..line.len().min(LONGEST_GROUP)];
         let decoded = decode(line);
         let part = self.part_of_text(&decoded);

@@ -22,7 +22,9 @@ pub(super) enum Syntax {
 
 /// A line in one spelling: digits, spaces, colons and brackets of ASCII, one sign a side, one name for the dragon.
 pub(super) fn normalised(line: &str) -> String {
-    line.chars().map(normal).collect()
+    let mut normalised = String::with_capacity(line.len());
+    normalised.extend(line.chars().map(normal));
+    normalised
 }
 
 const fn normal(c: char) -> char {
