@@ -65,7 +65,7 @@ fn check_game(format: Format, game: Game) {
     }
 }
 
-/// Whether a line in Shift_JIS is also a line in UTF-8, as which it would be read.
+/// Whether a line in `Shift_JIS` is also a line in UTF-8, as which it would be read.
 fn is_ambiguous(format: Format, written: &[u8]) -> bool {
     let is_utf_8 = |line: &[u8]| !line.is_ascii() && str::from_utf8(line).is_ok();
     matches!(format, Format::Kif | Format::Ki2)
