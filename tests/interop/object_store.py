@@ -356,11 +356,14 @@ def check_resume(bench):
     while kills < 25:
         before = checkpoints_now()
         process = bench.start(*words)
-        if kills < 5:
-            # At a checkpoint, if one comes; later at any instant.
+        sent = len(bench.keys("resumed"))
+        # First at checkpoints, then each time that one more output has been sent, then at any instant.
+        if kills < 4:
             wait_for(lambda: process.poll() is not None or checkpoints_now() - before or bench.keys("resumed"))
+        elif kills < 7:
+            wait_for(lambda: process.poll() is not None or len(bench.keys("resumed")) > sent)
         else:
-            time.sleep(chance.uniform(0, duration if kills < 10 else duration + 1))
+            time.sleep(chance.uniform(0, duration if kills < 12 else duration + 1))
         if process.poll() is not None:
             process.communicate()
             break
