@@ -1,25 +1,27 @@
 //! Long runs with shards, manifests and checkpoints: filter, dataset, merge and status.
 
+pub mod any_totals;
 pub mod checkpoint;
-pub(crate) mod checkpointer;
 pub(crate) mod classify;
 pub mod dataset;
 pub mod error;
 pub mod estimate;
 pub mod filter;
+pub mod game_totals;
 pub mod identity;
 pub mod manifest;
 pub mod merge;
+pub mod operation_totals;
 pub mod output_check;
 pub mod output_verification;
 pub mod plan;
 pub(crate) mod plan_identity;
 pub mod previous_run;
+pub mod record_run;
+pub mod record_totals;
 pub mod run;
-pub mod run_manifest;
+pub mod run_files;
 pub mod run_name;
-pub(crate) mod selfplay_checkpoint;
-pub mod selfplay_manifest;
 mod sending;
 pub mod settings;
 pub mod shard_error;

@@ -25,7 +25,7 @@ use crossbeam_channel::bounded;
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::jobs::plan::JobPlan;
-use crate::jobs::run::{Completed, run_job};
+use crate::jobs::record_run::{Completed, run_job};
 use evaluator::PositionEvaluator;
 use evaluator_error::EvaluatorError;
 use worker::RelabelWorker;

@@ -10,5 +10,4 @@ mod origin;
 pub mod plan;
 pub mod run;
 pub mod snapshot;
-mod start;
 mod totals;

@@ -18,8 +18,8 @@ use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::filter::filter;
-use kyokumen::jobs::manifest::Manifest;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::SearchSettings;
 
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &FilterArgs) -> anyhow::Result<()> {
         0 => available_parallelism()?.get(),
         threads => threads,
     };
-    let (counts, saved) = (&manifest.counts, manifest.saved);
+    let (counts, saved) = (&manifest.totals.counts, manifest.totals.saved);
     let mated = counts.mated.split;
     let figure = Figure {
         records: counts.input,
@@ -90,7 +90,11 @@ pub(crate) fn run(args: &FilterArgs) -> anyhow::Result<()> {
     Ok(written?)
 }
 
-fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Manifest, Duration)> {
+fn round(
+    input: &Path,
+    output: &Path,
+    args: &FilterArgs,
+) -> anyhow::Result<(RecordManifest, Duration)> {
     let search = SearchSettings {
         depth_plies: args.depth,
         nodes: args.nodes,

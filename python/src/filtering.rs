@@ -62,10 +62,9 @@ pub(crate) fn gen_filter<'py>(
     if dry_run {
         return would_do(py, &plan);
     }
-    let metrics = plan
-        .metrics
-        .clone()
-        .map(|path| (path, plan.stem.clone(), plan.shard.map(|shard| shard.to_string())));
+    let metrics = plan.files.metrics.clone().map(|path| {
+        (path, plan.files.stem.clone(), plan.files.shard.map(|shard| shard.to_string()))
+    });
     let begin = |progress: kyokumen::engine::progress::Progress| {
         let progress = progress.with_verdicts();
         match metrics {
@@ -161,8 +160,9 @@ fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>>
         let (file, format) = (&part.input.name, part.input.format.name());
         json!({"file": file, "format": format, "from": part.from, "to": part.end()})
     });
-    let outputs = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
-    let outputs = outputs.map(|path| plan.destination(path).display().to_string());
+    let files = &plan.files;
+    let outputs = files.outputs.iter().map(|output| &output.path).chain([&files.manifest]);
+    let outputs = outputs.map(|path| files.destination(path).display().to_string());
     let (inputs, outputs): (Vec<Value>, Vec<String>) = (inputs.collect(), outputs.collect());
     let search = plan.settings.search.clone();
     let judge = move || Judge::try_new(&search);

@@ -2,7 +2,7 @@
 //! report.
 
 use std::num::{NonZeroU32, NonZeroU64};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -311,8 +311,7 @@ pub(crate) fn verify<'py>(
         (None, Some(manifests), None) => {
             options.end()?;
             let manifests = manifests.into_vec();
-            let outputs_of = |path: &Path| OperationManifest::read(path).map(|it| it.outputs);
-            let reports = interruptible_in_silence(py, |_| verify_outputs(&manifests, outputs_of))?;
+            let reports = interruptible_in_silence(py, |_| verify_outputs(&manifests))?;
             reports.map_err(Failure::from)?.iter().map(|report| told(py, report)).collect()
         }
         (None, None, Some(proofs)) => {

@@ -23,9 +23,9 @@ use crate::engine::progress::Progress;
 use crate::engine::snapshot::duration;
 use crate::jobs::error::JobError;
 use crate::jobs::estimate::{Estimate, estimate};
-use crate::jobs::manifest::Manifest;
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
-use crate::jobs::run::Completed;
+use crate::jobs::record_run::Completed;
+use crate::jobs::record_totals::RecordManifest;
 use crate::jobs::settings::Settings;
 use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
@@ -148,12 +148,12 @@ pub(super) fn run_watched_job(
     if !matches!(plan.product, Product::Evaluated(_)) {
         progress = progress.with_verdicts();
     }
-    if let Some(path) = &plan.metrics {
-        let shard = plan.shard.map(|shard| shard.to_string());
-        progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());
+    let files = &plan.files;
+    if let Some(path) = &files.metrics {
+        let shard = files.shard_name();
+        progress = progress.with_metrics(path.clone(), &files.stem, shard.as_deref());
     }
-    let staging = plan.staging.as_ref();
-    let folder = staging.map_or(&plan.folder, |staging| &staging.url).clone();
+    let folder = files.final_folder().to_owned();
     let done = work(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let Completed { manifest, was_done } = done.map_err(|error| run_error(error, interrupt))?;
@@ -165,17 +165,17 @@ pub(super) fn run_watched_job(
             .map_or("the run".to_owned(), |shard| format!("shard {shard}"));
         say!("nothing to do: {of} was done before");
     }
-    say!("{}", summary(&manifest.counts));
+    say!("{}", summary(&manifest.totals.counts));
     list_outputs(&manifest, &folder);
-    let (counts, is_shard) = (&manifest.counts, manifest.run.shard.is_some());
+    let (counts, is_shard) = (&manifest.totals.counts, manifest.run.shard.is_some());
     // A shard may have no records where others have.
     let read = if is_shard { counts.input.max(1) } else { counts.input };
     Ok(ExitStatus::of_records(read, counts.bad_records()))
 }
 
 /// What was written, and what that changed of the records.
-fn list_outputs(manifest: &Manifest, folder: &Path) {
-    let counts = &manifest.counts;
+fn list_outputs(manifest: &RecordManifest, folder: &Path) {
+    let counts = &manifest.totals.counts;
     report::fields(&counts.lost, &counts.invented);
     report::lost_info(&counts.lost_info, "the format of the output");
     for output in &manifest.outputs {
@@ -191,8 +191,8 @@ pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
         let (input, format) = (name(&part.input.name), part.input.format.name());
         writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
     }
-    for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
-        writeln!(out, "write {}", name(&plan.destination(path).to_string_lossy()))?;
+    for path in plan.files.paths() {
+        writeln!(out, "write {}", name(&plan.files.destination(path).to_string_lossy()))?;
     }
     Ok(())
 }

@@ -65,8 +65,8 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let merged = merge(&plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let manifest = merged.map_err(|error| run_error(error, &interrupt))?;
-    for written in manifest.outputs() {
-        let shards = manifest.parents().len();
+    for written in &manifest.outputs {
+        let shards = manifest.parents.len();
         say!(
             "{} ({} of {})",
             output.display(),

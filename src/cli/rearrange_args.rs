@@ -98,7 +98,7 @@ impl RearrangeArgs {
         drop(progress);
         let account = account.map_err(|error| run_error(error, &interrupt))?;
         write_summary(&account, &plan);
-        Ok(ExitStatus::of_records(account.counts.input, account.counts.bad.all()))
+        Ok(ExitStatus::of_records(account.totals.counts.input, account.totals.counts.bad.all()))
     }
 }
 
@@ -123,7 +123,7 @@ fn why_left_out(condition: Condition) -> &'static str {
 const NAMED_OUTPUTS: usize = 20;
 
 fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
-    let counts = &account.counts;
+    let counts = &account.totals.counts;
     let filtered: Vec<String> = counts
         .filtered
         .iter()

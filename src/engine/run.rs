@@ -12,19 +12,16 @@ use crate::engine::job::{BlockWorker, Job};
 use crate::records::counts::Counts;
 use crate::records::processing::ProcessedBlock;
 use crate::records::resume_point::ResumePoint;
-use crate::records::sink::{FinishedOutputs, OutputState, SinkError, Sinks};
+use crate::records::sink::{FinishedOutputs, SinkError, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 use crate::search::TableError;
 use crate::storage::quantity::quantity;
 
-/// Called by a run to keep checkpoints while it goes on.
+/// Keeps the checkpoints of a run.
 pub(crate) trait CheckpointHooks {
     /// What ends the run.
     type Error: From<RunError>;
-
-    /// The point at which the run resumes and the state of each output there; none for a new run.
-    fn resumed(&self) -> Option<(&ResumePoint, &[OutputState])>;
 
     /// Called between two blocks.
     fn between_blocks(
@@ -62,36 +59,36 @@ pub(crate) fn run<W: BlockWorker + 'static, E: From<RunError>>(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<CompletedRun, E> {
-    run_with_checkpoints(job, make_worker, take, progress, cancel, None)
+    let sinks = Sinks::create_with(job.outputs, job.checksums).map_err(RunError::from)?;
+    let from = (sinks, ResumePoint::default());
+    run_from(job, from, make_worker, take, progress, cancel, None)
 }
 
-/// The same, with checkpoints from which another process can go on.
+/// The same with checkpoints, from outputs and a place where an earlier process may have left them.
 pub(crate) fn run_with_checkpoints<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
+    from: (Sinks, ResumePoint),
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
+    take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+    hooks: &mut dyn CheckpointHooks<Error = E>,
+) -> Result<CompletedRun, E> {
+    run_from(job, from, make_worker, take, progress, cancel, Some(hooks))
+}
+
+fn run_from<W: BlockWorker + 'static, E: From<RunError>>(
+    job: &Job<'_>,
+    (mut sinks, mut resume_point): (Sinks, ResumePoint),
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
     mut checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
 ) -> Result<CompletedRun, E> {
-    let resumed = checkpointer.as_ref().and_then(|checkpointer| checkpointer.resumed());
-    let (mut resume_point, mut sinks) = if let Some((resume_point, outputs)) = resumed {
-        let sinks = Sinks::resume(job.outputs, outputs.to_vec()).map_err(RunError::from)?;
-        (resume_point.clone(), sinks)
-    } else {
-        let sinks = Sinks::create_with(job.outputs, job.checksums).map_err(RunError::from)?;
-        (ResumePoint::default(), sinks)
-    };
     let sinks_and_point = (&mut sinks, &mut resume_point);
-    let parts_read = read_all(
-        job,
-        make_worker,
-        take,
-        sinks_and_point,
-        progress,
-        cancel,
-        checkpointer.as_deref_mut(),
-    )?;
+    let hooks = checkpointer.as_deref_mut();
+    let parts_read = read_all(job, make_worker, take, sinks_and_point, progress, cancel, hooks)?;
     let finished = finish(sinks, &resume_point, cancel, checkpointer)?;
     Ok(CompletedRun { counts: resume_point.counts, parts_read, finished })
 }

@@ -1,9 +1,8 @@
-//! How far a run has come, in a file from which another process can go on.
+//! Checkpoints: how far a run has come, in a file from which another process can resume it.
 //!
-//! It is written after the outputs it speaks of are on disk, and takes the place of the one before in one
-//! step: whatever ends the process, one whole checkpoint is there. First a line of JSON, then what stands in
-//! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes. One without blocks says
-//! that a run has begun which is to replace what is there.
+//! A checkpoint is written after the outputs that it describes are on disk, and replaces the one before in one step:
+//! however the process ends, one complete checkpoint is there. The file has a line of JSON, the content of the open
+//! frames of compressed outputs, and the SHA-256 of all that in 32 bytes.
 
 use std::path::Path;
 use std::{fs, io};
@@ -13,34 +12,36 @@ use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 use super::identity::Identity;
-use crate::mate::judge::MemoHits;
-use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{OutputState, partial_path};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, own_files, platform};
 
-/// Everything that another process needs to go on.
+/// How far a run has come.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct Checkpoint<P> {
     /// What the run is.
     pub identity: Identity,
-    /// How far it has come.
-    pub place: ResumePoint,
-    /// How far each output has come.
+    /// The progress of its work.
+    pub progress: P,
+    /// The state of each output. Empty if the run has only begun, to replace existing outputs.
     pub outputs: Vec<OutputState>,
-    /// Records of the whole run, where that is known.
-    pub records: Option<u64>,
-    /// How long the run took so far.
+    /// Records or games of the whole run, if known.
+    pub planned: Option<u64>,
+    /// Duration of all processes so far, in seconds.
     pub elapsed_s: f64,
-    /// Answers that took no search.
-    pub saved: MemoHits,
-    /// Records behind which processes before this one had gone on.
+    /// Records or games after which earlier processes resumed the run.
     pub resumed_from: Vec<u64>,
-    /// Checksums of the manifests that the run is to replace: what they speak of is not its own.
+    /// Checksums of manifests that the run will replace. Their outputs are not those of this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<Sha256Sum>,
-    /// When it was written, in seconds since 1970.
+    /// When the checkpoint was written, in seconds since 1970.
     pub written_unix_s: u64,
+}
+
+/// The progress of the work of a run.
+pub trait RunProgress: Clone + Default + Serialize + DeserializeOwned {
+    /// Records or games done.
+    fn done(&self) -> u64;
 }
 
 /// The first line of the file.
@@ -51,110 +52,73 @@ struct Head<C> {
     open_frame_bytes: Vec<usize>,
 }
 
-impl Checkpoint {
-    /// That of a run which has done nothing yet.
-    pub fn begun(identity: Identity, replaces: Vec<Sha256Sum>) -> Self {
+impl<P: Default> Checkpoint<P> {
+    /// A run that has done nothing yet.
+    pub fn begun(identity: Identity, planned: Option<u64>, replaces: Vec<Sha256Sum>) -> Self {
         Self {
             identity,
-            place: ResumePoint::default(),
+            progress: P::default(),
             outputs: Vec::new(),
-            records: None,
+            planned,
             elapsed_s: 0.0,
-            saved: MemoHits::default(),
             resumed_from: Vec::new(),
             replaces,
             written_unix_s: platform::now_unix_s(),
         }
     }
+}
 
-    /// Whether nothing of its run is written down but that it began.
+impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
+    /// Whether the run has written nothing but this checkpoint.
     pub(crate) const fn is_beginning(&self) -> bool {
-        self.place.blocks == 0
+        self.outputs.is_empty()
     }
 
-    /// Whether its run is to replace the manifest that is there.
+    /// Whether the run will replace this manifest.
     ///
     /// # Errors
     /// If the manifest cannot be read.
     pub(crate) fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
-        is_one_of(&self.replaces, manifest)
-    }
-}
-
-/// Whether the manifest exists and has one of these checksums.
-pub(crate) fn is_one_of(sums: &[Sha256Sum], manifest: &Path) -> io::Result<bool> {
-    if sums.is_empty() {
-        return Ok(false);
-    }
-    Ok(sum_if_there(manifest)?.is_some_and(|sum| sums.contains(&sum)))
-}
-
-/// The checksum of a manifest. `None` if it does not exist.
-pub(crate) fn sum_if_there(manifest: &Path) -> io::Result<Option<Sha256Sum>> {
-    match files::read(manifest) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => read.map(|bytes| Some(Sha256Sum::of(&bytes))),
-    }
-}
-
-impl CheckpointContent for Checkpoint {
-    fn outputs(&self) -> &[OutputState] {
-        &self.outputs
+        if self.replaces.is_empty() {
+            return Ok(false);
+        }
+        Ok(sum_if_there(manifest)?.is_some_and(|sum| self.replaces.contains(&sum)))
     }
 
-    fn outputs_mut(&mut self) -> &mut [OutputState] {
-        &mut self.outputs
-    }
-}
-
-/// What is kept of a run, and goes into a file and comes back.
-pub trait CheckpointContent: Serialize + DeserializeOwned {
-    /// How far each output has come.
-    fn outputs(&self) -> &[OutputState];
-
-    /// The same, to be filled with what the file holds behind the line of JSON.
-    fn outputs_mut(&mut self) -> &mut [OutputState];
-
-    /// Puts it into the place of the one before, and on disk.
+    /// Replaces the checkpoint in a file.
     ///
     /// # Errors
-    /// [`JobError::Io`], a full disk for instance; the one before stays.
-    fn write(&self, path: &Path) -> Result<(), JobError> {
+    /// [`JobError::Io`]. The file keeps its content.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), JobError> {
         let partial = partial_path(path);
-        let failed = |source| JobError::Io { verb: "write", path: path.to_owned(), source };
         let bytes = self.to_bytes();
         let result = bytes
             .and_then(|bytes| own_files::write_anew(&partial, &bytes)?.sync_all())
             .and_then(|()| platform::rename(&partial, path))
             .and_then(|()| platform::sync_folder(platform::folder_of(path)));
-        result.map_err(|error| {
-            // It says nothing that the one before does not.
+        result.map_err(|source| {
             drop(fs::remove_file(&partial));
-            failed(error)
+            JobError::Io { verb: "write", path: path.to_owned(), source }
         })
     }
 
-    /// The bytes of the file.
-    ///
-    /// # Errors
-    /// Those of making JSON.
     fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let open_frame_bytes =
-            self.outputs().iter().map(|output| output.open_frame.len()).collect::<Vec<_>>();
+            self.outputs.iter().map(|output| output.open_frame.len()).collect::<Vec<_>>();
         let mut bytes = serde_json::to_vec(&Head { checkpoint: self, open_frame_bytes })?;
         bytes.push(b'\n');
-        for output in self.outputs() {
+        for output in &self.outputs {
             bytes.extend_from_slice(&output.open_frame);
         }
         bytes.extend_from_slice(Sha256Sum::of(&bytes).bytes());
         Ok(bytes)
     }
 
-    /// Reads one; `None` if there is none.
+    /// Reads a checkpoint. `None` if there is no file.
     ///
     /// # Errors
-    /// [`JobError`] if it cannot be read or is damaged.
-    fn read(path: &Path) -> Result<Option<Self>, JobError> {
+    /// [`JobError`] if the file cannot be read or is damaged.
+    pub fn read(path: &Path) -> Result<Option<Self>, JobError> {
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -166,10 +130,6 @@ pub trait CheckpointContent: Serialize + DeserializeOwned {
         parsed.map(Some).map_err(|why| JobError::DamagedCheckpoint { path: path.to_owned(), why })
     }
 
-    /// Reads the bytes of a file.
-    ///
-    /// # Errors
-    /// What is wrong with them.
     fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {
         let (content, sum) = bytes.split_last_chunk().ok_or("it is cut off")?;
         if Sha256Sum::of(content).bytes() != sum {
@@ -180,12 +140,20 @@ pub trait CheckpointContent: Serialize + DeserializeOwned {
         let head: Head<Self> =
             serde_json::from_slice(head).map_err(|_| "another version of the program wrote it")?;
         let mut checkpoint = head.checkpoint;
-        for (output, len) in checkpoint.outputs_mut().iter_mut().zip(head.open_frame_bytes) {
+        for (output, len) in checkpoint.outputs.iter_mut().zip(head.open_frame_bytes) {
             let (frame, rest) = frames.split_at_checked(len).ok_or("a frame is cut off")?;
             output.open_frame = frame.to_vec();
             frames = rest;
         }
         Ok(checkpoint)
+    }
+}
+
+/// The checksum of a file. `None` if there is no file.
+pub(crate) fn sum_if_there(path: &Path) -> io::Result<Option<Sha256Sum>> {
+    match files::open(path).and_then(Sha256Sum::of_reader) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        sum => sum.map(Some),
     }
 }
 
@@ -195,12 +163,15 @@ mod tests {
 
     use super::*;
     use crate::jobs::identity::RunDescription;
+    use crate::jobs::record_totals::RecordProgress;
+    use crate::mate::judge::MemoHits;
     use crate::records::counts::Counts;
+    use crate::records::resume_point::ResumePoint;
     use crate::records::shard::Shard;
     use crate::records::source::PartRead;
     use crate::records::stream::Stream;
 
-    fn checkpoint() -> Checkpoint {
+    fn checkpoint() -> Checkpoint<RecordProgress> {
         let run = RunDescription::new("filter", Map::new(), Shard::new(3, 10));
         let identity = Identity { run, inputs: Vec::new() };
         let output = |stream, open_frame: &[u8]| OutputState {
@@ -217,11 +188,10 @@ mod tests {
         place.advance(&Counts { input: 5, kept: 5, ..Counts::default() }, read);
         Checkpoint {
             identity,
-            place,
+            progress: RecordProgress { place, saved: MemoHits::default() },
             outputs: vec![output(Stream::Kept, b"one\nopen\xff"), output(Stream::Mated, b"")],
-            records: Some(100_000),
+            planned: Some(100_000),
             elapsed_s: 12.5,
-            saved: MemoHits::default(),
             resumed_from: vec![3],
             replaces: vec![Sha256Sum::of(b"manifest")],
             written_unix_s: 1_700_000_000,
@@ -232,10 +202,10 @@ mod tests {
     fn it_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
-        assert_eq!(Checkpoint::read(&path).unwrap(), None);
+        assert_eq!(Checkpoint::<RecordProgress>::read(&path).unwrap(), None);
         for blocks in [1, 2] {
             let mut written = checkpoint();
-            written.place.blocks = blocks;
+            written.progress.place.blocks = blocks;
             written.write(&path).unwrap();
             assert_eq!(Checkpoint::read(&path).unwrap(), Some(written));
         }
@@ -245,14 +215,14 @@ mod tests {
     #[test]
     fn no_damage_goes_unnoticed() {
         let bytes = checkpoint().to_bytes().unwrap();
-        assert!(Checkpoint::from_bytes(&bytes).is_ok());
+        assert!(Checkpoint::<RecordProgress>::from_bytes(&bytes).is_ok());
         for len in 0..bytes.len() {
-            assert!(Checkpoint::from_bytes(&bytes[..len]).is_err(), "{len}");
+            assert!(Checkpoint::<RecordProgress>::from_bytes(&bytes[..len]).is_err(), "{len}");
         }
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
-            assert!(Checkpoint::from_bytes(&damaged).is_err(), "{at}");
+            assert!(Checkpoint::<RecordProgress>::from_bytes(&damaged).is_err(), "{at}");
         }
     }
 }

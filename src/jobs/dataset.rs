@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::filter::filter_with;
 use super::plan::JobPlan;
-use super::run::Completed;
+use super::record_run::Completed;
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::mate::judge::Judge;

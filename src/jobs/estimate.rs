@@ -223,7 +223,7 @@ impl SampleStats {
         let number = processed.counts.input.max(1) as f64;
         self.seconds.add(seconds / number);
         let mut written = 0;
-        for output in &plan.outputs {
+        for output in &plan.files.outputs {
             let bytes = processed.encoded(output.stream).bytes();
             self.keep(output, bytes);
             written += bytes.len();

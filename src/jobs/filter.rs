@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::classify;
 use super::plan::JobPlan;
-use super::run::{Completed, Finding, run_job};
+use super::record_run::{Completed, Finding, run_job};
 use crate::engine::job::BlockWorker;
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;

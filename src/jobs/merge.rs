@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::manifest::ParentManifest;
-use super::run_manifest::RunManifest;
+use super::manifest::{ParentManifest, RunManifest};
 use super::run_name::RunName;
 use super::shard_set::ShardSet;
 use crate::engine::error::RunError;
@@ -78,7 +77,7 @@ impl MergePlan {
         if !problems.is_empty() {
             return Err(JobError::Shards { folder, problems });
         }
-        let parts = set.manifests().flat_map(RunManifest::outputs);
+        let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
         let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
         let first = parts.first().ok_or(JobError::NoStream)?;
         if let Some(format) =

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::error::JobError;
 use super::manifest::ManifestHead;
+use super::operation_totals::OperationManifest;
 use super::output_check::wrong_output;
 use super::shard_set::ShardSet;
-use crate::records::account::OutputEntry;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::storage::path_text::path_of;
 use crate::storage::platform;
@@ -28,14 +28,9 @@ pub struct OutputsReport {
 /// Compares outputs with their manifests, and of several shards whether they are one run without gaps: a report for
 /// each operation, then one for each run.
 ///
-/// `outputs_of` reads and checks the manifest of a command that has no shards.
-///
 /// # Errors
 /// [`JobError`] if a file is no manifest, or cannot be read.
-pub fn verify_outputs(
-    files: &[PathBuf],
-    outputs_of: impl Fn(&Path) -> Result<Vec<OutputEntry>, ManifestError>,
-) -> Result<Vec<OutputsReport>, JobError> {
+pub fn verify_outputs(files: &[PathBuf]) -> Result<Vec<OutputsReport>, JobError> {
     let (mut reports, mut of_runs) = (Vec::new(), Vec::new());
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
@@ -43,7 +38,7 @@ pub fn verify_outputs(
             of_runs.push(file.clone());
             continue;
         }
-        let problems = wrong_outputs(file, &outputs_of)?;
+        let problems = wrong_outputs(file)?;
         let run = file.display().to_string();
         let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
         reports.push(OutputsReport { run, manifests: 1, problems });
@@ -61,12 +56,9 @@ pub fn verify_outputs(
 }
 
 /// What is wrong with the outputs of a command that has no shards.
-fn wrong_outputs(
-    file: &Path,
-    outputs_of: impl Fn(&Path) -> Result<Vec<OutputEntry>, ManifestError>,
-) -> Result<Vec<String>, ManifestError> {
-    let outputs = match outputs_of(file) {
-        Ok(outputs) => outputs,
+fn wrong_outputs(file: &Path) -> Result<Vec<String>, ManifestError> {
+    let outputs = match OperationManifest::read(file) {
+        Ok(manifest) => manifest.outputs,
         Err(error @ ManifestError::Contradiction { .. }) => return Ok(vec![error.to_string()]),
         Err(error) => return Err(error),
     };

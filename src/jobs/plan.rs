@@ -8,24 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::identity::{DATASET, FILTER, RELABEL};
 use super::previous_run::PreviousRun;
-use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
-use super::settings::{MatedPolicy, Settings, UnknownPolicy};
-use super::staging::Staging;
+use super::record_totals::streams;
+use super::run_files::{RunFiles, RunFilesRequest};
+use super::settings::Settings;
 use crate::format::move16::Dialect;
 use crate::format::{Field, Fill};
 use crate::jobs::error::JobError;
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
-use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
+use crate::records::claims::{FileClaims, check_twice};
 use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
 use crate::records::opening::{
-    Unreadable, check_compression, check_filters, check_folder, check_table_format, conversion,
-    stem, warn_of_invented_labels,
+    Unreadable, check_compression, check_filters, check_table_format, conversion, stem,
+    warn_of_invented_labels,
 };
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
@@ -33,10 +32,6 @@ use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Index, Input, InputLocation, Part};
 use crate::records::stream::Stream;
-use crate::storage::path_text::path_of;
-
-/// Time between two checkpoints, if nothing else is asked for.
-pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +57,7 @@ pub struct JobRequest {
     pub force: bool,
     /// Whether to go on where an interrupted run stood, if there was one.
     pub resume: bool,
-    /// Time between two checkpoints; [`CHECKPOINT_EVERY`] if nothing is said.
+    /// Time between two checkpoints; [`CHECKPOINT_EVERY`](super::run_files::CHECKPOINT_EVERY) if nothing is said.
     pub checkpoint_every: Option<Duration>,
     /// Where to say for Prometheus how far the run has come.
     pub metrics: Option<PathBuf>,
@@ -81,35 +76,15 @@ pub struct JobRequest {
 pub struct JobPlan {
     /// What is read, in order.
     pub parts: Vec<Part>,
-    /// Records that will be read, where that is known before.
+    /// Records that will be read, if known before.
     pub records: Option<u64>,
     /// Number, over all inputs, of the first record that will be read.
     pub first_number: u64,
-    /// Indexes of inputs that were made for this, and where they are to be kept for the next shard.
+    /// Indexes of inputs that were made for this run, and where to keep them for the next shard.
     pub indexes: Vec<(PathBuf, Index)>,
-    /// Which part of the input this is.
-    pub shard: Option<Shard>,
-    /// What the names of the outputs of all shards begin with.
-    pub stem: String,
-    /// Folder of the outputs, on this machine.
-    pub folder: PathBuf,
-    /// The way of the outputs to their store, if they are to be objects.
-    pub(crate) staging: Option<Staging>,
-    /// The outputs but for the manifest.
-    pub outputs: Vec<OutputPlan>,
-    /// Where the manifest will be.
-    pub manifest: PathBuf,
-    /// Where checkpoints are kept; nowhere if the run cannot be resumed.
-    pub checkpoint: Option<PathBuf>,
-    /// Time between two of them.
-    pub checkpoint_every: Duration,
-    /// Whether to go on where an interrupted run stood, if there was one.
-    pub resume: bool,
-    /// What says that the outputs are being written.
-    pub lock: PathBuf,
-    /// Where to say for Prometheus how far the run has come.
-    pub metrics: Option<PathBuf>,
-    /// What an earlier run found out, if only the rest is to be searched.
+    /// The files of the run.
+    pub files: RunFiles,
+    /// Results of an earlier run, if only its unknown records are searched.
     pub previous_run: Option<Arc<PreviousRun>>,
     /// What is made of the records.
     pub product: Product,
@@ -156,6 +131,17 @@ impl Product {
     }
 }
 
+impl Product {
+    /// The command that makes it.
+    pub(crate) const fn command(&self) -> &'static str {
+        match self {
+            Self::Records(_) => FILTER,
+            Self::Rows(_) => DATASET,
+            Self::Evaluated(_) => RELABEL,
+        }
+    }
+}
+
 impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -166,21 +152,13 @@ impl fmt::Display for Product {
 }
 
 impl JobPlan {
-    /// Where an output, or the manifest, will be in the end.
-    pub fn destination(&self, path: &Path) -> PathBuf {
-        self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
-    }
-
-    /// Checks a request. Reads inputs only to count their records, creates nothing.
+    /// Checks a request. Reads inputs only to count their records, and creates nothing.
     ///
     /// # Errors
-    /// [`JobError`] with what is wrong.
+    /// [`JobError`] with the first problem.
     pub fn new(request: JobRequest) -> Result<Self, JobError> {
-        let JobRequest { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
-        let JobRequest { force, resume, checkpoint_every, metrics, .. } = request;
+        let JobRequest { inputs, from, dialect, to, name, shard, resume, .. } = request;
         let JobRequest { previous_run, read_from, unreadable, settings, .. } = request;
-        let staging = Staging::to(&output, tmp_dir);
-        let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
         let inputs = opening::inputs(&inputs, from, dialect, unreadable)?;
         if shard.is_some() {
@@ -189,59 +167,33 @@ impl JobPlan {
         warn_of_mixed_streams(&inputs);
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings, shard)?;
-        let stem = stem(name, &inputs)?;
-        let run = RunName::new(&stem, shard);
-        let name = |suffix: &str| folder.join(path_of(&run.file(suffix)));
+        let files = RunFilesRequest {
+            output: request.output,
+            tmp_dir: request.tmp_dir,
+            stem: stem(name, &inputs)?,
+            shard,
+            force: request.force,
+            resume,
+            checkpoint_every: request.checkpoint_every,
+            metrics: request.metrics,
+        };
         let is_first = shard.is_none_or(|shard| shard.index() == 1);
-        let outputs = outputs(&settings, &product, is_first, name);
-        let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
-        let checkpoint =
-            can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
-        let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
-        check_folder(&folder)?;
+        let mut files = RunFiles::new(files, |path| outputs(&settings, &product, is_first, path));
+        match check_twice(&inputs, "--resume needs files") {
+            Err(error) if resume => return Err(error.into()),
+            Err(_) => files.checkpoint = None,
+            Ok(()) => {}
+        }
+        files.check_resumable()?;
         let mut claims = claims(&inputs, &read_from, previous_run.as_deref())?;
-        let indexes = index_paths(&inputs, shard, &folder);
-        let others =
-            [&manifest].into_iter().chain(&checkpoint).chain(&indexes).map(FileClaim::file);
-        claims.write(outputs.iter().map(FileClaim::output).chain(others))?;
-        claims.write([FileClaim::in_place(&lock)])?;
-        claims.write(metrics.iter().map(FileClaim::file_or_stream))?;
-        let is_new = !force && !resume;
-        if let Some(staging) = &staging {
-            let objects: Vec<_> = paths().map(|path| staging.destination(path)).collect();
-            claims.write(objects.iter().map(FileClaim::in_place))?;
-            check_unsent(&objects, is_new.then_some(&manifest))?;
-        }
-        if is_new {
-            check_absence(paths())?;
-            check_not_interrupted(checkpoint.as_ref())?;
-        }
+        files.claim(&mut claims, &index_paths(&inputs, shard, &files.folder))?;
         let Selection { parts, records, first_number, indexes } =
-            select_records(inputs, shard, settings.limit, Some(&folder))?;
+            select_records(inputs, shard, settings.limit, Some(&files.folder))?;
         if let Some(first) = &previous_run {
             first.check_settings(&settings)?;
             first.check_inputs(&parts)?;
         }
-        Ok(Self {
-            parts,
-            records,
-            first_number,
-            indexes,
-            shard,
-            stem,
-            folder,
-            staging,
-            outputs,
-            manifest,
-            checkpoint,
-            checkpoint_every: checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
-            resume,
-            lock,
-            metrics,
-            previous_run,
-            product,
-            settings,
-        })
+        Ok(Self { parts, records, first_number, indexes, files, previous_run, product, settings })
     }
 }
 
@@ -302,24 +254,14 @@ fn outputs(
     settings: &Settings,
     product: &Product,
     is_first: bool,
-    name: impl Fn(&str) -> PathBuf,
+    path: &dyn Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
-    let sorts_records = matches!(product, Product::Records(_));
-    let writes_rows = matches!(product, Product::Rows(_));
-    let is_wanted = |stream: &Stream| match stream {
-        Stream::Kept => !writes_rows,
-        Stream::MatedLines | Stream::UnknownLines => sorts_records,
-        Stream::Mated => sorts_records && settings.mated == MatedPolicy::Split,
-        Stream::Unknown => sorts_records && settings.unknown == UnknownPolicy::Split,
-        Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
-        Stream::Rows => writes_rows,
-    };
     let extension = product.to_string();
     let output = |stream: Stream| {
-        let plain = OutputPlan::plain(stream, name(&stream.suffix(&extension)));
+        let plain = OutputPlan::plain(stream, path(&stream.suffix(&extension)));
         match product {
             Product::Records(to) | Product::Evaluated(to) if stream.holds_records() => {
-                // A shard that goes on where another ends begins with its first record.
+                // Other shards continue the file of the first one.
                 let (header, separator): (&[u8], &[u8]) =
                     if is_first { (to.format.header(), to.format.separator()) } else { (b"", b"") };
                 OutputPlan { compression: to.compression, header, separator, ..plain }
@@ -331,7 +273,8 @@ fn outputs(
             Product::Records(_) | Product::Rows(_) | Product::Evaluated(_) => plain,
         }
     };
-    Stream::ALL.into_iter().filter(is_wanted).map(output).collect()
+    let Settings { mated, unknown, on_error, .. } = *settings;
+    streams(product.command(), mated, unknown, on_error).map(output).collect()
 }
 
 /// What a run reads, inputs and all else.
@@ -352,34 +295,4 @@ fn claims(
 fn index_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
     let inputs = inputs.iter().filter(|_| shard.is_some());
     inputs.filter_map(|input| Index::path(folder, input)).collect()
-}
-
-/// Whether another process can go on with a run.
-fn can_be_resumed(
-    inputs: &[Input],
-    outputs: &[OutputPlan],
-    is_asked: bool,
-) -> Result<bool, PlanError> {
-    let from_files = check_twice(inputs, "--resume needs files");
-    let unable = outputs.iter().find(|output| !output.can_be_resumed());
-    match unable {
-        _ if is_asked && from_files.is_err() => from_files.map(|()| false),
-        Some(output) if is_asked => Err(PlanError::NotResumable { output: output.path.clone() }),
-        unable => Ok(from_files.is_ok() && unable.is_none()),
-    }
-}
-
-/// No interrupted run may be waiting to be resumed.
-pub(crate) fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
-    match checkpoint {
-        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.clone() }),
-        _ => Ok(()),
-    }
-}
-
-/// Of a new run no object may exist, nor its manifest on this machine, beside what was made and not sent.
-fn check_unsent(objects: &[PathBuf], manifest: Option<&PathBuf>) -> Result<(), PlanError> {
-    let Some(manifest) = manifest else { return Ok(()) };
-    check_absence(objects.iter())?;
-    check_not_interrupted(Some(manifest))
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::jobs::identity::{DATASET, FILTER, Identity, RELABEL, RETRY_UNKNOWN, RunDescription};
+use crate::jobs::identity::{Identity, RETRY_UNKNOWN, RunDescription};
 use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::{MatedPolicy, RelabelSettings, UnknownPolicy};
 use crate::mate::judge::SearchSettings;
@@ -14,7 +14,8 @@ use crate::records::filters::RecordFilters;
 impl Identity {
     /// That of a run that is about to begin.
     pub(crate) fn of(plan: &JobPlan) -> Self {
-        let run = RunDescription::new(command(&plan.product), effective_settings(plan), plan.shard);
+        let run =
+            RunDescription::new(plan.product.command(), effective_settings(plan), plan.files.shard);
         Self { run, inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect() }
     }
 }
@@ -98,12 +99,4 @@ pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
 pub(crate) fn as_written(value: &impl Serialize) -> Value {
     let text = serde_json::to_string(value).expect("numbers and words");
     serde_json::from_str(&text).expect("what was written is read")
-}
-
-pub(crate) const fn command(product: &Product) -> &'static str {
-    match product {
-        Product::Records(_) => FILTER,
-        Product::Rows(_) => DATASET,
-        Product::Evaluated(_) => RELABEL,
-    }
 }

@@ -13,8 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::manifest::{Manifest, ParentManifest};
+use super::manifest::ParentManifest;
 use super::output_check::wrong_output;
+use super::record_totals::RecordManifest;
 use super::settings::Settings;
 use super::shard_error::ShardError;
 use crate::format::Format;
@@ -108,7 +109,7 @@ pub enum PreviousRunError {
 pub struct PreviousRun {
     /// Its manifest, by which it is known.
     pub parent: ParentManifest,
-    manifest: Manifest,
+    manifest: RecordManifest,
     /// The records that were unknown, by input and number, in order.
     unknown: Vec<(usize, u64)>,
     /// The mates in the same way, each with the place of its line.
@@ -164,7 +165,7 @@ impl PreviousRun {
                 "the lists of an earlier run are read here and there: copy them, and it, to a disk";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
         }
-        let manifest = Manifest::read(path)?;
+        let manifest = RecordManifest::read(path)?;
         let sha256 = File::open(path).and_then(Sha256Sum::of_reader).map_err(failed)?;
         let file = text_of(path.file_name().unwrap_or_default());
         let parent = ParentManifest { file, sha256 };
@@ -197,19 +198,19 @@ impl PreviousRun {
 
     /// The inputs of the run, as they were given.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        self.manifest.inputs.iter().map(|input| path_of(&input.identity.file)).collect()
+        self.manifest.totals.inputs.iter().map(|input| path_of(&input.identity.file)).collect()
     }
 
     /// The format of its inputs, if they have one in common.
     pub fn format(&self) -> Option<FormatName> {
         let name = |input: &InputEntry| Format::from_name(&input.identity.format);
-        common(self.manifest.inputs.iter().map(name))?.map(FormatName::plain)
+        common(self.manifest.totals.inputs.iter().map(name))?.map(FormatName::plain)
     }
 
     /// How moves of its inputs were read, if that is the same for all.
     pub fn dialect(&self) -> Option<Dialect> {
         let dialect = |input: &InputEntry| Dialect::from_name(&input.identity.dialect);
-        common(self.manifest.inputs.iter().map(dialect))?
+        common(self.manifest.totals.inputs.iter().map(dialect))?
     }
 
     /// Its settings, under the long names of the options.
@@ -248,7 +249,7 @@ impl PreviousRun {
 
     /// Whether these parts are of the files that were read, as far as that shows without reading them.
     pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), PreviousRunError> {
-        for (part, input) in parts.iter().zip(&self.manifest.inputs) {
+        for (part, input) in parts.iter().zip(&self.manifest.totals.inputs) {
             let differs =
                 |what| PreviousRunError::Input { file: input.identity.file.clone(), what };
             if part.input.format.name() != input.identity.format
@@ -266,17 +267,17 @@ impl PreviousRun {
 
     /// Whether what was read is what the earlier run read, byte for byte, and everything that it knew is still
     /// so.
-    pub(crate) fn check_run(&self, now: &Manifest) -> Result<(), PreviousRunError> {
+    pub(crate) fn check_run(&self, now: &RecordManifest) -> Result<(), PreviousRunError> {
         let same = |(now, before): &(&InputEntry, &InputEntry)| {
             (now.from, now.to, now.bytes, now.sha256)
                 == (before.from, before.to, before.bytes, before.sha256)
         };
-        let mut pairs = now.inputs.iter().zip(&self.manifest.inputs);
+        let mut pairs = now.totals.inputs.iter().zip(&self.manifest.totals.inputs);
         if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
             let what = "its bytes are others";
             return Err(PreviousRunError::Input { file: input.identity.file.clone(), what });
         }
-        let (now, before) = (&now.counts.verdicts, &self.manifest.counts.verdicts);
+        let (now, before) = (&now.totals.counts.verdicts, &self.manifest.totals.counts.verdicts);
         let wrong = |what| Err(PreviousRunError::Verdicts { what });
         if now.win < before.win || now.loss < before.loss {
             return wrong("there are fewer mates");
@@ -341,8 +342,9 @@ fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// The name of an input that another one has, too.
-fn same_name(manifest: &Manifest) -> Option<String> {
-    let mut names: Vec<&str> = manifest.inputs.iter().map(|input| &*input.identity.file).collect();
+fn same_name(manifest: &RecordManifest) -> Option<String> {
+    let mut names: Vec<&str> =
+        manifest.totals.inputs.iter().map(|input| &*input.identity.file).collect();
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned())
 }
@@ -359,7 +361,7 @@ fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, PreviousRunEr
 fn places(
     path: &Path,
     stream: Stream,
-    manifest: &Manifest,
+    manifest: &RecordManifest,
 ) -> Result<Vec<(usize, u64, LineSpan)>, PreviousRunError> {
     let failed = |source| PreviousRunError::Io { path: path.to_owned(), source };
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
@@ -377,13 +379,13 @@ fn places(
             return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
         }
         let ListLine { file, index } = parse(&text).map_err(wrong)?;
-        let part = manifest.inputs.iter().position(|input| input.identity.file == file);
+        let part = manifest.totals.inputs.iter().position(|input| input.identity.file == file);
         let is_behind =
             |part| places.last().is_none_or(|&(last, at, _)| (last, at) < (part, index));
         let part = part.filter(|&part| is_behind(part));
         let part =
             part.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
-        let InputEntry { from, to, .. } = manifest.inputs[part];
+        let InputEntry { from, to, .. } = manifest.totals.inputs[part];
         if !(from..to).contains(&index) {
             return Err(wrong(format!(
                 "record {index} of {file} is not among those that were read"
@@ -392,7 +394,8 @@ fn places(
         places.push((part, index, LineSpan { line, offset, bytes }));
         offset += bytes as u64;
     }
-    let (lines, expected) = (places.len() as u64, manifest.records_of(stream));
+    let (lines, expected) =
+        (places.len() as u64, manifest.totals.records_of(stream, &manifest.run.command));
     if lines != expected {
         let path = path.to_owned();
         return Err(PreviousRunError::Wrong(ShardError::Lines { path, lines, expected }));

@@ -1,218 +1,205 @@
-//! The run of a job: from a plan to outputs under their final names, or none at all.
+//! The protocol of a run: start, checkpoints, resume, commit.
 //!
-//! The order of the steps is what makes the promises hold: everything written, everything on disk, the
-//! balance checked, and only then the names.
+//! All outputs are written and on disk, the sums are checked, and only then the files get their final names, the manifest
+//! last. Outputs that go to a URL are made in a local folder and sent at the end.
 
 use std::io;
-use std::rc::Rc;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::checkpointer::Checkpointer;
+use super::checkpoint::{Checkpoint, RunProgress};
+use super::error::JobError;
 use super::identity::Identity;
-use super::manifest::Manifest;
-use super::plan::JobPlan;
-use super::staging::Staging;
+use super::manifest::{Manifest, Totals};
+use super::run_files::RunFiles;
 use super::start::{ResumeState, StartPoint};
-use crate::engine::job::{BlockWorker, Job};
-use crate::engine::progress::Progress;
-use crate::engine::run::{CompletedRun, run_with_checkpoints};
-use crate::jobs::error::JobError;
-use crate::jobs::manifest::per_s;
-use crate::mate::judge::MemoHits;
-use crate::records::account::{input_entry, output_entry};
-use crate::records::sink::SinkError;
-use crate::search::TableError;
+use crate::records::account::output_entry;
+use crate::records::sink::{FinishedOutputs, Sinks, partial_path};
 use crate::storage::lock::Lock;
 use crate::storage::{files, own_files, platform};
 
-/// As many blocks may wait for one before them that takes long.
-const WAITING_BLOCKS: usize = 1 << 15;
-
-/// The result of a job.
+/// A run that has ended well.
 #[derive(Clone, Debug)]
-pub struct Completed {
-    /// The account of the run.
-    pub manifest: Manifest,
-    /// Whether the run had been brought to its end before, so that nothing was left to do.
+pub struct Completed<T> {
+    /// Its manifest.
+    pub manifest: Manifest<T>,
+    /// Whether an earlier process had completed it, so that nothing was left to do.
     pub was_done: bool,
 }
 
-/// What a worker finds out about a block besides what becomes of its records: what was answered without a search,
-/// or what ends the run.
-pub(crate) type Finding = Result<MemoHits, JobError>;
+/// The start of a run.
+pub(crate) enum Opened<T, P> {
+    /// There is work to do.
+    Run(Box<Run<P>>),
+    /// An earlier process did it.
+    Done(Completed<T>),
+}
 
-/// Does what a plan asks for with workers of this making, one for each thread. Sets nothing under a final name unless
-/// all went well.
-///
-/// # Errors
-/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
-pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
-    plan: &JobPlan,
-    block_records: u64,
-    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    progress: &mut Progress,
-    cancel: &AtomicBool,
-) -> Result<Completed, JobError> {
-    create_folder(plan).map_err(|source| JobError::Io {
-        verb: "create the folder",
-        path: plan.folder.clone(),
-        source,
-    })?;
-    let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
-    let mut identity = Identity::of(plan);
-    let resume_state = ResumeState::read(plan)?;
-    if let Some(manifest) = find_sent(plan, &identity, &resume_state)? {
-        leave(plan, lock);
-        return Ok(Completed { manifest, was_done: true });
-    }
-    let resumed = match StartPoint::find(plan, &identity, resume_state)? {
-        StartPoint::Fresh => None,
-        StartPoint::Resumed(checkpoint) => Some(*checkpoint),
-        StartPoint::Done(manifest) => {
-            let was_done = !send(plan, &manifest, lock, cancel)?;
-            return Ok(Completed { manifest: *manifest, was_done });
+/// A run in progress. Holds the lock on its outputs.
+pub(crate) struct Run<P> {
+    lock: Lock,
+    /// Its path is `None` if the run cannot be resumed.
+    path: Option<PathBuf>,
+    every: Duration,
+    checkpoint: Checkpoint<P>,
+    started: Instant,
+    saved: Instant,
+    elapsed_before_s: f64,
+}
+
+impl<P: RunProgress> Run<P> {
+    /// Takes the lock on the outputs and decides where to start. `planned` is the number of records or games, if known.
+    /// `check_done` checks the manifest of a run that an earlier process completed.
+    ///
+    /// # Errors
+    /// [`JobError`] if another process has the lock, or if existing files do not belong to this run.
+    pub(crate) fn open<T: Totals>(
+        files: &RunFiles,
+        mut identity: Identity,
+        planned: Option<u64>,
+        check_done: impl Fn(&Manifest<T>) -> Result<(), JobError>,
+        cancel: &AtomicBool,
+    ) -> Result<Opened<T, P>, JobError> {
+        create_folder(files).map_err(|source| JobError::Io {
+            verb: "create the folder",
+            path: files.folder.clone(),
+            source,
+        })?;
+        let mut lock = Lock::take(&files.lock, files.shard_name(), cancel)?;
+        let resume_state = ResumeState::<P>::read(files)?;
+        if let (Some(staging), true) = (&files.staging, files.resume)
+            && let Some(manifest) = staging.find_sent(files, &identity, &resume_state)?
+        {
+            staging.leave(files, lock);
+            return Ok(Opened::Done(Completed { manifest, was_done: true }));
         }
-    };
-    if let Some(resumed) = &resumed {
-        identity.run.join_reproducible(resumed.identity.run.clone());
-    }
-    if let Some(staging) = &plan.staging {
-        if plan.resume && resumed.is_none() {
-            staging.check_unsent(plan, &identity)?;
+        let start = StartPoint::find(files, &identity, planned, resume_state, check_done)?;
+        let (mut checkpoint, is_fresh) = match start {
+            StartPoint::Fresh(checkpoint) => (*checkpoint, true),
+            StartPoint::Resumed(checkpoint) => (*checkpoint, false),
+            StartPoint::Done(manifest) => {
+                let manifest = *manifest;
+                let Some(staging) = &files.staging else {
+                    return Ok(Opened::Done(Completed { manifest, was_done: true }));
+                };
+                staging.send(files, &manifest, &mut lock, cancel)?;
+                staging.leave(files, lock);
+                return Ok(Opened::Done(Completed { manifest, was_done: false }));
+            }
+        };
+        identity.run.join_reproducible(checkpoint.identity.run);
+        checkpoint.identity = identity;
+        if let Some(staging) = &files.staging {
+            if files.resume && is_fresh {
+                staging.check_unsent::<T>(files, &checkpoint.identity)?;
+            }
+            staging.check_writable(files)?;
         }
-        staging.check_writable(plan)?;
-    }
-    for (path, index) in &plan.indexes {
-        match index.save(path) {
-            // Another shard's process does it.
-            Ok(()) | Err(SinkError::Busy { .. }) => {}
-            Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
+        if !checkpoint.is_beginning() {
+            checkpoint.resumed_from.push(checkpoint.progress.done());
         }
+        let (path, every, now) = (files.checkpoint.clone(), files.checkpoint_every, Instant::now());
+        let elapsed_before_s = checkpoint.elapsed_s;
+        let (started, saved) = (now, now);
+        let run = Self { lock, path, every, checkpoint, started, saved, elapsed_before_s };
+        Ok(Opened::Run(Box::new(run)))
     }
-    let checkpointer = Checkpointer {
-        lock,
-        path: plan.checkpoint.clone(),
-        every: plan.checkpoint_every,
-        identity,
-        records: plan.records,
-        saved: Rc::default(),
-        resumed,
-        started: Instant::now(),
-        last: Instant::now(),
-    };
-    let (manifest, lock) = write(plan, block_records, make_worker, checkpointer, progress, cancel)?;
-    send(plan, &manifest, lock, cancel)?;
-    Ok(Completed { manifest, was_done: false })
-}
 
-/// Makes the folder of the outputs. That of outputs on their way to a store stands where other users have
-/// theirs.
-fn create_folder(plan: &JobPlan) -> io::Result<()> {
-    match plan.staging {
-        Some(_) => own_files::create_private_folder(&plan.folder),
-        None => files::create_folder(&plan.folder),
+    /// Creates the outputs, or opens them where an earlier process left them.
+    pub(crate) fn sinks(&self, files: &RunFiles) -> Result<Sinks, JobError> {
+        Ok(if self.checkpoint.is_beginning() {
+            Sinks::create_with(&files.outputs, true)?
+        } else {
+            Sinks::resume(&files.outputs, self.checkpoint.outputs.clone())?
+        })
     }
-}
 
-/// The manifest of a run that is to be resumed and whose outputs got to their store.
-fn find_sent(
-    plan: &JobPlan,
-    identity: &Identity,
-    resume_state: &ResumeState,
-) -> Result<Option<Manifest>, JobError> {
-    match &plan.staging {
-        Some(staging) if plan.resume => staging.find_sent(plan, identity, resume_state),
-        _ => Ok(None),
+    /// The progress of this process and those before it.
+    pub(crate) const fn progress(&self) -> &P {
+        &self.checkpoint.progress
     }
-}
 
-/// Sends the outputs to their store, if they belong into one. Whether they do.
-fn send(
-    plan: &JobPlan,
-    manifest: &Manifest,
-    mut lock: Lock,
-    cancel: &AtomicBool,
-) -> Result<bool, JobError> {
-    let Some(staging) = &plan.staging else { return Ok(false) };
-    staging.send(plan, manifest, &mut lock, cancel)?;
-    leave(plan, lock);
-    Ok(true)
-}
-
-/// Takes away what is on this machine of outputs that are in their store.
-fn leave(plan: &JobPlan, lock: Lock) {
-    let Some(staging) = &plan.staging else { return };
-    Staging::clear(plan);
-    drop(lock);
-    staging.leave();
-}
-
-/// Everything written, everything on disk, the balance checked, and then the names.
-fn write<W: BlockWorker<Found = Finding> + 'static>(
-    plan: &JobPlan,
-    block_records: u64,
-    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    mut checkpointer: Checkpointer,
-    progress: &mut Progress,
-    cancel: &AtomicBool,
-) -> Result<(Manifest, Lock), JobError> {
-    let job = Job {
-        outputs: &plan.outputs,
-        first_number: plan.first_number,
-        // What is left of it for a shard is known.
-        limit: plan.settings.limit.filter(|_| plan.shard.is_none()),
-        waiting_blocks: WAITING_BLOCKS,
-        ..Job::new(&plan.parts, plan.settings.threads, block_records)
-    };
-    progress.start_behind(
-        checkpointer.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input),
-    );
-    let saved = Rc::clone(&checkpointer.saved);
-    let take = |_: &mut _, found: Finding| {
-        let mut all = saved.get();
-        all.add(found?);
-        saved.set(all);
-        Ok(())
-    };
-    let done =
-        run_with_checkpoints(&job, make_worker, take, progress, cancel, Some(&mut checkpointer))?;
-    let manifest = account(plan, &done, &checkpointer);
-    manifest.check_balance()?;
-    if let Some(first) = &plan.previous_run {
-        first.check_run(&manifest)?;
+    pub(crate) const fn progress_mut(&mut self) -> &mut P {
+        &mut self.checkpoint.progress
     }
-    let CompletedRun { finished, counts, .. } = done;
-    match &plan.checkpoint {
-        Some(_) => {
-            let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
+
+    /// Renews the lock. Returns whether a checkpoint is due.
+    pub(crate) fn heartbeat(&mut self) -> bool {
+        self.lock.heartbeat();
+        self.saved.elapsed() >= self.every
+    }
+
+    /// Brings the outputs to disk, then writes a checkpoint. Returns whether the run can be resumed there.
+    pub(crate) fn save(&mut self, sinks: &mut Sinks) -> Result<bool, JobError> {
+        let Some(path) = &self.path else { return Ok(false) };
+        self.checkpoint.outputs = sinks.sync()?;
+        self.checkpoint.elapsed_s = self.elapsed_s();
+        self.checkpoint.written_unix_s = platform::now_unix_s();
+        let written = self.checkpoint.write(path);
+        // If only the sync of its folder failed, the checkpoint may have its name, and needs its files.
+        if written.is_ok() || path.exists() {
+            sinks.keep();
+        }
+        written?;
+        let done = self.checkpoint.progress.done();
+        tracing::debug!("checkpoint behind {done} records: {}", path.display());
+        self.saved = Instant::now();
+        Ok(true)
+    }
+
+    /// Duration of all processes of the run.
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        self.elapsed_before_s + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Checks the sums, gives the outputs their final names, and sends them if they go to a URL. `check` checks the
+    /// manifest before that.
+    pub(crate) fn commit<T: Totals>(
+        mut self,
+        files: &RunFiles,
+        finished: FinishedOutputs,
+        totals: T,
+        parents: Vec<super::manifest::ParentManifest>,
+        check: impl FnOnce(&Manifest<T>) -> Result<(), JobError>,
+        cancel: &AtomicBool,
+    ) -> Result<Completed<T>, JobError> {
+        let elapsed_s = self.elapsed_s();
+        let manifest = Manifest {
+            run: self.checkpoint.identity.run,
+            totals,
+            outputs: finished.written().map(output_entry).collect(),
+            ended_unix_s: platform::now_unix_s(),
+            elapsed_s,
+            resumed_from: self.checkpoint.resumed_from,
+            parents,
+        };
+        manifest.check_balance()?;
+        check(&manifest)?;
+        if self.path.is_some() {
+            let named = finished.resumable().commit_with(&files.manifest, &manifest.to_json());
             named.map_err(JobError::Unnamed)?;
+        } else {
+            finished.commit_with(&files.manifest, &manifest.to_json())?;
         }
-        None => finished.commit_with(&plan.manifest, &manifest.to_json())?,
+        // A process that was killed may have left a partial one.
+        for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {
+            if let Err(error) = platform::remove_if_there(&path) {
+                tracing::warn!("cannot remove {}: {error}", path.display());
+            }
+        }
+        if let Some(staging) = &files.staging {
+            staging.send(files, &manifest, &mut self.lock, cancel)?;
+            staging.leave(files, self.lock);
+        }
+        Ok(Completed { manifest, was_done: false })
     }
-    progress.finish(&counts);
-    Ok((manifest, checkpointer.done()))
 }
 
-/// The account of a run whose outputs are whole.
-fn account(plan: &JobPlan, done: &CompletedRun, checkpointer: &Checkpointer) -> Manifest {
-    let (counts, saved) = (&done.counts, checkpointer.saved());
-    let elapsed_s = checkpointer.elapsed().as_secs_f64();
-    Manifest {
-        run: checkpointer.identity.run.clone(),
-        inputs: done
-            .parts_read
-            .iter()
-            .map(|read| input_entry(&plan.parts[read.part], read))
-            .collect(),
-        outputs: done.finished.written().map(output_entry).collect(),
-        counts: counts.clone(),
-        ended_unix_s: platform::now_unix_s(),
-        elapsed_s,
-        records_per_s: per_s(counts.input, elapsed_s),
-        nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
-        saved,
-        resumed_from: checkpointer.resumed_from(),
-        parents: plan.previous_run.iter().map(|first| first.parent.clone()).collect(),
+/// Creates the folder of the outputs. Other users can write to the folder in which that of staged outputs is.
+fn create_folder(files: &RunFiles) -> io::Result<()> {
+    match files.staging {
+        Some(_) => own_files::create_private_folder(&files.folder),
+        None => files::create_folder(&files.folder),
     }
 }

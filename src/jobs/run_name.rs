@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::identity::MERGE;
+use super::identity::{MERGE, RunDescription};
 use crate::records::account::OutputEntry;
 use crate::records::account_check::ContradictionError;
 use crate::records::account_file::MANIFEST_SUFFIX;
@@ -88,11 +88,10 @@ impl RunName {
     /// [`ContradictionError`] with the first thing that cannot be.
     pub(crate) fn check(
         &self,
-        command: &str,
-        shard: Option<&str>,
-        settings: &Map<String, Value>,
+        run: &RunDescription,
         outputs: &[OutputEntry],
     ) -> Result<(), ContradictionError> {
+        let shard = run.shard.as_deref();
         let of_name = self.shard().map(|shard| shard.to_string());
         if shard != of_name.as_deref() {
             let word = |shard: Option<&str>| shard.unwrap_or("none").to_owned();
@@ -101,8 +100,8 @@ impl RunName {
                 name: word(of_name.as_deref()),
             });
         }
-        let to = settings.get("to").and_then(Value::as_str).unwrap_or_default();
-        let expected = |stream: Stream| match command {
+        let to = run.settings.get("to").and_then(Value::as_str).unwrap_or_default();
+        let expected = |stream: Stream| match &*run.command {
             MERGE => self.to_string(),
             _ => self.file(&stream.suffix(to)),
         };

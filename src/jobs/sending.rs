@@ -8,10 +8,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
 
+use crate::jobs::checkpoint::RunProgress;
 use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
-use crate::jobs::manifest::Manifest;
-use crate::jobs::plan::JobPlan;
+use crate::jobs::manifest::{Manifest, Totals};
+use crate::jobs::run_files::RunFiles;
 use crate::jobs::staging::Staging;
 use crate::jobs::start::ResumeState;
 use crate::records::sink::partial_path;
@@ -28,14 +29,14 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 impl Staging {
     /// The manifest of the run, if everything was sent before.
-    pub(crate) fn find_sent(
+    pub(crate) fn find_sent<T: Totals, P: RunProgress>(
         &self,
-        plan: &JobPlan,
+        run: &RunFiles,
         identity: &Identity,
-        resume_state: &ResumeState,
-    ) -> Result<Option<Manifest>, JobError> {
-        let path = self.destination(&plan.manifest);
-        let Some(manifest) = resume_state.manifest(&path)? else { return Ok(None) };
+        resume_state: &ResumeState<P>,
+    ) -> Result<Option<Manifest<T>>, JobError> {
+        let path = self.destination(&run.manifest);
+        let Some(manifest) = resume_state.manifest::<T>(&path)? else { return Ok(None) };
         if manifest.identity().difference(identity).is_some() {
             return Ok(None);
         }
@@ -56,23 +57,24 @@ impl Staging {
     }
 
     /// Whether what a run will make can be sent: it may take days until that is tried.
-    pub(crate) fn check_writable(&self, plan: &JobPlan) -> Result<(), JobError> {
-        let path = self.destination(&plan.manifest);
+    pub(crate) fn check_writable(&self, run: &RunFiles) -> Result<(), JobError> {
+        let path = self.destination(&run.manifest);
         Upload::check(&path).map_err(|source| JobError::Io { verb: "write", path, source })
     }
 
     /// Whether a run that begins afresh would write over what is there.
-    pub(crate) fn check_unsent(&self, plan: &JobPlan, identity: &Identity) -> Result<(), JobError> {
-        let path = self.destination(&plan.manifest);
-        match Manifest::read(&path) {
-            Err(error) if error.is_not_found() => {}
-            manifest => {
-                let difference = manifest?.identity().difference(identity).map(Box::new);
-                let different = |difference| JobError::Different { path, difference };
-                return difference.map_or(Ok(()), |difference| Err(different(difference)));
-            }
+    pub(crate) fn check_unsent<T: Totals>(
+        &self,
+        run: &RunFiles,
+        identity: &Identity,
+    ) -> Result<(), JobError> {
+        let path = self.destination(&run.manifest);
+        if let Some(manifest) = Manifest::<T>::read_if_there(&path)? {
+            let difference = manifest.identity().difference(identity).map(Box::new);
+            let different = |difference| JobError::Different { path, difference };
+            return difference.map_or(Ok(()), |difference| Err(different(difference)));
         }
-        for output in &plan.outputs {
+        for output in &run.outputs {
             let path = self.destination(&output.path);
             match files::exists(&path) {
                 Ok(false) => {}
@@ -86,20 +88,20 @@ impl Staging {
     }
 
     /// Sends everything that a manifest speaks of, and the manifest itself.
-    pub(crate) fn send(
+    pub(crate) fn send<T>(
         &self,
-        plan: &JobPlan,
-        manifest: &Manifest,
+        run: &RunFiles,
+        manifest: &Manifest<T>,
         lock: &mut Lock,
         cancel: &AtomicBool,
     ) -> Result<(), JobError> {
-        let account = self.destination(&plan.manifest);
+        let account = self.destination(&run.manifest);
         files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
         for output in &manifest.outputs {
             let path = self.folder.join(path_of(&output.file));
             self.send_file(&path, output.sha256, lock, cancel)?;
         }
-        self.send_file(&plan.manifest, None, lock, cancel)
+        self.send_file(&run.manifest, None, lock, cancel)
     }
 
     /// Sends a file, which has this checksum if that is known.
@@ -137,27 +139,24 @@ impl Staging {
         upload.commit().map_err(writing)
     }
 
-    /// Takes away all that this machine has of a run that was sent.
-    pub(crate) fn clear(plan: &JobPlan) {
-        let outputs = plan.outputs.iter();
+    /// Removes the local files of a run that was sent, then the lock, then the folder unless other shards use it.
+    pub(crate) fn leave(&self, run: &RunFiles, lock: Lock) {
+        let outputs = run.outputs.iter();
         let outputs =
             outputs.flat_map(|output| output.partial_paths().chain([output.path.clone()]));
-        let others = [&plan.manifest].into_iter().chain(&plan.checkpoint);
+        let others = [&run.manifest].into_iter().chain(&run.checkpoint);
         let others = others.flat_map(|path| [path.clone(), partial_path(path)]);
         for path in outputs.chain(others) {
             if let Err(error) = files::remove(&path) {
                 tracing::warn!("cannot remove {}: {error}", path.display());
             }
         }
-    }
-
-    /// Takes the folder away, unless other shards have something in it.
-    pub(crate) fn leave(&self) {
+        drop(lock);
         let is_index =
             |name: &String| name.strip_suffix(".partial").unwrap_or(name).ends_with(INDEX_SUFFIX);
         let names = files::names_in(&self.folder).unwrap_or_default();
         if names.iter().all(is_index) {
-            // Whoever comes first; another shard may begin at this moment.
+            // Another shard may begin at this moment, or remove them first.
             for name in names {
                 drop(fs::remove_file(self.folder.join(path_of(&name))));
             }

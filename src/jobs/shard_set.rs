@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, CheckpointContent};
+use super::any_totals::AnyProgress;
+use super::checkpoint::Checkpoint;
 use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
-use super::manifest::Manifest;
+use super::manifest::RunManifest;
 use super::output_check::wrong_output;
-use super::run_manifest::RunManifest;
+use super::record_totals::RecordTotals;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
-use super::selfplay_checkpoint::SelfPlayCheckpoint;
 use super::shard_error::ShardError;
 use crate::records::account::InputEntry;
 use crate::records::account_file::MANIFEST_SUFFIX;
@@ -216,15 +216,16 @@ impl ShardSet {
     /// Each shard begins where the one before it ends, if that is there.
     fn wrong_ranges(&self) -> Vec<ShardError> {
         let mut problems = Vec::new();
-        let mut before: Option<(u32, &Manifest)> = None;
-        let last = self.manifests.get(&self.count).and_then(RunManifest::of_records);
+        let mut before: Option<(u32, &RecordTotals)> = None;
+        let last =
+            self.manifests.get(&self.count).and_then(|manifest| manifest.totals.of_records());
         let total = last
             .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
         for (shard, manifest) in self.shards() {
             // Games depend on their numbers only, and of these a manifest accounts by itself.
-            let Some(manifest) = manifest.of_records() else { continue };
+            let Some(totals) = manifest.totals.of_records() else { continue };
             let last = before.filter(|&(index, _)| index + 1 == shard.index());
-            for (number, input) in manifest.inputs.iter().enumerate() {
+            for (number, input) in totals.inputs.iter().enumerate() {
                 let last = last.and_then(|(_, last)| last.inputs.get(number));
                 let is_first = (shard.index() == 1).then_some((0, 0));
                 let Some((to, end)) = last.map(|last| (last.to, last.end())).or(is_first) else {
@@ -241,27 +242,32 @@ impl ShardSet {
             }
             let expected =
                 total.map(|total| shard.range(total)).map(|range| range.end - range.start);
-            let records = manifest.counts.input;
+            let records = totals.counts.input;
             if let Some(expected) = expected.filter(|&expected| expected != records) {
                 problems.push(ShardError::Size { shard, records, expected });
             }
-            before = Some((shard.index(), manifest));
+            before = Some((shard.index(), totals));
         }
         problems
     }
 
     /// Inputs whose last bytes no shard has read, where their size says it and no limit of records was reached.
     fn unread_ends(&self) -> Vec<ShardError> {
-        let manifests = || self.manifests.values().filter_map(RunManifest::of_records);
+        let records = || {
+            self.manifests
+                .values()
+                .filter_map(|manifest| Some((manifest, manifest.totals.of_records()?)))
+        };
         let read =
-            manifests().fold(0, |sum: u64, manifest| sum.saturating_add(manifest.counts.input));
-        let limit = manifests().find_map(|manifest| manifest.run.settings.get("limit")?.as_u64());
+            records().fold(0, |sum: u64, (_, totals)| sum.saturating_add(totals.counts.input));
+        let limit =
+            records().find_map(|(manifest, _)| manifest.run.settings.get("limit")?.as_u64());
         if limit == Some(read) {
             return Vec::new();
         }
         let mut ends: Vec<(&InputEntry, u64)> = Vec::new();
-        for manifest in manifests() {
-            for (number, input) in manifest.inputs.iter().enumerate() {
+        for (_, totals) in records() {
+            for (number, input) in totals.inputs.iter().enumerate() {
                 let end = input.end();
                 match ends.get_mut(number) {
                     Some((_, last)) => *last = end.max(*last),
@@ -284,7 +290,7 @@ impl ShardSet {
         // Of one that contradicts itself nothing is opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
-        let outputs = sound.flat_map(|(_, manifest)| manifest.outputs());
+        let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
         let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
         wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
     }
@@ -311,14 +317,12 @@ pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
 
 /// The identity in a checkpoint of any kind of run. `None` if the file cannot be read.
 fn identity_in(checkpoint: &Path) -> Option<Identity> {
-    let of_records = || Some(Checkpoint::read(checkpoint).ok()??.identity);
-    let of_games = || Some(SelfPlayCheckpoint::read(checkpoint).ok()??.identity);
-    of_records().or_else(of_games)
+    Some(Checkpoint::<AnyProgress>::read(checkpoint).ok()??.identity)
 }
 
-/// That one manifest tells of games and another of records.
+/// The difference between a manifest of games and one of records.
 fn kind_difference(first: &RunManifest, other: &RunManifest) -> Option<IdentityDifference> {
-    let (was, is) = (first.kind(), other.kind());
+    let (was, is) = (first.totals.kind(), other.totals.kind());
     let what = || "what it tells of".to_owned();
     (was != is).then(|| IdentityDifference { what: what(), was: was.into(), is: is.into() })
 }

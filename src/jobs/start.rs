@@ -1,147 +1,150 @@
-//! Where a run begins: at the first record, at a checkpoint, or not at all because everything is done.
+//! Where a run starts: at the beginning, at a checkpoint, or nowhere because it is complete.
 //!
-//! Asked under the lock of the outputs, so that what is found stays as it is.
+//! Called under the lock of the outputs, so that no other process changes them.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, CheckpointContent, sum_if_there};
+use super::checkpoint::{Checkpoint, RunProgress, sum_if_there};
+use super::error::JobError;
 use super::identity::Identity;
-use super::manifest::Manifest;
-use super::plan::JobPlan;
-use crate::jobs::error::JobError;
+use super::manifest::{Manifest, Totals};
+use super::run_files::RunFiles;
 use crate::records::account_file::ManifestError;
-use crate::records::sink::{OutputPlan, partial_path};
+use crate::records::sink::{OutputPlan, io_error, partial_path};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::path_text::path_of;
 use crate::storage::{files, platform};
 
-/// What a run has written down that is to be resumed.
-#[derive(Default)]
-pub(crate) struct ResumeState {
-    checkpoint: Option<Checkpoint>,
+/// The checkpoint of the run to be resumed.
+pub(crate) struct ResumeState<P> {
+    checkpoint: Option<Checkpoint<P>>,
 }
 
-impl ResumeState {
-    /// Nothing, if no run is to be resumed.
-    pub(crate) fn read(plan: &JobPlan) -> Result<Self, JobError> {
-        match plan.checkpoint.as_ref().filter(|_| plan.resume) {
-            Some(path) => Ok(Self { checkpoint: Checkpoint::read(path)? }),
-            None => Ok(Self::default()),
-        }
+impl<P: RunProgress> ResumeState<P> {
+    /// Empty if no run is to be resumed.
+    pub(crate) fn read(files: &RunFiles) -> Result<Self, JobError> {
+        let path = files.checkpoint.as_ref().filter(|_| files.resume);
+        let checkpoint = path.map(|path| Checkpoint::read(path)).transpose()?.flatten();
+        Ok(Self { checkpoint })
     }
 
-    /// The manifest in a file; none if there is no file, or one that the run was to replace.
-    pub(crate) fn manifest(&self, path: &Path) -> Result<Option<Manifest>, ManifestError> {
+    /// The manifest in a file. `None` if there is no file, or one that the run will replace.
+    pub(crate) fn manifest<T: Totals>(
+        &self,
+        path: &Path,
+    ) -> Result<Option<Manifest<T>>, ManifestError> {
         let failed = |source| ManifestError::Io { path: path.to_owned(), source };
         match &self.checkpoint {
             Some(checkpoint) if checkpoint.is_to_replace(path).map_err(failed)? => Ok(None),
-            _ => read(path),
+            _ => Manifest::read_if_there(path),
         }
     }
 }
 
-/// Where a run begins.
-pub(crate) enum StartPoint {
-    /// With the first record.
-    Fresh,
-    /// Where another process stood, or this one begins to replace what is there.
-    Resumed(Box<Checkpoint>),
-    /// Nowhere: all was done.
-    Done(Box<Manifest>),
+/// Where a run starts.
+pub(crate) enum StartPoint<T, P> {
+    /// At the beginning, with no files of the run.
+    Fresh(Box<Checkpoint<P>>),
+    /// At a checkpoint, which may be that of a run that has only begun.
+    Resumed(Box<Checkpoint<P>>),
+    /// Nowhere: the run is complete.
+    Done(Box<Manifest<T>>),
 }
 
-impl StartPoint {
-    /// Examines existing outputs; removes what a new run makes obsolete.
+impl<T: Totals, P: RunProgress> StartPoint<T, P> {
+    /// Examines the existing files. Removes those that a new run makes obsolete.
     pub(crate) fn find(
-        plan: &JobPlan,
+        files: &RunFiles,
         identity: &Identity,
-        resume_state: ResumeState,
+        planned: Option<u64>,
+        resume_state: ResumeState<P>,
+        check_done: impl Fn(&Manifest<T>) -> Result<(), JobError>,
     ) -> Result<Self, JobError> {
-        if !plan.resume {
-            return begin(plan, identity);
+        let begun = |replaces| Checkpoint::begun(identity.clone(), planned, replaces);
+        if !files.resume {
+            return begin(files, begun);
         }
-        let manifest = resume_state.manifest(&plan.manifest)?;
+        let manifest = resume_state.manifest::<T>(&files.manifest)?;
         if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
-            check_ranges(plan, manifest)?;
-            check_outputs(plan, manifest)?;
-            return done(plan, manifest.clone());
+            check_done(manifest)?;
+            check_outputs(files, manifest)?;
+            return done(files, manifest.clone());
         }
         let checkpoint = resume_state.checkpoint.map(Box::new);
-        if let (Some(checkpoint), Some(path)) = (&checkpoint, &plan.checkpoint) {
+        if let (Some(checkpoint), Some(path)) = (&checkpoint, &files.checkpoint) {
             check_same(path, &checkpoint.identity, identity)?;
         }
-        if let Some(manifest) = name_what_is_whole(plan, identity)? {
-            return done(plan, manifest);
+        if let Some(manifest) = finish_naming(files, identity)? {
+            return done(files, manifest);
         }
         if let Some(checkpoint) = checkpoint {
             return Ok(Self::Resumed(checkpoint));
         }
         if let Some(manifest) = manifest {
-            check_same(&plan.manifest, &manifest.identity(), identity)?;
+            check_same(&files.manifest, &manifest.identity(), identity)?;
         }
-        let mut paths = plan.outputs.iter().map(|output| &output.path);
+        let mut paths = files.outputs.iter().map(|output| &output.path);
         match paths.find(|path| path.symlink_metadata().is_ok()) {
             Some(path) => Err(JobError::Unaccounted { path: path.clone() }),
-            None => Ok(Self::Fresh),
+            None => Ok(Self::Fresh(Box::new(begun(Vec::new())))),
         }
     }
 }
 
-/// Begins a new run. If it replaces anything, a checkpoint says so first: a process that resumes it must
-/// not take the existing files for its own.
-fn begin(plan: &JobPlan, identity: &Identity) -> Result<StartPoint, JobError> {
-    let (Some(path), true) = (&plan.checkpoint, is_anything_there(plan)?) else {
-        forget(plan)?;
-        return Ok(StartPoint::Fresh);
+/// Begins a new run. If it will replace files, writes a checkpoint first: a process that resumes it must not take the
+/// existing files for those of this run.
+fn begin<T, P: RunProgress>(
+    files: &RunFiles,
+    begun: impl Fn(Vec<Sha256Sum>) -> Checkpoint<P>,
+) -> Result<StartPoint<T, P>, JobError> {
+    let (Some(path), true) = (&files.checkpoint, replaces_files(files)?) else {
+        forget(files)?;
+        return Ok(StartPoint::Fresh(Box::new(begun(Vec::new()))));
     };
-    let begun = Checkpoint::begun(identity.clone(), sums_of_manifests(plan)?);
+    let begun = begun(sums_of_manifests(files)?);
     begun.write(path)?;
-    // Another run's.
-    remove([partial_path(&plan.manifest)])?;
+    // That of another run.
+    remove([partial_path(&files.manifest)])?;
     Ok(StartPoint::Resumed(Box::new(begun)))
 }
 
-fn is_anything_there(plan: &JobPlan) -> Result<bool, JobError> {
-    let paths = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
-    for path in paths {
-        for place in [path, &plan.destination(path)] {
+fn replaces_files(files: &RunFiles) -> Result<bool, JobError> {
+    for path in files.paths() {
+        for place in [path, &files.destination(path)] {
             if files::exists(place).map_err(|source| failed("look at", place, source))? {
                 return Ok(true);
             }
         }
     }
-    Ok(plan.checkpoint.as_ref().is_some_and(|path| path.exists()))
+    Ok(files.checkpoint.as_ref().is_some_and(|path| path.exists()))
 }
 
-/// Checksums of the manifests that are there: on this machine, and in the store that the outputs go to.
-fn sums_of_manifests(plan: &JobPlan) -> Result<Vec<Sha256Sum>, JobError> {
+/// Checksums of the existing manifests: that on this machine, and that at the URL of the outputs.
+fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, JobError> {
     let mut sums = Vec::new();
-    let destination = plan.destination(&plan.manifest);
-    for path in [Some(&plan.manifest), plan.staging.as_ref().map(|_| &destination)] {
-        let Some(path) = path else { continue };
+    let destination = files.staging.as_ref().map(|_| files.destination(&files.manifest));
+    for path in [&files.manifest].into_iter().chain(&destination) {
         sums.extend(sum_if_there(path).map_err(|source| failed("read", path, source))?);
     }
     Ok(sums)
 }
 
-/// All has its name. On disk, too: the process that gave the names may not have come to that.
-fn done(plan: &JobPlan, manifest: Manifest) -> Result<StartPoint, JobError> {
-    sync_folder(&plan.folder)?;
-    forget(plan)?;
-    // Of a run that was to replace what is there by the same.
-    remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
+/// Cleans up after a complete run. The process that renamed the files may have ended before their names were on disk.
+fn done<T, P>(files: &RunFiles, manifest: Manifest<T>) -> Result<StartPoint<T, P>, JobError> {
+    sync_folder(&files.folder)?;
+    forget(files)?;
+    // Those of a run that was about to replace the outputs by the same.
+    remove(files.outputs.iter().flat_map(OutputPlan::partial_paths))?;
     Ok(StartPoint::Done(Box::new(manifest)))
 }
 
-/// Takes away what speaks of partial files: it must not outlive them.
-fn forget(plan: &JobPlan) -> Result<(), JobError> {
-    let checkpoints = plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
-    remove(checkpoints.chain([partial_path(&plan.manifest)]))
+/// Removes the files that describe partial outputs. They must not outlive them.
+fn forget(files: &RunFiles) -> Result<(), JobError> {
+    let checkpoints = files.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
+    remove(checkpoints.chain([partial_path(&files.manifest)]))
 }
 
-/// Removes the files that are there.
 fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), JobError> {
     for path in paths {
         platform::remove_if_there(&path).map_err(|source| failed("remove", &path, source))?;
@@ -149,44 +152,30 @@ fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), JobError> {
     Ok(())
 }
 
-fn is_of(manifest: &Manifest, identity: &Identity) -> bool {
+fn is_of<T: Totals>(manifest: &Manifest<T>, identity: &Identity) -> bool {
     manifest.identity().difference(identity).is_none()
 }
 
-/// A run that was brought to its end has read what this one would.
-fn check_ranges(plan: &JobPlan, manifest: &Manifest) -> Result<(), JobError> {
-    for (part, input) in plan.parts.iter().zip(&manifest.inputs) {
-        let has_end = part.to.is_none_or(|to| to == input.to);
-        if part.from != input.from || !has_end {
-            let (manifest, file) = (plan.manifest.clone(), input.identity.file.clone());
-            return Err(JobError::OtherRange { manifest, file, from: input.from, to: input.to });
-        }
-    }
-    match plan.records.filter(|&records| records != manifest.counts.input) {
-        Some(records) => {
-            let (manifest, found) = (plan.manifest.clone(), manifest.counts.input);
-            Err(JobError::OtherRecords { manifest, records, found })
-        }
-        None => Ok(()),
-    }
-}
-
-/// The outputs of a run that was brought to its end are there.
-fn check_outputs(plan: &JobPlan, manifest: &Manifest) -> Result<(), JobError> {
+/// Checks that the outputs of a complete run are there.
+fn check_outputs<T>(files: &RunFiles, manifest: &Manifest<T>) -> Result<(), JobError> {
     for output in &manifest.outputs {
-        let path = plan.folder.join(path_of(&output.file));
+        let path = files.folder.join(path_of(&output.file));
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
-            return Err(JobError::NotAsSaid { path, manifest: plan.manifest.clone() });
+            return Err(JobError::NotAsSaid { path, manifest: files.manifest.clone() });
         }
     }
     Ok(())
 }
 
-/// Goes on with giving names, if the process ended while it did that: all was written, the manifest last.
-fn name_what_is_whole(plan: &JobPlan, identity: &Identity) -> Result<Option<Manifest>, JobError> {
-    let partial = partial_path(&plan.manifest);
-    let manifest = match read(&partial) {
-        // The process ended while it was written.
+/// Finishes the renaming if the last process ended during it. By then all files were complete, and the manifest is the
+/// last to be renamed.
+fn finish_naming<T: Totals>(
+    files: &RunFiles,
+    identity: &Identity,
+) -> Result<Option<Manifest<T>>, JobError> {
+    let partial = partial_path(&files.manifest);
+    let manifest = match Manifest::read_if_there(&partial) {
+        // The process ended while it wrote the manifest.
         Err(ManifestError::Malformed { .. }) => None,
         manifest => manifest?,
     };
@@ -195,23 +184,24 @@ fn name_what_is_whole(plan: &JobPlan, identity: &Identity) -> Result<Option<Mani
     };
     let mut unnamed = Vec::new();
     for output in &manifest.outputs {
-        let named = plan.folder.join(path_of(&output.file));
-        let unwritten = partial_path(&named);
-        let found = if unwritten.exists() { &unwritten } else { &named };
-        if sum(found)?.is_none_or(|sum| Some(sum) != output.sha256) {
+        let named = files.folder.join(path_of(&output.file));
+        let partial = partial_path(&named);
+        let found = if partial.exists() { &partial } else { &named };
+        let sum = sum_if_there(found).map_err(|source| failed("read", found, source))?;
+        if sum.is_none_or(|sum| Some(sum) != output.sha256) {
             return Ok(None);
         }
-        if unwritten.exists() {
-            unnamed.push((unwritten, named));
+        if partial.exists() {
+            unnamed.push((partial, named));
         }
     }
-    // It would speak of outputs that are replaced now.
-    remove([plan.manifest.clone()])?;
+    // It may be that of outputs which are replaced now.
+    remove([files.manifest.clone()])?;
     for (from, to) in &unnamed {
         rename(from, to)?;
     }
-    sync_folder(&plan.folder)?;
-    rename(&partial, &plan.manifest)?;
+    sync_folder(&files.folder)?;
+    rename(&partial, &files.manifest)?;
     Ok(Some(manifest))
 }
 
@@ -221,22 +211,6 @@ fn rename(from: &Path, to: &Path) -> Result<(), JobError> {
 
 fn sync_folder(folder: &Path) -> Result<(), JobError> {
     platform::sync_folder(folder).map_err(|source| failed("synchronise", folder, source))
-}
-
-/// That of a file; none if there is none.
-fn sum(path: &Path) -> Result<Option<Sha256Sum>, JobError> {
-    match File::open(path).and_then(Sha256Sum::of_reader) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        sum => sum.map(Some).map_err(|source| failed("read", path, source)),
-    }
-}
-
-/// The manifest in a file; none if there is no file.
-fn read(path: &Path) -> Result<Option<Manifest>, ManifestError> {
-    match Manifest::read(path) {
-        Err(error) if error.is_not_found() => Ok(None),
-        manifest => manifest.map(Some),
-    }
 }
 
 fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), JobError> {
@@ -250,5 +224,5 @@ fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), 
 }
 
 fn failed(verb: &'static str, path: &Path, source: io::Error) -> JobError {
-    crate::records::sink::SinkError::Io { verb, path: path.to_owned(), source }.into()
+    io_error(verb, path, source).into()
 }

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::checkpoint::{Checkpoint, CheckpointContent, is_one_of};
+use super::any_totals::{AnyProgress, AnyTotals};
+use super::checkpoint::Checkpoint;
 use super::error::JobError;
-use super::manifest::{ManifestHead, per_s};
-use super::run_manifest::RunManifest;
+use super::game_totals::GameCounts;
+use super::manifest::{ManifestHead, RunManifest, per_s};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
-use super::selfplay_checkpoint::SelfPlayCheckpoint;
-use super::selfplay_manifest::{GameTotals, games_of};
 use super::shard_set::{ShardSet, stated_run};
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::records::counts::Counts;
@@ -180,12 +179,14 @@ impl FoundRun {
         }
         let status = match RunManifest::read(&manifest) {
             Ok(manifest) => {
-                let (counts, records_per_s) = match &manifest {
-                    RunManifest::Records(of) => (ShardCounts::from(&of.counts), of.records_per_s),
-                    RunManifest::Games(of) => {
+                let (counts, records_per_s) = match &manifest.totals {
+                    AnyTotals::Records(of) => (ShardCounts::from(&of.counts), of.records_per_s),
+                    AnyTotals::Games(of) => {
                         self.unit = RunUnit::Games;
-                        (ShardCounts::from(&of.games), per_s(of.games.done(), of.elapsed_s))
+                        let speed = per_s(of.games.done(), manifest.elapsed_s);
+                        (ShardCounts::from(&of.games), speed)
                     }
+                    AnyTotals::Operation(_) => return,
                 };
                 self.manifests.insert(name.index, manifest);
                 let (records, speed) = (Some(counts.done), Some(records_per_s));
@@ -240,24 +241,18 @@ struct FoundCheckpoint {
 }
 
 impl FoundCheckpoint {
-    /// That of a file; what cannot be read is as if it were not there.
+    /// The checkpoint in a file. `None` if it cannot be read.
     fn read(path: &Path, manifest: &Path) -> Option<Self> {
-        if let Ok(checkpoint) = Checkpoint::read(path) {
-            let checkpoint = checkpoint?;
-            return Some(Self {
-                unit: RunUnit::Records,
-                replaces: checkpoint.is_to_replace(manifest).unwrap_or(false),
-                counts: ShardCounts::from(&checkpoint.place.counts),
-                records: checkpoint.records,
-                elapsed_s: checkpoint.elapsed_s,
-            });
-        }
-        let SelfPlayCheckpoint { identity, games, elapsed_s, replaces, .. } =
-            SelfPlayCheckpoint::read(path).ok()??;
-        let replaces = is_one_of(&replaces, manifest).unwrap_or(false);
-        let records = games_of(&identity.run.settings, identity.run.shard.as_deref());
-        let counts = ShardCounts::from(&games);
-        Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces })
+        let checkpoint = Checkpoint::<AnyProgress>::read(path).ok()??;
+        let (unit, counts) = match &checkpoint.progress {
+            AnyProgress::Records(progress) => {
+                (RunUnit::Records, ShardCounts::from(&progress.place.counts))
+            }
+            AnyProgress::Games(progress) => (RunUnit::Games, ShardCounts::from(&progress.games)),
+        };
+        let replaces = checkpoint.is_to_replace(manifest).unwrap_or(false);
+        let Checkpoint { planned: records, elapsed_s, .. } = checkpoint;
+        Some(Self { unit, counts, records, elapsed_s, replaces })
     }
 }
 
@@ -281,8 +276,8 @@ impl From<&Counts> for ShardCounts {
     }
 }
 
-impl From<&GameTotals> for ShardCounts {
-    fn from(games: &GameTotals) -> Self {
+impl From<&GameCounts> for ShardCounts {
+    fn from(games: &GameCounts) -> Self {
         Self { done: games.done(), mated: games.mated_openings, unknown: 0, bad: 0 }
     }
 }

@@ -6,7 +6,6 @@
 //! on disk.
 
 mod account;
-mod average_counts;
 mod copying;
 mod dedup;
 pub(super) mod dedup_key;
@@ -24,9 +23,8 @@ mod sorted_partition;
 mod spill;
 mod split;
 
+pub use crate::jobs::operation_totals::{AverageCounts, OperationCounts, OperationManifest};
 pub use crate::ops::rearrange::dedup_key::DedupKey;
-pub use account::{OperationCounts, OperationManifest};
-pub use average_counts::AverageCounts;
 pub use dedup::{DedupSettings, dedup};
 pub use interleave::{Until, Weights, interleave};
 pub use plan::{RearrangePlan, RearrangeRequest, Resources};

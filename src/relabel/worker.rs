@@ -12,7 +12,7 @@ use super::{games, records};
 use crate::engine::job::BlockWorker;
 use crate::jobs::error::JobError;
 use crate::jobs::plan::JobPlan;
-use crate::jobs::run::Finding;
+use crate::jobs::record_run::Finding;
 use crate::mate::judge::MemoHits;
 use crate::records::processing::ProcessedBlock;
 use crate::records::source::Block;

@@ -6,7 +6,7 @@ use std::{fmt, fs};
 
 use kyokumen_network::{Evaluator, Hashed, NetworkError, ProcessNetwork, RtenNetwork, Uniform};
 
-use crate::jobs::selfplay_manifest::NetworkEntry;
+use crate::jobs::game_totals::NetworkEntry;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 

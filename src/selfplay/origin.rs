@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::jobs::game_totals::FileOrigin;
 use crate::jobs::manifest::ParentManifest;
-use crate::jobs::selfplay_manifest::FileOrigin;
 use crate::records::lineage::{ListedOutput, listed_output};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;

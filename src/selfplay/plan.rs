@@ -12,23 +12,20 @@ use super::evaluators::Model;
 use super::openings::OpeningPositions;
 use super::origin::file_origin;
 use crate::format::Format;
+use crate::jobs::game_totals::{FileOrigin, NetworkEntry};
 use crate::jobs::identity::{Identity, RunDescription, SELFPLAY};
-use crate::jobs::plan::{CHECKPOINT_EVERY, check_not_interrupted};
 use crate::jobs::plan_identity::as_written;
-use crate::jobs::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
-use crate::jobs::selfplay_manifest::{FileOrigin, NetworkEntry};
+use crate::jobs::run_files::{RunFiles, RunFilesRequest};
 use crate::mate::judge::SearchSettings;
 use crate::records::account::InputIdentity;
-use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::claims::{FileClaim, FileClaims, check_absence};
+use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
-use crate::records::opening::{check_compression, check_folder, input, stem};
+use crate::records::opening::{check_compression, input, stem};
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
 use crate::records::stream::Stream;
-use crate::storage::path_text::path_of;
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug)]
@@ -43,8 +40,10 @@ pub struct SelfPlayRequest {
     pub from: Option<FormatName>,
     /// Whether openings that are decided by a mate are left out.
     pub openings_filter: bool,
-    /// Folder of the outputs; made if it is not there.
+    /// Folder of the outputs, made if it does not exist, or its URL.
     pub output: PathBuf,
+    /// Local folder for outputs that go to a URL; that of the system by default.
+    pub tmp_dir: Option<PathBuf>,
     /// Start of the outputs' names.
     pub name: Option<String>,
     /// Format of the games.
@@ -59,7 +58,7 @@ pub struct SelfPlayRequest {
     pub force: bool,
     /// Whether to go on where an interrupted run stood, if there was one.
     pub resume: bool,
-    /// Time between two checkpoints; [`CHECKPOINT_EVERY`] if nothing is said.
+    /// Time between two checkpoints; [`CHECKPOINT_EVERY`](crate::jobs::run_files::CHECKPOINT_EVERY) by default.
     pub checkpoint_every: Option<Duration>,
     /// File for Prometheus.
     pub metrics: Option<PathBuf>,
@@ -87,29 +86,13 @@ pub struct SelfPlayPlan {
     pub numbers: Range<u64>,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What the names of the outputs of all shards begin with.
-    pub stem: String,
-    /// Folder of the outputs.
-    pub folder: PathBuf,
-    /// The file of games.
-    pub output: OutputPlan,
-    /// Its format.
+    /// The files of the run.
+    pub files: RunFiles,
+    /// Format of the games.
     pub format: Format,
-    /// Where the manifest will be.
-    pub manifest: PathBuf,
-    /// Where it is written down how far the run has come; none where nobody could go on.
-    pub(super) checkpoint: Option<PathBuf>,
-    pub(super) checkpoint_every: Duration,
-    pub(super) lock: PathBuf,
-    /// Whether to go on where an interrupted run stood, if there was one.
-    pub resume: bool,
-    /// Which part of the games this is.
-    pub shard: Option<Shard>,
-    /// File for Prometheus.
-    pub metrics: Option<PathBuf>,
-    /// What decides the games.
+    /// Settings that decide the games.
     pub game: GameSettings,
-    /// What does not.
+    /// Settings that do not.
     pub run: RunSettings,
     /// Everything that decides the bytes of the outputs.
     pub identity: Identity,
@@ -124,29 +107,27 @@ impl SelfPlayPlan {
         let to = check_compression(request.to)?;
         let openings = request.openings.as_deref().map(|path| input(path, request.from, None));
         let openings = openings.transpose()?;
-        let stem = stem(Some(request.name.clone().unwrap_or_else(|| SELFPLAY.to_owned())), &[])?;
-        let run_name = RunName::new(&stem, request.shard);
-        let name = |suffix: &str| request.output.join(path_of(&run_name.file(suffix)));
-        check_folder(&request.output)?;
-        let is_first = request.shard.is_none_or(|shard| shard.index() == 1);
-        let output = OutputPlan {
-            compression: to.compression,
-            header: if is_first { to.format.header() } else { b"" },
-            separator: if is_first { to.format.separator() } else { b"" },
-            ..OutputPlan::plain(Stream::Kept, name(&Stream::Kept.suffix(&to.to_string())))
+        let files = RunFilesRequest {
+            output: request.output.clone(),
+            tmp_dir: request.tmp_dir.clone(),
+            stem: stem(Some(request.name.clone().unwrap_or_else(|| SELFPLAY.to_owned())), &[])?,
+            shard: request.shard,
+            force: request.force,
+            resume: request.resume,
+            checkpoint_every: request.checkpoint_every,
+            metrics: request.metrics.clone(),
         };
-        let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
-        let checkpoint = output.can_be_resumed().then(|| name(CHECKPOINT_SUFFIX));
-        if request.resume && checkpoint.is_none() {
-            return Err(PlanError::NotResumable { output: output.path }.into());
-        }
-        let files = [&manifest].into_iter().chain(&checkpoint).map(FileClaim::file);
-        let files = files.chain(request.metrics.iter().map(FileClaim::file_or_stream));
-        claim(&request, openings.as_slice(), &output, files, &lock)?;
-        if !request.force && !request.resume {
-            check_absence([&output.path, &manifest])?;
-            check_not_interrupted(checkpoint.as_ref())?;
-        }
+        let is_first = request.shard.is_none_or(|shard| shard.index() == 1);
+        let mut files = RunFiles::new(files, |path| {
+            vec![OutputPlan {
+                compression: to.compression,
+                header: if is_first { to.format.header() } else { b"" },
+                separator: if is_first { to.format.separator() } else { b"" },
+                ..OutputPlan::plain(Stream::Kept, path(&Stream::Kept.suffix(&to.to_string())))
+            }]
+        });
+        files.check_resumable()?;
+        files.claim(&mut claims(&request, openings.as_slice())?, [])?;
         let numbers = numbers(request.games, request.shard)?;
         let networks = request.models.iter().map(Model::entry).collect::<Result<Vec<_>, _>>()?;
         let identity = identity(&request, to, &networks, openings.as_ref());
@@ -164,17 +145,8 @@ impl SelfPlayPlan {
             openings_filter: request.openings_filter.then(SearchSettings::default),
             numbers,
             seed: request.seed,
-            stem,
-            folder: request.output,
-            output,
+            files,
             format: to.format,
-            manifest,
-            checkpoint,
-            checkpoint_every: request.checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
-            lock,
-            resume: request.resume,
-            shard: request.shard,
-            metrics: request.metrics,
             game: request.game,
             run: request.run,
             identity,
@@ -182,22 +154,14 @@ impl SelfPlayPlan {
     }
 }
 
-/// No file may be written over that is read, or written twice.
-fn claim(
-    request: &SelfPlayRequest,
-    openings: &[Input],
-    output: &OutputPlan,
-    files: impl Iterator<Item = FileClaim>,
-    lock: &PathBuf,
-) -> Result<(), PlanError> {
+/// The files that the run reads.
+fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, PlanError> {
     let models = request.models.iter().filter_map(|model| match model {
         Model::Onnx(path) => Some(path),
         Model::Uniform | Model::Hashed | Model::Process(_) => None,
     });
     let read = models.chain(&request.read_from);
-    let mut claims = FileClaims::reading(openings)?.and_reading(read);
-    claims.write([FileClaim::output(output)].into_iter().chain(files))?;
-    claims.write([FileClaim::in_place(lock)])
+    Ok(FileClaims::reading(openings)?.and_reading(read))
 }
 
 fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, SelfPlayError> {

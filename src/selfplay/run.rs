@@ -13,60 +13,49 @@ use super::evaluators::Model;
 use super::openings::RunOpenings;
 use super::plan::SelfPlayPlan;
 use super::snapshot::{GamesDone, SelfPlaySnapshot};
-use super::start::{Start, begin, find_start, io_error};
 use super::totals;
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
-use crate::jobs::checkpoint::CheckpointContent;
-use crate::jobs::error::JobError;
-use crate::jobs::identity::Identity;
-use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
-use crate::jobs::selfplay_manifest::SelfPlayManifest;
-use crate::records::account::output_entry;
-use crate::records::sink::{Sinks, partial_path};
+use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
+use crate::jobs::run::{Completed, Opened, Run};
+use crate::records::sink::Sinks;
 use crate::records::stream::Stream;
-use crate::storage::lock::Lock;
-use crate::storage::{files, platform};
 
-/// The result of a run.
-#[derive(Clone, Debug)]
-pub struct SelfPlayed {
-    /// Its account.
-    pub manifest: SelfPlayManifest,
-    /// Whether it had been brought to its end before, so that nothing was left to do.
-    pub was_done: bool,
-}
+/// A run of self-play that has ended well.
+pub type SelfPlayed = Completed<GameTotals>;
 
 /// How often somebody is asked whether to stop, and shown how it goes.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Plays what is planned. Sets nothing under a final name unless all went well.
+/// Plays the games of a plan. Gives no output its final name unless everything went well.
 ///
 /// # Errors
-/// [`SelfPlayError`]; finished games are kept for a process that resumes.
+/// [`SelfPlayError`]. Finished games are kept for a process that resumes the run.
 pub fn selfplay(
     plan: SelfPlayPlan,
     display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
     cancel: &AtomicBool,
 ) -> Result<SelfPlayed, SelfPlayError> {
-    files::create_folder(&plan.folder)
-        .map_err(|source| io_error("create", &plan.folder, source))?;
-    let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
-    let checkpoint = match find_start(&plan)? {
-        Start::Done(manifest) => return Ok(SelfPlayed { manifest: *manifest, was_done: true }),
-        Start::At(checkpoint) => checkpoint.map(|checkpoint| *checkpoint),
+    let planned = plan.numbers.end - plan.numbers.start;
+    let (identity, check) = (plan.identity.clone(), |_: &GameManifest| Ok(()));
+    let opened = Run::<GameProgress>::open(&plan.files, identity, Some(planned), check, cancel)?;
+    let run = match opened {
+        Opened::Run(run) => run,
+        Opened::Done(completed) => return Ok(completed),
     };
     let (networks, reproducible) = match start(&plan, cancel) {
         Err(_) if cancel.load(Ordering::Relaxed) => {
-            let games = checkpoint.map_or(0, |checkpoint| checkpoint.games.played);
+            let games = run.progress().games.played;
             return Err(SelfPlayError::Interrupted { kept: kept(&plan, games) });
         }
         started => started?,
     };
     let mut progress = SelfPlayProgress::new(&plan, display);
-    let mut run = Run::begin(plan, lock, checkpoint, reproducible)?;
-    run.play(networks, &mut progress, cancel)?;
-    run.finish()
+    let sinks = run.sinks(&plan.files)?;
+    let mut play = Play { plan, run: *run, sinks, started: Instant::now() };
+    play.run.progress_mut().reproducible &= reproducible;
+    play.play(networks, &mut progress, cancel)?;
+    play.finish(cancel)
 }
 
 /// Who is told how it goes.
@@ -82,9 +71,9 @@ impl SelfPlayProgress {
         plan: &SelfPlayPlan,
         display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
     ) -> Self {
-        let shard = plan.shard.map(|shard| shard.to_string());
-        let metrics = plan.metrics.clone();
-        let metrics = metrics.map(|path| Metrics::new(path, &plan.stem, shard.as_deref()));
+        let shard = plan.files.shard_name();
+        let metrics = plan.files.metrics.clone();
+        let metrics = metrics.map(|path| Metrics::new(path, &plan.files.stem, shard.as_deref()));
         Self { display, shown: Instant::now(), metrics, last: None }
     }
 
@@ -150,45 +139,21 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, SelfPlayEr
 
 /// What a later process can resume the run from.
 fn kept(plan: &SelfPlayPlan, games: u64) -> Kept {
-    match plan.checkpoint {
+    match plan.files.checkpoint {
         Some(_) => Kept::Games(games),
         None => Kept::Nothing,
     }
 }
 
-/// A run under way.
-struct Run {
+/// A run in progress.
+struct Play {
     plan: SelfPlayPlan,
-    lock: Lock,
+    run: Run<GameProgress>,
     sinks: Sinks,
-    state: SelfPlayCheckpoint,
     started: Instant,
-    saved: Instant,
-    /// What earlier processes took.
-    elapsed_before_s: f64,
 }
 
-impl Run {
-    fn begin(
-        plan: SelfPlayPlan,
-        lock: Lock,
-        checkpoint: Option<SelfPlayCheckpoint>,
-        reproducible: bool,
-    ) -> Result<Self, SelfPlayError> {
-        let outputs = std::slice::from_ref(&plan.output);
-        let mut state = checkpoint.map_or_else(|| begin(&plan), Ok)?;
-        state.reproducible &= reproducible;
-        let sinks = if state.is_beginning() {
-            Sinks::create_with(outputs, true)?
-        } else {
-            state.resumed_from.push(state.done);
-            Sinks::resume(outputs, state.outputs.clone())?
-        };
-        let now = Instant::now();
-        let elapsed_before_s = state.elapsed_s;
-        Ok(Self { plan, lock, sinks, state, started: now, saved: now, elapsed_before_s })
-    }
-
+impl Play {
     fn play(
         &mut self,
         networks: Networks,
@@ -204,18 +169,18 @@ impl Run {
             None => Box::new(StartPosition),
         };
         let total = plan.numbers.end - plan.numbers.start;
-        let numbers = plan.numbers.start + self.state.done..plan.numbers.end;
+        let before = self.run.progress().done;
+        let numbers = plan.numbers.start + before..plan.numbers.end;
         let games = Games::play(plan.game, plan.run, plan.seed, numbers, openings, networks);
         let mut games = games.map_err(|source| self.failed(source))?;
-        let done_before = self.state.done;
         while !games.is_done() {
             let next = games.next_within(PAUSE);
-            self.state.games.mated_openings += games.take_unplayed();
+            self.run.progress_mut().games.mated_openings += games.take_unplayed();
             match next {
                 Ok(Some(game)) => self.write(&game)?,
                 Ok(None) => {}
                 Err(source) => {
-                    self.save()?;
+                    self.run.save(&mut self.sinks)?;
                     // Ctrl-C at a terminal also ends the programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
                         SelfPlayError::Interrupted { kept: self.kept() }
@@ -224,18 +189,18 @@ impl Run {
                     });
                 }
             }
-            self.state.done = done_before + games.yielded();
-            let done = GamesDone { done: self.state.done, before: done_before, total };
+            let done = before + games.yielded();
+            self.run.progress_mut().done = done;
+            let done = GamesDone { done, before, total };
             let groups = self.plan.run.groups;
             let elapsed = self.started.elapsed();
             progress.update(SelfPlaySnapshot::of(done, &games.figures(), groups, elapsed));
-            self.lock.heartbeat();
-            if cancel.load(Ordering::Relaxed) {
-                self.save()?;
-                return Err(SelfPlayError::Interrupted { kept: self.kept() });
+            let is_cancelled = cancel.load(Ordering::Relaxed);
+            if self.run.heartbeat() || is_cancelled {
+                self.run.save(&mut self.sinks)?;
             }
-            if self.saved.elapsed() >= self.plan.checkpoint_every {
-                self.save()?;
+            if is_cancelled {
+                return Err(SelfPlayError::Interrupted { kept: self.kept() });
             }
         }
         Ok(())
@@ -246,7 +211,7 @@ impl Run {
     }
 
     fn kept(&self) -> Kept {
-        kept(&self.plan, self.state.games.played)
+        kept(&self.plan, self.run.progress().games.played)
     }
 
     fn write(&mut self, game: &FinishedGame) -> Result<(), SelfPlayError> {
@@ -255,63 +220,23 @@ impl Run {
                 .map_err(|source| SelfPlayError::Encode { number: game.number, source })?;
             self.sinks.write(Stream::Kept, &records)?;
         }
-        totals::count(&mut self.state.games, game);
+        totals::count(&mut self.run.progress_mut().games, game);
         Ok(())
     }
 
-    /// Brings everything to disk, the checkpoint last, if anybody could go on there.
-    fn save(&mut self) -> Result<(), SelfPlayError> {
-        let Some(checkpoint) = &self.plan.checkpoint else { return Ok(()) };
-        self.state.outputs = self.sinks.sync()?;
-        self.state.elapsed_s = self.elapsed_s();
-        let written = self.state.write(checkpoint);
-        // It may have its name although that could not be brought to disk, and then it needs its files.
-        if written.is_ok() || checkpoint.exists() {
-            self.sinks.keep();
-        }
-        written?;
-        self.saved = Instant::now();
-        Ok(())
-    }
-
-    fn elapsed_s(&self) -> f64 {
-        self.elapsed_before_s + self.started.elapsed().as_secs_f64()
-    }
-
-    /// Everything on disk, and then the names, the manifest's last.
-    fn finish(mut self) -> Result<SelfPlayed, SelfPlayError> {
-        // Whatever happens from here on, the next process goes on.
-        self.save()?;
-        let elapsed_s = self.elapsed_s();
-        let Self { plan, sinks, state, lock, .. } = self;
-        let finished = sinks.finish()?;
-        let Identity { run, inputs } = state.identity;
-        let manifest = SelfPlayManifest {
-            run,
-            inputs,
+    fn finish(mut self, cancel: &AtomicBool) -> Result<SelfPlayed, SelfPlayError> {
+        // If anything fails from here on, the run can be resumed.
+        self.run.save(&mut self.sinks)?;
+        let Self { plan, sinks, run, .. } = self;
+        let GameProgress { games, reproducible, .. } = run.progress().clone();
+        let totals = GameTotals {
+            inputs: plan.identity.inputs,
             openings_origin: plan.openings_origin,
             networks: plan.networks,
-            reproducible: state.reproducible,
-            outputs: finished.written().map(output_entry).collect(),
-            games: state.games,
-            ended_unix_s: platform::now_unix_s(),
-            elapsed_s,
-            resumed_from: state.resumed_from,
-            parents: Vec::new(),
+            reproducible,
+            games,
         };
-        manifest.check_balance().map_err(JobError::from)?;
-        let Some(checkpoint) = &plan.checkpoint else {
-            finished.commit_with(&plan.manifest, &manifest.to_json())?;
-            return Ok(SelfPlayed { manifest, was_done: false });
-        };
-        let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
-        named.map_err(JobError::Unnamed)?;
-        for path in [checkpoint, &partial_path(checkpoint)] {
-            if let Err(error) = platform::remove_if_there(path) {
-                tracing::warn!("cannot remove {}: {error}", path.display());
-            }
-        }
-        drop(lock);
-        Ok(SelfPlayed { manifest, was_done: false })
+        let finished = sinks.finish()?;
+        Ok(run.commit(&plan.files, finished, totals, Vec::new(), |_| Ok(()), cancel)?)
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use kyokumen_selfplay::FinishedGame;
 
 use crate::format::GameResult;
-use crate::jobs::selfplay_manifest::GameTotals;
+use crate::jobs::game_totals::GameCounts;
 
-pub(super) fn count(totals: &mut GameTotals, finished: &FinishedGame) {
+pub(super) fn count(totals: &mut GameCounts, finished: &FinishedGame) {
     let game = &finished.game;
     let count = |map: &mut BTreeMap<String, u64>, word: &str| {
         *map.entry(word.to_owned()).or_default() += 1;

@@ -12,8 +12,8 @@ use std::sync::atomic::AtomicBool;
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Fill, Format, GameResult, Record, encode};
 use kyokumen::jobs::filter::{filter, filter_with};
-use kyokumen::jobs::manifest::Manifest;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::mate::judge::{Judge, MemoHits, SearchSettings};
 use kyokumen::mate::memo::{MIN_NODES, Memo, Memoized};
@@ -73,7 +73,7 @@ fn filtered(
     way: Way,
     threads: usize,
     nodes: u64,
-) -> (BTreeMap<String, Vec<u8>>, Manifest) {
+) -> (BTreeMap<String, Vec<u8>>, RecordManifest) {
     let folder = input.with_extension(format!("{way:?}-{threads}"));
     let search = search(nodes);
     let request = JobRequest {
@@ -115,18 +115,18 @@ fn a_filter_that_remembers_writes_the_same_bytes() {
         let folder = TempDir::new().unwrap();
         let input = write(folder.path(), "a.psv", &psv(&positions));
         let (expected, alone) = filtered(&input, Way::EachByItself, 2, 300);
-        assert_eq!(alone.saved, MemoHits::default());
+        assert_eq!(alone.totals.saved, MemoHits::default());
         assert!(expected["a.mated.jsonl"].len() > 1000 && expected["a.psv.unknown"].len() > 400);
         for way in [Way::AsTheProgram, Way::Forgetful] {
             for threads in [1, 4] {
                 let (files, manifest) = filtered(&input, way, threads, 300);
                 assert!(files == expected, "{way:?}, {threads} threads, round {round}");
-                assert_eq!(manifest.counts, alone.counts);
+                assert_eq!(manifest.totals.counts, alone.totals.counts);
                 assert_eq!(manifest.outputs.len(), alone.outputs.len());
                 let sums = manifest.outputs.iter().map(|output| &output.sha256);
                 assert!(sums.eq(alone.outputs.iter().map(|output| &output.sha256)));
-                assert!(manifest.saved.answers > 0 && manifest.saved.nodes > 0);
-                assert!(manifest.saved.nodes < manifest.counts.nodes);
+                assert!(manifest.totals.saved.answers > 0 && manifest.totals.saved.nodes > 0);
+                assert!(manifest.totals.saved.nodes < manifest.totals.counts.nodes);
             }
         }
         random.shuffle(&mut positions);
@@ -155,8 +155,8 @@ fn one_thread_searches_each_position_once() {
         }
     }
     assert!(expected.answers > 50, "{expected:?}");
-    assert_eq!(filtered(&input, Way::AsTheProgram, 1, 200).1.saved, expected);
-    let forgetful = filtered(&input, Way::Forgetful, 1, 200).1.saved;
+    assert_eq!(filtered(&input, Way::AsTheProgram, 1, 200).1.totals.saved, expected);
+    let forgetful = filtered(&input, Way::Forgetful, 1, 200).1.totals.saved;
     assert!((1..expected.answers).contains(&forgetful.answers), "{forgetful:?}");
 }
 
@@ -220,6 +220,6 @@ fn an_archive_of_games_holds_equal_positions() {
     let (expected, alone) = filtered(&input, Way::EachByItself, 0, 50);
     let (files, manifest) = filtered(&input, Way::AsTheProgram, 0, 50);
     assert!(files == expected);
-    assert_eq!(manifest.counts, alone.counts);
-    assert!(manifest.saved.answers > 0);
+    assert_eq!(manifest.totals.counts, alone.totals.counts);
+    assert!(manifest.totals.saved.answers > 0);
 }

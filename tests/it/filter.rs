@@ -16,8 +16,8 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
-use kyokumen::jobs::manifest::Manifest;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use kyokumen::mate::judge::{InCheck, Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
@@ -59,13 +59,13 @@ impl PositionJudge for FakeJudge {
     }
 }
 
-fn try_run(request: JobRequest) -> Result<Manifest, JobError> {
+fn try_run(request: JobRequest) -> Result<RecordManifest, JobError> {
     let plan = JobPlan::new(request).unwrap();
     filter_with(plan, || Ok(FakeJudge), &mut Progress::none(), &AtomicBool::new(false))
         .map(|filtered| filtered.manifest)
 }
 
-fn run(request: JobRequest) -> Manifest {
+fn run(request: JobRequest) -> RecordManifest {
     try_run(request).unwrap()
 }
 
@@ -177,8 +177,11 @@ fn no_byte_is_lost_or_changed() {
         expected.sort_unstable();
         assert!(records == expected);
         // Records 5, 16, …, 498 of the archive and the truncated one behind it.
-        assert_eq!((manifest.counts.input, manifest.counts.bad.quarantined), (501, 45 + 1));
-        assert!(manifest.counts.warnings["padding_not_zero"] > 300);
+        assert_eq!(
+            (manifest.totals.counts.input, manifest.totals.counts.bad.quarantined),
+            (501, 45 + 1)
+        );
+        assert!(manifest.totals.counts.warnings["padding_not_zero"] > 300);
         manifest.check_balance().unwrap();
     }
 }
@@ -205,7 +208,7 @@ byte 7: a record has 32 bytes, found 7; 3 whole records stand before it
 "#]]
     );
     assert_eq!(out["a.quarantine.bin"], [&[0; 32][..], &good[..7]].concat());
-    assert_eq!((manifest.counts.input, manifest.counts.bad.quarantined), (4, 2));
+    assert_eq!((manifest.totals.counts.input, manifest.totals.counts.bad.quarantined), (4, 2));
 }
 
 #[test]
@@ -244,7 +247,10 @@ fn on_error_skip_counts_and_stop_leaves_nothing() {
     let out = folder.path().join("skip");
     let settings = Settings { on_error: BadPolicy::Skip, ..split_everything() };
     let manifest = run(JobRequest { settings, ..request(&input, &out) });
-    assert_eq!((manifest.counts.bad.skipped, manifest.counts.bad.quarantined), (18, 0));
+    assert_eq!(
+        (manifest.totals.counts.bad.skipped, manifest.totals.counts.bad.quarantined),
+        (18, 0)
+    );
     assert!(!contents(&out).keys().any(|name| name.contains("quarantine")));
 
     let out = folder.path().join("stop");
@@ -311,7 +317,7 @@ fn a_mated_line_says_what_was_proven() {
     let bytes: Vec<u8> = all.iter().flat_map(|record| encoded(Format::Psv, record)).collect();
     let input = write(folder.path(), "a.psv", &bytes);
     let out = folder.path().join("out");
-    let counts = run(request(&input, &out)).counts;
+    let counts = run(request(&input, &out)).totals.counts;
     let proofs = &contents(&out)["a.mated.jsonl"];
     let (file, mut nodes) = (input.to_str().unwrap(), 0);
     let expected = all.iter().enumerate().filter_map(|(index, record)| {
@@ -341,7 +347,7 @@ fn dropped_mates_and_unknowns_are_counted() {
     let out = folder.path().join("out");
     let (mated, unknown) = (MatedPolicy::Drop, UnknownPolicy::Drop);
     let settings = Settings { mated, unknown, ..split_everything() };
-    let counts = run(JobRequest { settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &out) }).totals.counts;
     assert_eq!(counts.mated.dropped, counts.verdicts.win + counts.verdicts.loss);
     assert_eq!(counts.unknown.dropped, counts.verdicts.unknown.values().sum::<u64>());
     assert!(counts.mated.dropped > 0 && counts.unknown.dropped > 0);
@@ -361,7 +367,7 @@ fn relabelled_mates_keep_their_place_and_every_other_byte() {
     let input = write(folder.path(), "a.psv", &bytes);
     let out = folder.path().join("out");
     let settings = Settings { mated: MatedPolicy::Relabel, ..Settings::default() };
-    let counts = run(JobRequest { settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &out) }).totals.counts;
     let kept = &contents(&out)["a.psv"];
     assert_eq!(kept.len(), bytes.len());
     let mut changed = 0;
@@ -394,7 +400,8 @@ fn filters_must_all_hold_and_the_first_that_fails_is_counted() {
     settings.filters.max_abs_eval_cp = Some(500);
     settings.filters.min_ply = Some(4);
     settings.filters.max_ply = Some(80);
-    let counts = run(JobRequest { settings, ..request(&input, &folder.path().join("out")) }).counts;
+    let counts =
+        run(JobRequest { settings, ..request(&input, &folder.path().join("out")) }).totals.counts;
     let filtered = [(Condition::MaxAbsEval, 3), (Condition::MinPly, 1), (Condition::MaxPly, 1)];
     assert_eq!(counts.filtered, BTreeMap::from(filtered));
     assert_eq!(counts.input, 7);
@@ -408,7 +415,7 @@ fn positions_in_check_are_not_searched_on_request() {
     let mut settings = Settings::default();
     settings.search.in_check = InCheck::Skip;
     let out = folder.path().join("out");
-    let counts = run(JobRequest { settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &out) }).totals.counts;
     assert_eq!((counts.verdicts.not_searched, counts.kept), (1, 1));
     assert_eq!(contents(&out)["a.sfen"], text.as_bytes());
 }
@@ -446,14 +453,15 @@ fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_posit
         for (input, out) in [(plain, "plain"), (packed, "packed")] {
             let out = folder.path().join(name).join(out);
             let to = Some("sfen".parse().unwrap());
-            let counts = run(JobRequest { to, unreadable, ..request(&input, &out) }).counts;
+            let counts = run(JobRequest { to, unreadable, ..request(&input, &out) }).totals.counts;
             let records = before as u64 + 4;
             assert_eq!((counts.input, counts.bad.quarantined), (records, 3), "{name}");
             // One record a shard: two begin in the middle of the line.
             let shards = (before..before + 3).map(|i| Shard::new(i as u32 + 1, records as u32));
             for shard in shards {
-                let counts =
-                    run(JobRequest { to, shard, unreadable, ..request(&input, &out) }).counts;
+                let counts = run(JobRequest { to, shard, unreadable, ..request(&input, &out) })
+                    .totals
+                    .counts;
                 assert_eq!((counts.input, counts.bad.quarantined), (1, 1), "{name}");
             }
             let out = contents(&out);
@@ -480,7 +488,7 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
 
     let settings = Settings { fill: "ply=7".parse().unwrap(), ..Settings::default() };
     let out = folder.path().join("out");
-    let counts = run(JobRequest { to, settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { to, settings, ..request(&input, &out) }).totals.counts;
     let converted = counts.input - counts.bad.quarantined;
     assert_eq!(counts.invented, BTreeMap::from([("ply".to_owned(), converted)]));
     assert_eq!(counts.lost, BTreeMap::new());
@@ -488,7 +496,7 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
     assert!(!kept.is_empty() && kept.chunks(40).all(|record| record[36..38] == [7, 0]));
 
     let to = Some("hcp".parse().unwrap());
-    let counts = run(JobRequest { to, force: true, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { to, force: true, ..request(&input, &out) }).totals.counts;
     assert_eq!(counts.lost.keys().collect::<Vec<_>>(), ["eval", "move", "result"]);
 }
 
@@ -499,7 +507,7 @@ fn empty_inputs_give_empty_outputs() {
         let input = write(folder.path(), name, b"");
         let out = folder.path().join(name).with_extension("out");
         let manifest = run(JobRequest { settings: split_everything(), ..request(&input, &out) });
-        assert_eq!(manifest.counts.input, 0);
+        assert_eq!(manifest.totals.counts.input, 0);
         let out = contents(&out);
         assert_eq!((out.len(), out.values().all(Vec::is_empty)), (7, true));
     }
@@ -511,7 +519,7 @@ fn more_shards_than_records_are_fine() {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2));
     let out = folder.path().join("out");
     let counts = (1..=5).map(|index| {
-        run(JobRequest { shard: Shard::new(index, 5), ..request(&input, &out) }).counts.input
+        run(JobRequest { shard: Shard::new(index, 5), ..request(&input, &out) }).totals.counts.input
     });
     assert_eq!(counts.sum::<u64>(), 2);
 }

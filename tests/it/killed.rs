@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::jobs::checkpoint::{Checkpoint, CheckpointContent};
+use kyokumen::jobs::checkpoint::Checkpoint;
+use kyokumen::jobs::record_totals::RecordProgress;
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
@@ -259,9 +260,10 @@ fn a_signal_leaves_what_can_be_gone_on_with() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{}", message(&output));
         assert!(!out.join("a.lock").exists());
-        let checkpoint = Checkpoint::read(&out.join("a.checkpoint")).unwrap().unwrap();
+        let checkpoint =
+            Checkpoint::<RecordProgress>::read(&out.join("a.checkpoint")).unwrap().unwrap();
         let told = message(&output);
-        let records = checkpoint.place.counts.input.to_string();
+        let records = checkpoint.progress.place.counts.input.to_string();
         assert_data_eq!(
             told.replace(&records, "N"),
             str![[r#"
@@ -297,7 +299,15 @@ error: cannot write [FOLDER]/[..]: File too large (os error 27)
 "#]]
     );
     no_half_file_has_its_name(&out, &whole);
-    assert!(Checkpoint::read(&out.join("a.checkpoint")).unwrap().unwrap().place.blocks > 0);
+    assert!(
+        Checkpoint::<RecordProgress>::read(&out.join("a.checkpoint"))
+            .unwrap()
+            .unwrap()
+            .progress
+            .place
+            .blocks
+            > 0
+    );
     let output = job.run(&out);
     assert!(output.status.success(), "{}", message(&output));
     check(&out, &whole);

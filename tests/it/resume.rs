@@ -15,7 +15,7 @@ use kyokumen::format::Format;
 use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
-use kyokumen::jobs::run::Completed;
+use kyokumen::jobs::record_run::Completed;
 use kyokumen::jobs::settings::DatasetSettings;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::jobs::shares::Shares;
@@ -422,7 +422,7 @@ fn what_is_done_is_not_done_again() {
     let before = contents(&request.output);
     let second = run(request.clone(), 1).unwrap();
     assert!(!first.was_done && second.was_done);
-    assert_eq!(second.manifest.counts, first.manifest.counts);
+    assert_eq!(second.manifest.totals.counts, first.manifest.totals.counts);
     assert!(contents(&request.output) == before);
     let mut other = request.clone();
     other.settings.search.depth_plies = 7;

@@ -36,9 +36,13 @@ pub(super) struct SettingArgs {
     #[arg(long)]
     pub(super) openings_filter: bool,
 
-    /// Folder of the outputs, made if it is not there
-    #[arg(short, long, value_name = "DIR")]
+    /// Folder of the outputs, made if it does not exist, or its URL
+    #[arg(short, long, value_name = "DIR", value_parser = location())]
     pub(super) output: Option<PathBuf>,
+
+    /// Local folder for outputs that go to a URL; --resume needs the same one [default: that of the system]
+    #[arg(long, value_name = "DIR")]
+    pub(super) tmp_dir: Option<PathBuf>,
 
     /// Start of the outputs' names [default: selfplay]
     #[arg(long)]
@@ -51,6 +55,10 @@ pub(super) struct SettingArgs {
     /// Games of all shards
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) games: Option<u64>,
+
+    /// Play at most N of the games; shards are parts of these
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
+    pub(super) limit: Option<u64>,
 
     /// Seed of the random numbers [default: 1]
     #[arg(long, value_parser = whole_number::<u64>(..))]
@@ -80,6 +88,10 @@ pub(super) struct SettingArgs {
     /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node exporter reads it
     #[arg(long, value_name = "FILE.prom")]
     pub(super) metrics: Option<PathBuf>,
+
+    /// Show what would be read and written, and play nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
 
     /// Threads that evaluate, each with games of its own; 0 is all cores [default: 0]
     #[arg(long, value_parser = threads(), help_heading = "Speed")]

@@ -1,5 +1,6 @@
 //! What `kyokumen selfplay` does: a request to the library, and a report.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,14 +10,14 @@ use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 use super::args::{GameArgs, PuctName, RepetitionName, SettingArgs};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::failure::{Failure, plan_error, run_error};
-use crate::cli::message::say;
+use crate::cli::message::{name, say};
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
 use crate::cli::progress::Shown;
 use crate::cli::report::{counted, records};
 use crate::cli::search_args::check_table;
 use crate::format::Format;
-use crate::jobs::selfplay_manifest::{GameTotals, SelfPlayManifest};
+use crate::jobs::game_totals::{GameCounts, GameManifest};
 use crate::records::format_name::FormatName;
 use crate::records::shard_choice::ShardChoice;
 use crate::selfplay::error::SelfPlayError;
@@ -30,10 +31,14 @@ use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
 
 pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
-    let mode = settings.progress.unwrap_or_default();
+    let (mode, dry_run) = (settings.progress.unwrap_or_default(), settings.dry_run);
     let plan = SelfPlayPlan::new(settings.request(config)?).map_err(plan_error)?;
+    if dry_run {
+        show_plan(&plan)?;
+        return Ok(ExitStatus::Done);
+    }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let folder = plan.folder.clone();
+    let folder = plan.files.final_folder().to_owned();
     let display = mode.display(Some(plan.numbers.end - plan.numbers.start));
     let played = selfplay(plan, display, &interrupt.cancel());
     let SelfPlayed { manifest, was_done } = played.map_err(|error| run_error(error, &interrupt))?;
@@ -46,9 +51,23 @@ pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Res
     Ok(ExitStatus::Done)
 }
 
-fn report(manifest: &SelfPlayManifest, folder: &Path) {
-    say!("{}", summary(&manifest.games));
-    if !manifest.reproducible {
+/// Shows what a plan would read and write.
+fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let models = plan.models.iter().map(ToString::to_string);
+    let openings = plan.identity.inputs.iter().map(|input| input.file.clone());
+    for input in models.chain(openings) {
+        writeln!(out, "read {}", name(&input))?;
+    }
+    for path in plan.files.paths() {
+        writeln!(out, "write {}", name(&plan.files.destination(path).to_string_lossy()))?;
+    }
+    writeln!(out, "{}", quantity(plan.numbers.end - plan.numbers.start, "game"))
+}
+
+fn report(manifest: &GameManifest, folder: &Path) {
+    say!("{}", summary(&manifest.totals.games));
+    if !manifest.totals.reproducible {
         say!(
             "the networks' answers depend on the batch: another run will not write the same bytes"
         );
@@ -59,8 +78,8 @@ fn report(manifest: &SelfPlayManifest, folder: &Path) {
 }
 
 /// One line about the games.
-fn summary(games: &GameTotals) -> String {
-    let GameTotals { played, dropped, mated_openings, endings, results, moves, .. } = games;
+fn summary(games: &GameCounts) -> String {
+    let GameCounts { played, dropped, mated_openings, endings, results, moves, .. } = games;
     let words = |counts: &std::collections::BTreeMap<String, u64>| {
         let counts: Vec<(u64, String)> =
             counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
@@ -129,11 +148,12 @@ impl SettingArgs {
             from: self.from,
             openings_filter: self.openings_filter,
             output,
+            tmp_dir: self.tmp_dir,
             name: self.name,
             to: self
                 .to
                 .unwrap_or(FormatName { format: Format::Hcpe3, compression: Compression::None }),
-            games,
+            games: self.limit.map_or(games, |limit| limit.min(games)),
             seed: self.seed.unwrap_or(1),
             shard,
             force: self.force,

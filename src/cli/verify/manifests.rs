@@ -2,21 +2,17 @@
 
 use std::io;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::super::message::name;
 use super::super::report::json_line;
 use crate::cli::exit::{ExitStatus, usage_if};
 use crate::engine::messages::told;
 use crate::jobs::output_verification::{OutputsReport, verify_outputs};
-use crate::ops::rearrange::OperationManifest;
-use crate::records::account::OutputEntry;
-use crate::records::account_file::ManifestError;
 
 /// Compares outputs with their manifests, and the manifests of shards with each other.
 pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> {
-    let reports =
-        verify_outputs(files, outputs_of).map_err(|error| usage_if(error.is_usage(), error))?;
+    let reports = verify_outputs(files).map_err(|error| usage_if(error.is_usage(), error))?;
     for report in &reports {
         if json { json_line(report) } else { write(report) }?;
     }
@@ -27,10 +23,6 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus>
             anyhow::bail!("the outputs are not as their manifests say, in {faults} points")
         }
     }
-}
-
-fn outputs_of(manifest: &Path) -> Result<Vec<OutputEntry>, ManifestError> {
-    OperationManifest::read(manifest).map(|account| account.outputs)
 }
 
 fn write(report: &OutputsReport) -> io::Result<()> {

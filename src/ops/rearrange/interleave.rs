@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::account::{FinishedOperation, OperationManifest};
+use super::account::FinishedOperation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::error::RunError;
 use crate::engine::prefetch::Prefetch;
 use crate::engine::progress::Progress;
+use crate::jobs::operation_totals::OperationManifest;
 use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::counts::Counts;

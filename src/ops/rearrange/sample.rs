@@ -10,7 +10,7 @@ mod random_access;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::account::{FinishedOperation, OperationManifest};
+use super::account::FinishedOperation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
@@ -18,6 +18,7 @@ use super::pass::{Checksums, RunControl, block_worker, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
+use crate::jobs::operation_totals::OperationManifest;
 use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;

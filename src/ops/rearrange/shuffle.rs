@@ -10,7 +10,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::account::{FinishedOperation, OperationManifest};
+use super::account::FinishedOperation;
 use super::copying::gather;
 use super::items::{EncodedUnits, process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};
@@ -21,6 +21,7 @@ use super::process_partitions::process_partitions;
 use super::sorted_partition::SortedPartition;
 use crate::engine::progress::Progress;
 use crate::format::Format;
+use crate::jobs::operation_totals::OperationManifest;
 use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;

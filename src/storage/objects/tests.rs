@@ -9,9 +9,9 @@ use super::*;
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::jobs::filter::filter;
-use crate::jobs::manifest::Manifest;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::jobs::plan::{JobPlan, JobRequest};
+use crate::jobs::record_totals::RecordManifest;
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
 use crate::jobs::status::{ShardState, status};
@@ -194,8 +194,8 @@ fn assert_same(one: &Path, other: &Path) {
         let read = |folder: &Path| files::read(&folder.join(&name)).unwrap();
         if name.ends_with(".manifest.json") {
             let sums = |folder: &Path| -> Vec<Option<Sha256Sum>> {
-                let manifest = Manifest::read(&folder.join(&name)).unwrap();
-                let inputs = manifest.inputs.iter().map(|input| input.sha256);
+                let manifest = RecordManifest::read(&folder.join(&name)).unwrap();
+                let inputs = manifest.totals.inputs.iter().map(|input| input.sha256);
                 inputs.chain(manifest.outputs.iter().map(|output| output.sha256)).collect()
             };
             assert_eq!(sums(one), sums(other), "{name}");
@@ -284,7 +284,7 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     run_filter(request(whole)).unwrap();
     // A run whose outputs are whole, and that is interrupted before it sends them.
     let plan = JobPlan::new(request(out)).unwrap();
-    let staging = plan.staging.clone().unwrap();
+    let staging = plan.files.staging.clone().unwrap();
     own_files::create_private_folder(&staging.folder).unwrap();
     let here = JobRequest { output: staging.folder.clone(), ..request(out) };
     run_filter(here).unwrap();
@@ -315,9 +315,10 @@ fn only_the_same_run_is_gone_on_with() {
     let out = "memory://same/out";
     let request = || request("memory://same/a.hcp", out, folder.path());
     run_filter(request()).unwrap();
-    let manifest = Manifest::read(&Path::new(out).join("a.manifest.json")).unwrap();
+    let manifest = RecordManifest::read(&Path::new(out).join("a.manifest.json")).unwrap();
     assert!(
-        manifest.inputs[0].identity.etag.is_some() && manifest.identity().inputs[0].etag.is_some()
+        manifest.totals.inputs[0].identity.etag.is_some()
+            && manifest.identity().inputs[0].etag.is_some()
     );
     let mut other = JobRequest { resume: true, ..request() };
     other.settings.search.nodes = 101;

@@ -1,6 +1,5 @@
 //! Records that are written with the mean of their copies: found partition by partition, written in a second reading.
 
-use super::super::average_counts::AverageCounts;
 use super::super::items::BlockUnits;
 use super::super::numbers::{AscendingValues, NumberedValues};
 use super::super::partitioned::significant_bits;
@@ -12,6 +11,7 @@ use super::mean::{Copies, Total};
 use super::summing::SUMMED_BYTES;
 use crate::format::move16::Dialect;
 use crate::format::{Field, GameResult, MergedLabels, RawUnit};
+use crate::jobs::operation_totals::AverageCounts;
 use crate::ops::error::OperationError;
 use crate::ops::rearrange::partitions::MemoryShare;
 

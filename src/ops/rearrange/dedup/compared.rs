@@ -1,6 +1,6 @@
 //! What comes of comparing the records of a partition.
 
-use super::super::average_counts::AverageCounts;
+use crate::jobs::operation_totals::AverageCounts;
 
 /// More records than any archive has.
 pub(super) const MAX_RECORDS: u64 = 1 << 40;

@@ -1,0 +1,128 @@
+//! Totals of runs whose kind is known only when their manifest or checkpoint is read.
+
+use serde::de::{Error, IntoDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::game_totals::{GameProgress, GameTotals};
+use super::identity::RunDescription;
+use super::manifest::Totals;
+use super::operation_totals::OperationTotals;
+use super::record_totals::{RecordProgress, RecordTotals};
+use crate::records::account::{InputIdentity, OutputEntry};
+use crate::records::account_check::ContradictionError;
+use crate::records::counts::ImbalanceError;
+
+/// The totals of a run of any kind.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum AnyTotals {
+    /// Records of archives.
+    Records(Box<RecordTotals>),
+    /// Games of self-play.
+    Games(Box<GameTotals>),
+    /// Records of archives, in an operation without shards.
+    Operation(Box<OperationTotals>),
+}
+
+/// The progress of a run of any kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum AnyProgress {
+    Records(RecordProgress),
+    Games(GameProgress),
+}
+
+impl AnyTotals {
+    /// The totals of a run over records, if it is one.
+    pub const fn of_records(&self) -> Option<&RecordTotals> {
+        match self {
+            Self::Records(totals) => Some(totals),
+            Self::Games(_) | Self::Operation(_) => None,
+        }
+    }
+
+    /// The name of what is counted.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Records(_) | Self::Operation(_) => "records",
+            Self::Games(_) => "games",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyTotals {
+    /// Tells the kinds apart by a key. An untagged enum would lose the message about a wrong value.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = Map::<String, Value>::deserialize(deserializer)?;
+        let (has_games, has_saved) = (values.contains_key("games"), values.contains_key("saved"));
+        let values = Value::Object(values).into_deserializer();
+        if has_games {
+            GameTotals::deserialize(values).map(|totals| Self::Games(Box::new(totals)))
+        } else if has_saved {
+            RecordTotals::deserialize(values).map(|totals| Self::Records(Box::new(totals)))
+        } else {
+            OperationTotals::deserialize(values).map(|totals| Self::Operation(Box::new(totals)))
+        }
+        .map_err(D::Error::custom)
+    }
+}
+
+impl Totals for AnyTotals {
+    fn input_identities(&self) -> Vec<InputIdentity> {
+        match self {
+            Self::Records(totals) => totals.input_identities(),
+            Self::Games(totals) => totals.input_identities(),
+            Self::Operation(totals) => totals.input_identities(),
+        }
+    }
+
+    fn check(
+        &self,
+        run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ContradictionError> {
+        match self {
+            Self::Records(totals) => totals.check(run, outputs),
+            Self::Games(totals) => totals.check(run, outputs),
+            Self::Operation(totals) => totals.check(run, outputs),
+        }
+    }
+
+    fn check_balance(
+        &self,
+        run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ImbalanceError> {
+        match self {
+            Self::Records(totals) => totals.check_balance(run, outputs),
+            Self::Games(totals) => totals.check_balance(run, outputs),
+            Self::Operation(totals) => totals.check_balance(run, outputs),
+        }
+    }
+
+    fn add(&mut self, next: &Self) {
+        match (self, next) {
+            (Self::Records(totals), Self::Records(next)) => totals.add(next),
+            (Self::Games(totals), Self::Games(next)) => totals.add(next),
+            _ => unreachable!("the shards of one run count the same"),
+        }
+    }
+
+    fn finish_merge(&mut self, elapsed_s: f64) {
+        match self {
+            Self::Records(totals) => totals.finish_merge(elapsed_s),
+            Self::Games(totals) => totals.finish_merge(elapsed_s),
+            Self::Operation(totals) => totals.finish_merge(elapsed_s),
+        }
+    }
+
+    fn can_have_shards(&self) -> bool {
+        !matches!(self, Self::Operation(_))
+    }
+
+    fn is_from_start(&self) -> bool {
+        self.of_records().is_none_or(RecordTotals::is_from_start)
+    }
+}

@@ -1,0 +1,200 @@
+//! What a run of self-play reads and counts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::checkpoint::RunProgress;
+use super::identity::RunDescription;
+use super::manifest::{Manifest, ParentManifest, Totals};
+use crate::format::Format;
+use crate::records::account::{InputIdentity, OutputEntry};
+use crate::records::account_check::{ContradictionError, check_numbers};
+use crate::records::counts::{ImbalanceError, equal};
+use crate::records::format_name::FormatName;
+use crate::records::shard::Shard;
+use crate::records::stream::Stream;
+use crate::storage::checksum::Sha256Sum;
+
+/// The manifest of a run of self-play.
+pub type GameManifest = Manifest<GameTotals>;
+
+/// What a run of self-play reads and counts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GameTotals {
+    /// The openings.
+    pub inputs: Vec<InputIdentity>,
+    /// Where the openings come from, if their manifest is beside them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub openings_origin: Option<FileOrigin>,
+    /// The networks, one per device.
+    pub networks: Vec<NetworkEntry>,
+    /// Whether evaluations depend on the position only, bit by bit. Then another run of these settings writes the same
+    /// bytes. Tested at the start of each process.
+    pub reproducible: bool,
+    /// What happened to the games.
+    pub games: GameCounts,
+}
+
+/// How far a run of self-play has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct GameProgress {
+    /// Game numbers that are finished.
+    pub(crate) done: u64,
+    pub(crate) games: GameCounts,
+    /// Whether the networks of all processes so far are reproducible.
+    pub(crate) reproducible: bool,
+}
+
+impl Default for GameProgress {
+    fn default() -> Self {
+        Self { done: 0, games: GameCounts::default(), reproducible: true }
+    }
+}
+
+impl RunProgress for GameProgress {
+    fn done(&self) -> u64 {
+        self.done
+    }
+}
+
+/// A network in a manifest.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NetworkEntry {
+    /// Name of the file without the folder, or `uniform`, `hashed`, `run:COMMAND`.
+    pub model: String,
+    /// SHA-256 of the file.
+    pub sha256: Option<Sha256Sum>,
+    /// The library or process that runs it.
+    pub runtime: String,
+}
+
+/// Where a file comes from, by the manifest that lists it as an output.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileOrigin {
+    /// The command that wrote it.
+    pub command: String,
+    /// The manifest.
+    pub manifest: ParentManifest,
+    /// SHA-256 of the file in the manifest.
+    pub sha256: Option<Sha256Sum>,
+}
+
+/// What happened to the games.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GameCounts {
+    /// Games played, whether written or dropped.
+    pub played: u64,
+    /// Games written.
+    pub written: u64,
+    /// Dropped games by reason: `too_short`, `move_limit`.
+    pub dropped: BTreeMap<String, u64>,
+    /// Game numbers whose opening is decided by a mate.
+    pub mated_openings: u64,
+    /// All games by ending: `mate_or_resignation`, `repetition`, `declaration`, `move_limit`.
+    pub endings: BTreeMap<String, u64>,
+    /// All games by result: `black`, `white`, `draw`.
+    pub results: BTreeMap<String, u64>,
+    /// Moves of the written games.
+    pub moves: u64,
+    /// Positions of the written games that are for training.
+    pub training_positions: u64,
+    /// Simulations in all games.
+    pub simulations: u64,
+}
+
+impl Totals for GameTotals {
+    fn input_identities(&self) -> Vec<InputIdentity> {
+        self.inputs.clone()
+    }
+
+    fn check(
+        &self,
+        _run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ContradictionError> {
+        check_numbers(&self.games, &[], outputs)?;
+        match outputs {
+            [output] if output.stream == Stream::Kept => Ok(()),
+            _ => {
+                let (found, expected) = (outputs.len(), "one of games");
+                Err(ContradictionError::Outputs { found, expected })
+            }
+        }
+    }
+
+    fn check_balance(
+        &self,
+        run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ImbalanceError> {
+        let games = &self.games;
+        for (what, counts) in [("endings", &games.endings), ("results", &games.results)] {
+            equal(what, sum(counts), "games played", games.played)?;
+        }
+        let accounted = games.written.saturating_add(sum(&games.dropped));
+        equal("games written and dropped", accounted, "games played", games.played)?;
+        if let (Some(format), [output]) = (format(run), outputs) {
+            let (what, expected) = if format.holds_games() {
+                ("moves of games written", games.moves)
+            } else {
+                ("positions to be trained on", games.training_positions)
+            };
+            equal("records of the output", output.records, what, expected)?;
+        }
+        let done = games.done();
+        let expected = games_of(&run.settings, run.shard.as_deref()).unwrap_or(done);
+        equal("games and mated openings", done, "games of the run", expected)
+    }
+
+    fn add(&mut self, next: &Self) {
+        self.games.add(&next.games);
+        self.reproducible &= next.reproducible;
+    }
+}
+
+/// The sum of counts that anybody may have written.
+fn sum(counts: &BTreeMap<String, u64>) -> u64 {
+    counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count))
+}
+
+/// The format of the games.
+fn format(run: &RunDescription) -> Option<Format> {
+    let to = run.settings.get("to")?.as_str()?;
+    to.parse::<FormatName>().ok().map(|name| name.format)
+}
+
+/// The number of games of a run or a shard, by its settings.
+pub(crate) fn games_of(settings: &Map<String, Value>, shard: Option<&str>) -> Option<u64> {
+    let games = settings.get("games").and_then(Value::as_u64)?;
+    let Some(shard) = shard else { return Some(games) };
+    let range = shard.parse::<Shard>().ok()?.range(games);
+    Some(range.end - range.start)
+}
+
+impl GameCounts {
+    /// Game numbers that are finished.
+    pub fn done(&self) -> u64 {
+        self.played + self.mated_openings
+    }
+
+    fn add(&mut self, next: &Self) {
+        for (counts, next) in [
+            (&mut self.endings, &next.endings),
+            (&mut self.results, &next.results),
+            (&mut self.dropped, &next.dropped),
+        ] {
+            for (word, count) in next {
+                *counts.entry(word.clone()).or_default() += count;
+            }
+        }
+        self.played += next.played;
+        self.written += next.written;
+        self.mated_openings += next.mated_openings;
+        self.moves += next.moves;
+        self.training_positions += next.training_positions;
+        self.simulations += next.simulations;
+    }
+}

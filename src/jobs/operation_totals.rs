@@ -1,0 +1,125 @@
+//! What an operation on archives reads and counts: shuffle, dedup, split, sample, interleave.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::identity::RunDescription;
+use super::manifest::{Manifest, Totals};
+use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
+use crate::records::account_check::{ContradictionError, check_numbers};
+use crate::records::counts::{BadCounts, Condition, ImbalanceError, equal};
+use crate::records::stream::Stream;
+
+/// The manifest of an operation, as written to `FILE.manifest.json`.
+pub type OperationManifest = Manifest<OperationTotals>;
+
+/// What an operation reads and counts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OperationTotals {
+    /// What was read, in order.
+    pub inputs: Vec<InputEntry>,
+    /// What happened to the records.
+    pub counts: OperationCounts,
+    /// Records per second.
+    pub records_per_s: f64,
+}
+
+/// What became of the records. `input` = `written` + `filtered` + `bad`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OperationCounts {
+    /// Records read.
+    pub input: u64,
+    /// Records written.
+    pub written: u64,
+    /// Records that were left out, and remarks in text, by the reason.
+    pub filtered: BTreeMap<Condition, u64>,
+    /// Records that could not be used.
+    pub bad: BadCounts,
+    /// Records that were written with the mean of their copies, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub averaged: Option<AverageCounts>,
+}
+
+/// How many records were written with the mean of their copies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct AverageCounts {
+    /// Records that stand for several.
+    pub records: u64,
+    /// Those that they stand for, themselves included.
+    pub copies: u64,
+    /// The most that one stands for.
+    pub most_copies: u64,
+    /// Records whose evaluation is another than that of the first copy.
+    pub evaluations: u64,
+    /// Records whose result is.
+    pub results: u64,
+    /// Records whose move is.
+    pub moves: u64,
+}
+
+impl AverageCounts {
+    /// Checks that these can be counts of so many records that were written.
+    ///
+    /// # Errors
+    /// [`ImbalanceError`] with the two sides that contradict each other.
+    fn check(&self, written: u64) -> Result<(), ImbalanceError> {
+        let Self { records, copies, .. } = *self;
+        equal("records with a mean", records.min(written), "of those that were written", records)?;
+        for changed in [self.evaluations, self.results, self.moves] {
+            equal("changed records", changed.min(records), "of those with a mean", changed)?;
+        }
+        // Each stands for two at least.
+        let least = records.saturating_mul(2);
+        equal("copies of records with a mean", copies.max(least), "two for each and more", copies)
+    }
+}
+
+impl Totals for OperationTotals {
+    fn input_identities(&self) -> Vec<InputIdentity> {
+        self.inputs.iter().map(|input| input.identity.clone()).collect()
+    }
+
+    fn check(
+        &self,
+        _run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ContradictionError> {
+        check_numbers(&self.counts, &self.inputs, outputs)
+    }
+
+    fn check_balance(
+        &self,
+        _run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ImbalanceError> {
+        let counts = &self.counts;
+        let filtered = counts.filtered.values().sum::<u64>();
+        let all = counts.written + filtered + counts.bad.all();
+        equal("input", counts.input, "written + filtered + bad", all)?;
+        let read = self.inputs.iter().map(|input| input.to - input.from).sum();
+        equal("records read", read, "input", counts.input)?;
+        if let Some(averaged) = counts.averaged {
+            averaged.check(counts.written)?;
+        }
+        let in_files = |stream| {
+            let files = outputs.iter().filter(|output| output.stream == stream);
+            files.map(|output| output.records).sum()
+        };
+        equal("records in the outputs", in_files(Stream::Kept), "written", counts.written)?;
+        for stream in [Stream::Quarantine, Stream::QuarantineLines] {
+            let bad = counts.bad.quarantined;
+            equal("records in a side file", in_files(stream), "quarantined", bad)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, _next: &Self) {
+        unreachable!("operations have no shards");
+    }
+
+    fn can_have_shards(&self) -> bool {
+        false
+    }
+}

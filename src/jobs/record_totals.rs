@@ -1,0 +1,242 @@
+//! What a run over the records of archives reads and counts.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::checkpoint::RunProgress;
+use super::identity::{DATASET, FILTER, MERGE, RELABEL, RunDescription};
+use super::manifest::{Manifest, Totals, per_s};
+use super::settings::{MatedPolicy, UnknownPolicy};
+use crate::format::Format;
+use crate::mate::judge::MemoHits;
+use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
+use crate::records::account_check::{ContradictionError, check_numbers};
+use crate::records::bad_record::BadPolicy;
+use crate::records::counts::{Counts, ImbalanceError, equal};
+use crate::records::format_name::FormatName;
+use crate::records::resume_point::ResumePoint;
+use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
+
+/// The manifest of a run over records.
+pub type RecordManifest = Manifest<RecordTotals>;
+
+/// What a run over records reads and counts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RecordTotals {
+    /// What was read, in order.
+    pub inputs: Vec<InputEntry>,
+    /// What happened to the records.
+    pub counts: Counts,
+    /// Records per second.
+    pub records_per_s: f64,
+    /// Nodes per second of all threads, without the nodes in `saved`.
+    pub nodes_per_s: f64,
+    /// Records that needed no search because an equal position had been searched. `counts` contains them, with the
+    /// nodes of that search. Varies from run to run.
+    pub saved: MemoHits,
+}
+
+/// How far a run over records has come.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RecordProgress {
+    /// The place in the input, and the counts up to there.
+    pub place: ResumePoint,
+    /// Records that needed no search.
+    pub saved: MemoHits,
+}
+
+impl RunProgress for RecordProgress {
+    fn done(&self) -> u64 {
+        self.place.counts.input
+    }
+}
+
+impl RecordTotals {
+    /// The totals of a run of this duration.
+    pub(crate) fn new(
+        inputs: Vec<InputEntry>,
+        counts: Counts,
+        saved: MemoHits,
+        elapsed_s: f64,
+    ) -> Self {
+        let mut totals = Self { inputs, counts, records_per_s: 0.0, nodes_per_s: 0.0, saved };
+        totals.set_rates(elapsed_s);
+        totals
+    }
+
+    fn set_rates(&mut self, elapsed_s: f64) {
+        self.records_per_s = per_s(self.counts.input, elapsed_s);
+        let nodes = self.counts.nodes.saturating_sub(self.saved.nodes);
+        self.nodes_per_s = per_s(nodes, elapsed_s);
+    }
+
+    /// Records or lines that an output of a run should have.
+    pub(crate) fn records_of(&self, stream: Stream, command: &str) -> u64 {
+        let counts = &self.counts;
+        match stream {
+            Stream::Kept => counts.kept + counts.mated.relabelled + counts.evaluations.all(),
+            Stream::Mated => counts.mated.split,
+            Stream::MatedLines => counts.mated.all(),
+            Stream::Unknown => counts.unknown.split,
+            // Unknown positions are rows of a table like all others.
+            Stream::UnknownLines if counts.rows > 0 || command == DATASET => 0,
+            Stream::UnknownLines => counts.verdicts.unknown.values().sum(),
+            Stream::Rows => counts.rows,
+            Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
+        }
+    }
+}
+
+impl Totals for RecordTotals {
+    fn input_identities(&self) -> Vec<InputIdentity> {
+        self.inputs.iter().map(|input| input.identity.clone()).collect()
+    }
+
+    fn check(
+        &self,
+        run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ContradictionError> {
+        check_numbers(&self.counts, &self.inputs, outputs)?;
+        self.inputs.iter().try_for_each(check_input)?;
+        check_streams(run, outputs)?;
+        if matches!(&*run.command, FILTER | RELABEL) {
+            outputs.iter().try_for_each(check_size)?;
+        }
+        Ok(())
+    }
+
+    fn check_balance(
+        &self,
+        run: &RunDescription,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ImbalanceError> {
+        self.counts.check_balance()?;
+        let read = self.inputs.iter().map(|input| input.to - input.from).sum();
+        equal("records read", read, "input", self.counts.input)?;
+        let in_file: BTreeMap<Stream, u64> =
+            outputs.iter().map(|output| (output.stream, output.records)).collect();
+        for stream in Stream::ALL {
+            let in_file = in_file.get(&stream).copied();
+            // A merge writes one of the outputs.
+            if in_file.is_some() || run.command != MERGE {
+                let (in_file, counted) =
+                    (in_file.unwrap_or(0), self.records_of(stream, &run.command));
+                equal("records in an output", in_file, "records counted for it", counted)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, next: &Self) {
+        for (input, next) in self.inputs.iter_mut().zip(&next.inputs) {
+            if input.from == input.to {
+                input.offset = next.offset;
+            }
+            input.to = next.to;
+            input.bytes = input.bytes.saturating_add(next.bytes);
+        }
+        self.counts.add(&next.counts);
+        self.saved.add(next.saved);
+    }
+
+    fn finish_merge(&mut self, elapsed_s: f64) {
+        // Each shard has checksums of its own part only.
+        self.inputs.iter_mut().for_each(|input| input.sha256 = None);
+        self.set_rates(elapsed_s);
+    }
+
+    fn is_from_start(&self) -> bool {
+        self.inputs.iter().all(|input| input.from == 0)
+    }
+}
+
+/// The streams that a command writes, in the order of [`Stream::ALL`].
+pub(crate) fn streams(
+    command: &str,
+    mated: MatedPolicy,
+    unknown: UnknownPolicy,
+    on_error: BadPolicy,
+) -> impl Iterator<Item = Stream> {
+    let (writes_rows, sorts_records) = (command == DATASET, sorts_records(command));
+    Stream::ALL.into_iter().filter(move |stream| match stream {
+        Stream::Kept => !writes_rows,
+        Stream::MatedLines | Stream::UnknownLines => sorts_records,
+        Stream::Mated => sorts_records && mated == MatedPolicy::Split,
+        Stream::Unknown => sorts_records && unknown == UnknownPolicy::Split,
+        Stream::Rows => writes_rows,
+        Stream::Quarantine | Stream::QuarantineLines => on_error == BadPolicy::Quarantine,
+    })
+}
+
+/// Whether a command sorts records by verdict.
+fn sorts_records(command: &str) -> bool {
+    command != DATASET && command != RELABEL
+}
+
+/// Checks that each output that the settings ask for is there once. A merge has one output.
+fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), ContradictionError> {
+    if run.command == MERGE {
+        let found = outputs.len();
+        let expected = ContradictionError::Outputs { found, expected: "one" };
+        return if found == 1 { Ok(()) } else { Err(expected) };
+    }
+    let sorts_records = sorts_records(&run.command);
+    let settings = &run.settings;
+    let mated = if sorts_records { setting(settings, "mated")? } else { MatedPolicy::default() };
+    let unknown =
+        if sorts_records { setting(settings, "unknown")? } else { UnknownPolicy::default() };
+    let expected: Vec<Stream> =
+        streams(&run.command, mated, unknown, setting(settings, "on-error")?).collect();
+    for stream in Stream::ALL {
+        let expected = usize::from(expected.contains(&stream));
+        let found = outputs.iter().filter(|output| output.stream == stream).count();
+        if found != expected {
+            return Err(ContradictionError::Streams { stream, found, expected });
+        }
+    }
+    Ok(())
+}
+
+fn setting<T: DeserializeOwned>(
+    settings: &Map<String, Value>,
+    setting: &'static str,
+) -> Result<T, ContradictionError> {
+    let value = settings.get(setting).cloned().unwrap_or_default();
+    serde_json::from_value(value.clone())
+        .map_err(|_| ContradictionError::Setting { setting, value })
+}
+
+/// Checks the number of records of one size against their bytes.
+fn check_input(input: &InputEntry) -> Result<(), ContradictionError> {
+    let InputEntry { identity: InputIdentity { file, format, .. }, from, to, bytes, .. } = input;
+    let Some(format) = Format::from_name(format) else {
+        return Err(ContradictionError::Format { file: file.clone(), format: format.clone() });
+    };
+    let records = to - from;
+    match format.record_len() {
+        Some(len) if bytes.div_ceil(len as u64) != records => {
+            Err(ContradictionError::Size { file: file.clone(), format, records, bytes: *bytes })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same for an output. Its name tells its format.
+fn check_size(output: &OutputEntry) -> Result<(), ContradictionError> {
+    let OutputEntry { file, stream, records, bytes, .. } = output;
+    let name = FormatName::from_file_name(file).filter(|_| stream.holds_records());
+    let Some(FormatName { format, compression: Compression::None }) = name else { return Ok(()) };
+    match format.record_len() {
+        Some(len) if records.checked_mul(len as u64) != Some(*bytes) => {
+            let (records, bytes) = (*records, *bytes);
+            Err(ContradictionError::Size { file: file.clone(), format, records, bytes })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,165 @@
+//! The files of a run: outputs, manifest, checkpoint and lock.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use super::staging::Staging;
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::claims::{FileClaim, FileClaims, check_absence};
+use crate::records::opening::check_folder;
+use crate::records::plan_error::PlanError;
+use crate::records::shard::Shard;
+use crate::records::sink::OutputPlan;
+use crate::storage::path_text::path_of;
+
+/// Default time between two checkpoints.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+
+/// Options about the files of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunFilesRequest {
+    /// Folder of the outputs, or its URL.
+    pub(crate) output: PathBuf,
+    /// Local folder for outputs that go to a URL.
+    pub(crate) tmp_dir: Option<PathBuf>,
+    pub(crate) stem: String,
+    pub(crate) shard: Option<Shard>,
+    pub(crate) force: bool,
+    pub(crate) resume: bool,
+    pub(crate) checkpoint_every: Option<Duration>,
+    pub(crate) metrics: Option<PathBuf>,
+}
+
+/// The files of a run, and whether it resumes an earlier process.
+#[derive(Clone, Debug)]
+pub struct RunFiles {
+    /// Start of the names of the files of all shards.
+    pub stem: String,
+    /// Which part of the run this is.
+    pub shard: Option<Shard>,
+    /// Folder of the outputs on this machine.
+    pub folder: PathBuf,
+    /// Where the outputs are sent when they are complete, if they go to a URL.
+    pub(crate) staging: Option<Staging>,
+    /// The outputs without the manifest.
+    pub outputs: Vec<OutputPlan>,
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// The checkpoint. `None` if the run cannot be resumed.
+    pub checkpoint: Option<PathBuf>,
+    /// Time between two checkpoints.
+    pub checkpoint_every: Duration,
+    /// Whether to resume an interrupted run, if there is one.
+    pub resume: bool,
+    /// The lock on the outputs.
+    pub lock: PathBuf,
+    /// File for Prometheus.
+    pub metrics: Option<PathBuf>,
+    is_new: bool,
+}
+
+impl RunFiles {
+    /// Names the files. `outputs` gets the path of a file of this run by its suffix.
+    pub(crate) fn new(
+        request: RunFilesRequest,
+        outputs: impl FnOnce(&dyn Fn(&str) -> PathBuf) -> Vec<OutputPlan>,
+    ) -> Self {
+        let RunFilesRequest { output, tmp_dir, stem, shard, force, resume, .. } = request;
+        let staging = Staging::to(&output, tmp_dir);
+        let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
+        let name = RunName::new(&stem, shard);
+        let path = |suffix: &str| folder.join(path_of(&name.file(suffix)));
+        Self {
+            outputs: outputs(&path),
+            manifest: path(MANIFEST_SUFFIX),
+            checkpoint: Some(path(CHECKPOINT_SUFFIX)),
+            checkpoint_every: request.checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
+            resume,
+            lock: path(LOCK_SUFFIX),
+            metrics: request.metrics,
+            is_new: !force && !resume,
+            stem,
+            shard,
+            staging,
+            folder,
+        }
+    }
+
+    /// Gives up checkpoints if an output cannot be continued.
+    ///
+    /// # Errors
+    /// [`PlanError::NotResumable`] if the run is to be resumed.
+    pub(crate) fn check_resumable(&mut self) -> Result<(), PlanError> {
+        match self.outputs.iter().find(|output| !output.can_be_resumed()) {
+            Some(output) if self.resume => {
+                Err(PlanError::NotResumable { output: output.path.clone() })
+            }
+            Some(_) => {
+                self.checkpoint = None;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that no file is written that is read or written by something else, and that a new run replaces nothing.
+    /// `others` are further files that the run writes.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the first conflict.
+    pub(crate) fn claim<'a>(
+        &'a self,
+        claims: &mut FileClaims,
+        others: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<(), PlanError> {
+        check_folder(&self.folder)?;
+        let files = [&self.manifest].into_iter().chain(&self.checkpoint).chain(others);
+        let outputs = self.outputs.iter().map(FileClaim::output);
+        claims.write(outputs.chain(files.map(FileClaim::file)))?;
+        claims.write([FileClaim::in_place(&self.lock)])?;
+        claims.write(self.metrics.iter().map(FileClaim::file_or_stream))?;
+        if let Some(staging) = &self.staging {
+            let objects: Vec<_> = self.paths().map(|path| staging.destination(path)).collect();
+            claims.write(objects.iter().map(FileClaim::in_place))?;
+            if self.is_new {
+                check_absence(objects.iter())?;
+                // It was made on this machine and has not been sent.
+                check_not_interrupted(Some(&self.manifest))?;
+            }
+        }
+        if self.is_new {
+            check_absence(self.paths())?;
+            check_not_interrupted(self.checkpoint.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// The outputs and the manifest.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.outputs.iter().map(|output| &output.path).chain([&self.manifest])
+    }
+
+    /// The final place of an output or the manifest.
+    pub fn destination(&self, path: &Path) -> PathBuf {
+        self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
+    }
+
+    /// The final folder of the outputs, or its URL.
+    pub fn final_folder(&self) -> &Path {
+        self.staging.as_ref().map_or(&self.folder, |staging| &staging.url)
+    }
+
+    /// The shard as in `3/10`.
+    pub(crate) fn shard_name(&self) -> Option<String> {
+        self.shard.map(|shard| shard.to_string())
+    }
+}
+
+/// No interrupted run may be waiting to be resumed.
+fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
+    match checkpoint {
+        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.clone() }),
+        _ => Ok(()),
+    }
+}
