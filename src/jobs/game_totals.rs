@@ -10,7 +10,7 @@ use super::identity::RunDescription;
 use super::manifest::{Manifest, ParentManifest, Totals};
 use crate::format::Format;
 use crate::records::account::{InputIdentity, OutputEntry};
-use crate::records::account_check::{ContradictionError, check_numbers};
+use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
 use crate::records::counts::{ImbalanceError, equal};
 use crate::records::format_name::FormatName;
 use crate::records::shard::Shard;
@@ -112,12 +112,13 @@ impl Totals for GameTotals {
 
     fn check(
         &self,
-        _run: &RunDescription,
+        run: &RunDescription,
         outputs: &[OutputEntry],
     ) -> Result<(), ContradictionError> {
         check_numbers(&self.games, &[], outputs)?;
+        check_outputs(outputs)?;
         match outputs {
-            [output] if output.stream == Stream::Kept => Ok(()),
+            [output] if output.stream == Stream::Kept => Ok(self.check_balance(run, outputs)?),
             _ => {
                 let (found, expected) = (outputs.len(), "one of games");
                 Err(ContradictionError::Outputs { found, expected })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::identity::RunDescription;
 use super::manifest::{Manifest, Totals};
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
-use crate::records::account_check::{ContradictionError, check_numbers};
+use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
 use crate::records::counts::{BadCounts, Condition, ImbalanceError, equal};
 use crate::records::stream::Stream;
 
@@ -83,10 +83,12 @@ impl Totals for OperationTotals {
 
     fn check(
         &self,
-        _run: &RunDescription,
+        run: &RunDescription,
         outputs: &[OutputEntry],
     ) -> Result<(), ContradictionError> {
-        check_numbers(&self.counts, &self.inputs, outputs)
+        check_numbers(&self.counts, &self.inputs, outputs)?;
+        check_outputs(outputs)?;
+        Ok(self.check_balance(run, outputs)?)
     }
 
     fn check_balance(

@@ -13,7 +13,7 @@ use super::settings::{MatedPolicy, UnknownPolicy};
 use crate::format::Format;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
-use crate::records::account_check::{ContradictionError, check_numbers};
+use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::{Counts, ImbalanceError, equal};
 use crate::records::format_name::FormatName;
@@ -104,7 +104,9 @@ impl Totals for RecordTotals {
     ) -> Result<(), ContradictionError> {
         check_numbers(&self.counts, &self.inputs, outputs)?;
         self.inputs.iter().try_for_each(check_input)?;
+        check_outputs(outputs)?;
         check_streams(run, outputs)?;
+        self.check_balance(run, outputs)?;
         if matches!(&*run.command, FILTER | RELABEL) {
             outputs.iter().try_for_each(check_size)?;
         }

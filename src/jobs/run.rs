@@ -1,7 +1,7 @@
 //! The protocol of a run: start, checkpoints, resume, commit.
 //!
-//! All outputs are written and on disk, the sums are checked, and only then the files get their final names, the manifest
-//! last. Outputs that go to a URL are made in a local folder and sent at the end.
+//! All outputs are written and on disk, the sums are checked, and only then the files get their final names, the
+//! manifest last. Outputs that go to a URL are made in a local folder and sent at the end.
 
 use std::io;
 use std::path::PathBuf;
