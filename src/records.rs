@@ -12,6 +12,7 @@ pub mod counts;
 pub(crate) mod detection;
 pub mod epoch_order;
 pub(crate) mod evidence;
+mod filter_values;
 pub mod filters;
 pub mod format_name;
 pub(crate) mod lineage;

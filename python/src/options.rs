@@ -1,13 +1,12 @@
 //! Options of functions by the long names of the command line, with `_` for `-`.
 
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use kyokumen::format::Fill;
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::records::bad_record::BadPolicy;
-use kyokumen::records::filters::{Endings, Probability, RecordFilters, Results, Sample};
+use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::storage::memory::Memory;
 use pyo3::exceptions::PyTypeError;
@@ -150,33 +149,22 @@ impl<'py> Options<'py> {
         Ok((self.parsed("from_")?, dialect))
     }
 
-    /// Which records are taken; the option of this name is the seed of a sample.
+    /// The filters of records. `seed` is the name of the seed of their sample.
     pub(crate) fn filters(&self, seed: &str) -> PyResult<RecordFilters> {
-        let probability = self.take::<f64>("sample")?;
-        let probability = probability.map(|number| {
-            let wrong = || Failure::usage("sample is a probability above 0 and at most 1");
-            Probability::new(number).ok_or_else(wrong)
-        });
-        let seed = self.take(seed)?.unwrap_or(1);
-        Ok(RecordFilters {
-            keep_untrained: self.flag("keep_untrained")?,
-            every: self.every()?,
-            sample: probability.transpose()?.map(|probability| Sample { probability, seed }),
-            max_abs_eval_cp: self.take("max_abs_eval")?,
-            min_abs_eval_cp: self.take("min_abs_eval")?,
-            contradictions_from_cp: self.take("drop_contradictions")?,
-            min_ply: self.take("min_ply")?,
-            max_ply: self.take("max_ply")?,
-            min_game_plies: self.take("min_game_plies")?,
-            max_game_plies: self.take("max_game_plies")?,
-            results: self.parsed::<Results>("result")?,
-            endings: self.parsed::<Endings>("ending")?,
-            dropped_endings: self.parsed::<Endings>("drop_ending")?,
-            has_move: self.flag("has_move")?,
-            drop_in_check: self.flag("drop_in_check")?,
-            legal_move: self.flag("legal_move")?,
-            quiet: self.flag("quiet")?,
-        })
+        let known = serde_json::to_value(RecordFilters::default()).unwrap_or_default();
+        let mut given = Map::new();
+        for option in known.as_object().into_iter().flat_map(Map::keys) {
+            let name = if option == "seed" { seed.to_owned() } else { option.replace('-', "_") };
+            let Some(value) = self.take::<Bound<'py, PyAny>>(&name)? else { continue };
+            let value = json_value(&value).map_err(|error| named(&name, &error))?;
+            let alone = Map::from_iter([(option.clone(), value.clone())]);
+            serde_json::from_value::<RecordFilters>(alone.into())
+                .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+            given.insert(option.clone(), value);
+        }
+        let filters: RecordFilters = serde_json::from_value(given.into())
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(filters.with_default_seed())
     }
 
     /// What takes the place of fields that are missing.
@@ -210,13 +198,6 @@ impl<'py> Options<'py> {
         Ok(settings)
     }
 
-    /// One of how many records is taken.
-    fn every(&self) -> PyResult<Option<NonZeroU64>> {
-        let Some(number) = self.take::<u64>("every")? else { return Ok(None) };
-        let every = NonZeroU64::new(number);
-        Ok(Some(every.ok_or_else(|| Failure::usage("every: expected a whole number, 1 or more"))?))
-    }
-
     pub(crate) fn on_error(&self, default: BadPolicy) -> PyResult<BadPolicy> {
         Ok(self.word("on_error")?.unwrap_or(default))
     }
@@ -224,4 +205,25 @@ impl<'py> Options<'py> {
     pub(crate) fn threads(&self) -> PyResult<usize> {
         Ok(self.take("threads")?.unwrap_or_default())
     }
+}
+
+/// A truth value, text or number as a value of JSON.
+fn json_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(flag) = value.extract::<bool>() {
+        return Ok(flag.into());
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text.into());
+    }
+    match value.extract::<i64>() {
+        Ok(number) => Ok(number.into()),
+        Err(_) => match value.extract::<u64>() {
+            Ok(number) => Ok(number.into()),
+            Err(_) => Ok(value.extract::<f64>()?.into()),
+        },
+    }
+}
+
+fn named(name: &str, error: &PyErr) -> PyErr {
+    PyTypeError::new_err(format!("{name}: {error}"))
 }

@@ -2,7 +2,6 @@
 //!
 //! The words are those of the serde names in the library, so they stand in one place only.
 
-use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use crate::solver::MAX_PLIES;
 use crate::storage::files;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
+pub(super) use crate::storage::value_error::whole_number;
 
 /// One of the words of an enum.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
@@ -57,29 +57,6 @@ pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
     }
 }
 
-/// A whole number within these bounds and those of its type, which is unsigned. Who gives another is told the bounds.
-pub(super) fn whole_number<T>(bounds: impl RangeBounds<u64>) -> impl TypedValueParser<Value = T>
-where
-    T: TryFrom<u64> + Clone + Send + Sync + 'static,
-{
-    let most_of_type = u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>());
-    let least = match bounds.start_bound() {
-        Bound::Included(&least) => least,
-        Bound::Excluded(&below) => below + 1,
-        Bound::Unbounded => 0,
-    };
-    let most = match bounds.end_bound() {
-        Bound::Included(&most) => most,
-        Bound::Excluded(&above) => above - 1,
-        Bound::Unbounded => most_of_type,
-    };
-    let bounds = least..=most.min(most_of_type);
-    move |text: &str| {
-        let number = text.parse().ok().filter(|number| bounds.contains(number));
-        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&bounds, text))
-    }
-}
-
 /// A number with decimals if need be.
 pub(super) fn decimal_number(text: &str) -> Result<f32, &'static str> {
     text.parse().map_err(|_| "expected a number, as in 0.5")
@@ -91,17 +68,6 @@ pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
         Ok(value)
     } else {
         Err(Usage(format!("{option}: {value} is no number above 0")))
-    }
-}
-
-fn expected(bounds: &RangeInclusive<u64>, text: &str) -> String {
-    let (least, most) = (bounds.start(), bounds.end());
-    // As many as fit into 64 bits are as many as one likes, but for whom they are too few.
-    let is_too_large = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if *most == u64::MAX && !is_too_large {
-        format!("expected a whole number, {least} or more")
-    } else {
-        format!("expected a whole number from {least} to {most}")
     }
 }
 

@@ -25,7 +25,6 @@ use crate::mate::judge::Judgement;
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::account_file::ManifestError;
 use crate::records::answer::Answer;
-use crate::records::filters::SAID_IF_SET;
 use crate::records::format_name::FormatName;
 use crate::records::source::Part;
 use crate::records::stream::Stream;
@@ -232,10 +231,7 @@ impl PreviousRun {
     pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), PreviousRunError> {
         let filters = serde_json::to_value(settings.filters).unwrap_or_default();
         let in_check = serde_json::to_value(settings.search.in_check).unwrap_or_default();
-        let mut filters = filters.as_object().cloned().unwrap_or_default();
-        for option in SAID_IF_SET {
-            filters.entry(option).or_insert(Value::Null);
-        }
+        let filters = filters.as_object().cloned().unwrap_or_default();
         let limit = serde_json::to_value(settings.limit).unwrap_or_default();
         let others = [("in-check".to_owned(), in_check), ("limit".to_owned(), limit)];
         for (option, is) in filters.into_iter().chain(others) {

@@ -3,84 +3,121 @@
 //! The words are those of the command line. What needs nothing but bytes is asked before anything is
 //! decoded, so that a record that is filtered out costs very little.
 
-use std::fmt;
 use std::num::NonZeroU64;
-use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::counts::Condition;
+pub use super::filter_values::{Endings, Probability, Results, Sample};
 use crate::format::{DecodeError, Ending, Field, Format, GameResult, RecordRef};
-use crate::random::SplitMix64;
 use crate::shogi::{Move, Position};
-use crate::storage::value_error::ParseValueError;
+#[cfg(feature = "cli")]
+use crate::storage::value_error::whole_number;
 
-/// Conditions on a record; all must hold.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// The seed of a sample if none is given.
+const DEFAULT_SEED: u64 = 1;
+
+/// The heading of the filters in help.
+#[cfg(feature = "cli")]
+const HEADING: &str = "Records";
+
+/// Conditions on a record. All must hold.
+///
+/// The one definition of a filter: its field here is the option of the command line, the entry of configuration files
+/// and manifests, and the keyword argument in Python.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(rename_all = "kebab-case", default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct RecordFilters {
-    /// Whether positions are taken of which the game's writer says that they are not to be trained on.
-    /// Where games are written they stay in any case.
-    pub keep_untrained: bool,
-    /// Takes every n-th record, beginning with the first.
-    pub every: Option<NonZeroU64>,
-    /// A random part of the records.
-    #[serde(flatten)]
-    pub sample: Option<Sample>,
-    /// Largest distance of the evaluation from 0, in centipawns.
+    /// Only records whose evaluation is at most this far from 0, in centipawns
+    #[cfg_attr(feature = "cli", arg(long = "max-abs-eval", value_name = "CP", value_parser = whole_number::<u16>(..), help_heading = HEADING))]
     #[serde(rename = "max-abs-eval")]
     pub max_abs_eval_cp: Option<u16>,
-    /// Smallest distance of the evaluation from 0, in centipawns.
-    #[serde(rename = "min-abs-eval", skip_serializing_if = "Option::is_none")]
+    /// Only records whose evaluation is at least this far from 0, in centipawns
+    #[cfg_attr(feature = "cli", arg(long = "min-abs-eval", value_name = "CP", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
+    #[serde(rename = "min-abs-eval")]
     pub min_abs_eval_cp: Option<u16>,
-    /// From this distance of the evaluation from 0 on, in centipawns, the side that is better may not have lost the
-    /// game.
-    #[serde(rename = "drop-contradictions", skip_serializing_if = "Option::is_none")]
+    /// Leave out records whose evaluation is at least this far from 0, in centipawns, for the side that lost the game
+    #[cfg_attr(feature = "cli", arg(long = "drop-contradictions", value_name = "CP", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
+    #[serde(rename = "drop-contradictions")]
     pub contradictions_from_cp: Option<u16>,
-    /// Smallest ply.
+    /// Only records from this ply on
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), help_heading = HEADING))]
     pub min_ply: Option<u16>,
-    /// Largest ply.
+    /// Only records up to this ply
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_ply: Option<u16>,
-    /// Results of the game.
+    /// Only records of games that ended so: black (won), white or draw, or several, as in black,white
+    #[cfg_attr(feature = "cli", arg(long = "result", value_name = "RESULT,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "result")]
     pub results: Option<Results>,
-    /// Smallest number of moves of the whole game.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only records of games with at least so many moves
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub min_game_plies: Option<u16>,
-    /// Largest number of moves of the whole game.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only records of games with at most so many moves
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_game_plies: Option<u16>,
-    /// How the game must have ended.
-    #[serde(rename = "ending", skip_serializing_if = "Option::is_none")]
+    /// Only records of games that ended in one of these ways.
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long = "ending",
+            value_name = "ENDING,…",
+            help = "Only records of games that ended so: normal (mate or resignation), repetition, declaration, \
+                    move_limit, time_up, illegal_move, interruption or impasse, or several, as in normal,declaration",
+            hide_short_help = true,
+            help_heading = HEADING
+        )
+    )]
+    #[serde(rename = "ending")]
     pub endings: Option<Endings>,
-    /// How the game may not have ended.
-    #[serde(rename = "drop-ending", skip_serializing_if = "Option::is_none")]
+    /// Leave out records of games that ended so
+    #[cfg_attr(feature = "cli", arg(long = "drop-ending", value_name = "ENDING,…", hide_short_help = true, help_heading = HEADING))]
+    #[serde(rename = "drop-ending")]
     pub dropped_endings: Option<Endings>,
-    /// Whether a move must be stored.
+    /// Only records with a stored move
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub has_move: bool,
-    /// Whether the side to move may not be in check.
-    pub drop_in_check: bool,
-    /// Whether a move must be stored that can be played.
+    /// Only records with a stored move that can be played
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub legal_move: bool,
-    /// Whether a move must be stored that can be played and is no capture, promotion or check, the side to move not
-    /// being in check.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    /// Leave out positions whose side to move is in check
+    #[cfg_attr(feature = "cli", arg(long, help_heading = HEADING))]
+    pub drop_in_check: bool,
+    /// Only quiet records: the side to move is not in check, and the stored move can be played and is no capture,
+    /// promotion or check
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
+    /// Take also the moves of hcpe3 games that are marked as not for training (no candidates)
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
+    pub keep_untrained: bool,
+    /// Only one of so many records: the first, and every K-th behind it, counted over all inputs
+    #[cfg_attr(feature = "cli", arg(long, value_name = "K", value_parser = whole_number::<NonZeroU64>(1..), hide_short_help = true, help_heading = HEADING))]
+    pub every: Option<NonZeroU64>,
+    /// Only a random part: each record with this probability, as in 0.25. Which ones depends on the seed and
+    /// their numbers over all inputs, not on threads or shards
+    #[cfg_attr(feature = "cli", arg(long, value_name = "P", hide_short_help = true, help_heading = HEADING))]
+    pub sample: Option<Probability>,
+    /// Seed of the sample [default: 1]
+    #[cfg_attr(feature = "cli", arg(long, value_parser = whole_number::<u64>(..), hide_short_help = true, help_heading = HEADING))]
+    pub seed: Option<u64>,
 }
 
-/// Options that a manifest says only where they are set: older ones do not know them.
-pub(crate) const SAID_IF_SET: [&str; 7] = [
-    "min-abs-eval",
-    "drop-contradictions",
-    "quiet",
-    "min-game-plies",
-    "max-game-plies",
-    "ending",
-    "drop-ending",
-];
-
 impl RecordFilters {
+    /// The random part of the records that is taken.
+    #[inline]
+    fn sample(&self) -> Option<Sample> {
+        let seed = self.seed.unwrap_or(DEFAULT_SEED);
+        self.sample.map(|probability| Sample { probability, seed })
+    }
+
+    /// The filters with the seed of their sample, if they have one and no seed was given.
+    #[must_use]
+    pub fn with_default_seed(self) -> Self {
+        Self { seed: self.sample().map(|sample| sample.seed), ..self }
+    }
+
     /// Whether a record is taken: number `number` over all inputs, from 0.
     ///
     /// # Errors
@@ -200,7 +237,7 @@ impl RecordFilters {
         if self.every.is_some_and(|every| number % every != 0) {
             return Ok(Some(Condition::Every));
         }
-        if self.sample.is_some_and(|sample| !sample.takes(number)) {
+        if self.sample().is_some_and(|sample| !sample.takes(number)) {
             return Ok(Some(Condition::Sample));
         }
         if let failed @ Some(_) = self.failed_by_eval(record)? {
@@ -332,176 +369,9 @@ fn is_quiet(position: &Position, m: Move) -> bool {
     !(position.in_check() || is_capture || m.is_promotion() || position.gives_check(m))
 }
 
-/// A random part of the records, the same on any machine and in any shard.
-///
-/// Record number `n`, counted from 0 over all inputs, is taken if the `n`-th number of `SplitMix64` behind
-/// the seed lies below the probability times 2⁶⁴.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Sample {
-    /// With which each record is taken.
-    #[serde(rename = "sample")]
-    pub probability: Probability,
-    /// Seed of the random numbers.
-    pub seed: u64,
-}
-
-impl Sample {
-    /// Whether the record with this number is in it.
-    pub fn takes(self, number: u64) -> bool {
-        u128::from(SplitMix64::nth_bits(self.seed, number)) < self.probability.threshold()
-    }
-}
-
-/// A probability above 0.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Probability(f64);
-
-impl Probability {
-    /// The probability, if it is one and not 0.
-    pub fn new(probability: f64) -> Option<Self> {
-        (probability > 0.0 && probability <= 1.0).then_some(Self(probability))
-    }
-
-    #[expect(clippy::cast_sign_loss, reason = "it is above 0")]
-    fn threshold(self) -> u128 {
-        (self.0 * 2_f64.powi(64)) as u128
-    }
-}
-
-impl FromStr for Probability {
-    type Err = ParseValueError;
-
-    fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let probability = text.parse().ok().and_then(Self::new);
-        probability.ok_or_else(|| {
-            ParseValueError::new(
-                text,
-                "no probability",
-                "a number above 0 and at most 1, as in 0.25",
-            )
-        })
-    }
-}
-
-/// A set of results of games, not empty: `black,draw`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Results([bool; GameResult::ALL.len()]);
-
-impl Results {
-    /// Whether a result is in the set.
-    pub const fn contains(self, result: GameResult) -> bool {
-        self.0[result as usize]
-    }
-}
-
-impl FromStr for Results {
-    type Err = ParseValueError;
-
-    fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let mut results = Self([false; GameResult::ALL.len()]);
-        for word in text.split(',').map(str::trim) {
-            let result = GameResult::from_name(word);
-            let result = result.ok_or_else(|| {
-                ParseValueError::new(
-                    word,
-                    "no result",
-                    "black, white or draw, or several with commas between",
-                )
-            })?;
-            results.0[result as usize] = true;
-        }
-        Ok(results)
-    }
-}
-
-impl fmt::Display for Results {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = GameResult::ALL.into_iter().filter(|&result| self.contains(result));
-        f.write_str(&names.map(GameResult::name).collect::<Vec<_>>().join(","))
-    }
-}
-
-impl Serialize for Results {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// A set of endings of games, not empty: `repetition,normal`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Endings {
-    named: [bool; Ending::ALL.len()],
-    /// Whether games are in it of which nothing is said: they ended by mate or resignation.
-    normal: bool,
-}
-
-/// The word for mate and resignation.
-const NORMAL: &str = "normal";
-
-impl Endings {
-    /// Whether an ending is in the set; nothing for mate and resignation.
-    pub const fn contains(self, ending: Option<Ending>) -> bool {
-        match ending {
-            Some(ending) => self.named[ending as usize],
-            None => self.normal,
-        }
-    }
-}
-
-impl FromStr for Endings {
-    type Err = ParseValueError;
-
-    fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let mut endings = Self { named: [false; Ending::ALL.len()], normal: false };
-        for word in text.split(',').map(str::trim) {
-            match Ending::from_name(word) {
-                Some(ending) => endings.named[ending as usize] = true,
-                None if word == NORMAL => endings.normal = true,
-                None => {
-                    let known = Ending::ALL.map(Ending::name).join(", ");
-                    let expected = format!("{NORMAL}, {known}, or several with commas between");
-                    return Err(ParseValueError::new(word, "no ending", expected));
-                }
-            }
-        }
-        Ok(endings)
-    }
-}
-
-impl fmt::Display for Endings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = Ending::ALL.into_iter().filter(|&ending| self.contains(Some(ending)));
-        let names = self.normal.then_some(NORMAL).into_iter().chain(named.map(Ending::name));
-        f.write_str(&names.collect::<Vec<_>>().join(","))
-    }
-}
-
-impl Serialize for Endings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use snapbox::{assert_data_eq, str};
-
     use super::*;
-
-    #[test]
-    fn endings_are_read_in_any_order_and_written_in_one() {
-        let endings: Endings = "impasse, normal,repetition".parse().unwrap();
-        assert_eq!(endings.to_string(), "normal,repetition,impasse");
-        assert!(endings.contains(None) && !endings.contains(Some(Ending::TimeUp)));
-        let error = "resignation".parse::<Endings>().unwrap_err().to_string();
-        assert_data_eq!(
-            error,
-            str![[
-                r#""resignation" is no ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several with commas between"#
-            ]]
-        );
-        assert!("".parse::<Endings>().is_err());
-    }
 
     #[test]
     fn conditions_on_games_are_those_of_all_their_records() {
@@ -512,35 +382,5 @@ mod tests {
         let failed = |plies| of_game.failed_by_game_plies(plies);
         assert_eq!([None, Some(0)].map(failed), [Some(Condition::NoGamePlies); 2]);
         assert_eq!(failed(Some(1)), None);
-    }
-
-    #[test]
-    fn results_are_read_in_any_order_and_written_in_one() {
-        let results: Results = "white, draw".parse().unwrap();
-        assert_eq!(results.to_string(), "draw,white");
-        assert!(results.contains(GameResult::Draw) && !results.contains(GameResult::BlackWin));
-        for text in ["", "black,", "loss", "b"] {
-            assert!(text.parse::<Results>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_probability_lies_above_0() {
-        for text in ["0", "-0.1", "1.01", "nan", "inf", "half", ""] {
-            assert!(text.parse::<Probability>().is_err(), "{text}");
-        }
-        let all = Sample { probability: "1".parse().unwrap(), seed: 3 };
-        assert!((0..1000).all(|number| all.takes(number)));
-    }
-
-    #[test]
-    fn a_sample_is_about_as_large_as_its_probability_says() {
-        for (probability, seed) in [(0.5, 1), (0.01, 2), (0.9, u64::MAX)] {
-            let sample = Sample { probability: Probability(probability), seed };
-            let taken = (0..100_000).filter(|&number| sample.takes(number)).count() as f64;
-            // Five standard deviations of the binomial distribution.
-            let deviation = (100_000.0 * probability * (1.0 - probability)).sqrt();
-            assert!((taken - 100_000.0 * probability).abs() < 5.0 * deviation, "{taken}");
-        }
     }
 }

@@ -1,6 +1,8 @@
 //! Why a text is no value of its kind: an option's, or one in a configuration file.
 
 use std::borrow::Cow;
+#[cfg(feature = "cli")]
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 use thiserror::Error;
 
@@ -21,5 +23,43 @@ impl ParseValueError {
         expected: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self { text: text.to_owned(), kind, expected: expected.into() }
+    }
+}
+
+/// A whole number within these bounds and those of its type, which is unsigned. Who gives another is told the bounds.
+#[cfg(feature = "cli")]
+pub(crate) fn whole_number<T>(
+    bounds: impl RangeBounds<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: TryFrom<u64> + Clone + Send + Sync + 'static,
+{
+    let most_of_type = u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>());
+    let least = match bounds.start_bound() {
+        Bound::Included(&least) => least,
+        Bound::Excluded(&below) => below + 1,
+        Bound::Unbounded => 0,
+    };
+    let most = match bounds.end_bound() {
+        Bound::Included(&most) => most,
+        Bound::Excluded(&above) => above - 1,
+        Bound::Unbounded => most_of_type,
+    };
+    let bounds = least..=most.min(most_of_type);
+    move |text: &str| {
+        let number = text.parse().ok().filter(|number| bounds.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&bounds, text))
+    }
+}
+
+#[cfg(feature = "cli")]
+fn expected(bounds: &RangeInclusive<u64>, text: &str) -> String {
+    let (least, most) = (bounds.start(), bounds.end());
+    // As many as fit into 64 bits are as many as one likes, but for whom they are too few.
+    let is_too_large = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if *most == u64::MAX && !is_too_large {
+        format!("expected a whole number, {least} or more")
+    } else {
+        format!("expected a whole number from {least} to {most}")
     }
 }
