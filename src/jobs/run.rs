@@ -4,7 +4,7 @@
 //! manifest last. Outputs that go to a URL are made in a local folder and sent at the end.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -115,6 +115,13 @@ impl<P: RunProgress> Run<P> {
         })
     }
 
+    /// Gives up a run that has not begun its work. Leaves the files of the run that it was to replace.
+    pub(crate) fn give_up(self) {
+        if let Some(path) = self.path.filter(|_| self.checkpoint.is_beginning()) {
+            remove_checkpoint(&path);
+        }
+    }
+
     /// The progress of this process and those before it.
     pub(crate) const fn progress(&self) -> &P {
         &self.checkpoint.progress
@@ -182,17 +189,21 @@ impl<P: RunProgress> Run<P> {
         } else {
             finished.commit_with(&files.manifest, &manifest.to_json())?;
         }
-        // A process that was killed may have left a partial one.
-        for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {
-            if let Err(error) = platform::remove_if_there(&path) {
-                tracing::warn!("cannot remove {}: {error}", path.display());
-            }
-        }
+        self.path.iter().for_each(|path| remove_checkpoint(path));
         if let Some(staging) = &files.staging {
             staging.send(files, &manifest, &mut self.lock, cancel)?;
             staging.leave(files, self.lock);
         }
         Ok(Completed { manifest, was_done: false })
+    }
+}
+
+/// Removes a checkpoint, and a partial one that a killed process may have left.
+fn remove_checkpoint(path: &Path) {
+    for path in [path, &partial_path(path)] {
+        if let Err(error) = platform::remove_if_there(path) {
+            tracing::warn!("cannot remove {}: {error}", path.display());
+        }
     }
 }
 

@@ -46,9 +46,14 @@ pub fn selfplay(
     let (networks, reproducible) = match start(&plan, cancel) {
         Err(_) if cancel.load(Ordering::Relaxed) => {
             let games = run.progress().games.played;
+            run.give_up();
             return Err(SelfPlayError::Interrupted { kept: kept(&plan, games) });
         }
-        started => started?,
+        Err(error) => {
+            run.give_up();
+            return Err(error);
+        }
+        Ok(started) => started,
     };
     let mut progress = SelfPlayProgress::new(&plan, display);
     let sinks = run.sinks(&plan.files)?;

@@ -481,3 +481,51 @@ error: the games cannot go on; [..] kept, and --resume goes on: device 0 gives n
         ["out/selfplay.hcpe3", "other/other.hcpe3"].map(|path| fs::read(bench.path(path)).unwrap());
     assert!(outputs[0] == outputs[1]);
 }
+
+/// A run that is to replace another is killed before its first checkpoint. It must not be taken for the one that it
+/// was to replace.
+#[test]
+#[cfg(unix)]
+fn a_replacing_run_that_was_killed_early_is_not_done() {
+    let bench = Bench::new();
+    write(
+        bench.0.path(),
+        "program",
+        format!("while [ -e hang ]; do sleep 0.1; done\n{PROGRAM}").as_bytes(),
+    );
+    write(bench.0.path(), "repaired", b"");
+    let words = ["--model=run:sh program", "--games=4", "--threads=1", "--max-moves=3"];
+    let words = [&words[..], &["--resign=1", "--root-mate=0,0"]].concat();
+    let games = bench.games("out", &words);
+    fs::remove_file(bench.path("repaired")).unwrap();
+    fs::write(bench.path("hang"), b"").unwrap();
+    let mut replacing = std::process::Command::new(env!("CARGO_BIN_EXE_kyokumen"))
+        .current_dir(bench.0.path())
+        .args(["selfplay", "-o", "out", "--progress", "none", "--playouts=16", "--hash-mb=1"])
+        .args(&words)
+        .arg("--force")
+        .spawn()
+        .unwrap();
+    let checkpoint = bench.path("out/selfplay.checkpoint");
+    while !checkpoint.exists() {
+        assert_eq!(replacing.try_wait().unwrap(), None, "it ended without a checkpoint");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    replacing.kill().unwrap();
+    replacing.wait().unwrap();
+    fs::remove_file(bench.path("hang")).unwrap();
+    fs::write(bench.path("repaired"), b"").unwrap();
+    fs::write(bench.path("out/selfplay.hcpe3"), b"damaged").unwrap();
+    bench.run("out", &[&words[..], &["--resume"]].concat()).success();
+    assert!(only_output(&bench.path("out")) == games);
+}
+
+#[test]
+fn a_network_that_cannot_be_loaded_leaves_the_run_before_it_alone() {
+    let bench = Bench::new();
+    let games = bench.games("out", &GAMES);
+    let words = ["--model=missing.onnx", "--games=30", "--seed=9", "--force"];
+    bench.run("out", &words).code(1);
+    assert!(only_output(&bench.path("out")) == games);
+    bench.run("out", &[&GAMES[..], &["--resume"]].concat()).success();
+}
