@@ -30,7 +30,7 @@ pub enum AnyTotals {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum AnyProgress {
-    Records(RecordProgress),
+    Records(Box<RecordProgress>),
     Games(GameProgress),
 }
 

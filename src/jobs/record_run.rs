@@ -76,7 +76,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         all_saved.set(all);
         Ok(())
     };
-    let sinks = run.sinks(files)?;
+    let (run, sinks) = run.with_sinks(files)?;
     let mut checkpoints = Checkpoints { run, saved };
     let from = (sinks, place);
     let done =

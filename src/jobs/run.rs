@@ -106,13 +106,20 @@ impl<P: RunProgress> Run<P> {
         Ok(Opened::Run(Box::new(run)))
     }
 
-    /// Creates the outputs, or opens them where an earlier process left them.
-    pub(crate) fn sinks(&self, files: &RunFiles) -> Result<Sinks, JobError> {
-        Ok(if self.checkpoint.is_beginning() {
-            Sinks::create_with(&files.outputs, true)?
+    /// Creates the outputs, or opens them where an earlier process left them. The run is given up if that fails.
+    pub(crate) fn with_sinks(self, files: &RunFiles) -> Result<(Self, Sinks), JobError> {
+        let sinks = if self.checkpoint.is_beginning() {
+            Sinks::create_with(&files.outputs, true)
         } else {
-            Sinks::resume(&files.outputs, self.checkpoint.outputs.clone())?
-        })
+            Sinks::resume(&files.outputs, self.checkpoint.outputs.clone())
+        };
+        match sinks {
+            Ok(sinks) => Ok((self, sinks)),
+            Err(error) => {
+                self.give_up();
+                Err(error.into())
+            }
+        }
     }
 
     /// Gives up a run that has not begun its work. Leaves the files of the run that it was to replace.

@@ -40,7 +40,7 @@ pub fn selfplay(
     let (identity, check) = (plan.identity.clone(), |_: &GameManifest| Ok(()));
     let opened = Run::<GameProgress>::open(&plan.files, identity, Some(planned), check, cancel)?;
     let run = match opened {
-        Opened::Run(run) => run,
+        Opened::Run(run) => *run,
         Opened::Done(completed) => return Ok(completed),
     };
     let (networks, reproducible) = match start(&plan, cancel) {
@@ -56,8 +56,8 @@ pub fn selfplay(
         Ok(started) => started,
     };
     let mut progress = SelfPlayProgress::new(&plan, display);
-    let sinks = run.sinks(&plan.files)?;
-    let mut play = Play { plan, run: *run, sinks, started: Instant::now() };
+    let (run, sinks) = run.with_sinks(&plan.files)?;
+    let mut play = Play { plan, run, sinks, started: Instant::now() };
     play.run.progress_mut().reproducible &= reproducible;
     play.play(networks, &mut progress, cancel)?;
     play.finish(cancel)

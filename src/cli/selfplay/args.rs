@@ -17,6 +17,7 @@ use crate::records::shard_choice::ShardChoice;
 
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct SettingArgs {
     /// Network, an ONNX file, or a program that evaluates batches, as in "run:python3 evaluator.py"; several take
     /// turns by the numbers of the games
