@@ -37,7 +37,8 @@ FORMATS = [
 RECORDS = ["hcp", "hcpe", "hcpe2", "hcpe42", "psv", "sfen", "jsonl", "plain", "db", "bod"]
 SEARCH = "--depth 7 --nodes 300"
 # Keys of reports and manifests whose values differ from run to run.
-VARYING = re.compile(r"^(\w*elapsed_\w+|\w+_per_s|ended_unix_s|modified_unix_ns|threads)$")
+DURATION = re.compile("[\\d.,]+ (µs|ms|s|positions/s|games/s)\\b".encode())
+VARYING = re.compile(r"^(\w*elapsed_\w+|\w+_per_s|ended_unix_s|modified_unix_ns|threads|saved)$")
 MAXIMUM_RATIO = 1.02
 
 
@@ -61,8 +62,11 @@ def main():
 def record(args):
     program = args.program.resolve()
     found, unequal = {}, 0
-    with tempfile.TemporaryDirectory() as folder:
-        inputs = prepare(pathlib.Path(folder) / "in", args.data)
+    # One path for all recordings: datasets and indexes hold the names of their inputs.
+    folder = pathlib.Path(tempfile.gettempdir()) / "kyokumen-golden"
+    folder.mkdir()
+    try:
+        inputs = prepare(folder / "in", args.data)
         for name, words, varies in cases(program, inputs):
             results = [run(program, words, threads, inputs) for threads in (THREADS if varies else (None,))]
             found[name] = results[0]
@@ -72,6 +76,8 @@ def record(args):
                     found_there = "; ".join(differences(results[0], result))
                     print(f"{name}, {threads} threads instead of {THREADS[0]}: {found_there}", file=sys.stderr)
         counts = instructions(program, inputs) if args.instructions else {}
+    finally:
+        shutil.rmtree(folder)
     if not found:
         sys.exit("error: nothing was run")
     args.output.write_text(json.dumps({"runs": found, "instructions": counts}, indent=1, sort_keys=True, ensure_ascii=False))
@@ -179,7 +185,7 @@ def content(data, inputs, folder, suffix):
             data = json.dumps(value, sort_keys=True).encode()
         except ValueError:
             pass
-    return hashlib.sha256(data).hexdigest()
+    return hashlib.sha256(DURATION.sub(b"", data)).hexdigest()
 
 
 def masked(value):
