@@ -247,6 +247,27 @@ fn a_run_that_was_done_is_left_alone() {
 }
 
 #[test]
+fn a_limit_plays_the_first_games_and_a_dry_run_none() {
+    let bench = Bench::new();
+    let shown = bench.run("out", &[&GAMES[..], &["--limit=5", "--dry-run"]].concat()).success();
+    assert_data_eq!(
+        String::from_utf8_lossy(&shown.get_output().stdout).into_owned(),
+        str![[r#"
+read hashed
+write out/selfplay.hcpe3
+write out/selfplay.manifest.json
+5 games
+
+"#]]
+    );
+    assert!(!bench.path("out").exists());
+    let limited = bench.games("out", &[&GAMES[..], &["--limit=5"]].concat());
+    let all = bench.games("all", &GAMES);
+    assert!(all.starts_with(&limited) && limited.len() < all.len());
+    assert_eq!(read(&limited).len(), 5);
+}
+
+#[test]
 fn nothing_is_begun_that_cannot_be_done() {
     let bench = Bench::new();
     fs::write(bench.path("no.onnx"), b"no network").unwrap();

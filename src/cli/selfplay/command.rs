@@ -1,5 +1,6 @@
 //! What `kyokumen selfplay` does: a request to the library, and a report.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -54,9 +55,10 @@ pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Res
 /// Shows what a plan would read and write.
 fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let models = plan.models.iter().map(ToString::to_string);
+    // A network that several devices run is named once.
+    let models: BTreeSet<String> = plan.models.iter().map(ToString::to_string).collect();
     let openings = plan.identity.inputs.iter().map(|input| input.file.clone());
-    for input in models.chain(openings) {
+    for input in models.into_iter().chain(openings) {
         writeln!(out, "read {}", name(&input))?;
     }
     for path in plan.files.paths() {
@@ -80,7 +82,7 @@ fn report(manifest: &GameManifest, folder: &Path) {
 /// One line about the games.
 fn summary(games: &GameCounts) -> String {
     let GameCounts { played, dropped, mated_openings, endings, results, moves, .. } = games;
-    let words = |counts: &std::collections::BTreeMap<String, u64>| {
+    let words = |counts: &BTreeMap<String, u64>| {
         let counts: Vec<(u64, String)> =
             counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
         counted(&counts.iter().map(|(count, word)| (*count, word.as_str())).collect::<Vec<_>>())
