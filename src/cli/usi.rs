@@ -4,7 +4,6 @@
 
 mod args;
 mod command;
-mod command_error;
 mod engine;
 mod line;
 mod options;

@@ -1,8 +1,5 @@
 //! `kyokumen verify`.
 
-mod manifests;
-mod proofs;
-
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,10 +12,13 @@ use super::message::{message, name, say};
 use super::option::{location, whole_number};
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{ExitStatus, usage_if};
+use crate::engine::messages::told;
 use crate::format::move16::Dialect;
+use crate::jobs::output_verification::{OutputsReport, verify_outputs};
 use crate::ops::verify::{
-    Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, WRONG_NAME, verify,
+    Example, Finding, Level, ProofsReport, VerifyPlan, VerifyReport, VerifyRequest, WRONG_NAME,
+    verify, verify_proofs,
 };
 use crate::records::format_name::FormatName;
 use crate::storage::path_text::path_of;
@@ -91,10 +91,10 @@ pub(super) struct VerifyArgs {
 
 pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
     if !args.proof.is_empty() {
-        return proofs::check_files(&args.proof, args.run.threads(), args.json);
+        return check_proofs(&args.proof, args.run.threads(), args.json);
     }
     if !args.manifest.is_empty() {
-        return manifests::check(&args.manifest, args.json);
+        return check_manifests(&args.manifest, args.json);
     }
     let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
     let plans = VerifyPlan::new(args.request()).map_err(plan_error)?;
@@ -179,4 +179,46 @@ fn write_outputs(report: &VerifyReport, folder: &Path) {
     for output in &report.outputs {
         say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }
+}
+
+/// Compares outputs with their manifests, and the manifests of shards with each other.
+fn check_manifests(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> {
+    let reports = verify_outputs(files).map_err(|error| usage_if(error.is_usage(), error))?;
+    for report in &reports {
+        if json { json_line(report) } else { write_outputs_report(report) }?;
+    }
+    match reports.iter().map(|report| report.problems.len()).sum() {
+        0 => Ok(ExitStatus::Done),
+        1 => anyhow::bail!("the outputs are not as their manifests say"),
+        faults => {
+            anyhow::bail!("the outputs are not as their manifests say, in {faults} points")
+        }
+    }
+}
+
+fn write_outputs_report(report: &OutputsReport) -> io::Result<()> {
+    let OutputsReport { run, manifests, problems, .. } = report;
+    let mut out = io::stdout().lock();
+    let s = if *manifests == 1 { " says" } else { "s say" };
+    let verdict = if problems.is_empty() { "as" } else { "not as" };
+    writeln!(out, "{}: {verdict} {manifests} manifest{s}", name(run))?;
+    told(problems).iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
+}
+
+fn check_proofs(paths: &[PathBuf], threads: usize, json: bool) -> anyhow::Result<ExitStatus> {
+    for path in paths {
+        let report = verify_proofs(path, threads)?;
+        if json { json_line(&report)? } else { write_proofs_report(&report)? }
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn write_proofs_report(report: &ProofsReport) -> io::Result<()> {
+    let ProofsReport { file, proofs, win, loss, steps, longest_plies, .. } = report;
+    let mut out = io::stdout();
+    let file = name(file);
+    let hold = if *proofs == 1 { "holds" } else { "hold" };
+    write!(out, "{file}: {} {hold}: {win} win, {loss} loss; ", quantity(*proofs, "proof"))?;
+    let plies = quantity(*longest_plies, "ply");
+    writeln!(out, "{}, the longest mate within {plies}", quantity(*steps, "step"))
 }

@@ -1,5 +1,6 @@
 //! Outputs compared with their manifests, and the manifests of shards with each other.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -7,11 +8,13 @@ use serde::Serialize;
 use super::error::JobError;
 use super::manifest::ManifestHead;
 use super::operation_totals::OperationManifest;
-use super::output_check::wrong_output;
+use super::shard_error::ShardError;
 use super::shard_set::ShardSet;
+use crate::records::account::OutputEntry;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::path_text::path_of;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 /// What there is to say about the manifests of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -65,4 +68,24 @@ fn wrong_outputs(file: &Path) -> Result<Vec<String>, ManifestError> {
     let folder = platform::folder_of(file);
     let wrong = outputs.iter().filter_map(|output| wrong_output(folder, output));
     Ok(wrong.map(|problem| problem.to_string()).collect())
+}
+
+/// What is wrong with an output in a folder: its bytes are read.
+pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
+    let path = folder.join(path_of(&output.file));
+    let bytes = match files::state(&path) {
+        Ok(state) => state.bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Some(ShardError::NoOutput { path });
+        }
+        Err(error) => return Some(ShardError::Unreadable { path, error: error.to_string() }),
+    };
+    if bytes != output.bytes {
+        return Some(ShardError::Bytes { path, bytes, expected: output.bytes });
+    }
+    match files::open(&path).and_then(Sha256Sum::of_reader) {
+        Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
+        Ok(_) => Some(ShardError::Checksum { path }),
+        Err(error) => Some(ShardError::Unreadable { path, error: error.to_string() }),
+    }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::manifest::ParentManifest;
-use super::output_check::wrong_output;
+use super::output_verification::wrong_output;
 use super::record_totals::RecordManifest;
 use super::settings::Settings;
 use super::shard_error::ShardError;

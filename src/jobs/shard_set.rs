@@ -8,7 +8,7 @@ use super::checkpoint::Checkpoint;
 use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::RunManifest;
-use super::output_check::wrong_output;
+use super::output_verification::wrong_output;
 use super::record_totals::RecordTotals;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_error::ShardError;

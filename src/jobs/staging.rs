@@ -1,10 +1,26 @@
-//! Outputs on their way to a store: made in a folder of this machine, with all that a run can be resumed
-//! from, and sent when they are whole.
+//! Outputs that go to a store: made in a local folder, from which the run can be resumed, and sent when they are
+//! complete. The manifest goes last: where it is, all files are.
 
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
 
-use crate::storage::checksum::Sha256Sum;
+use crate::jobs::checkpoint::RunProgress;
+use crate::jobs::error::JobError;
+use crate::jobs::identity::Identity;
+use crate::jobs::manifest::{Manifest, Totals};
+use crate::jobs::run_files::RunFiles;
+use crate::jobs::start::ResumeState;
+use crate::records::sink::partial_path;
+use crate::records::source::INDEX_SUFFIX;
+use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::files;
+use crate::storage::lock::Lock;
+use crate::storage::objects::Upload;
+use crate::storage::path_text::path_of;
+use crate::storage::retry_interrupted::RetryInterrupted;
 
 /// Digits of the checksum of a URL that the name of its folder has.
 const DIGITS: usize = 16;
@@ -35,5 +51,150 @@ impl Staging {
     /// Where a file will be.
     pub(crate) fn destination(&self, path: &Path) -> PathBuf {
         self.url.join(path.file_name().unwrap_or_default())
+    }
+}
+
+/// Bytes that are sent at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+impl Staging {
+    /// The manifest of the run, if everything was sent before.
+    pub(crate) fn find_sent<T: Totals, P: RunProgress>(
+        &self,
+        run: &RunFiles,
+        identity: &Identity,
+        resume_state: &ResumeState<P>,
+    ) -> Result<Option<Manifest<T>>, JobError> {
+        let path = self.destination(&run.manifest);
+        let Some(manifest) = resume_state.manifest::<T>(&path)? else { return Ok(None) };
+        if manifest.identity().difference(identity).is_some() {
+            return Ok(None);
+        }
+        for output in &manifest.outputs {
+            let sent = self.url.join(path_of(&output.file));
+            let bytes = match files::state(&sent) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(source) => {
+                    return Err(JobError::Io { verb: "look at", path: sent, source });
+                }
+                Ok(state) => Some(state.bytes),
+            };
+            if bytes != Some(output.bytes) {
+                return Err(JobError::NotAsSaid { path: sent, manifest: path });
+            }
+        }
+        Ok(Some(manifest))
+    }
+
+    /// Whether what a run will make can be sent: it may take days until that is tried.
+    pub(crate) fn check_writable(&self, run: &RunFiles) -> Result<(), JobError> {
+        let path = self.destination(&run.manifest);
+        Upload::check(&path).map_err(|source| JobError::Io { verb: "write", path, source })
+    }
+
+    /// Whether a run that begins afresh would write over what is there.
+    pub(crate) fn check_unsent<T: Totals>(
+        &self,
+        run: &RunFiles,
+        identity: &Identity,
+    ) -> Result<(), JobError> {
+        let path = self.destination(&run.manifest);
+        if let Some(manifest) = Manifest::<T>::read_if_there(&path)? {
+            let difference = manifest.identity().difference(identity).map(Box::new);
+            let different = |difference| JobError::Different { path, difference };
+            return difference.map_or(Ok(()), |difference| Err(different(difference)));
+        }
+        for output in &run.outputs {
+            let path = self.destination(&output.path);
+            match files::exists(&path) {
+                Ok(false) => {}
+                Ok(true) => return Err(JobError::Unaccounted { path }),
+                Err(source) => {
+                    return Err(JobError::Io { verb: "look at", path, source });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends everything that a manifest speaks of, and the manifest itself.
+    pub(crate) fn send<T>(
+        &self,
+        run: &RunFiles,
+        manifest: &Manifest<T>,
+        lock: &mut Lock,
+        cancel: &AtomicBool,
+    ) -> Result<(), JobError> {
+        let account = self.destination(&run.manifest);
+        files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
+        for output in &manifest.outputs {
+            let path = self.folder.join(path_of(&output.file));
+            self.send_file(&path, output.sha256, lock, cancel)?;
+        }
+        self.send_file(&run.manifest, None, lock, cancel)
+    }
+
+    /// Sends a file, which has this checksum if that is known.
+    fn send_file(
+        &self,
+        path: &Path,
+        expected: Option<Sha256Sum>,
+        lock: &mut Lock,
+        cancel: &AtomicBool,
+    ) -> Result<(), JobError> {
+        let url = self.destination(path);
+        let reading = |source| self.failed("read", path, source);
+        let writing = |source| self.failed("write", &url, source);
+        let file = File::open(path).map_err(reading)?;
+        let bytes = file.metadata().map_err(reading)?.len();
+        let upload = Upload::begin(&url, Some(bytes)).map_err(writing)?;
+        let (mut file, mut writer) = (RetryInterrupted(file), upload.writer());
+        let (mut checksum, mut chunk) =
+            (RunningChecksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
+        loop {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(JobError::SendingInterrupted);
+            }
+            lock.heartbeat();
+            let read = file.read(&mut chunk).map_err(reading)?;
+            if read == 0 {
+                break;
+            }
+            checksum.update(&chunk[..read]);
+            writer.write_all(&chunk[..read]).map_err(writing)?;
+        }
+        if checksum.sum() != expected {
+            return Err(JobError::ChangedOutput { path: path.to_owned() });
+        }
+        upload.commit().map_err(writing)
+    }
+
+    /// Removes the local files of a run that was sent, then the lock, then the folder unless other shards use it.
+    pub(crate) fn leave(&self, run: &RunFiles, lock: Lock) {
+        let outputs = run.outputs.iter();
+        let outputs =
+            outputs.flat_map(|output| output.partial_paths().chain([output.path.clone()]));
+        let others = [&run.manifest].into_iter().chain(&run.checkpoint);
+        let others = others.flat_map(|path| [path.clone(), partial_path(path)]);
+        for path in outputs.chain(others) {
+            if let Err(error) = files::remove(&path) {
+                tracing::warn!("cannot remove {}: {error}", path.display());
+            }
+        }
+        drop(lock);
+        let is_index =
+            |name: &String| name.strip_suffix(".partial").unwrap_or(name).ends_with(INDEX_SUFFIX);
+        let names = files::names_in(&self.folder).unwrap_or_default();
+        if names.iter().all(is_index) {
+            // Another shard may begin at this moment, or remove them first.
+            for name in names {
+                drop(fs::remove_file(self.folder.join(path_of(&name))));
+            }
+            drop(fs::remove_dir(&self.folder));
+        }
+    }
+
+    fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> JobError {
+        JobError::Unsent { verb, path: path.to_owned(), folder: self.folder.clone(), source }
     }
 }

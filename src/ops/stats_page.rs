@@ -1,12 +1,6 @@
 //! The figures of `kyokumen stats` as a page of HTML.
 
-mod boards;
-pub(crate) mod numbers;
-mod plot;
-pub(crate) mod win_rates;
-
 use self::boards::boards;
-use self::numbers::{per_position, percent};
 use self::plot::{Bar, bars, shares};
 use self::win_rates::win_rates;
 use crate::engine::snapshot::separated;
@@ -14,6 +8,10 @@ use crate::ops::page::{Page, escaped, figure, push, write_page};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::records::sink::{OutputPlan, SinkError};
 use crate::shogi::{HandKind, Piece, PieceKind};
+
+mod boards;
+mod plot;
+pub(crate) mod win_rates;
 
 const STYLE: &str = include_str!("stats_page/page.css");
 
@@ -314,4 +312,27 @@ fn inputs(report: &StatsReport) -> String {
     let rows: Vec<Vec<String>> = report.inputs.iter().map(row).collect();
     let heads = ["file", "format", "records", "bytes, uncompressed", "SHA-256 of these"];
     table("Inputs", &heads, &rows).replacen("card", "card inputs", 1)
+}
+
+/// A part of a whole in per cent, with one decimal; of nothing it is 0.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
+    format!("{percent:.1} %")
+}
+
+/// How many per position, with two decimals.
+pub(crate) fn per_position(count: u64, positions: u64) -> String {
+    let each = if positions == 0 { 0.0 } else { count as f64 / positions as f64 };
+    format!("{each:.2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_nothing_is_none_of_it() {
+        assert_eq!(percent(1, 3), "33.3 %");
+        assert_eq!(percent(0, 0), "0.0 %");
+    }
 }

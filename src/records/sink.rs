@@ -12,7 +12,6 @@ mod partial;
 mod plan;
 mod sinks;
 mod target;
-mod written;
 
 pub use error::SinkError;
 pub(crate) use error::io_error;
@@ -23,6 +22,5 @@ pub use output::OutputState;
 )]
 pub(crate) use output::is_standard_output;
 pub(crate) use partial::{PARTIAL_SUFFIX, Partial, partial_path};
-pub use plan::OutputPlan;
+pub use plan::{OutputPlan, WrittenOutput};
 pub use sinks::{FinishedOutputs, Sinks};
-pub use written::WrittenOutput;

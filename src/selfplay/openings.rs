@@ -2,22 +2,29 @@
 
 use std::error::Error;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 use kyokumen_selfplay::Openings;
 
 use super::error::SelfPlayError;
 use crate::format::{Fill, Format, Record, RecordRef, encode};
 use crate::game::Permutation;
+use crate::jobs::game_totals::FileOrigin;
+use crate::jobs::manifest::ParentManifest;
 use crate::mate::judge::{Judge, SearchSettings};
 use crate::mate::positions::Positions;
 use crate::random::SplitMix64;
 use crate::records::answer::Answer;
 use crate::records::archive::{Archive, ArchiveError};
 use crate::records::format_name::FormatName;
+use crate::records::lineage::{ListedOutput, listed_output};
 use crate::records::source::{Input, InputLocation};
 use crate::search::TableError;
 use crate::shogi::Position;
+use crate::storage::checksum::Sha256Sum;
+use crate::storage::files;
+use crate::storage::path_text::text_of;
 
 /// The positions of a file.
 #[derive(Debug)]
@@ -130,4 +137,13 @@ impl Openings for RunOpenings {
         let answer = judge.judge(&position, &AtomicBool::new(false)).answer;
         Ok(Some(position).filter(|_| !matches!(answer, Answer::Win | Answer::Loss)))
     }
+}
+
+/// The origin of a file, if a manifest beside it says that it made a file of this name and size. What cannot be read is
+/// as if it were not there: the games do not depend on it.
+pub(super) fn file_origin(path: &Path) -> Option<FileOrigin> {
+    let ListedOutput { manifest, command, entry } = listed_output(path)?;
+    let file = text_of(manifest.file_name()?);
+    let sha256 = files::open(&manifest).and_then(Sha256Sum::of_reader).ok()?;
+    Some(FileOrigin { command, manifest: ParentManifest { file, sha256 }, sha256: entry.sha256 })
 }

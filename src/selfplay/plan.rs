@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::SelfPlayError;
 use super::evaluators::Model;
-use super::openings::OpeningPositions;
-use super::origin::file_origin;
+use super::openings::{OpeningPositions, file_origin};
 use crate::format::Format;
 use crate::jobs::game_totals::{FileOrigin, NetworkEntry};
 use crate::jobs::identity::{Identity, RunDescription, SELFPLAY};

@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 use kyokumen_network::{Evaluator, is_reproducible};
 use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, StartPosition};
 
-use super::encoded::encoded;
 use super::error::{Kept, SelfPlayError};
 use super::evaluators::Model;
+use super::finished::{count, encoded};
 use super::openings::RunOpenings;
 use super::plan::SelfPlayPlan;
 use super::snapshot::{GamesDone, SelfPlaySnapshot};
-use super::totals;
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
 use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
@@ -225,7 +224,7 @@ impl Play {
                 .map_err(|source| SelfPlayError::Encode { number: game.number, source })?;
             self.sinks.write(Stream::Kept, &records)?;
         }
-        totals::count(&mut self.run.progress_mut().games, game);
+        count(&mut self.run.progress_mut().games, game);
         Ok(())
     }
 

@@ -4,8 +4,8 @@
 
 use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
-use crate::ops::stats_page::numbers::{per_position, percent};
 use crate::ops::stats_page::win_rates::scale_text;
+use crate::ops::stats_page::{per_position, percent};
 
 /// Lines of a histogram.
 const MAX_ROWS: usize = 16;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::command_error::CommandError;
+use super::args::CommandError;
 use crate::shogi::{Move, Position, PositionHistory};
 
 #[derive(Clone, PartialEq, Debug)]

@@ -10,8 +10,8 @@ use std::{fmt, io};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, after, never, select};
 
+use super::args::CommandError;
 use super::command::{Command, GamePosition, GoLimits, Setting, parse};
-use super::command_error::CommandError;
 use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
 use super::searcher::{GONE, Question, SearchAnswer, Searcher};

@@ -5,8 +5,8 @@
 
 use std::num::NonZero;
 
+use super::args::CommandError;
 use super::command::Setting;
-use super::command_error::CommandError;
 use crate::mate::judge::MAX_HASH_MB;
 use crate::solver::{Limits, MAX_PLIES, TableSize, Threads, WhenHopeless};
 use crate::storage::platform;

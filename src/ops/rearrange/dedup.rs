@@ -7,7 +7,6 @@
 //! Where the mean of equal records is wanted, what they say goes with the hashes, and the first is written with it.
 
 mod averages;
-mod compared;
 mod hashing;
 mod mean;
 mod summing;
@@ -16,8 +15,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use self::averages::{Averages, averaged};
-use self::compared::{ComparedPartition, MAX_RECORDS};
-use self::hashing::{COMPARED_BYTES, HashedBlock, OF_REFERENCE, Role, hashing_worker};
+use self::hashing::{
+    COMPARED_BYTES, ComparedPartition, HashedBlock, MAX_RECORDS, OF_REFERENCE, Role, hashing_worker,
+};
 use self::summing::{SUMMED_BYTES, summing_worker};
 use super::account::FinishedOperation;
 use super::items::BlockUnits;

@@ -1,6 +1,6 @@
 //! Boards whose squares are the warmer the more often something stood there or went there.
 
-use super::numbers::percent;
+use super::percent;
 use crate::engine::snapshot::separated;
 use crate::ops::page::{figure, push};
 use crate::ops::stats::StatsReport;

@@ -120,7 +120,7 @@ pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
     let mut bar = String::from("<div class=\"shares\">");
     let mut legend = String::from("<p class=\"legend\">");
     for &(name, count, class) in parts.iter().filter(|(_, count, _)| *count > 0) {
-        let percent = super::numbers::percent(count, all);
+        let percent = super::percent(count, all);
         push(
             &mut bar,
             format_args!(

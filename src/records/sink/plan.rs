@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::records::sink::partial_path;
 use crate::records::stream::Stream;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::table::DeferredTable;
 
@@ -63,4 +64,19 @@ pub(crate) fn rows_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".rows");
     PathBuf::from(name)
+}
+
+/// A finished output.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenOutput {
+    /// What it holds.
+    pub stream: Stream,
+    /// Its final name.
+    pub path: PathBuf,
+    /// Records or lines in it.
+    pub records: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of the file as it is on disk, if it was asked for.
+    pub sha256: Option<Sha256Sum>,
 }

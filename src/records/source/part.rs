@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::source::{Input, SeekPoint};
+use crate::records::source::Input;
 use crate::storage::checksum::Sha256Sum;
 
 /// Which records of an input are wanted.
@@ -69,4 +69,16 @@ pub struct PartRead {
     pub bytes: u64,
     /// SHA-256 of these bytes, if it was asked for: a [`Source`](super::Source) by itself makes none.
     pub sha256: Option<Sha256Sum>,
+}
+
+/// What the name of an index has behind that of its input.
+pub(crate) const INDEX_SUFFIX: &str = ".index.json";
+
+/// A record that begins a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SeekPoint {
+    /// Its number, from 0.
+    pub record: u64,
+    /// Where it begins, uncompressed.
+    pub offset: u64,
 }

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use crate::cli::usi::args::CommandError;
 use crate::cli::usi::command::Setting;
-use crate::cli::usi::command_error::CommandError;
 use crate::cli::usi::options::{Spin, Spins};
 
 const HASH: usize = 0;

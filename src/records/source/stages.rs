@@ -1,12 +1,110 @@
-//! Skips the blocks that an interrupted run has already processed.
-//!
-//! Reading from the start shows that the input is still the same, and costs nothing beside the work that is not done
-//! again. Blocks may have had another size then: the source has to end a block at the place of the interruption, see
-//! [`Source::with_boundary`](super::Source::with_boundary).
+//! Stages between a source and the threads that process its blocks: checksums, memory limits, and the start of a
+//! resumed run.
 
 use std::cmp::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest, Sha256};
 
 use super::{Delivery, PartRead, SourceError};
+
+/// Memory for the bytes of blocks.
+#[derive(Debug)]
+pub(crate) struct MemoryBudget {
+    most: usize,
+    taken: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A share of a [`MemoryBudget`], given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct MemoryPermit {
+    budget: Arc<MemoryBudget>,
+    bytes: usize,
+}
+
+impl MemoryBudget {
+    /// For so many bytes, and for what goes beyond with the last block.
+    pub(crate) fn of_bytes(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, taken: Mutex::new(0), freed: Condvar::new() })
+    }
+
+    /// Waits until there is room.
+    pub(crate) fn take(self: &Arc<Self>, bytes: usize) -> MemoryPermit {
+        let mut taken = self.lock();
+        while *taken > 0 && taken.saturating_add(bytes) > self.most {
+            taken = self.freed.wait(taken).unwrap_or_else(PoisonError::into_inner);
+        }
+        *taken += bytes;
+        MemoryPermit { budget: Arc::clone(self), bytes }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for MemoryPermit {
+    fn drop(&mut self) {
+        *self.budget.lock() -= self.bytes;
+        self.budget.freed.notify_one();
+    }
+}
+
+/// Adds to what a source delivers the checksum of all that was read up to there of the same input.
+pub(crate) struct Checksummed<S> {
+    source: S,
+    digest: Sha256,
+}
+
+impl<S> Checksummed<S> {
+    pub(crate) fn new(source: S) -> Self {
+        Self { source, digest: Sha256::new() }
+    }
+}
+
+impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for Checksummed<S> {
+    type Item = S::Item;
+
+    fn next(&mut self) -> Option<S::Item> {
+        let mut delivery = self.source.next()?;
+        match &mut delivery {
+            Ok(Delivery::Block(block)) => {
+                self.digest.update(&block.bytes);
+                block.read.sha256 = Some(self.digest.clone().into());
+            }
+            Ok(Delivery::End(read)) => {
+                read.sha256 = Some(std::mem::take(&mut self.digest).into());
+            }
+            Err(_) => {}
+        }
+        Some(delivery)
+    }
+}
+
+/// The deliveries of a source, each when there is room for its bytes.
+pub(crate) struct MemoryBounded<S> {
+    source: S,
+    budget: Arc<MemoryBudget>,
+}
+
+impl<S> MemoryBounded<S> {
+    pub(crate) const fn new(source: S, budget: Arc<MemoryBudget>) -> Self {
+        Self { source, budget }
+    }
+}
+
+impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for MemoryBounded<S> {
+    type Item = S::Item;
+
+    fn next(&mut self) -> Option<S::Item> {
+        let mut delivery = self.source.next()?;
+        if let Ok(Delivery::Block(block)) = &mut delivery {
+            block.permit = Some(self.budget.take(block.bytes.capacity()));
+        }
+        Some(delivery)
+    }
+}
 
 /// Leaves out the first blocks of a source.
 pub(crate) struct SkipBlocks<S> {
@@ -51,14 +149,33 @@ impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for SkipBlocks<
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
-    use tempfile::TempDir;
-
     use super::*;
     use crate::format::Format;
     use crate::records::format_name::FormatName;
-    use crate::records::source::{Input, Part, Source};
+    use crate::records::source::Input;
+    use crate::records::source::Part;
+    use crate::records::source::Source;
+    use std::fs;
+    use std::sync::mpsc;
+    use std::thread;
+    use tempfile::TempDir;
+
+    #[test]
+    fn what_is_given_back_makes_room() {
+        let budget = MemoryBudget::of_bytes(10);
+        // One that is too large for any room waits for all others.
+        drop(budget.take(100));
+        let (first, second) = (budget.take(6), budget.take(4));
+        let (sender, receiver) = mpsc::channel();
+        let other = Arc::clone(&budget);
+        let waiting = thread::spawn(move || sender.send(other.take(5)).unwrap());
+        drop(second);
+        assert!(receiver.try_recv().is_err());
+        drop(first);
+        drop(receiver.recv().unwrap());
+        waiting.join().unwrap();
+        assert_eq!(*budget.lock(), 0);
+    }
 
     /// What was read up to the end of each block, with the bytes of the block.
     type Blocks = Vec<(PartRead, Vec<u8>)>;
