@@ -1,4 +1,4 @@
-//! Long runs with shards, manifests and checkpoints: filter, dataset, merge and status.
+//! Long runs with shards, manifests and checkpoints: filter, dataset, relabel, merge and status.
 
 pub mod any_totals;
 pub mod checkpoint;

@@ -73,7 +73,7 @@ pub trait Totals: Clone + Serialize + DeserializeOwned {
     /// Adds the totals of the next shard.
     fn add(&mut self, next: &Self);
 
-    /// Adjusts what depends on the duration or on single shards when all shards have been added.
+    /// Completes the sum of all shards: rates of the whole run, and no checksums of single shards.
     fn finish_merge(&mut self, _elapsed_s: f64) {}
 
     /// Whether the outputs are named after the run and its shard.

@@ -37,30 +37,30 @@ pub struct OperationCounts {
     pub filtered: BTreeMap<Condition, u64>,
     /// Records that could not be used.
     pub bad: BadCounts,
-    /// Records that were written with the mean of their copies, where that was asked for.
+    /// Averaged records, if averaging was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaged: Option<AverageCounts>,
 }
 
-/// How many records were written with the mean of their copies.
+/// Counts of records that were written with the averages of their copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AverageCounts {
-    /// Records that stand for several.
+    /// Records that replace several copies.
     pub records: u64,
-    /// Those that they stand for, themselves included.
+    /// All copies, including those records.
     pub copies: u64,
-    /// The most that one stands for.
+    /// Largest number of copies of one record.
     pub most_copies: u64,
-    /// Records whose evaluation is another than that of the first copy.
+    /// Records whose evaluation differs from the first copy's.
     pub evaluations: u64,
-    /// Records whose result is.
+    /// Records whose result differs.
     pub results: u64,
-    /// Records whose move is.
+    /// Records whose move differs.
     pub moves: u64,
 }
 
 impl AverageCounts {
-    /// Checks that these can be counts of so many records that were written.
+    /// Checks the counts against each other and against the number of written records.
     ///
     /// # Errors
     /// [`ImbalanceError`] with the two sides that contradict each other.
@@ -70,7 +70,7 @@ impl AverageCounts {
         for changed in [self.evaluations, self.results, self.moves] {
             equal("changed records", changed.min(records), "of those with a mean", changed)?;
         }
-        // Each stands for two at least.
+        // Each replaces at least two.
         let least = records.saturating_mul(2);
         equal("copies of records with a mean", copies.max(least), "two for each and more", copies)
     }
@@ -78,7 +78,7 @@ impl AverageCounts {
 
 impl Totals for OperationTotals {
     fn input_identities(&self) -> Vec<InputIdentity> {
-        self.inputs.iter().map(|input| input.identity.clone()).collect()
+        InputEntry::identities(&self.inputs)
     }
 
     fn check(

@@ -129,9 +129,7 @@ impl Product {
         warn_of_invented_labels(&settings.fill, fields, inputs.iter().zip(&conversions));
         Ok(Self::Records(to))
     }
-}
 
-impl Product {
     /// The command that makes it.
     pub(crate) const fn command(&self) -> &'static str {
         match self {
@@ -177,14 +175,8 @@ impl JobPlan {
             checkpoint_every: request.checkpoint_every,
             metrics: request.metrics,
         };
-        let is_first = shard.is_none_or(|shard| shard.index() == 1);
-        let mut files = RunFiles::new(files, |path| outputs(&settings, &product, is_first, path));
-        match check_twice(&inputs, "--resume needs files") {
-            Err(error) if resume => return Err(error.into()),
-            Err(_) => files.checkpoint = None,
-            Ok(()) => {}
-        }
-        files.check_resumable()?;
+        let mut files = RunFiles::new(files, |path| outputs(&settings, &product, shard, path));
+        files.check_resumable(&inputs)?;
         let mut claims = claims(&inputs, &read_from, previous_run.as_deref())?;
         files.claim(&mut claims, &index_paths(&inputs, shard, &files.folder))?;
         let Selection { parts, records, first_number, indexes } =
@@ -253,7 +245,7 @@ fn output_format(
 fn outputs(
     settings: &Settings,
     product: &Product,
-    is_first: bool,
+    shard: Option<Shard>,
     path: &dyn Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
     let extension = product.to_string();
@@ -261,10 +253,7 @@ fn outputs(
         let plain = OutputPlan::plain(stream, path(&stream.suffix(&extension)));
         match product {
             Product::Records(to) | Product::Evaluated(to) if stream.holds_records() => {
-                // Other shards continue the file of the first one.
-                let (header, separator): (&[u8], &[u8]) =
-                    if is_first { (to.format.header(), to.format.separator()) } else { (b"", b"") };
-                OutputPlan { compression: to.compression, header, separator, ..plain }
+                OutputPlan::records(*to, stream, plain.path, shard)
             }
             Product::Rows(dataset) if stream == Stream::Rows => OutputPlan {
                 deferred_table: dataset.format.deferred_table(&SOLVED_POSITIONS),

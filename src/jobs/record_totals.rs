@@ -94,7 +94,7 @@ impl RecordTotals {
 
 impl Totals for RecordTotals {
     fn input_identities(&self) -> Vec<InputIdentity> {
-        self.inputs.iter().map(|input| input.identity.clone()).collect()
+        InputEntry::identities(&self.inputs)
     }
 
     fn check(

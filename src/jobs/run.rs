@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::checkpoint::{Checkpoint, RunProgress};
 use super::error::JobError;
 use super::identity::Identity;
-use super::manifest::{Manifest, Totals};
+use super::manifest::{Manifest, ParentManifest, Totals};
 use super::run_files::RunFiles;
 use super::start::{ResumeState, StartPoint};
 use crate::records::account::output_entry;
@@ -157,7 +157,7 @@ impl<P: RunProgress> Run<P> {
         }
         written?;
         let done = self.checkpoint.progress.done();
-        tracing::debug!("checkpoint behind {done} records: {}", path.display());
+        tracing::debug!("checkpoint after {done} records or games: {}", path.display());
         self.saved = Instant::now();
         Ok(true)
     }
@@ -174,7 +174,7 @@ impl<P: RunProgress> Run<P> {
         files: &RunFiles,
         finished: FinishedOutputs,
         totals: T,
-        parents: Vec<super::manifest::ParentManifest>,
+        parents: Vec<ParentManifest>,
         check: impl FnOnce(&Manifest<T>) -> Result<(), JobError>,
         cancel: &AtomicBool,
     ) -> Result<Completed<T>, JobError> {
@@ -214,7 +214,7 @@ fn remove_checkpoint(path: &Path) {
     }
 }
 
-/// Creates the folder of the outputs. Other users can write to the folder in which that of staged outputs is.
+/// Creates the folder of the outputs. A staging folder is private, since other users can write to its parent folder.
 fn create_folder(files: &RunFiles) -> io::Result<()> {
     match files.staging {
         Some(_) => own_files::create_private_folder(&files.folder),

@@ -6,11 +6,12 @@ use std::time::Duration;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::staging::Staging;
 use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::claims::{FileClaim, FileClaims, check_absence};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
 use crate::records::opening::check_folder;
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
+use crate::records::source::Input;
 use crate::storage::path_text::path_of;
 
 /// Default time between two checkpoints.
@@ -86,21 +87,21 @@ impl RunFiles {
         }
     }
 
-    /// Gives up checkpoints if an output cannot be continued.
+    /// Gives up checkpoints if an input cannot be read twice or an output cannot be continued.
     ///
     /// # Errors
-    /// [`PlanError::NotResumable`] if the run is to be resumed.
-    pub(crate) fn check_resumable(&mut self) -> Result<(), PlanError> {
-        match self.outputs.iter().find(|output| !output.can_be_resumed()) {
-            Some(output) if self.resume => {
-                Err(PlanError::NotResumable { output: output.path.clone() })
-            }
-            Some(_) => {
-                self.checkpoint = None;
-                Ok(())
-            }
+    /// [`PlanError`] with that file if the run is to be resumed.
+    pub(crate) fn check_resumable(&mut self, inputs: &[Input]) -> Result<(), PlanError> {
+        let continued = match self.outputs.iter().find(|output| !output.can_be_resumed()) {
+            Some(output) => Err(PlanError::NotResumable { output: output.path.clone() }),
             None => Ok(()),
+        };
+        let checked = check_twice(inputs, "--resume needs files").and(continued);
+        if checked.is_err() && !self.resume {
+            self.checkpoint = None;
+            return Ok(());
         }
+        checked
     }
 
     /// Checks that no file is written that is read or written by something else, and that a new run replaces nothing.

@@ -1,5 +1,5 @@
-//! Outputs that go to a store: made in a local folder, from which the run can be resumed, and sent when they are
-//! complete. The manifest goes last: where it is, all files are.
+//! Outputs at a URL. They are written to a local folder, where the run can be resumed, and sent when all are complete.
+//! The manifest is sent last, so its presence shows that all files are there.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -22,21 +22,21 @@ use crate::storage::objects::Upload;
 use crate::storage::path_text::path_of;
 use crate::storage::retry_interrupted::RetryInterrupted;
 
-/// Digits of the checksum of a URL that the name of its folder has.
+/// Hexadecimal digits of the checksum of the URL in the name of its folder.
 const DIGITS: usize = 16;
 
-/// Where the outputs of a run are made, and where they go.
+/// The local folder and the destination of outputs at a URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Staging {
-    /// The URL of the folder in which they will be.
+    /// The URL of the destination folder.
     pub url: PathBuf,
-    /// The folder on this machine.
+    /// The local folder.
     pub folder: PathBuf,
 }
 
 impl Staging {
-    /// The way of outputs to a URL through a folder of temporary files; none to another place. The same URL
-    /// has the same folder.
+    /// Stages outputs in a subfolder of `temporary`, or of the system's temporary folder. The URL determines its name.
+    /// `None` if `url` is a local path.
     pub(crate) fn to(url: &Path, temporary: Option<PathBuf>) -> Option<Self> {
         if !files::is_object(url) {
             return None;
@@ -48,17 +48,17 @@ impl Staging {
         Some(Self { url: url.to_owned(), folder })
     }
 
-    /// Where a file will be.
+    /// The URL of a local file of the run.
     pub(crate) fn destination(&self, path: &Path) -> PathBuf {
         self.url.join(path.file_name().unwrap_or_default())
     }
 }
 
-/// Bytes that are sent at a time.
+/// Bytes per read and write.
 const CHUNK_BYTES: usize = 1 << 20;
 
 impl Staging {
-    /// The manifest of the run, if everything was sent before.
+    /// The manifest at the destination, if this run was sent completely.
     pub(crate) fn find_sent<T: Totals, P: RunProgress>(
         &self,
         run: &RunFiles,
@@ -86,13 +86,13 @@ impl Staging {
         Ok(Some(manifest))
     }
 
-    /// Whether what a run will make can be sent: it may take days until that is tried.
+    /// Checks that the destination accepts files, as the outputs may be sent only days later.
     pub(crate) fn check_writable(&self, run: &RunFiles) -> Result<(), JobError> {
         let path = self.destination(&run.manifest);
         Upload::check(&path).map_err(|source| JobError::Io { verb: "write", path, source })
     }
 
-    /// Whether a run that begins afresh would write over what is there.
+    /// Checks that a new run would not overwrite objects at the destination.
     pub(crate) fn check_unsent<T: Totals>(
         &self,
         run: &RunFiles,
@@ -117,7 +117,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Sends everything that a manifest speaks of, and the manifest itself.
+    /// Sends all outputs listed in the manifest, then the manifest.
     pub(crate) fn send<T>(
         &self,
         run: &RunFiles,
@@ -134,7 +134,7 @@ impl Staging {
         self.send_file(&run.manifest, None, lock, cancel)
     }
 
-    /// Sends a file, which has this checksum if that is known.
+    /// Sends a file and compares its checksum, if `expected` has one.
     fn send_file(
         &self,
         path: &Path,

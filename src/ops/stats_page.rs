@@ -1,5 +1,9 @@
 //! The figures of `kyokumen stats` as a page of HTML.
 
+mod boards;
+mod plot;
+pub(crate) mod win_rates;
+
 use self::boards::boards;
 use self::plot::{Bar, bars, shares};
 use self::win_rates::win_rates;
@@ -8,10 +12,6 @@ use crate::ops::page::{Page, escaped, figure, push, write_page};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::records::sink::{OutputPlan, SinkError};
 use crate::shogi::{HandKind, Piece, PieceKind};
-
-mod boards;
-mod plot;
-pub(crate) mod win_rates;
 
 const STYLE: &str = include_str!("stats_page/page.css");
 

@@ -34,6 +34,11 @@ pub struct InputEntry {
 }
 
 impl InputEntry {
+    /// The identities of several entries.
+    pub(crate) fn identities(entries: &[Self]) -> Vec<InputIdentity> {
+        entries.iter().map(|entry| entry.identity.clone()).collect()
+    }
+
     /// Where the byte behind the last one read stands, uncompressed.
     pub(crate) const fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)

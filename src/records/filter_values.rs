@@ -110,7 +110,7 @@ impl fmt::Display for Results {
 #[serde(try_from = "String", into = "String")]
 pub struct Endings {
     named: [bool; Ending::ALL.len()],
-    /// Whether games are in it of which nothing is said: they ended by mate or resignation.
+    /// Whether the set contains games without a stated ending, which ended by mate or resignation.
     normal: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct Endings {
 const NORMAL: &str = "normal";
 
 impl Endings {
-    /// Whether an ending is in the set; nothing for mate and resignation.
+    /// Whether an ending is in the set. `None` stands for mate and resignation.
     pub const fn contains(self, ending: Option<Ending>) -> bool {
         match ending {
             Some(ending) => self.named[ending as usize],

@@ -139,8 +139,8 @@ impl Openings for RunOpenings {
     }
 }
 
-/// The origin of a file, if a manifest beside it says that it made a file of this name and size. What cannot be read is
-/// as if it were not there: the games do not depend on it.
+/// The origin of a file, if a manifest in its folder lists an output of this name and size. Unreadable manifests are
+/// ignored, since the games do not depend on them.
 pub(super) fn file_origin(path: &Path) -> Option<FileOrigin> {
     let ListedOutput { manifest, command, entry } = listed_output(path)?;
     let file = text_of(manifest.file_name()?);

@@ -116,16 +116,11 @@ impl SelfPlayPlan {
             checkpoint_every: request.checkpoint_every,
             metrics: request.metrics.clone(),
         };
-        let is_first = request.shard.is_none_or(|shard| shard.index() == 1);
         let mut files = RunFiles::new(files, |path| {
-            vec![OutputPlan {
-                compression: to.compression,
-                header: if is_first { to.format.header() } else { b"" },
-                separator: if is_first { to.format.separator() } else { b"" },
-                ..OutputPlan::plain(Stream::Kept, path(&Stream::Kept.suffix(&to.to_string())))
-            }]
+            let path = path(&Stream::Kept.suffix(&to.to_string()));
+            vec![OutputPlan::records(to, Stream::Kept, path, request.shard)]
         });
-        files.check_resumable()?;
+        files.check_resumable(&[])?;
         files.claim(&mut claims(&request, openings.as_slice())?, [])?;
         let numbers = numbers(request.games, request.shard)?;
         let networks = request.models.iter().map(Model::entry).collect::<Result<Vec<_>, _>>()?;

@@ -26,7 +26,7 @@ impl ParseValueError {
     }
 }
 
-/// A whole number within these bounds and those of its type, which is unsigned. Who gives another is told the bounds.
+/// A parser of whole numbers within `bounds` and the range of the unsigned type `T`. Its error names both limits.
 #[cfg(feature = "cli")]
 pub(crate) fn whole_number<T>(
     bounds: impl RangeBounds<u64>,
@@ -55,7 +55,7 @@ where
 #[cfg(feature = "cli")]
 fn expected(bounds: &RangeInclusive<u64>, text: &str) -> String {
     let (least, most) = (bounds.start(), bounds.end());
-    // As many as fit into 64 bits are as many as one likes, but for whom they are too few.
+    // The largest 64-bit number is of interest only to someone who exceeded it.
     let is_too_large = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit());
     if *most == u64::MAX && !is_too_large {
         format!("expected a whole number, {least} or more")

@@ -99,7 +99,7 @@ impl HoldsInfo {
     };
 }
 
-/// The header entries written so far, for formats in which a key occurs only once.
+/// Header entries already written, for formats that allow each key once.
 pub(crate) struct HeldHeaders<'a> {
     /// Whether the header has an entry for the event.
     pub(crate) has_event: bool,

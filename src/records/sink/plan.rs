@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::records::format_name::FormatName;
+use crate::records::shard::Shard;
 use crate::records::sink::partial_path;
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
@@ -40,6 +42,20 @@ impl OutputPlan {
             deferred_table: None,
             is_stream: false,
         }
+    }
+
+    /// A file of records or games. Shards form one file when joined: only the first has the format's header.
+    pub(crate) fn records(
+        to: FormatName,
+        stream: Stream,
+        path: PathBuf,
+        shard: Option<Shard>,
+    ) -> Self {
+        let plain = Self { compression: to.compression, ..Self::plain(stream, path) };
+        if shard.is_some_and(|shard| shard.index() > 1) {
+            return plain;
+        }
+        Self { header: to.format.header(), separator: to.format.separator(), ..plain }
     }
 
     /// What its bytes stand under until they have their name: two files of what is made of rows.

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use crate::format::move16::Dialect;
 use crate::format::{DecodeError, Decoded, Decoder, Format, RawUnit, RecordRef, Units};
-use crate::records::source::MemoryPermit;
-use crate::records::source::PartRead;
+use crate::records::source::{MemoryPermit, PartRead};
 
 /// Consecutive units of one input.
 #[derive(Debug)]

@@ -71,7 +71,7 @@ pub struct PartRead {
     pub sha256: Option<Sha256Sum>,
 }
 
-/// What the name of an index has behind that of its input.
+/// Suffix of the name of an index file.
 pub(crate) const INDEX_SUFFIX: &str = ".index.json";
 
 /// A record that begins a unit.

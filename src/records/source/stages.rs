@@ -24,12 +24,12 @@ pub(crate) struct MemoryPermit {
 }
 
 impl MemoryBudget {
-    /// For so many bytes, and for what goes beyond with the last block.
+    /// A budget of `most` bytes. A block that is larger than that is allowed while no other is held.
     pub(crate) fn of_bytes(most: usize) -> Arc<Self> {
         Arc::new(Self { most, taken: Mutex::new(0), freed: Condvar::new() })
     }
 
-    /// Waits until there is room.
+    /// Waits until `bytes` are available.
     pub(crate) fn take(self: &Arc<Self>, bytes: usize) -> MemoryPermit {
         let mut taken = self.lock();
         while *taken > 0 && taken.saturating_add(bytes) > self.most {
@@ -51,7 +51,7 @@ impl Drop for MemoryPermit {
     }
 }
 
-/// Adds to what a source delivers the checksum of all that was read up to there of the same input.
+/// Adds to each delivery the SHA-256 of everything read so far from its input.
 pub(crate) struct Checksummed<S> {
     source: S,
     digest: Sha256,
@@ -82,7 +82,7 @@ impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for Checksummed
     }
 }
 
-/// The deliveries of a source, each when there is room for its bytes.
+/// Delays each block until the memory budget has room for it.
 pub(crate) struct MemoryBounded<S> {
     source: S,
     budget: Arc<MemoryBudget>,
@@ -106,16 +106,16 @@ impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for MemoryBound
     }
 }
 
-/// Leaves out the first blocks of a source.
+/// Skips the first blocks of a source.
 pub(crate) struct SkipBlocks<S> {
     source: S,
-    /// What had been read up to the last skipped block. `None` once that is reached.
+    /// The state of reading after the last block to skip. `None` once it is reached.
     expected: Option<PartRead>,
     inputs: Vec<String>,
 }
 
 impl<S> SkipBlocks<S> {
-    /// Leaves out the blocks up to this place.
+    /// Skips the blocks up to `behind`. `inputs` are the names of the inputs, for errors.
     pub(crate) const fn new(source: S, behind: Option<PartRead>, inputs: Vec<String>) -> Self {
         Self { source, expected: behind, inputs }
     }

@@ -1,4 +1,4 @@
-//! What a conversion keeps and what it sets aside, against the units of its input.
+//! Every unit of an input is either converted or written to a quarantine file.
 
 use std::collections::BTreeSet;
 

@@ -212,18 +212,18 @@ fn say_content(record: &Record, out: &mut Vec<u8>) {
 /// More records than any archive has.
 pub(super) const MAX_RECORDS: u64 = 1 << 40;
 
-/// Bytes of what records say together, as it waits for the one that stands for them.
+/// Bytes of the averaged labels of equal records, stored until the first of them is written.
 pub(super) const LABEL_BYTES: usize = 6;
 
-/// What was found out about a partition.
+/// The repeated records of a partition.
 #[derive(Default)]
 pub(super) struct ComparedPartition {
-    /// Records in it, or sums of several.
+    /// Records in the partition, or sums of several.
     pub(super) items: u64,
-    /// The numbers of records that an earlier one repeats.
+    /// Numbers of the records that repeat an earlier one.
     pub(super) repeated: Vec<u64>,
-    /// The numbers of those that stand for several, with what these say together, if that is wanted.
+    /// Numbers of the records that replace several copies, with the averaged labels, if averaging was requested.
     pub(super) averaged: Vec<(u64, [u8; LABEL_BYTES])>,
-    /// How many these are.
+    /// Counts of the averaged records.
     pub(super) counts: AverageCounts,
 }
