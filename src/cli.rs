@@ -8,7 +8,6 @@ mod convert;
 mod dataset;
 mod dedup;
 mod exit;
-mod failure;
 mod filter;
 mod formats;
 mod generate;

@@ -1,7 +1,6 @@
 //! Blocks of records over threads, in the order of the input, with progress.
 
 pub(crate) mod blocks;
-pub mod error;
 pub(crate) mod in_order;
 pub(crate) mod job;
 pub(crate) mod messages;

@@ -60,6 +60,7 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod engine;
+mod error;
 pub mod jobs;
 pub mod mate;
 pub mod ops;
@@ -69,6 +70,7 @@ pub mod relabel;
 pub mod selfplay;
 pub mod storage;
 
+pub use error::{Error, ErrorKind};
 pub use kyokumen_format as format;
 pub use kyokumen_game as game;
 pub use kyokumen_game::random;

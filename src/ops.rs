@@ -2,7 +2,6 @@
 //! move records.
 
 pub mod convert;
-pub mod error;
 pub mod generate;
 pub mod inspect;
 pub(crate) mod page;

@@ -17,7 +17,6 @@ pub mod filters;
 pub mod format_name;
 pub(crate) mod lineage;
 pub mod opening;
-pub mod plan_error;
 pub(crate) mod position_set;
 pub(crate) mod processing;
 pub mod reading;

@@ -23,7 +23,7 @@ use std::time::Duration;
 use crossbeam_channel::bounded;
 
 use crate::engine::progress::Progress;
-use crate::jobs::error::JobError;
+use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::jobs::record_run::{Completed, run_job};
 use evaluator::PositionEvaluator;
@@ -40,14 +40,14 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 /// set, and have one second to do so.
 ///
 /// # Errors
-/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`Error`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn relabel<E, F>(
     plan: JobPlan,
     block_records: u64,
     make_evaluator: F,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Completed, JobError>
+) -> Result<Completed, Error>
 where
     E: PositionEvaluator + 'static,
     F: Fn(&AtomicBool) -> Result<E, EvaluatorError> + Send + Sync + 'static,

@@ -2,7 +2,6 @@
 //!
 //! The games are those of [`kyokumen_selfplay`]; here they get openings, networks, outputs, checkpoints and a manifest.
 
-pub mod error;
 pub mod evaluators;
 mod finished;
 pub(crate) mod openings;

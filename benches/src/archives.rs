@@ -10,9 +10,9 @@ use clap::Args;
 
 use crate::folder::Folder;
 use crate::rounds::{Rounds, timed, write_summary};
+use kyokumen::Error;
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
-use kyokumen::ops::error::OperationError;
 use kyokumen::ops::rearrange::{
     DedupKey, DedupSettings, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
     SampleSize, SplitBy, Until, dedup, interleave, sample, shuffle, split,
@@ -39,7 +39,7 @@ pub(crate) struct ArchivesArgs {
     rounds: Rounds,
 }
 
-type Operation = fn(&RearrangePlan) -> Result<OperationManifest, OperationError>;
+type Operation = fn(&RearrangePlan) -> Result<OperationManifest, Error>;
 
 /// What is measured, and whether it has but a quarter of the memory that the file would take.
 const OPERATIONS: [(&str, bool, Operation); 8] = [
@@ -61,15 +61,15 @@ fn none() -> Progress {
     Progress::none()
 }
 
-fn shuffled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {
+fn shuffled(plan: &RearrangePlan) -> Result<OperationManifest, Error> {
     shuffle(plan, 1, &mut none(), &NEVER)
 }
 
-fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<OperationManifest, OperationError> {
+fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<OperationManifest, Error> {
     dedup(plan, DedupSettings { key, average: false }, &mut none(), &NEVER)
 }
 
-fn sampled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {
+fn sampled(plan: &RearrangePlan) -> Result<OperationManifest, Error> {
     let rate = Probability::new(0.1).expect("it is between 0 and 1");
     sample(plan, SampleSize::Rate(rate), 1, &mut none(), &NEVER)
 }

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use kyokumen::ErrorKind;
 use kyokumen::format::{DecodeError, RecordRef};
-use kyokumen::records::archive::{self, ArchiveError};
+use kyokumen::records::archive;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
@@ -45,7 +46,7 @@ pub(crate) fn open(
         }
         let random = match archive::Archive::of_input(&input) {
             Ok(archive) => Some(Arc::new(archive)),
-            Err(ArchiveError::NotOfOneSize { .. } | ArchiveError::NoFrames { .. }) => None,
+            Err(error) if matches!(error.kind(), ErrorKind::NoRandomAccess) => None,
             Err(error) => return Err(error.into()),
         };
         Ok((input, random))

@@ -4,17 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use kyokumen::engine::error::RunError;
+use kyokumen::ErrorKind;
 use kyokumen::format::DecodeError;
-use kyokumen::jobs::error::JobError;
-use kyokumen::jobs::previous_run::PreviousRunError;
-use kyokumen::ops::error::OperationError;
-use kyokumen::ops::verify::VerifyProofsError;
-use kyokumen::records::account_file::ManifestError;
-use kyokumen::records::archive::ArchiveError;
-use kyokumen::records::bad_record::BadRecord;
-use kyokumen::records::plan_error::PlanError;
-use kyokumen::records::source::SourceError;
 use kyokumen::shogi::PositionError;
 use kyokumen::shogi::sfen::ParsePositionError;
 use pyo3::prelude::*;
@@ -29,8 +20,8 @@ enum Kind {
     BadRecord,
     /// `PositionError`: no position of a game.
     Position,
-    /// `ReadError`: the system, or a damaged file.
-    Read,
+    /// `FileError`: a file cannot be read or written, or is damaged.
+    File,
     /// `NotFoundError`: what should be read is not there.
     NotFound,
     /// `KyokumenError`: all else.
@@ -95,13 +86,13 @@ impl Failure {
 
     /// What the system does not let be written.
     pub(crate) fn unwritable(message: String) -> Self {
-        Self { kind: Kind::Read, message, file: None, record: None, byte: None }
+        Self { kind: Kind::File, message, file: None, record: None, byte: None }
     }
 
     fn of_io(error: &(dyn Error + 'static), source: &io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::NotFound => Kind::NotFound,
-            _ => Kind::Read,
+            _ => Kind::File,
         };
         Self::new(kind, error)
     }
@@ -146,7 +137,7 @@ fn exception(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
         Kind::Usage => "UsageError",
         Kind::BadRecord => "BadRecordError",
         Kind::Position => "PositionError",
-        Kind::Read => "ReadError",
+        Kind::File => "FileError",
         Kind::NotFound => "NotFoundError",
         Kind::Other => "KyokumenError",
     };
@@ -158,109 +149,19 @@ fn exception(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call((message,), Some(&place))?))
 }
 
-impl From<ArchiveError> for Failure {
-    fn from(error: ArchiveError) -> Self {
-        match &error {
-            ArchiveError::Plan(_) => {
-                let ArchiveError::Plan(error) = error else { unreachable!("it is one") };
-                error.into()
+impl From<kyokumen::Error> for Failure {
+    fn from(error: kyokumen::Error) -> Self {
+        let failure = match (error.kind(), error.io_error()) {
+            (ErrorKind::BadRecord(bad), _) => {
+                return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &bad.reason);
             }
-            ArchiveError::Open { input, source } => Self::of_io(&error, source).in_file(input),
-            ArchiveError::Io { input, offset, source } => {
-                Self::of_io(&error, source).in_file(input).at(*offset)
-            }
-            ArchiveError::NotOfOneSize { input, .. }
-            | ArchiveError::NoFrames { input }
-            | ArchiveError::NotAFile { input } => Self::new(Kind::Usage, &error).in_file(input),
+            (ErrorKind::Io, Some(source)) => Self::of_io(&error, source),
+            (ErrorKind::Io | ErrorKind::Changed, _) => Self::new(Kind::File, &error),
+            _ if error.is_usage() => Self::new(Kind::Usage, &error),
             _ => Self::other(&error),
-        }
-    }
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        match &error {
-            SourceError::Open { input, source } => Self::of_io(&error, source).in_file(input),
-            SourceError::Read { input, offset, source, .. } => {
-                Self::of_io(&error, source).in_file(input).at(*offset)
-            }
-            SourceError::NotAsLeft { input }
-            | SourceError::Count { input, .. }
-            | SourceError::Changed { input } => Self::new(Kind::Read, &error).in_file(input),
-            _ => Self::other(&error),
-        }
-    }
-}
-
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Self {
-        match error {
-            PlanError::Source(error) => error.into(),
-            PlanError::Look { ref name, ref source } => Self::of_io(&error, source).in_file(name),
-            error => Self::new(Kind::Usage, &error),
-        }
-    }
-}
-
-impl From<BadRecord> for Failure {
-    fn from(bad: BadRecord) -> Self {
-        let BadRecord { ref file, index, offset, ref reason, .. } = bad;
-        Self::bad_record(Some(file), index, offset, reason)
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::BadRecord(bad) => bad.into(),
-            RunError::Source(error) => error.into(),
-            error => Self::other(&error),
-        }
-    }
-}
-
-impl From<OperationError> for Failure {
-    fn from(error: OperationError) -> Self {
-        match error {
-            OperationError::Plan(error) => error.into(),
-            OperationError::Run(error) => error.into(),
-            error => Self::other(&error),
-        }
-    }
-}
-
-impl From<PreviousRunError> for Failure {
-    fn from(error: PreviousRunError) -> Self {
-        match &error {
-            PreviousRunError::Manifest(ManifestError::Io { path, source })
-            | PreviousRunError::Io { path, source } => {
-                Self::of_io(&error, source).in_file(&path.to_string_lossy())
-            }
-            _ => JobError::from(error).into(),
-        }
-    }
-}
-
-impl From<VerifyProofsError> for Failure {
-    fn from(error: VerifyProofsError) -> Self {
-        match &error {
-            VerifyProofsError::Open { file, source } => Self::of_io(&error, source).in_file(file),
-            VerifyProofsError::Read { file, .. } | VerifyProofsError::Fault { file, .. } => {
-                Self::other(&error).in_file(file)
-            }
-            _ => Self::other(&error),
-        }
-    }
-}
-
-impl From<JobError> for Failure {
-    fn from(error: JobError) -> Self {
-        match error {
-            JobError::Plan(error) => error.into(),
-            JobError::Run(error) => error.into(),
-            error if error.is_usage() => Self::new(Kind::Usage, &error),
-            error => Self::other(&error),
-        }
+        };
+        let file = error.file().map(ToOwned::to_owned);
+        Self { file, byte: error.byte(), ..failure }
     }
 }
 

@@ -13,7 +13,6 @@ use kyokumen::format::packed::Family;
 use kyokumen::format::{CsaVersion, TextEncoding};
 use kyokumen::jobs::output_verification::verify_outputs;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
-use kyokumen::ops::error::OperationError;
 use kyokumen::ops::rearrange::{
     self, DedupKey, DedupSettings, OperationManifest, PartLimit, RearrangePlan, RearrangeRequest,
     Resources, SplitBy,
@@ -196,7 +195,7 @@ fn rearranged<'py>(
         &RearrangePlan,
         &mut Progress,
         &AtomicBool,
-    ) -> Result<OperationManifest, OperationError>
+    ) -> Result<OperationManifest, kyokumen::Error>
     + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let report = run(

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use kyokumen::engine::error::RunError;
 use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
 use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
 use kyokumen::mate::positions::{
@@ -13,7 +12,6 @@ use kyokumen::mate::positions::{
 use kyokumen::mate::proof::check;
 use kyokumen::mate::solve::{Solution as Solved, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
-use kyokumen::records::source::SourceError;
 use kyokumen::shogi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -334,18 +332,9 @@ enum Ended {
     Interrupted,
 }
 
-impl From<RunError> for Ended {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Interrupted => Self::Interrupted,
-            error => Self::Failure(error.into()),
-        }
-    }
-}
-
-impl From<SourceError> for Ended {
-    fn from(error: SourceError) -> Self {
-        Self::Failure(error.into())
+impl From<kyokumen::Error> for Ended {
+    fn from(error: kyokumen::Error) -> Self {
+        if error.is_interruption() { Self::Interrupted } else { Self::Failure(error.into()) }
     }
 }
 

@@ -185,10 +185,10 @@ def test_a_file_that_shrinks_is_an_error(tmp_path: pathlib.Path, psv: pathlib.Pa
     archive = kyokumen.open(path)
     assert archive[1999].index == 1999
     os.truncate(path, 40 * 100)
-    with pytest.raises(kyokumen.ReadError, match="4000 bytes") as error:
+    with pytest.raises(kyokumen.FileError, match="4000 bytes") as error:
         archive[1999]
     assert error.value.file == str(path)
-    with pytest.raises(kyokumen.ReadError):
+    with pytest.raises(kyokumen.FileError):
         archive.numpy()
     assert archive[99].index == 99
 

@@ -249,7 +249,7 @@ def test_damage_of_compressed_files_is_told(tmp_path: pathlib.Path, psv: pathlib
     assert (error.value.file, error.value.record, error.value.byte) == (str(cut), 7, 280)
     short = tmp_path / "short.psv.xz"
     short.write_bytes(lzma.compress(psv.read_bytes())[:-1000])
-    with pytest.raises(kyokumen.ReadError) as failed:
+    with pytest.raises(kyokumen.FileError) as failed:
         kyokumen.DataLoader(short, 10)
     assert failed.value.file == str(short)
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::{plan_error, run_error};
+use super::exit::run_error;
 use super::heading;
 use super::message::say;
 use super::option::{location, word};
@@ -14,14 +14,13 @@ use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report;
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Usage};
-use crate::engine::error::RunError;
+use crate::error::ErrorKind;
 use crate::format::packed::Family;
 use crate::format::{ConversionPlan, CsaVersion, Field, Fields, Fill, Format, TextEncoding};
 use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, OutputFormat,
     convert,
 };
-use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
 use crate::records::sink::is_standard_output;
 use crate::storage::memory::Memory;
@@ -141,7 +140,7 @@ const MEMORY: Memory = Memory::gib(1);
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     let (mode, json) = (args.run.progress(), args.json);
     let (output, given) = (args.output.clone(), args.fill.unwrap_or_default());
-    let plan = ConvertPlan::new(args.request()).map_err(plan_error)?;
+    let plan = ConvertPlan::new(args.request())?;
     if !json {
         announce(&plan);
     }
@@ -149,14 +148,14 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     let mut progress = mode.over(plan.records);
     let report = convert(plan, &mut progress, &interrupt.cancel());
     drop(progress);
-    let report = report.map_err(|error| match error {
-        OperationError::Run(RunError::BadRecord(bad)) if !bad.missing.is_empty() => {
+    let report = report.map_err(|error| match error.kind() {
+        ErrorKind::BadRecord(bad) if !bad.missing.is_empty() => {
             let fill = given.or(Fill::neutral(bad.missing));
             let labels = fill.labels(bad.missing);
             let caution = if labels.is_empty() { "" } else { ", invented and not for training" };
             Usage(format!("{bad}; --fill {fill} would give it one{caution}")).into()
         }
-        error => run_error(error, &interrupt),
+        _ => run_error(error, &interrupt),
     })?;
     if json {
         write_json(&report, &output)?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::config::Layered;
-use super::failure::plan_error;
 use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
@@ -80,7 +79,7 @@ pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let read_from = config.into_iter().collect();
     let request = JobRequest { read_from, ..settings.request(inputs.into_paths())? };
-    let plan = JobPlan::new(request).map_err(plan_error)?;
+    let plan = JobPlan::new(request)?;
     if dry_run {
         return show_plan(&plan, judges(&plan));
     }

@@ -2,8 +2,9 @@
 
 use std::{fmt, io};
 
-use super::advice::told;
 use super::message::say;
+use crate::error::Error;
+use crate::storage::platform::Interrupt;
 
 /// How a command ended when it did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,12 +41,6 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// An error, as a mistake in the arguments if it is one.
-pub(crate) fn usage_if(is_usage: bool, error: impl Into<anyhow::Error>) -> anyhow::Error {
-    let error = error.into();
-    if is_usage { Usage(told(&error)).into() } else { error }
-}
-
 /// A signal ended the command early; exit status 128 + signal.
 #[derive(Debug)]
 pub(crate) struct Interrupted {
@@ -69,12 +64,23 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
+/// A run that a signal ended, or that failed.
+pub(crate) fn run_error(error: Error, interrupt: &Interrupt) -> anyhow::Error {
+    match interrupt.signal() {
+        Some(signal) if error.is_interruption() => {
+            Interrupted { signal, what: error.to_string() }.into()
+        }
+        _ => error.into(),
+    }
+}
+
 /// 2 for usage, 128 + signal for an interruption, 1 for everything else.
 pub(crate) fn failure_status(error: &anyhow::Error) -> u8 {
     if let Some(Interrupted { signal, .. }) = error.downcast_ref() {
         return 128 + signal;
     }
-    if error.is::<Usage>() { 2 } else { 1 }
+    let is_usage = error.is::<Usage>() || error.downcast_ref().is_some_and(Error::is_usage);
+    if is_usage { 2 } else { 1 }
 }
 
 /// Whoever reads our output has read enough: nothing to complain about.

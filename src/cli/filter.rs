@@ -7,14 +7,13 @@ use anyhow::Context;
 use clap::Args;
 
 use super::config::Layered;
-use super::failure::plan_error;
 use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{records, with_counts};
 use super::search_args::SearchArgs;
-use crate::cli::exit::{ExitStatus, usage_if};
+use crate::cli::exit::ExitStatus;
 use crate::format::Fill;
 use crate::jobs::filter::filter;
 use crate::jobs::identity::RETRY_UNKNOWN;
@@ -100,7 +99,7 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let read_from = config.into_iter().collect();
     let request = JobRequest { previous_run, read_from, ..settings.request(inputs)? };
-    let plan = JobPlan::new(request).map_err(plan_error)?;
+    let plan = JobPlan::new(request)?;
     if let Product::Records(to) = plan.product
         && plan.settings.mated == MatedPolicy::Relabel
         && to.format.fields().is_empty()
@@ -120,7 +119,7 @@ fn retry(
     manifest: &Path,
 ) -> anyhow::Result<(SettingArgs, PreviousRun)> {
     let first = PreviousRun::read(manifest);
-    let first = first.map_err(|error| usage_if(error.is_usage(), error))?;
+    let first = first?;
     let mut earlier = first.settings().clone();
     earlier.remove(RETRY_UNKNOWN);
     earlier.remove("threads");

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::plan_error;
 use super::message::say;
 use super::option::{location, whole_number};
 use super::report::records;
@@ -102,7 +101,7 @@ fn write(
         compression: format.compression,
         header: format.format.header(),
         separator: format.format.separator(),
-        ..lone.map_err(plan_error)?
+        ..lone?
     };
     let mut sinks = Sinks::create(&[plan])?;
     loop {

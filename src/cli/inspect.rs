@@ -2,7 +2,6 @@
 
 mod args;
 mod described;
-mod outcome;
 mod page;
 mod text;
 
@@ -11,9 +10,7 @@ use std::io::{BufWriter, Write};
 
 pub(super) use self::args::InspectArgs;
 use self::described::Described;
-use self::outcome::{Shown, or_usage, usage};
 use self::text::{write_header, write_record};
-use super::failure::plan_error;
 use crate::cli::exit::ExitStatus;
 use crate::ops::inspect::Inspection;
 use crate::records::claims::FileClaims;
@@ -21,12 +18,18 @@ use crate::records::opening;
 use crate::records::opening::Unreadable;
 use crate::records::source::Input;
 
+/// How many records were shown, and how many of them are bad.
+#[derive(Clone, Copy, Default)]
+struct Shown {
+    records: u64,
+    bad: u64,
+}
+
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     args.check()?;
     let (from, dialect) = (args.from, args.dialect);
-    let inputs = opening::inputs(&args.files, from, dialect, Unreadable::Accepted);
-    let inputs = inputs.map_err(plan_error)?;
-    let claims = FileClaims::reading(&inputs).map_err(plan_error)?;
+    let inputs = opening::inputs(&args.files, from, dialect, Unreadable::Accepted)?;
+    let claims = FileClaims::reading(&inputs)?;
     let shown = match &args.html {
         Some(path) => page::write(args, path, inputs, claims)?,
         None => show(args, inputs)?,
@@ -43,7 +46,7 @@ fn show(args: &InspectArgs, inputs: Vec<Input>) -> anyhow::Result<Shown> {
     let mut shown = Shown::default();
     for (number, input) in inputs.into_iter().enumerate() {
         let file = input.name.clone();
-        let inspection = Inspection::of(input, args.choice()).map_err(usage)?;
+        let inspection = Inspection::of(input, args.choice())?;
         if !args.json {
             let between = if number > 0 { "\n" } else { "" };
             write!(out, "{between}")?;
@@ -62,7 +65,7 @@ fn show(args: &InspectArgs, inputs: Vec<Input>) -> anyhow::Result<Shown> {
             Ok::<(), anyhow::Error>(())
         });
         out.flush()?;
-        ended.map_err(or_usage)?;
+        ended?;
     }
     Ok(shown)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::run_error;
+use super::exit::run_error;
 use super::heading;
 use super::message::{name, say};
 use super::option::{location, seconds, word};
@@ -21,7 +21,7 @@ use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
 use crate::engine::snapshot::duration;
-use crate::jobs::error::JobError;
+use crate::error::Error;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
 use crate::jobs::record_run::Completed;
@@ -129,7 +129,7 @@ impl JobArgs {
 pub(super) fn run_job(
     plan: JobPlan,
     mode: ProgressMode,
-    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, JobError>,
+    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, Error>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
@@ -141,7 +141,7 @@ pub(super) fn run_watched_job(
     plan: JobPlan,
     mode: ProgressMode,
     interrupt: &Interrupt,
-    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, JobError>,
+    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, Error>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
     let mut progress = mode.over(plan.records);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::{plan_error, run_error};
+use super::exit::run_error;
 use super::message::say;
 use super::option::{location, word};
 use super::report::records;
@@ -59,7 +59,7 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let MergeArgs { folder, output, stream, name, progress, force } = args;
     let stream = stream.unwrap_or(Stream::Kept);
     let request = MergeRequest { folder, name, stream, output: output.clone(), force };
-    let plan = MergePlan::new(request).map_err(plan_error)?;
+    let plan = MergePlan::new(request)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = progress.unwrap_or_default().over(Some(plan.records()));
     let merged = merge(&plan, &mut progress, &interrupt.cancel());

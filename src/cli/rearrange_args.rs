@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::{plan_error, run_error};
+use super::exit::run_error;
 use super::heading;
 use super::message::say;
 use super::option::{location, word};
@@ -13,15 +13,14 @@ use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
 use crate::cli::exit::ExitStatus;
 use crate::engine::progress::Progress;
+use crate::error::Error;
 use crate::format::move16::Dialect;
-use crate::ops::error::OperationError;
 use crate::ops::rearrange::{
     AverageCounts, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
 };
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::format_name::FormatName;
-use crate::records::plan_error::PlanError;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
@@ -84,14 +83,14 @@ impl RearrangeArgs {
     /// Does it and tells about it.
     pub(super) fn run(
         &self,
-        plan: Result<RearrangePlan, PlanError>,
+        plan: Result<RearrangePlan, Error>,
         operation: impl FnOnce(
             &RearrangePlan,
             &mut Progress,
             &std::sync::atomic::AtomicBool,
-        ) -> Result<OperationManifest, OperationError>,
+        ) -> Result<OperationManifest, Error>,
     ) -> anyhow::Result<ExitStatus> {
-        let plan = plan.map_err(plan_error)?;
+        let plan = plan?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         let mut progress = self.run.progress().over(plan.records);
         let account = operation(&plan, &mut progress, &interrupt.cancel());

@@ -17,18 +17,16 @@ use self::answer::Tally;
 pub(super) use self::args::SolveArgs;
 use self::one::solve_one;
 use self::proofs::Proofs;
-use super::failure::plan_error;
 use super::message::say;
 use super::option::log_threads;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::messages::Messages;
+use crate::error::ErrorKind;
 use crate::format::Format;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
 use crate::records::claims::FileClaims;
-use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
-use crate::records::plan_error::PlanError;
 use crate::records::source::Input;
 use crate::records::{detection, opening};
 use crate::storage::files;
@@ -62,8 +60,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     };
     let positions = Positions::open(&path, format);
     tracing::info!("{file}: read as {}", positions.input().format_name());
-    let claims =
-        FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
+    let claims = FileClaims::reading(std::slice::from_ref(positions.input()))?;
     let mut proofs = Proofs::open(args, claims)?;
     let mut output = args.output(args.tsume_plies, file);
     let (mut tally, mut messages) = (Tally::default(), Messages::default());
@@ -99,7 +96,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
 /// The format of a file by content, if its name gives none or it is a `.sfen` file of USI games. Otherwise `None`, also
 /// for inputs that can be read only once and for text with an SFEN in the first column.
 fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
-    opening::check_not_folder(path).map_err(plan_error)?;
+    opening::check_not_folder(path)?;
     if !path.is_file() {
         return Ok(None);
     }
@@ -107,27 +104,24 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
         return match detection::check_name(&Input::named(path, named), path) {
             Ok(other) => Ok(other.map(|other| other.format_name())),
             // Any text may follow the SFEN.
-            Err(PlanError::Content(ContentError::Unreadable { .. }))
-                if named.format == Format::Sfen =>
+            Err(error)
+                if named.format == Format::Sfen
+                    && matches!(error.kind(), ErrorKind::Unreadable) =>
             {
                 Ok(None)
             }
-            Err(error) => Err(plan_error(error)),
+            Err(error) => Err(error.into()),
         };
     }
     match detection::format_of(path) {
-        Err(
-            PlanError::UndetectedFormat { .. }
-            | PlanError::UnknownFormat { .. }
-            | PlanError::AmbiguousFormat { .. },
-        ) => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::UnknownFormat) => Ok(None),
         // Which is read as text, whatever stands behind the SFEN.
         Ok(detected) if detected.format == FormatName::plain(Format::Sfen) => Ok(None),
         Ok(detected) => {
             detected.warn(path);
             Ok(Some(detected.format))
         }
-        Err(error) => Err(plan_error(error)),
+        Err(error) => Err(error.into()),
     }
 }
 

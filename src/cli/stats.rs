@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::{plan_error, run_error};
+use super::exit::run_error;
 use super::message::say;
 use super::option::location;
 use super::record_args::{RecordArgs, RunArgs};
@@ -72,7 +72,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
         force: run.force,
         threads: run.threads(),
     };
-    let mut plan = StatsPlan::new(request).map_err(plan_error)?;
+    let mut plan = StatsPlan::new(request)?;
     let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = run.progress().over(plan.records);

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::{plan_error, run_error};
+use super::exit::run_error;
 use super::message::{message, name, say};
 use super::option::{location, whole_number};
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
-use crate::cli::exit::{ExitStatus, usage_if};
+use crate::cli::exit::ExitStatus;
 use crate::engine::messages::told;
 use crate::format::move16::Dialect;
 use crate::jobs::output_verification::{OutputsReport, verify_outputs};
@@ -97,7 +97,7 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
         return check_manifests(&args.manifest, args.json);
     }
     let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
-    let plans = VerifyPlan::new(args.request()).map_err(plan_error)?;
+    let plans = VerifyPlan::new(args.request())?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut outcome = ExitStatus::Done;
     for plan in plans {
@@ -183,7 +183,7 @@ fn write_outputs(report: &VerifyReport, folder: &Path) {
 
 /// Compares outputs with their manifests, and the manifests of shards with each other.
 fn check_manifests(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> {
-    let reports = verify_outputs(files).map_err(|error| usage_if(error.is_usage(), error))?;
+    let reports = verify_outputs(files)?;
     for report in &reports {
         if json { json_line(report) } else { write_outputs_report(report) }?;
     }

@@ -7,16 +7,15 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::error::RunError;
 use super::in_order::{Parallelism, in_order};
 use super::job::{BlockWorker, Job};
 use super::prefetch::Prefetch;
+use crate::error::Error;
 use crate::records::counts::Counts;
 use crate::records::processing::ProcessedBlock;
 use crate::records::resume_point::ResumePoint;
 use crate::records::source::{
     Checksummed, Delivery, MemoryBounded, MemoryBudget, MemoryPermit, PartRead, SkipBlocks, Source,
-    SourceError,
 };
 use crate::search::TableError;
 use crate::storage::caught_panic::catch;
@@ -67,18 +66,14 @@ pub(crate) enum ProcessedDelivery<T> {
 /// take long.
 ///
 /// # Errors
-/// What `take` returns, and [`RunError`] for what cannot be read or processed.
-pub(crate) fn process_blocks<W, E>(
+/// What `take` returns, and [`Error`] for what cannot be read or processed.
+pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     job: &Job<'_>,
     behind: &ResumePoint,
     decided: &Arc<Mutex<Counts>>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    mut take: impl FnMut(Option<ProcessedDelivery<W::Found>>) -> Result<(), E>,
-) -> Result<(), E>
-where
-    W: BlockWorker + 'static,
-    E: From<RunError>,
-{
+    mut take: impl FnMut(Option<ProcessedDelivery<W::Found>>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let threads = platform::threads(job.threads);
     let is_small = job.block_records <= SMALL_BLOCK_RECORDS;
     let running = threads * if is_small { SMALL_BLOCKS_PER_THREAD } else { BLOCKS_PER_THREAD };
@@ -103,7 +98,7 @@ where
         }
         done
     };
-    let deliveries = deliveries(job, behind, threads).map_err(RunError::Threads)?;
+    let deliveries = deliveries(job, behind, threads).map_err(Error::threads)?;
     in_order(deliveries, parallelism, make_worker, work, |processed| take(processed.transpose()?))
 }
 
@@ -118,11 +113,11 @@ impl Drop for StopWhenDropped {
 
 fn process<W: BlockWorker>(
     worker: &mut W,
-    delivery: Result<Delivery, RunError>,
+    delivery: Result<Delivery, Error>,
     inputs: &[String],
     is_memory_short: bool,
     stop: &AtomicBool,
-) -> Result<ProcessedDelivery<W::Found>, RunError> {
+) -> Result<ProcessedDelivery<W::Found>, Error> {
     let mut block = match delivery? {
         Delivery::Block(block) => block,
         Delivery::End(read) => return Ok(ProcessedDelivery::End(read)),
@@ -135,22 +130,25 @@ fn process<W: BlockWorker>(
             read: block.read(),
             _permit: if is_large || is_memory_short { block.permit.take() } else { None },
         }))),
-        Ok(None) => Err(RunError::Interrupted),
+        Ok(None) => Err(Error::interrupted()),
         Err(panic) => {
             let file = inputs[block.part].clone();
-            Err(RunError::Panicked { panic, file, first_index: block.first_index })
+            Err(Error::internal(format!(
+                "internal error at one of the records from number {} of {file}: {panic}",
+                block.first_index
+            )))
         }
     }
 }
 
-fn bytes_of<T>(processed: &Result<ProcessedDelivery<T>, RunError>) -> usize {
+fn bytes_of<T>(processed: &Result<ProcessedDelivery<T>, Error>) -> usize {
     match processed {
         Ok(ProcessedDelivery::Block(block)) => block.processed.size(),
         Ok(ProcessedDelivery::End(_)) | Err(_) => 0,
     }
 }
 
-type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>> + Send>;
+type Deliveries = Box<dyn Iterator<Item = Result<Delivery, Error>> + Send>;
 
 /// What is read for a job, behind what was done before.
 fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<CaughtPanics> {
@@ -180,15 +178,15 @@ fn block_memory_bytes(job: &Job<'_>, threads: usize) -> usize {
 struct CaughtPanics(Option<Deliveries>);
 
 impl Iterator for CaughtPanics {
-    type Item = Result<Delivery, RunError>;
+    type Item = Result<Delivery, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let deliveries = self.0.as_mut()?;
         match catch(|| deliveries.next()) {
-            Ok(delivery) => delivery.map(|delivery| Ok(delivery?)),
+            Ok(delivery) => delivery,
             Err(panic) => {
                 self.0 = None;
-                Some(Err(RunError::ReaderPanicked(panic)))
+                Some(Err(Error::reader_panicked(&panic)))
             }
         }
     }
@@ -210,8 +208,10 @@ mod tests {
         let source = std::iter::once_with(|| panic!("a fault in the reader"));
         let stage = Checksummed::new(Prefetch::start(source, 1).unwrap());
         let mut deliveries = CaughtPanics(Some(Box::new(stage)));
-        let Some(Err(RunError::ReaderPanicked(panic))) = deliveries.next() else { panic!() };
-        assert!(panic.to_string().starts_with("a fault in the reader"), "{panic}");
+        let error = deliveries.next().unwrap().err().unwrap();
+        assert!(
+            error.to_string().starts_with("internal error while reading: a fault in the reader")
+        );
         assert!(deliveries.next().is_none());
     }
 
@@ -243,7 +243,7 @@ mod tests {
             &behind,
             &decided,
             move || Ok(Arc::clone(&work)),
-            |_| Ok::<(), RunError>(()),
+            |_| Ok::<(), Error>(()),
         );
         taken.unwrap();
         assert_eq!(count(&decided), RECORDS as u64);

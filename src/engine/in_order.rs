@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
-use super::error::RunError;
+use crate::error::Error;
 use crate::search::{STACK_BYTES, TableError};
 
 /// Longest wait before `take` is called without a result.
@@ -50,7 +50,7 @@ impl<T> Parallelism<T> {
 /// it does not wait for its threads, nor for an iterator that is waiting for input.
 ///
 /// # Errors
-/// What `take` returns, [`RunError::Threads`] or [`RunError::Table`].
+/// What `take` returns, [`Error`] or [`Error`].
 ///
 /// # Panics
 /// If the items, `make_worker` or `work` panic.
@@ -65,20 +65,20 @@ where
     I: Send + 'static,
     W: 'static,
     T: Send + 'static,
-    E: From<RunError>,
+    E: From<Error>,
 {
     let (permits, permit) = bounded(parallelism.running);
     // No more than the permits allow.
     let (tasks, task) = unbounded();
     let (results, result) = unbounded();
     let feeder = thread::Builder::new().name("feeder".to_owned());
-    feeder.spawn(move || feed(items, &permit, &tasks)).map_err(RunError::Threads)?;
+    feeder.spawn(move || feed(items, &permit, &tasks)).map_err(Error::threads)?;
     let worker = Arc::new((make_worker, work));
     for number in 0..parallelism.threads {
         let (worker, task, results) = (Arc::clone(&worker), task.clone(), results.clone());
         let builder = thread::Builder::new().name(format!("worker-{number}"));
         let work = move || process(&worker.0, &worker.1, &task, &results);
-        builder.stack_size(STACK_BYTES).spawn(work).map_err(RunError::Threads)?;
+        builder.stack_size(STACK_BYTES).spawn(work).map_err(Error::threads)?;
     }
     drop((task, results));
     let mut order = ReorderBuffer::new(parallelism);
@@ -91,7 +91,7 @@ where
         match result.recv_timeout(POLL_INTERVAL) {
             Ok((sequence, done)) => {
                 let done = done.unwrap_or_else(|panic| resume_unwind(panic));
-                order.put(sequence, done.map_err(RunError::Table)?);
+                order.put(sequence, done.map_err(Error::from)?);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -188,7 +188,9 @@ impl<T> ReorderBuffer<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::search::TableSize;
+    use std::error::Error as _;
 
     fn parallelism<T>(threads: usize) -> Parallelism<T> {
         Parallelism::new(threads, 100)
@@ -206,7 +208,7 @@ mod tests {
             parallelism(threads),
             || Ok(0),
             work,
-            |square| -> Result<(), RunError> {
+            |square| -> Result<(), Error> {
                 squares.extend(square);
                 Ok(())
             },
@@ -234,23 +236,18 @@ mod tests {
             |(), item: u64| item,
             |item| {
                 left -= i32::from(item.is_some());
-                if left > 0 { Ok(()) } else { Err(RunError::Interrupted) }
+                if left > 0 { Ok(()) } else { Err(Error::interrupted()) }
             },
         );
-        assert!(matches!(ended, Err(RunError::Interrupted)));
+        assert!(ended.unwrap_err().is_interruption());
     }
 
     #[test]
     #[should_panic(expected = "item 3")]
     fn a_panic_of_a_worker_is_the_callers() {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
-        let _ = in_order(
-            0..10,
-            parallelism(2),
-            || Ok(()),
-            work,
-            |_| -> Result<(), RunError> { Ok(()) },
-        );
+        let _ =
+            in_order(0..10, parallelism(2), || Ok(()), work, |_| -> Result<(), Error> { Ok(()) });
     }
 
     #[test]
@@ -262,7 +259,7 @@ mod tests {
             parallelism(2),
             || Ok(()),
             |(), item: u64| item,
-            |_| -> Result<(), RunError> { Ok(()) },
+            |_| -> Result<(), Error> { Ok(()) },
         );
     }
 
@@ -274,9 +271,11 @@ mod tests {
             parallelism(2),
             move || Err(TableError(size)),
             |(): &mut (), _: u64| (),
-            |_| -> Result<(), RunError> { Ok(()) },
+            |_| -> Result<(), Error> { Ok(()) },
         );
-        assert!(matches!(ended, Err(RunError::Table(TableError(found))) if found == size));
+        let error = ended.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Memory));
+        assert_eq!(error.source().unwrap().to_string(), TableError(size).to_string());
     }
 
     #[test]
@@ -288,7 +287,7 @@ mod tests {
             parallelism(2),
             || panic!("no room"),
             work,
-            |_| -> Result<(), RunError> { Ok(()) },
+            |_| -> Result<(), Error> { Ok(()) },
         );
     }
 }

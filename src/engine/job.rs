@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::records::processing::ProcessedBlock;
-use crate::records::sink::OutputPlan;
 use crate::records::source::{Block, Part};
 
-/// What is to be read and written.
+/// What is to be read, and how.
 pub(crate) struct Job<'a> {
     pub(crate) parts: &'a [Part],
-    pub(crate) outputs: &'a [OutputPlan],
     /// 0 for as many as the machine runs at once.
     pub(crate) threads: usize,
     pub(crate) block_records: u64,
@@ -34,7 +32,6 @@ impl<'a> Job<'a> {
     pub(crate) const fn new(parts: &'a [Part], threads: usize, block_records: u64) -> Self {
         Self {
             parts,
-            outputs: &[],
             threads,
             block_records,
             first_number: 0,

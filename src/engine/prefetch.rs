@@ -7,8 +7,8 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
-use super::error::RunError;
 use super::in_order::POLL_INTERVAL;
+use crate::error::Error;
 use crate::storage::caught_panic::{CaughtPanic, catch};
 
 /// The items of an iterator, a few of which are read ahead.
@@ -44,17 +44,20 @@ impl<I> Prefetch<I> {
     /// The next item; nothing at the end.
     ///
     /// # Errors
-    /// [`RunError::Interrupted`] if `cancel` is set while there is none, [`RunError::ReaderPanicked`] if the
+    /// [`Error`] if `cancel` is set while there is none, [`Error`] if the
     /// iterator did.
-    pub(crate) fn next_unless(&mut self, cancel: &AtomicBool) -> Result<Option<I>, RunError> {
+    pub(crate) fn next_unless(&mut self, cancel: &AtomicBool) -> Result<Option<I>, Error> {
         loop {
             match self.items.recv_timeout(POLL_INTERVAL) {
                 Ok(item) => return Ok(Some(item)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return self.ended().map(|()| None).map_err(RunError::ReaderPanicked);
+                    return self
+                        .ended()
+                        .map(|()| None)
+                        .map_err(|panic| Error::reader_panicked(&panic));
                 }
                 Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
-                    return Err(RunError::Interrupted);
+                    return Err(Error::interrupted());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -92,7 +95,10 @@ mod tests {
         let mut prefetch = Prefetch::start(items(), 1).unwrap();
         assert_eq!(prefetch.next_unless(&never).unwrap(), Some(0));
         assert_eq!(prefetch.next_unless(&never).unwrap(), Some(1));
-        assert!(matches!(prefetch.next_unless(&never), Err(RunError::ReaderPanicked(_))));
+        let error = prefetch.next_unless(&never).unwrap_err();
+        assert!(
+            error.to_string().starts_with("internal error while reading: a fault in the reader")
+        );
         let all = catch(|| Prefetch::start(items(), 9).unwrap().count());
         assert!(all.unwrap_err().to_string().starts_with("a fault in the reader"));
     }

@@ -1,6 +1,6 @@
 //! Totals of runs whose kind is known only when their manifest or checkpoint is read.
 
-use serde::de::{Error, IntoDeserializer};
+use serde::de::{Error as _, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -9,9 +9,8 @@ use super::identity::RunDescription;
 use super::manifest::Totals;
 use super::operation_totals::OperationTotals;
 use super::record_totals::{RecordProgress, RecordTotals};
+use crate::error::Error;
 use crate::records::account::{InputIdentity, OutputEntry};
-use crate::records::account_check::ContradictionError;
-use crate::records::counts::ImbalanceError;
 
 /// The totals of a run of any kind.
 #[derive(Clone, Debug, Serialize)]
@@ -78,11 +77,7 @@ impl Totals for AnyTotals {
         }
     }
 
-    fn check(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ContradictionError> {
+    fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         match self {
             Self::Records(totals) => totals.check(run, outputs),
             Self::Games(totals) => totals.check(run, outputs),
@@ -90,11 +85,7 @@ impl Totals for AnyTotals {
         }
     }
 
-    fn check_balance(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ImbalanceError> {
+    fn check_balance(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         match self {
             Self::Records(totals) => totals.check_balance(run, outputs),
             Self::Games(totals) => totals.check_balance(run, outputs),

@@ -10,8 +10,8 @@ use std::{fs, io};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::error::JobError;
 use super::identity::Identity;
+use crate::error::{Error, ErrorKind};
 use crate::records::sink::{OutputState, partial_path};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, own_files, platform};
@@ -88,8 +88,8 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     /// Replaces the checkpoint in a file.
     ///
     /// # Errors
-    /// [`JobError::Io`]. The file keeps its content.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), JobError> {
+    /// [`Error`]. The file keeps its content.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let partial = partial_path(path);
         let bytes = self.to_bytes();
         let result = bytes
@@ -98,7 +98,7 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
             .and_then(|()| platform::sync_folder(platform::folder_of(path)));
         result.map_err(|source| {
             drop(fs::remove_file(&partial));
-            JobError::Io { verb: "write", path: path.to_owned(), source }
+            Error::io("write", path, source)
         })
     }
 
@@ -117,17 +117,23 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     /// Reads a checkpoint. `None` if there is no file.
     ///
     /// # Errors
-    /// [`JobError`] if the file cannot be read or is damaged.
-    pub fn read(path: &Path) -> Result<Option<Self>, JobError> {
+    /// [`Error`] if the file cannot be read or is damaged.
+    pub fn read(path: &Path) -> Result<Option<Self>, Error> {
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {
-                return Err(JobError::Io { verb: "read", path: path.to_owned(), source });
+                return Err(Error::io("read", path, source));
             }
         };
         let parsed = Self::from_bytes(&bytes);
-        parsed.map(Some).map_err(|why| JobError::DamagedCheckpoint { path: path.to_owned(), why })
+        parsed.map(Some).map_err(|why| {
+            let path = path.display();
+            let message = format!(
+                "{path} is damaged: {why}; its run cannot be resumed, start afresh with --force"
+            );
+            Error::new(ErrorKind::Malformed, message).in_file(&path)
+        })
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {

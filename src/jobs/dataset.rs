@@ -9,7 +9,7 @@ use super::filter::filter_with;
 use super::plan::JobPlan;
 use super::record_run::Completed;
 use crate::engine::progress::Progress;
-use crate::jobs::error::JobError;
+use crate::error::Error;
 use crate::mate::judge::Judge;
 use crate::mate::memo::{Memo, Memoized};
 use crate::search::TableError;
@@ -18,12 +18,12 @@ use crate::search::TableError;
 /// searched once.
 ///
 /// # Errors
-/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`Error`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn dataset(
     plan: JobPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Completed, JobError> {
+) -> Result<Completed, Error> {
     let make_judge = judges(&plan);
     filter_with(plan, make_judge, progress, cancel)
 }

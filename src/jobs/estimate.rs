@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use super::classify;
 use super::plan::JobPlan;
-use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
+use crate::error::Error;
 use crate::mate::judge::PositionJudge;
 use crate::records::archive::Archive;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
-use crate::records::source::{Block, Delivery, Part, Source, SourceError};
+use crate::records::source::{Block, Delivery, Part, Source};
 use crate::search::TableError;
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
@@ -73,12 +73,12 @@ pub struct Interval {
 /// or the input cannot be read twice. Ends early, with what is known, when `cancel` is set.
 ///
 /// # Errors
-/// [`RunError`] if an input cannot be read, or there is not enough memory for a judge.
+/// [`Error`] if an input cannot be read, or there is not enough memory for a judge.
 pub fn estimate<J: PositionJudge + 'static>(
     plan: &JobPlan,
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
     cancel: &AtomicBool,
-) -> Result<Option<Estimate>, RunError> {
+) -> Result<Option<Estimate>, Error> {
     let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
     let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
     let threads = platform::threads(plan.settings.threads);
@@ -108,10 +108,10 @@ pub fn estimate<J: PositionJudge + 'static>(
 /// Why no more records are judged.
 enum StopReason {
     Enough,
-    Failed(RunError),
+    Failed(Error),
 }
 
-impl<E: Into<RunError>> From<E> for StopReason {
+impl<E: Into<Error>> From<E> for StopReason {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
@@ -131,7 +131,7 @@ fn order(records: u64) -> impl Fn(u64) -> Option<u64> {
 }
 
 /// Records of inputs in which they cannot be gone to, from one pass over all; none if they can.
-fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, SourceError> {
+fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
     let mut collected = HashMap::new();
     if plan.parts.iter().all(|part| source::can_be_computed(&part.input)) {
         return Ok(collected);
@@ -179,7 +179,7 @@ impl SampleSource {
         record: u64,
         judge: &mut dyn PositionJudge,
         stop: &AtomicBool,
-    ) -> Result<Option<SampledBlock>, SourceError> {
+    ) -> Result<Option<SampledBlock>, Error> {
         let read = if self.collected.is_empty() { self.read(record)? } else { None };
         let Some(block) = read.as_ref().or_else(|| self.collected.get(&record)) else {
             return Ok(None);
@@ -190,7 +190,7 @@ impl SampleSource {
             .map(|processed| SampledBlock { seconds: before.elapsed().as_secs_f64(), processed }))
     }
 
-    fn read(&self, record: u64) -> Result<Option<Block>, SourceError> {
+    fn read(&self, record: u64) -> Result<Option<Block>, Error> {
         let Some((part, index)) = part_at(&self.plan, record) else { return Ok(None) };
         let number = self.plan.first_number + record;
         if let Some(archive) = &self.archives[part] {

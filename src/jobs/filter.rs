@@ -8,7 +8,7 @@ use super::plan::JobPlan;
 use super::record_run::{Completed, Finding, run_job};
 use crate::engine::job::BlockWorker;
 use crate::engine::progress::Progress;
-use crate::jobs::error::JobError;
+use crate::error::Error;
 use crate::mate::judge::{Judge, PositionJudge};
 use crate::mate::memo::{Memo, Memoized};
 use crate::records::processing::ProcessedBlock;
@@ -22,12 +22,12 @@ const BLOCK_RECORDS: u64 = 8;
 /// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`Error`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn filter(
     plan: JobPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Completed, JobError> {
+) -> Result<Completed, Error> {
     let search = plan.settings.search.clone();
     let memo = Arc::new(Memo::new());
     let make_judge = move || Ok(Memoized::new(Judge::try_new(&search)?, Arc::clone(&memo)));
@@ -43,7 +43,7 @@ pub fn filter_with<J, F>(
     make_judge: F,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Completed, JobError>
+) -> Result<Completed, Error>
 where
     J: PositionJudge + Send + 'static,
     F: Fn() -> Result<J, TableError> + Send + Sync + 'static,

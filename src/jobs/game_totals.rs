@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 use super::checkpoint::RunProgress;
 use super::identity::RunDescription;
 use super::manifest::{Manifest, ParentManifest, Totals};
+use crate::error::Error;
 use crate::format::Format;
 use crate::records::account::{InputIdentity, OutputEntry};
-use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
-use crate::records::counts::{ImbalanceError, equal};
+use crate::records::account_check::{check_numbers, check_outputs};
+use crate::records::counts::equal;
 use crate::records::format_name::FormatName;
 use crate::records::shard::Shard;
 use crate::records::stream::Stream;
@@ -110,27 +111,19 @@ impl Totals for GameTotals {
         self.inputs.clone()
     }
 
-    fn check(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ContradictionError> {
+    fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         check_numbers(&self.games, &[], outputs)?;
         check_outputs(outputs)?;
         match outputs {
             [output] if output.stream == Stream::Kept => Ok(self.check_balance(run, outputs)?),
             _ => {
                 let (found, expected) = (outputs.len(), "one of games");
-                Err(ContradictionError::Outputs { found, expected })
+                Err(Error::number_of_outputs(found, expected))
             }
         }
     }
 
-    fn check_balance(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ImbalanceError> {
+    fn check_balance(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         let games = &self.games;
         for (what, counts) in [("endings", &games.endings), ("results", &games.results)] {
             equal(what, sum(counts), "games played", games.played)?;

@@ -4,10 +4,12 @@
 //! are joined.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::error::{Error, ErrorKind};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION};
 use crate::records::account::InputIdentity;
 use crate::records::shard::Shard;
@@ -110,6 +112,17 @@ impl Identity {
     /// The first thing in which another identity differs from this one.
     pub fn difference(&self, other: &Self) -> Option<IdentityDifference> {
         difference(&self.comparable(), &other.comparable(), "")
+    }
+
+    /// Checks that another run is this one, which is recorded at `path`.
+    pub(crate) fn check_same(&self, path: &Path, other: &Self) -> Result<(), Error> {
+        let Some(difference) = self.difference(other) else { return Ok(()) };
+        let message = format!(
+            "{} is of a run in which {difference}; go on as it began, or start afresh with --force",
+            path.display()
+        );
+        let kind = ErrorKind::Different(Box::new(difference));
+        Err(Error::new(kind, message).in_file(&path.display()))
     }
 
     fn comparable(&self) -> Value {

@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::any_totals::AnyTotals;
 use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, RunDescription, SELFPLAY};
 use super::run_name::RunName;
+use crate::error::Error;
 use crate::records::account::{InputIdentity, OutputEntry};
-use crate::records::account_check::ContradictionError;
-use crate::records::account_file::{ManifestError, read, to_json};
-use crate::records::counts::ImbalanceError;
+use crate::records::account_file::{read, to_json};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 
@@ -53,22 +52,14 @@ pub trait Totals: Clone + Serialize + DeserializeOwned {
     /// Checks that inputs, counts and outputs can be those of this run, and that the sums are right.
     ///
     /// # Errors
-    /// [`ContradictionError`] with the first contradiction.
-    fn check(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ContradictionError>;
+    /// [`Error`] with the first contradiction.
+    fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error>;
 
     /// Checks that the sums are right.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the first two sides that differ.
-    fn check_balance(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ImbalanceError>;
+    /// [`Error`] with the first two sides that differ.
+    fn check_balance(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error>;
 
     /// Adds the totals of the next shard.
     fn add(&mut self, next: &Self);
@@ -111,8 +102,8 @@ impl ManifestHead {
     /// Reads it from a file.
     ///
     /// # Errors
-    /// [`ManifestError`] if there is no file, or no manifest in it.
-    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+    /// [`Error`] if there is no file, or no manifest in it.
+    pub fn read(path: &Path) -> Result<Self, Error> {
         read(path)
     }
 
@@ -126,24 +117,27 @@ impl<T: Totals> Manifest<T> {
     /// Reads a manifest from a file and [checks](Self::check) it.
     ///
     /// # Errors
-    /// [`ManifestError`] if there is no file, no manifest in it, or one that contradicts itself.
-    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+    /// [`Error`] if there is no file, no manifest in it, or one that contradicts itself.
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let manifest = Self::read_unchecked(path)?;
         let checked = manifest.check(RunName::of_manifest(path).as_ref());
-        checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
+        checked.map_err(|why| {
+            let path = path.display();
+            Error::invalid(format!("{path} contradicts itself: {why}; it is not as it was written"))
+        })?;
         Ok(manifest)
     }
 
     /// Reads a manifest from a file without checking it.
     ///
     /// # Errors
-    /// [`ManifestError`] if there is no file, or no manifest in it.
-    pub fn read_unchecked(path: &Path) -> Result<Self, ManifestError> {
+    /// [`Error`] if there is no file, or no manifest in it.
+    pub fn read_unchecked(path: &Path) -> Result<Self, Error> {
         read(path)
     }
 
     /// Reads a manifest if the file exists, and [checks](Self::check) it.
-    pub(crate) fn read_if_there(path: &Path) -> Result<Option<Self>, ManifestError> {
+    pub(crate) fn read_if_there(path: &Path) -> Result<Option<Self>, Error> {
         match Self::read(path) {
             Err(error) if error.is_not_found() => Ok(None),
             manifest => manifest.map(Some),
@@ -153,8 +147,8 @@ impl<T: Totals> Manifest<T> {
     /// Checks that the manifest can be right, by itself and as that of the run of this name.
     ///
     /// # Errors
-    /// [`ContradictionError`] with the first contradiction.
-    pub fn check(&self, name: Option<&RunName>) -> Result<(), ContradictionError> {
+    /// [`Error`] with the first contradiction.
+    pub fn check(&self, name: Option<&RunName>) -> Result<(), Error> {
         self.totals.check(&self.run, &self.outputs)?;
         match name.filter(|_| self.totals.can_have_shards()) {
             Some(name) => self.named(name).check(&self.run, &self.outputs),
@@ -165,8 +159,8 @@ impl<T: Totals> Manifest<T> {
     /// Checks that every record or game is accounted for.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the first two sides that differ.
-    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
+    /// [`Error`] with the first two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Error> {
         self.totals.check_balance(&self.run, &self.outputs)
     }
 

@@ -4,23 +4,23 @@
 
 use std::io;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::manifest::{ParentManifest, RunManifest};
 use super::run_name::RunName;
 use super::shard_set::ShardSet;
-use crate::engine::error::RunError;
+use crate::engine::messages::told;
 use crate::engine::progress::Progress;
+use crate::error::Error;
 use crate::format::Format;
-use crate::jobs::error::JobError;
 use crate::records::account::{OutputEntry, output_entry};
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
-use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::source::{Delivery, Input, Part, Source};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::Sha256Sum;
@@ -69,21 +69,25 @@ impl MergePlan {
     /// Looks at the manifests, writes nothing.
     ///
     /// # Errors
-    /// [`JobError`] with everything that is missing or different.
-    pub fn new(request: MergeRequest) -> Result<Self, JobError> {
+    /// [`Error`] with everything that is missing or different.
+    pub fn new(request: MergeRequest) -> Result<Self, Error> {
         let MergeRequest { folder, name, stream, output, force } = request;
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
         let problems = set.problems()?;
         if !problems.is_empty() {
-            return Err(JobError::Shards { folder, problems });
+            return Err(cannot_be_joined(&folder, &problems));
         }
         let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
         let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
-        let first = parts.first().ok_or(JobError::NoStream)?;
+        let first = parts.first().ok_or_else(|| {
+            Error::usage("the run has no output of this kind: it was made with other settings")
+        })?;
         if let Some(format) =
             TableFormat::of_columns(&first.file).filter(|_| stream == Stream::Rows)
         {
-            return Err(JobError::Columns { format });
+            return Err(Error::usage(format!(
+                "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
+            )));
         }
         let format =
             if stream.holds_records() { FormatName::from_file_name(&first.file) } else { None };
@@ -91,7 +95,10 @@ impl MergePlan {
         if let (Some(shards), Some(output_format)) = (format, FormatName::from_file_name(&name))
             && shards != output_format
         {
-            return Err(JobError::OtherFormat { shards, output, output_format });
+            return Err(Error::usage(format!(
+                "the shards are {shards}, the name of {} says {output_format}; join them as they are, and convert the file",
+                output.display()
+            )));
         }
         let is_stream = is_stream(&output)?;
         let manifest = (!is_stream)
@@ -122,24 +129,30 @@ impl MergePlan {
         self.format.map_or(Compression::None, |format| format.compression)
     }
 
-    fn check_outputs(&self) -> Result<(), JobError> {
+    fn check_outputs(&self) -> Result<(), Error> {
         let problems = self.set.wrong_outputs(Some(self.stream));
         if problems.is_empty() {
             return Ok(());
         }
-        Err(JobError::Shards { folder: self.set.folder.clone(), problems })
+        Err(cannot_be_joined(&self.set.folder, &problems))
     }
+}
+
+/// The error with all problems, each on its own line.
+fn cannot_be_joined(folder: &Path, problems: &[Error]) -> Error {
+    let problems: String = told(problems).iter().flat_map(|problem| ["\n  ", problem]).collect();
+    Error::invalid(format!("the shards in {} cannot be joined:{problems}", folder.display()))
 }
 
 /// Joins shards in order. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`JobError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn merge(
     plan: &MergePlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<RunManifest, JobError> {
+) -> Result<RunManifest, Error> {
     let started = Instant::now();
     plan.check_outputs()?;
     let header = plan.format.map_or(&b""[..], |format| format.format.header());
@@ -186,10 +199,10 @@ struct Copier<'a> {
 
 impl Copier<'_> {
     /// A file as it is.
-    fn bytes(&mut self, part: usize) -> Result<(), JobError> {
+    fn bytes(&mut self, part: usize) -> Result<(), Error> {
         let (part, before) = (&self.plan.parts[part], self.done.input);
         let path = self.plan.set.folder.join(path_of(&part.file));
-        let failed = |verb, source| SinkError::Io { verb, path: path.clone(), source };
+        let failed = |verb, source| Error::io(verb, &path, source);
         let mut file = files::open(&path).map_err(|source| failed("open", source))?;
         let mut copied = 0;
         loop {
@@ -207,13 +220,13 @@ impl Copier<'_> {
         }
         if copied != part.bytes {
             let cut_off = io::Error::new(io::ErrorKind::UnexpectedEof, "it changed meanwhile");
-            return Err(failed("read", cut_off).into());
+            return Err(failed("read", cut_off));
         }
         Ok(())
     }
 
     /// A compressed file record by record, so that frames end where they should.
-    fn records(&mut self, part: usize, header: &[u8]) -> Result<(), JobError> {
+    fn records(&mut self, part: usize, header: &[u8]) -> Result<(), Error> {
         let path = self.plan.set.folder.join(path_of(&self.plan.parts[part].file));
         let name = self.plan.format.expect("what is compressed are records of a format");
         let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
@@ -233,9 +246,9 @@ impl Copier<'_> {
         Ok(())
     }
 
-    fn write(&mut self, encoded: &EncodedRecords, done: u64) -> Result<(), JobError> {
+    fn write(&mut self, encoded: &EncodedRecords, done: u64) -> Result<(), Error> {
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(RunError::Interrupted.into());
+            return Err(Error::interrupted());
         }
         self.sinks.write(self.plan.stream, encoded)?;
         self.done.input = done;
@@ -249,7 +262,7 @@ fn joined(
     plan: &MergePlan,
     outputs: Vec<OutputEntry>,
     started: Instant,
-) -> Result<RunManifest, JobError> {
+) -> Result<RunManifest, Error> {
     let mut manifests = plan.set.manifests().cloned();
     let mut joined = manifests.next().expect("a plan has shards");
     for manifest in manifests {
@@ -259,8 +272,8 @@ fn joined(
         let file = name.file(MANIFEST_SUFFIX);
         let path = plan.set.folder.join(path_of(&file));
         let sum = files::open(&path).and_then(Sha256Sum::of_reader);
-        let sha256 = sum.map_err(|source| SinkError::Io { verb: "read", path, source })?;
-        Ok::<_, SinkError>(ParentManifest { file, sha256 })
+        let sha256 = sum.map_err(|source| Error::io("read", &path, source))?;
+        Ok::<_, Error>(ParentManifest { file, sha256 })
     };
     let parents = plan.set.names().map(parent).collect::<Result<_, _>>()?;
     Ok(joined.into_merged(outputs, parents, started.elapsed()))

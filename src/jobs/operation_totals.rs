@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::RunDescription;
 use super::manifest::{Manifest, Totals};
+use crate::error::Error;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
-use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
-use crate::records::counts::{BadCounts, Condition, ImbalanceError, equal};
+use crate::records::account_check::{check_numbers, check_outputs};
+use crate::records::counts::{BadCounts, Condition, equal};
 use crate::records::stream::Stream;
 
 /// The manifest of an operation, as written to `FILE.manifest.json`.
@@ -63,8 +64,8 @@ impl AverageCounts {
     /// Checks the counts against each other and against the number of written records.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the two sides that contradict each other.
-    fn check(&self, written: u64) -> Result<(), ImbalanceError> {
+    /// [`Error`] with the two sides that contradict each other.
+    fn check(&self, written: u64) -> Result<(), Error> {
         let Self { records, copies, .. } = *self;
         equal("records with a mean", records.min(written), "of those that were written", records)?;
         for changed in [self.evaluations, self.results, self.moves] {
@@ -81,21 +82,13 @@ impl Totals for OperationTotals {
         InputEntry::identities(&self.inputs)
     }
 
-    fn check(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ContradictionError> {
+    fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         check_numbers(&self.counts, &self.inputs, outputs)?;
         check_outputs(outputs)?;
-        Ok(self.check_balance(run, outputs)?)
+        self.check_balance(run, outputs)
     }
 
-    fn check_balance(
-        &self,
-        _run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ImbalanceError> {
+    fn check_balance(&self, _run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         let counts = &self.counts;
         let filtered = counts.filtered.values().sum::<u64>();
         let all = counts.written + filtered + counts.bad.all();

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::error::JobError;
 use super::manifest::ManifestHead;
 use super::operation_totals::OperationManifest;
-use super::shard_error::ShardError;
 use super::shard_set::ShardSet;
+use crate::error::{Error, ErrorKind};
 use crate::records::account::OutputEntry;
-use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::path_text::path_of;
+use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
 
 /// What there is to say about the manifests of one run.
@@ -32,8 +32,8 @@ pub struct OutputsReport {
 /// each operation, then one for each run.
 ///
 /// # Errors
-/// [`JobError`] if a file is no manifest, or cannot be read.
-pub fn verify_outputs(files: &[PathBuf]) -> Result<Vec<OutputsReport>, JobError> {
+/// [`Error`] if a file is no manifest, or cannot be read.
+pub fn verify_outputs(files: &[PathBuf]) -> Result<Vec<OutputsReport>, Error> {
     let (mut reports, mut of_runs) = (Vec::new(), Vec::new());
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
@@ -59,10 +59,12 @@ pub fn verify_outputs(files: &[PathBuf]) -> Result<Vec<OutputsReport>, JobError>
 }
 
 /// What is wrong with the outputs of a command that has no shards.
-fn wrong_outputs(file: &Path) -> Result<Vec<String>, ManifestError> {
+fn wrong_outputs(file: &Path) -> Result<Vec<String>, Error> {
     let outputs = match OperationManifest::read(file) {
         Ok(manifest) => manifest.outputs,
-        Err(error @ ManifestError::Contradiction { .. }) => return Ok(vec![error.to_string()]),
+        Err(error) if matches!(error.kind(), ErrorKind::Invalid) => {
+            return Ok(vec![error.to_string()]);
+        }
         Err(error) => return Err(error),
     };
     let folder = platform::folder_of(file);
@@ -71,21 +73,29 @@ fn wrong_outputs(file: &Path) -> Result<Vec<String>, ManifestError> {
 }
 
 /// What is wrong with an output in a folder: its bytes are read.
-pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
+pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
     let path = folder.join(path_of(&output.file));
     let bytes = match files::state(&path) {
         Ok(state) => state.bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Some(ShardError::NoOutput { path });
+            return Some(Error::invalid(format!("{} is missing", path.display())));
         }
-        Err(error) => return Some(ShardError::Unreadable { path, error: error.to_string() }),
+        Err(error) => return Some(Error::unreadable_output(&path, &error)),
     };
     if bytes != output.bytes {
-        return Some(ShardError::Bytes { path, bytes, expected: output.bytes });
+        return Some(Error::invalid(format!(
+            "{} has {}, its manifest says {}",
+            path.display(),
+            quantity(bytes, "byte"),
+            output.bytes
+        )));
     }
     match files::open(&path).and_then(Sha256Sum::of_reader) {
         Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
-        Ok(_) => Some(ShardError::Checksum { path }),
-        Err(error) => Some(ShardError::Unreadable { path, error: error.to_string() }),
+        Ok(_) => Some(Error::invalid(format!(
+            "{} has another SHA-256 than its manifest says",
+            path.display()
+        ))),
+        Err(error) => Some(Error::unreadable_output(&path, &error)),
     }
 }

@@ -13,9 +13,9 @@ use super::previous_run::PreviousRun;
 use super::record_totals::streams;
 use super::run_files::{RunFiles, RunFilesRequest};
 use super::settings::Settings;
+use crate::error::Error;
 use crate::format::move16::Dialect;
-use crate::format::{Field, Fill};
-use crate::jobs::error::JobError;
+use crate::format::{Field, Fill, conversion_plan};
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
 use crate::records::claims::{FileClaims, check_twice};
@@ -26,7 +26,6 @@ use crate::records::opening::{
     Unreadable, check_compression, check_filters, check_table_format, conversion, stem,
     warn_of_invented_labels,
 };
-use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
@@ -111,8 +110,8 @@ impl Product {
         to: Option<FormatName>,
         settings: &Settings,
         shard: Option<Shard>,
-    ) -> Result<Self, PlanError> {
-        let first = inputs.first().ok_or(PlanError::NoInput)?;
+    ) -> Result<Self, Error> {
+        let first = inputs.first().ok_or_else(Error::no_input)?;
         if let Some(dataset) = settings.dataset {
             return check_table_format(dataset.format).map(|()| Self::Rows(dataset));
         }
@@ -121,7 +120,7 @@ impl Product {
             return evaluated(inputs, to, settings, shard).map(|()| Self::Evaluated(to));
         }
         if to.format.holds_games() {
-            return Err(PlanError::NoRecords { to: to.format });
+            return Err(Error::no_records(to.format));
         }
         let conversions = inputs.iter().map(|input| conversion(input, to.format, &settings.fill));
         let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
@@ -153,8 +152,8 @@ impl JobPlan {
     /// Checks a request. Reads inputs only to count their records, and creates nothing.
     ///
     /// # Errors
-    /// [`JobError`] with the first problem.
-    pub fn new(request: JobRequest) -> Result<Self, JobError> {
+    /// [`Error`] with the first problem.
+    pub fn new(request: JobRequest) -> Result<Self, Error> {
         let JobRequest { inputs, from, dialect, to, name, shard, resume, .. } = request;
         let JobRequest { previous_run, read_from, unreadable, settings, .. } = request;
         settings.search.check()?;
@@ -195,10 +194,12 @@ fn evaluated(
     to: FormatName,
     settings: &Settings,
     shard: Option<Shard>,
-) -> Result<(), PlanError> {
+) -> Result<(), Error> {
     let to = to.format;
     if !to.fields().contains(Field::EvalCp) {
-        return Err(PlanError::NoEvaluation { to });
+        return Err(Error::usage(format!(
+            "{to} holds no evaluations; `kyokumen formats` says which formats do, and --to takes one"
+        )));
     }
     let writes_policy = settings.relabel.as_ref().is_some_and(|relabel| relabel.policy);
     // What is found out need not be filled in.
@@ -208,20 +209,21 @@ fn evaluated(
     for input in inputs {
         let stays_games = input.format.holds_games() && to.holds_games();
         if to.holds_games() && !stays_games {
-            return Err(PlanError::NoRecords { to });
+            return Err(Error::no_records(to));
         }
         if stays_games && (settings.filters.leave_out() || settings.limit.is_some()) {
-            return Err(PlanError::GamesAreNotFiltered { input: input.name.clone(), to });
+            return Err(Error::games_are_not_filtered(input.name.clone(), to));
         }
         if stays_games && shard.is_some() {
-            return Err(PlanError::GamesInShards { input: input.name.clone(), to });
+            return Err(Error::usage(format!(
+                "{} holds games, which {to} keeps whole: take parts that `kyokumen split` makes, in place of shards",
+                input.name
+            )));
         }
-        conversions.push(conversion(input, to, &fill).map_err(|error| match error {
-            PlanError::Conversion { input, source, .. } => {
-                PlanError::Conversion { input, fill: settings.fill, source }
-            }
-            error => error,
-        })?);
+        conversions.push(
+            conversion_plan(input.format, to, &fill)
+                .map_err(|source| Error::conversion(&input.name, settings.fill, source))?,
+        );
     }
     warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
     Ok(())
@@ -231,13 +233,15 @@ fn output_format(
     first: &Input,
     inputs: &[Input],
     to: Option<FormatName>,
-) -> Result<FormatName, PlanError> {
+) -> Result<FormatName, Error> {
     if let Some(to) = to {
         return check_compression(to);
     }
     if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
         let (first, second) = (first.name.clone(), other.name.clone());
-        return Err(PlanError::MixedFormats { first, second });
+        return Err(Error::usage(format!(
+            "{first} and {second} have different formats; say with --to which one to write"
+        )));
     }
     Ok(FormatName { format: first.format, compression: first.compression.written() })
 }
@@ -271,7 +275,7 @@ fn claims(
     inputs: &[Input],
     read_from: &[PathBuf],
     previous_run: Option<&PreviousRun>,
-) -> Result<FileClaims, PlanError> {
+) -> Result<FileClaims, Error> {
     let claims = FileClaims::reading(inputs)?.and_reading(read_from);
     let Some(first) = previous_run else { return Ok(claims) };
     // Standard input must be given again; its content is compared at the end.

@@ -11,19 +11,17 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use thiserror::Error;
 
 use super::manifest::ParentManifest;
 use super::output_verification::wrong_output;
 use super::record_totals::RecordManifest;
 use super::settings::Settings;
-use super::shard_error::ShardError;
+use crate::error::Error;
 use crate::format::Format;
 use crate::format::MAX_LINE_BYTES;
 use crate::format::move16::Dialect;
 use crate::mate::judge::Judgement;
 use crate::records::account::{InputEntry, OutputEntry};
-use crate::records::account_file::ManifestError;
 use crate::records::answer::Answer;
 use crate::records::format_name::FormatName;
 use crate::records::source::Part;
@@ -31,77 +29,8 @@ use crate::records::stream::Stream;
 use crate::shogi::Move;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::path_text::{path_of, text_of};
+use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
-
-/// Why an earlier run cannot be built on.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum PreviousRunError {
-    /// Its manifest cannot be read.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// It has no list of its mates, or of what was unknown.
-    #[error("{} does not say which records were {what}: {why}", manifest.display())]
-    NoList {
-        /// Its manifest.
-        manifest: PathBuf,
-        /// What there is no list of.
-        what: &'static str,
-        /// Why there is none.
-        why: &'static str,
-    },
-    /// Two inputs of one name, which the lists do not tell apart.
-    #[error("{} names {file} twice: its lists do not say which of the two they speak of", manifest.display())]
-    SameName {
-        /// The manifest.
-        manifest: PathBuf,
-        /// The name.
-        file: String,
-    },
-    /// What was known is not what comes out: a fault of this program, or of the lists.
-    #[error("the verdicts do not go with those of the earlier run: {what}")]
-    Verdicts {
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// A list is not as the manifest says.
-    #[error("{0}")]
-    Wrong(ShardError),
-    /// A list cannot be read.
-    #[error("cannot read {}", path.display())]
-    Io {
-        /// The list.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A line of a list means nothing.
-    #[error("{}, line {line}: {why}", path.display())]
-    Line {
-        /// The list.
-        path: PathBuf,
-        /// Number of the line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// What must not change has changed.
-    #[error("--{option} decides what was searched in the earlier run: it was {}", given(was))]
-    Settings {
-        /// The option.
-        option: String,
-        /// Its value in the earlier run.
-        was: Value,
-    },
-    /// An input is not what the earlier run read.
-    #[error("{file} is not what the earlier run read: {what}")]
-    Input {
-        /// The input.
-        file: String,
-        /// What differs.
-        what: &'static str,
-    },
-}
 
 /// The answers of an earlier run.
 #[derive(Debug)]
@@ -145,20 +74,13 @@ fn given(value: &Value) -> String {
     if value.is_null() { "not given".to_owned() } else { value.to_string() }
 }
 
-impl PreviousRunError {
-    /// Whether another command line would help, as opposed to another state of the disk.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NoList { .. } | Self::Settings { .. } | Self::SameName { .. })
-    }
-}
-
 impl PreviousRun {
     /// Reads what the run found out that has this manifest.
     ///
     /// # Errors
-    /// [`PreviousRunError`] if that is not known, or files are missing or changed.
-    pub fn read(path: &Path) -> Result<Self, PreviousRunError> {
-        let failed = |source| PreviousRunError::Io { path: path.to_owned(), source };
+    /// [`Error`] if that is not known, or files are missing or changed.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::io("read", path, source);
         if files::is_object(path) {
             let why =
                 "the lists of an earlier run are read here and there: copy them, and it, to a disk";
@@ -173,18 +95,25 @@ impl PreviousRun {
             // The check of a manifest leaves no other reason.
             let why = "it is of shards that were joined; take those of the shards";
             let output = manifest.outputs.iter().find(|output| output.stream == stream);
-            let missing = || PreviousRunError::NoList { manifest: path.to_owned(), what, why };
+            let missing = || {
+                Error::usage(format!(
+                    "{} does not say which records were {what}: {why}",
+                    path.display()
+                ))
+            };
             checked(folder, output.ok_or_else(missing)?)
         };
         if let Some(file) = same_name(&manifest) {
-            return Err(PreviousRunError::SameName { manifest: path.to_owned(), file });
+            return Err(Error::usage(format!(
+                "{} names {file} twice: its lists do not say which of the two they speak of",
+                path.display()
+            )));
         }
         let mated = list(Stream::MatedLines, "mated")?;
         let unknown_list = list(Stream::UnknownLines, "unknown")?;
         let unknown = places(&unknown_list, Stream::UnknownLines, &manifest)?;
         let places = places(&mated, Stream::MatedLines, &manifest)?;
-        let file = File::open(&mated)
-            .map_err(|source| PreviousRunError::Io { path: mated.clone(), source })?;
+        let file = File::open(&mated).map_err(|source| Error::io("read", &mated, source))?;
         Ok(Self {
             parent,
             unknown: unknown.into_iter().map(|(part, index, _)| (part, index)).collect(),
@@ -228,7 +157,7 @@ impl PreviousRun {
     }
 
     /// Whether the same records are searched, and asked the same.
-    pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), PreviousRunError> {
+    pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), Error> {
         let filters = serde_json::to_value(settings.filters).unwrap_or_default();
         let in_check = serde_json::to_value(settings.search.in_check).unwrap_or_default();
         let filters = filters.as_object().cloned().unwrap_or_default();
@@ -237,17 +166,19 @@ impl PreviousRun {
         for (option, is) in filters.into_iter().chain(others) {
             let was = self.manifest.run.settings.get(&option).cloned().unwrap_or_default();
             if was != is {
-                return Err(PreviousRunError::Settings { option, was });
+                return Err(Error::usage(format!(
+                    "--{option} decides what was searched in the earlier run: it was {}",
+                    given(&was)
+                )));
             }
         }
         Ok(())
     }
 
     /// Whether these parts are of the files that were read, as far as that shows without reading them.
-    pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), PreviousRunError> {
+    pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), Error> {
         for (part, input) in parts.iter().zip(&self.manifest.totals.inputs) {
-            let differs =
-                |what| PreviousRunError::Input { file: input.identity.file.clone(), what };
+            let differs = |what| other_input(input, what);
             if part.input.format.name() != input.identity.format
                 || part.input.dialect.name() != input.identity.dialect
             {
@@ -263,18 +194,21 @@ impl PreviousRun {
 
     /// Whether what was read is what the earlier run read, byte for byte, and everything that it knew is still
     /// so.
-    pub(crate) fn check_run(&self, now: &RecordManifest) -> Result<(), PreviousRunError> {
+    pub(crate) fn check_run(&self, now: &RecordManifest) -> Result<(), Error> {
         let same = |(now, before): &(&InputEntry, &InputEntry)| {
             (now.from, now.to, now.bytes, now.sha256)
                 == (before.from, before.to, before.bytes, before.sha256)
         };
         let mut pairs = now.totals.inputs.iter().zip(&self.manifest.totals.inputs);
         if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
-            let what = "its bytes are others";
-            return Err(PreviousRunError::Input { file: input.identity.file.clone(), what });
+            return Err(other_input(input, "its bytes are others"));
         }
         let (now, before) = (&now.totals.counts.verdicts, &self.manifest.totals.counts.verdicts);
-        let wrong = |what| Err(PreviousRunError::Verdicts { what });
+        let wrong = |what| {
+            Err(Error::invalid(format!(
+                "the verdicts do not go with those of the earlier run: {what}"
+            )))
+        };
         if now.win < before.win || now.loss < before.loss {
             return wrong("there are fewer mates");
         }
@@ -295,11 +229,7 @@ impl PreviousRun {
     }
 
     /// What was found out about a record of an input; nothing if it was unknown.
-    pub(crate) fn judgement(
-        &self,
-        part: usize,
-        index: u64,
-    ) -> Option<Result<Judgement, PreviousRunError>> {
+    pub(crate) fn judgement(&self, part: usize, index: u64) -> Option<Result<Judgement, Error>> {
         if self.unknown.binary_search(&(part, index)).is_ok() {
             return None;
         }
@@ -311,16 +241,12 @@ impl PreviousRun {
         }
     }
 
-    fn mate(
-        &self,
-        LineSpan { line, offset, bytes }: LineSpan,
-    ) -> Result<Judgement, PreviousRunError> {
+    fn mate(&self, LineSpan { line, offset, bytes }: LineSpan) -> Result<Judgement, Error> {
         let (path, file) = &self.mated_lines;
         let mut text = vec![0; bytes];
         platform::read_exact_at(file, &mut text, offset)
-            .map_err(|source| PreviousRunError::Io { path: path.clone(), source })?;
-        let wrong =
-            |why: &str| PreviousRunError::Line { path: path.clone(), line, why: why.to_owned() };
+            .map_err(|source| Error::io("read", path, source))?;
+        let wrong = |why: &str| wrong_line(path, line, why);
         let mate: MatedListLine = parse(&text).map_err(|why| wrong(&why))?;
         let answer =
             [Answer::Win, Answer::Loss].into_iter().find(|answer| answer.word() == mate.verdict);
@@ -346,9 +272,9 @@ fn same_name(manifest: &RecordManifest) -> Option<String> {
 }
 
 /// A list that is as its manifest says.
-fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, PreviousRunError> {
+fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, Error> {
     match wrong_output(folder, output) {
-        Some(problem) => Err(PreviousRunError::Wrong(problem)),
+        Some(problem) => Err(problem),
         None => Ok(folder.join(path_of(&output.file))),
     }
 }
@@ -358,8 +284,8 @@ fn places(
     path: &Path,
     stream: Stream,
     manifest: &RecordManifest,
-) -> Result<Vec<(usize, u64, LineSpan)>, PreviousRunError> {
-    let failed = |source| PreviousRunError::Io { path: path.to_owned(), source };
+) -> Result<Vec<(usize, u64, LineSpan)>, Error> {
+    let failed = |source| Error::io("read", path, source);
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
     let mut places: Vec<(usize, u64, LineSpan)> = Vec::new();
     let (mut text, mut offset) = (Vec::new(), 0);
@@ -370,7 +296,7 @@ fn places(
         if bytes == 0 {
             break;
         }
-        let wrong = |why: String| PreviousRunError::Line { path: path.to_owned(), line, why };
+        let wrong = |why: String| wrong_line(path, line, &why);
         if bytes == MAX_LINE_BYTES {
             return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
         }
@@ -393,10 +319,21 @@ fn places(
     let (lines, expected) =
         (places.len() as u64, manifest.totals.records_of(stream, &manifest.run.command));
     if lines != expected {
-        let path = path.to_owned();
-        return Err(PreviousRunError::Wrong(ShardError::Lines { path, lines, expected }));
+        return Err(Error::invalid(format!(
+            "{} has {}, its manifest says {expected}",
+            path.display(),
+            quantity(lines, "line")
+        )));
     }
     Ok(places)
+}
+
+fn other_input(input: &InputEntry, what: &str) -> Error {
+    Error::invalid(format!("{} is not what the earlier run read: {what}", input.identity.file))
+}
+
+fn wrong_line(path: &Path, line: usize, why: &str) -> Error {
+    Error::invalid(format!("{}, line {line}: {why}", path.display()))
 }
 
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {

@@ -4,20 +4,20 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use super::error::JobError;
 use super::identity::Identity;
 use super::plan::JobPlan;
 use super::record_totals::{RecordManifest, RecordProgress, RecordTotals};
 use super::run::{Opened, Run};
-use crate::engine::error::RunError;
 use crate::engine::job::{BlockWorker, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{CheckpointHooks, CompletedRun, run_with_checkpoints};
+use crate::engine::run::{CheckpointHooks, finish, resume_pass};
+use crate::error::{Error, ErrorKind};
 use crate::mate::judge::MemoHits;
 use crate::records::account::input_entry;
 use crate::records::resume_point::ResumePoint;
-use crate::records::sink::{SinkError, Sinks};
+use crate::records::sink::Sinks;
 use crate::search::TableError;
+use crate::storage::quantity::quantity;
 
 /// Blocks that may wait for an earlier one that takes long.
 const WAITING_BLOCKS: usize = 1 << 15;
@@ -26,19 +26,19 @@ const WAITING_BLOCKS: usize = 1 << 15;
 pub type Completed = super::run::Completed<RecordTotals>;
 
 /// What a worker reports of a block besides its records: the searches that were saved, or what ends the run.
-pub(crate) type Finding = Result<MemoHits, JobError>;
+pub(crate) type Finding = Result<MemoHits, Error>;
 
 /// Executes a plan with one worker per thread. Gives no output its final name unless everything went well.
 ///
 /// # Errors
-/// [`JobError`]. Outputs are removed, unless there is a checkpoint from which the run can be resumed.
+/// [`Error`]. Outputs are removed, unless there is a checkpoint from which the run can be resumed.
 pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
     plan: &JobPlan,
     block_records: u64,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Completed, JobError> {
+) -> Result<Completed, Error> {
     let files = &plan.files;
     let check = |manifest: &RecordManifest| check_ranges(plan, manifest);
     let run = match Run::<RecordProgress>::open(
@@ -52,21 +52,21 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         Opened::Done(completed) => return Ok(completed),
     };
     for (path, index) in &plan.indexes {
-        match index.save(path) {
-            // The process of another shard does it.
-            Ok(()) | Err(SinkError::Busy { .. }) => {}
-            Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
+        // The process of another shard may be writing it.
+        if let Err(error) = index.save(path)
+            && !matches!(error.kind(), ErrorKind::Busy)
+        {
+            tracing::warn!("cannot keep the index {}: {error}", path.display());
         }
     }
     let job = Job {
-        outputs: &files.outputs,
         first_number: plan.first_number,
         // The parts of a shard end at the limit.
         limit: plan.settings.limit.filter(|_| files.shard.is_none()),
         waiting_blocks: WAITING_BLOCKS,
         ..Job::new(&plan.parts, plan.settings.threads, block_records)
     };
-    let RecordProgress { place, saved } = run.progress().clone();
+    let RecordProgress { mut place, saved } = run.progress().clone();
     progress.start_behind(place.counts.input);
     let saved = Rc::new(Cell::new(saved));
     let all_saved = Rc::clone(&saved);
@@ -76,13 +76,14 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         all_saved.set(all);
         Ok(())
     };
-    let (run, sinks) = run.with_sinks(files)?;
+    let (run, mut sinks) = run.with_sinks(files)?;
     let mut checkpoints = Checkpoints { run, saved };
-    let from = (sinks, place);
-    let done =
-        run_with_checkpoints(&job, from, make_worker, take, progress, cancel, &mut checkpoints)?;
+    let from = (&mut sinks, &mut place);
+    let hooks = Some(&mut checkpoints as &mut dyn CheckpointHooks);
+    let parts_read = resume_pass(&job, from, make_worker, take, progress, cancel, hooks)?;
+    let finished = finish(sinks, &place, cancel, &mut checkpoints)?;
     let Checkpoints { run, saved } = checkpoints;
-    let CompletedRun { counts, parts_read, finished } = done;
+    let counts = place.counts;
     let inputs = parts_read.iter().map(|read| input_entry(&plan.parts[read.part], read)).collect();
     let totals = RecordTotals::new(inputs, counts.clone(), saved.get(), run.elapsed_s());
     let parents = plan.previous_run.iter().map(|first| first.parent.clone()).collect();
@@ -96,20 +97,30 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
 }
 
 /// Checks that a complete run has read the records that this one would read.
-fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), JobError> {
+fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> {
     let path = || plan.files.manifest.clone();
     let totals = &manifest.totals;
     for (part, input) in plan.parts.iter().zip(&totals.inputs) {
         let has_end = part.to.is_none_or(|to| to == input.to);
         if part.from != input.from || !has_end {
             let (manifest, file) = (path(), input.identity.file.clone());
-            return Err(JobError::OtherRange { manifest, file, from: input.from, to: input.to });
+            return Err(Error::usage(format!(
+                "{} speaks of the records from {} to {} of {file}, which are not those of this run; \
+         start afresh with --force",
+                manifest.display(),
+                input.from,
+                input.to
+            )));
         }
     }
     match plan.records.filter(|&records| records != totals.counts.input) {
         Some(records) => {
             let (manifest, found) = (path(), totals.counts.input);
-            Err(JobError::OtherRecords { manifest, records, found })
+            Err(Error::usage(format!(
+                "{} speaks of {}, and there are {records}; start afresh with --force",
+                manifest.display(),
+                quantity(found, "record")
+            )))
         }
         None => Ok(()),
     }
@@ -123,7 +134,7 @@ struct Checkpoints {
 }
 
 impl Checkpoints {
-    fn save(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<bool, JobError> {
+    fn save(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<bool, Error> {
         // Before the first block there is nothing to save.
         if place.blocks == 0 {
             return Ok(false);
@@ -134,9 +145,7 @@ impl Checkpoints {
 }
 
 impl CheckpointHooks for Checkpoints {
-    type Error = JobError;
-
-    fn between_blocks(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<(), JobError> {
+    fn between_blocks(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<(), Error> {
         if self.run.heartbeat() { self.save(sinks, place).map(drop) } else { Ok(()) }
     }
 
@@ -144,15 +153,16 @@ impl CheckpointHooks for Checkpoints {
         self.run.heartbeat();
     }
 
-    fn interrupted(
-        &mut self,
-        sinks: &mut Sinks,
-        place: &ResumePoint,
-    ) -> Result<JobError, JobError> {
+    fn interrupted(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<Error, Error> {
         Ok(if self.save(sinks, place)? {
-            JobError::Suspended { records: place.counts.input }
+            let records = place.counts.input;
+            let message = format!(
+                "interrupted after {}; the same command with --resume goes on from there",
+                quantity(records, "record")
+            );
+            Error::new(ErrorKind::Suspended(records), message)
         } else {
-            RunError::Interrupted.into()
+            Error::interrupted()
         })
     }
 }

@@ -10,16 +10,18 @@ use super::checkpoint::RunProgress;
 use super::identity::{DATASET, FILTER, MERGE, RELABEL, RunDescription};
 use super::manifest::{Manifest, Totals, per_s};
 use super::settings::{MatedPolicy, UnknownPolicy};
+use crate::error::Error;
 use crate::format::Format;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
-use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
+use crate::records::account_check::{check_numbers, check_outputs};
 use crate::records::bad_record::BadPolicy;
-use crate::records::counts::{Counts, ImbalanceError, equal};
+use crate::records::counts::{Counts, equal};
 use crate::records::format_name::FormatName;
 use crate::records::resume_point::ResumePoint;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
+use crate::storage::quantity::quantity;
 
 /// The manifest of a run over records.
 pub type RecordManifest = Manifest<RecordTotals>;
@@ -97,11 +99,7 @@ impl Totals for RecordTotals {
         InputEntry::identities(&self.inputs)
     }
 
-    fn check(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ContradictionError> {
+    fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         check_numbers(&self.counts, &self.inputs, outputs)?;
         self.inputs.iter().try_for_each(check_input)?;
         check_outputs(outputs)?;
@@ -113,11 +111,7 @@ impl Totals for RecordTotals {
         Ok(())
     }
 
-    fn check_balance(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ImbalanceError> {
+    fn check_balance(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         self.counts.check_balance()?;
         let read = self.inputs.iter().map(|input| input.to - input.from).sum();
         equal("records read", read, "input", self.counts.input)?;
@@ -182,10 +176,10 @@ fn sorts_records(command: &str) -> bool {
 }
 
 /// Checks that each output that the settings ask for is there once. A merge has one output.
-fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), ContradictionError> {
+fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
     if run.command == MERGE {
         let found = outputs.len();
-        let expected = ContradictionError::Outputs { found, expected: "one" };
+        let expected = Error::number_of_outputs(found, "one");
         return if found == 1 { Ok(()) } else { Err(expected) };
     }
     let sorts_records = sorts_records(&run.command);
@@ -199,7 +193,9 @@ fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Co
         let expected = usize::from(expected.contains(&stream));
         let found = outputs.iter().filter(|output| output.stream == stream).count();
         if found != expected {
-            return Err(ContradictionError::Streams { stream, found, expected });
+            return Err(Error::invalid(format!(
+                "its outputs of the stream {stream} are {found}, its settings make {expected}"
+            )));
         }
     }
     Ok(())
@@ -208,36 +204,41 @@ fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Co
 fn setting<T: DeserializeOwned>(
     settings: &Map<String, Value>,
     setting: &'static str,
-) -> Result<T, ContradictionError> {
+) -> Result<T, Error> {
     let value = settings.get(setting).cloned().unwrap_or_default();
     serde_json::from_value(value.clone())
-        .map_err(|_| ContradictionError::Setting { setting, value })
+        .map_err(|_| Error::invalid(format!("settings.{setting} is {value}")))
 }
 
 /// Checks the number of records of one size against their bytes.
-fn check_input(input: &InputEntry) -> Result<(), ContradictionError> {
+fn check_input(input: &InputEntry) -> Result<(), Error> {
     let InputEntry { identity: InputIdentity { file, format, .. }, from, to, bytes, .. } = input;
     let Some(format) = Format::from_name(format) else {
-        return Err(ContradictionError::Format { file: file.clone(), format: format.clone() });
+        return Err(Error::invalid(format!("the format of {file} is {format:?}, which is none")));
     };
     let records = to - from;
     match format.record_len() {
         Some(len) if bytes.div_ceil(len as u64) != records => {
-            Err(ContradictionError::Size { file: file.clone(), format, records, bytes: *bytes })
+            Err(impossible_size(file, format, records, *bytes))
         }
         _ => Ok(()),
     }
 }
 
+/// So many records of one size do not have so many bytes.
+fn impossible_size(file: &str, format: Format, records: u64, bytes: u64) -> Error {
+    let (records, bytes) = (quantity(records, "record"), quantity(bytes, "byte"));
+    Error::invalid(format!("{file}, {format}, cannot have {records} in {bytes}"))
+}
+
 /// The same for an output. Its name tells its format.
-fn check_size(output: &OutputEntry) -> Result<(), ContradictionError> {
+fn check_size(output: &OutputEntry) -> Result<(), Error> {
     let OutputEntry { file, stream, records, bytes, .. } = output;
     let name = FormatName::from_file_name(file).filter(|_| stream.holds_records());
     let Some(FormatName { format, compression: Compression::None }) = name else { return Ok(()) };
     match format.record_len() {
         Some(len) if records.checked_mul(len as u64) != Some(*bytes) => {
-            let (records, bytes) = (*records, *bytes);
-            Err(ContradictionError::Size { file: file.clone(), format, records, bytes })
+            Err(impossible_size(file, format, *records, *bytes))
         }
         _ => Ok(()),
     }

@@ -9,11 +9,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::checkpoint::{Checkpoint, RunProgress};
-use super::error::JobError;
 use super::identity::Identity;
 use super::manifest::{Manifest, ParentManifest, Totals};
 use super::run_files::RunFiles;
 use super::start::{ResumeState, StartPoint};
+use crate::error::{Error, ErrorKind};
 use crate::records::account::output_entry;
 use crate::records::sink::{FinishedOutputs, Sinks, partial_path};
 use crate::storage::lock::Lock;
@@ -53,19 +53,16 @@ impl<P: RunProgress> Run<P> {
     /// `check_done` checks the manifest of a run that an earlier process completed.
     ///
     /// # Errors
-    /// [`JobError`] if another process has the lock, or if existing files do not belong to this run.
+    /// [`Error`] if another process has the lock, or if existing files do not belong to this run.
     pub(crate) fn open<T: Totals>(
         files: &RunFiles,
         mut identity: Identity,
         planned: Option<u64>,
-        check_done: impl Fn(&Manifest<T>) -> Result<(), JobError>,
+        check_done: impl Fn(&Manifest<T>) -> Result<(), Error>,
         cancel: &AtomicBool,
-    ) -> Result<Opened<T, P>, JobError> {
-        create_folder(files).map_err(|source| JobError::Io {
-            verb: "create the folder",
-            path: files.folder.clone(),
-            source,
-        })?;
+    ) -> Result<Opened<T, P>, Error> {
+        create_folder(files)
+            .map_err(|source| Error::io("create the folder", &files.folder, source))?;
         let mut lock = Lock::take(&files.lock, files.shard_name(), cancel)?;
         let resume_state = ResumeState::<P>::read(files)?;
         if let (Some(staging), true) = (&files.staging, files.resume)
@@ -107,7 +104,7 @@ impl<P: RunProgress> Run<P> {
     }
 
     /// Creates the outputs, or opens them where an earlier process left them. The run is given up if that fails.
-    pub(crate) fn with_sinks(self, files: &RunFiles) -> Result<(Self, Sinks), JobError> {
+    pub(crate) fn with_sinks(self, files: &RunFiles) -> Result<(Self, Sinks), Error> {
         let sinks = if self.checkpoint.is_beginning() {
             Sinks::create_with(&files.outputs, true)
         } else {
@@ -117,7 +114,7 @@ impl<P: RunProgress> Run<P> {
             Ok(sinks) => Ok((self, sinks)),
             Err(error) => {
                 self.give_up();
-                Err(error.into())
+                Err(error)
             }
         }
     }
@@ -145,7 +142,7 @@ impl<P: RunProgress> Run<P> {
     }
 
     /// Brings the outputs to disk, then writes a checkpoint. Returns whether the run can be resumed there.
-    pub(crate) fn save(&mut self, sinks: &mut Sinks) -> Result<bool, JobError> {
+    pub(crate) fn save(&mut self, sinks: &mut Sinks) -> Result<bool, Error> {
         let Some(path) = &self.path else { return Ok(false) };
         self.checkpoint.outputs = sinks.sync()?;
         self.checkpoint.elapsed_s = self.elapsed_s();
@@ -175,9 +172,9 @@ impl<P: RunProgress> Run<P> {
         finished: FinishedOutputs,
         totals: T,
         parents: Vec<ParentManifest>,
-        check: impl FnOnce(&Manifest<T>) -> Result<(), JobError>,
+        check: impl FnOnce(&Manifest<T>) -> Result<(), Error>,
         cancel: &AtomicBool,
-    ) -> Result<Completed<T>, JobError> {
+    ) -> Result<Completed<T>, Error> {
         let elapsed_s = self.elapsed_s();
         let manifest = Manifest {
             run: self.checkpoint.identity.run,
@@ -192,7 +189,11 @@ impl<P: RunProgress> Run<P> {
         check(&manifest)?;
         if self.path.is_some() {
             let named = finished.resumable().commit_with(&files.manifest, &manifest.to_json());
-            named.map_err(JobError::Unnamed)?;
+            named.map_err(|error| {
+                let message =
+                    "the outputs did not get their names; the same command with --resume goes on";
+                Error::new(ErrorKind::Io, message).with_source(error)
+            })?;
         } else {
             finished.commit_with(&files.manifest, &manifest.to_json())?;
         }

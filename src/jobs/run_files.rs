@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::staging::Staging;
+use crate::error::Error;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
 use crate::records::opening::check_folder;
-use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
@@ -90,10 +90,13 @@ impl RunFiles {
     /// Gives up checkpoints if an input cannot be read twice or an output cannot be continued.
     ///
     /// # Errors
-    /// [`PlanError`] with that file if the run is to be resumed.
-    pub(crate) fn check_resumable(&mut self, inputs: &[Input]) -> Result<(), PlanError> {
+    /// [`Error`] with that file if the run is to be resumed.
+    pub(crate) fn check_resumable(&mut self, inputs: &[Input]) -> Result<(), Error> {
         let continued = match self.outputs.iter().find(|output| !output.can_be_resumed()) {
-            Some(output) => Err(PlanError::NotResumable { output: output.path.clone() }),
+            Some(output) => Err(Error::usage(format!(
+                "{} cannot be resumed: write jsonl.zst, and convert it",
+                output.path.display()
+            ))),
             None => Ok(()),
         };
         let checked = check_twice(inputs, "--resume needs files").and(continued);
@@ -108,12 +111,12 @@ impl RunFiles {
     /// `others` are further files that the run writes.
     ///
     /// # Errors
-    /// [`PlanError`] with the first conflict.
+    /// [`Error`] with the first conflict.
     pub(crate) fn claim<'a>(
         &'a self,
         claims: &mut FileClaims,
         others: impl IntoIterator<Item = &'a PathBuf>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), Error> {
         check_folder(&self.folder)?;
         let files = [&self.manifest].into_iter().chain(&self.checkpoint).chain(others);
         let outputs = self.outputs.iter().map(FileClaim::output);
@@ -158,9 +161,12 @@ impl RunFiles {
 }
 
 /// No interrupted run may be waiting to be resumed.
-fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
+fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), Error> {
     match checkpoint {
-        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.clone() }),
+        Some(path) if path.exists() => Err(Error::usage(format!(
+            "{} is of a run that was interrupted; go on with --resume, or start afresh with --force",
+            path.display()
+        ))),
         _ => Ok(()),
     }
 }

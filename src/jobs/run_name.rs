@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::identity::{MERGE, RunDescription};
+use crate::error::Error;
 use crate::records::account::OutputEntry;
-use crate::records::account_check::ContradictionError;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::shard::Shard;
 use crate::records::sink::PARTIAL_SUFFIX;
@@ -85,20 +85,17 @@ impl RunName {
     /// it.
     ///
     /// # Errors
-    /// [`ContradictionError`] with the first thing that cannot be.
-    pub(crate) fn check(
-        &self,
-        run: &RunDescription,
-        outputs: &[OutputEntry],
-    ) -> Result<(), ContradictionError> {
+    /// [`Error`] with the first thing that cannot be.
+    pub(crate) fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
         let shard = run.shard.as_deref();
         let of_name = self.shard().map(|shard| shard.to_string());
         if shard != of_name.as_deref() {
             let word = |shard: Option<&str>| shard.unwrap_or("none").to_owned();
-            return Err(ContradictionError::Shard {
-                says: word(shard),
-                name: word(of_name.as_deref()),
-            });
+            return Err(Error::invalid(format!(
+                "it is of shard {}, its name says {}",
+                word(shard),
+                word(of_name.as_deref())
+            )));
         }
         let to = run.settings.get("to").and_then(Value::as_str).unwrap_or_default();
         let expected = |stream: Stream| match &*run.command {
@@ -108,7 +105,7 @@ impl RunName {
         let names = outputs.iter().map(|output| (&output.file, expected(output.stream)));
         let mut wrong = names.filter(|(file, expected)| *file != expected);
         wrong.next().map_or(Ok(()), |(file, expected)| {
-            Err(ContradictionError::Name { file: file.clone(), expected })
+            Err(Error::invalid(format!("it names the output {file}, which should be {expected}")))
         })
     }
 }

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::any_totals::AnyProgress;
 use super::checkpoint::Checkpoint;
-use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::RunManifest;
 use super::output_verification::wrong_output;
 use super::record_totals::RecordTotals;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
-use super::shard_error::ShardError;
+use crate::error::Error;
 use crate::records::account::InputEntry;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::format_name::FormatName;
@@ -39,10 +38,9 @@ impl ShardSet {
     /// The shards in a folder, of the run with this stem if there are several.
     ///
     /// # Errors
-    /// [`JobError`] if there are none, or of several runs.
-    pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, JobError> {
-        let failed =
-            |source| JobError::Io { verb: "read the folder", path: folder.to_owned(), source };
+    /// [`Error`] if there are none, or of several runs.
+    pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, Error> {
+        let failed = |source| Error::io("read the folder", folder, source);
         let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
         for file in files::names_in(folder).map_err(failed)? {
             let path = folder.join(path_of(&file));
@@ -61,9 +59,14 @@ impl ShardSet {
             let names =
                 runs.keys().map(|(stem, count)| format!("{stem} ({})", quantity(*count, "shard")));
             let names = names.collect::<Vec<_>>().join(", ");
-            return Err(JobError::SeveralRuns { folder, names });
+            return Err(Error::usage(format!(
+                "there are shards of several runs in {}: {names}; choose one with --name",
+                folder.display()
+            )));
         }
-        let (_, paths) = runs.pop_first().ok_or(JobError::NoShards { folder })?;
+        let (_, paths) = runs.pop_first().ok_or_else(|| {
+            Error::usage(format!("there is no manifest of a shard in {}", folder.display()))
+        })?;
         let mut sets = Self::of_files(&paths)?;
         Ok(sets.remove(0))
     }
@@ -71,13 +74,17 @@ impl ShardSet {
     /// The runs whose manifests these are.
     ///
     /// # Errors
-    /// [`JobError`] if one is no manifest or cannot be read.
-    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, JobError> {
+    /// [`Error`] if one is no manifest or cannot be read.
+    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
         let mut sets: Vec<Self> = Vec::new();
         for path in paths {
             let name = text_of(path.file_name().unwrap_or_default());
-            let name = RunName::of_file(&name, MANIFEST_SUFFIX)
-                .ok_or_else(|| JobError::NoManifest { path: path.clone() })?;
+            let name = RunName::of_file(&name, MANIFEST_SUFFIX).ok_or_else(|| {
+                Error::usage(format!(
+                    "{} is no manifest: its name does not end with {MANIFEST_SUFFIX}",
+                    path.display()
+                ))
+            })?;
             let manifest = RunManifest::read_unchecked(path)?;
             let name = manifest.named(&name);
             let folder = platform::folder_of(path);
@@ -120,8 +127,8 @@ impl ShardSet {
     /// What stands in the way of joining them, going by the manifests.
     ///
     /// # Errors
-    /// [`JobError`] if the folder cannot be read.
-    pub fn problems(&self) -> Result<Vec<ShardError>, JobError> {
+    /// [`Error`] if the folder cannot be read.
+    pub fn problems(&self) -> Result<Vec<Error>, Error> {
         let mut problems = self.contradictions();
         if self.manifests.contains_key(&0) {
             return Ok(problems);
@@ -135,17 +142,20 @@ impl ShardSet {
     }
 
     /// What no manifest of these can say.
-    pub fn contradictions(&self) -> Vec<ShardError> {
+    pub fn contradictions(&self) -> Vec<Error> {
         let problem = |(&index, manifest): (&u32, &RunManifest)| {
             let name = self.name(index);
             let why = manifest.check(Some(&name)).err()?;
-            Some(ShardError::Contradiction { manifest: self.path(&name, MANIFEST_SUFFIX), why })
+            Some(Error::invalid(format!(
+                "{} contradicts itself: {why}",
+                self.path(&name, MANIFEST_SUFFIX).display()
+            )))
         };
         self.manifests.iter().filter_map(problem).collect()
     }
 
     /// In what those that are there do not belong together.
-    pub fn disagreements(&self) -> Vec<ShardError> {
+    pub fn disagreements(&self) -> Vec<Error> {
         let different = self.different();
         if different.is_empty() { self.wrong_ranges() } else { different }
     }
@@ -158,33 +168,41 @@ impl ShardSet {
         self.folder.join(path_of(&name.file(suffix)))
     }
 
-    fn missing(&self) -> Result<Vec<ShardError>, JobError> {
+    fn missing(&self) -> Result<Vec<Error>, Error> {
         let manifest = |shard: Shard| self.path(&self.name(shard.index()), MANIFEST_SUFFIX);
         let begun = self.begun()?;
         let unfinished = begun.iter().filter(|index| !self.manifests.contains_key(index));
         let unfinished = unfinished.filter_map(|&index| Shard::new(index, self.count));
-        let unfinished =
-            unfinished.map(|shard| ShardError::Unfinished { shard, manifest: manifest(shard) });
+        let unfinished = unfinished.map(|shard| {
+            Error::invalid(format!(
+                "shard {shard} is not finished: there is no {}",
+                manifest(shard).display()
+            ))
+        });
         let present: BTreeSet<u32> = self.manifests.keys().chain(&begun).copied().collect();
         let missing = missing(present, self.count).into_iter();
-        let missing = missing.map(|(first, last)| ShardError::Missing {
-            first,
-            last,
-            manifest: manifest(first),
+        let missing = missing.map(|(first, last)| {
+            let manifest = manifest(first);
+            let manifest = manifest.display();
+            Error::invalid(if first == last {
+                format!("shard {first} is missing: there is no {manifest}")
+            } else {
+                let first = first.index();
+                format!(
+                    "shards {first}-{last} are missing: there is no {manifest}, nor those behind it"
+                )
+            })
         });
         Ok(missing.chain(unfinished).collect())
     }
 
     /// Shards that have a lock or a checkpoint.
-    fn begun(&self) -> Result<BTreeSet<u32>, JobError> {
+    fn begun(&self) -> Result<BTreeSet<u32>, Error> {
         if self.manifests.len() == self.count as usize {
             return Ok(BTreeSet::new());
         }
-        let names = files::names_in(&self.folder).map_err(|source| JobError::Io {
-            verb: "read the folder",
-            path: self.folder.clone(),
-            source,
-        })?;
+        let names = files::names_in(&self.folder)
+            .map_err(|source| Error::io("read the folder", &self.folder, source))?;
         let suffixes = [CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let begun = names.iter().filter_map(|name| {
             let name = suffixes.iter().find_map(|suffix| RunName::of_file(name, suffix))?;
@@ -201,20 +219,23 @@ impl ShardSet {
         self.manifests.iter().filter_map(shard)
     }
 
-    fn different(&self) -> Vec<ShardError> {
+    fn different(&self) -> Vec<Error> {
         let mut shards = self.shards();
         let Some((first, first_one)) = shards.next() else { return Vec::new() };
         let expected = of_run(first_one);
         let problem = |(shard, manifest): (Shard, &RunManifest)| {
             let difference = expected.difference(&of_run(manifest));
-            let difference = Box::new(difference.or_else(|| kind_difference(first_one, manifest))?);
-            Some(ShardError::Different { first, shard, difference })
+            let difference = difference.or_else(|| kind_difference(first_one, manifest))?;
+            let IdentityDifference { what, was, is } = &difference;
+            Some(Error::invalid(format!(
+                "shard {shard} is of another run: {what} is {is}, in shard {first} {was}"
+            )))
         };
         shards.filter_map(problem).collect()
     }
 
     /// Each shard begins where the one before it ends, if that is there.
-    fn wrong_ranges(&self) -> Vec<ShardError> {
+    fn wrong_ranges(&self) -> Vec<Error> {
         let mut problems = Vec::new();
         let mut before: Option<(u32, &RecordTotals)> = None;
         let last =
@@ -231,20 +252,27 @@ impl ShardSet {
                 let Some((to, end)) = last.map(|last| (last.to, last.end())).or(is_first) else {
                     continue;
                 };
-                let file = input.identity.file.clone();
+                let file = &input.identity.file;
+                let misplaced = |unit, from: u64, expected: u64| {
+                    Error::invalid(format!(
+                        "shard {shard} begins with {unit} {from} of {file}, not with {expected}, where the one \
+                         before it ends"
+                    ))
+                };
                 if input.from != to {
-                    let (from, expected) = (input.from, to);
-                    problems.push(ShardError::Range { shard, file, from, expected });
+                    problems.push(misplaced("record", input.from, to));
                 } else if input.offset > end || (input.offset < end && input.begins_with_record()) {
-                    let (from, expected) = (input.offset, end);
-                    problems.push(ShardError::Offset { shard, file, from, expected });
+                    problems.push(misplaced("byte", input.offset, end));
                 }
             }
             let expected =
                 total.map(|total| shard.range(total)).map(|range| range.end - range.start);
             let records = totals.counts.input;
             if let Some(expected) = expected.filter(|&expected| expected != records) {
-                problems.push(ShardError::Size { shard, records, expected });
+                problems.push(Error::invalid(format!(
+                    "shard {shard} has {}, not its part of {expected}",
+                    quantity(records, "record")
+                )));
             }
             before = Some((shard.index(), totals));
         }
@@ -252,7 +280,7 @@ impl ShardSet {
     }
 
     /// Inputs whose last bytes no shard has read, where their size says it and no limit of records was reached.
-    fn unread_ends(&self) -> Vec<ShardError> {
+    fn unread_ends(&self) -> Vec<Error> {
         let records = || {
             self.manifests
                 .values()
@@ -280,13 +308,17 @@ impl ShardSet {
             let bytes =
                 input.identity.file_bytes.filter(|_| name.compression == Compression::None)?;
             let file = input.identity.file.clone();
-            (read < bytes).then_some(ShardError::End { file, read, bytes })
+            (read < bytes).then(|| {
+                Error::invalid(format!(
+                    "the shards end with byte {read} of {file}, which has {bytes}"
+                ))
+            })
         };
         ends.into_iter().filter_map(problem).collect()
     }
 
     /// What is wrong with the outputs, all or those of a stream: their bytes are read.
-    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<ShardError> {
+    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Error> {
         // Of one that contradicts itself nothing is opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());

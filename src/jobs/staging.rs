@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
 
+use crate::error::{Error, ErrorKind};
 use crate::jobs::checkpoint::RunProgress;
-use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
 use crate::jobs::manifest::{Manifest, Totals};
 use crate::jobs::run_files::RunFiles;
@@ -64,7 +64,7 @@ impl Staging {
         run: &RunFiles,
         identity: &Identity,
         resume_state: &ResumeState<P>,
-    ) -> Result<Option<Manifest<T>>, JobError> {
+    ) -> Result<Option<Manifest<T>>, Error> {
         let path = self.destination(&run.manifest);
         let Some(manifest) = resume_state.manifest::<T>(&path)? else { return Ok(None) };
         if manifest.identity().difference(identity).is_some() {
@@ -75,21 +75,21 @@ impl Staging {
             let bytes = match files::state(&sent) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(source) => {
-                    return Err(JobError::Io { verb: "look at", path: sent, source });
+                    return Err(Error::io("look at", &sent, source));
                 }
                 Ok(state) => Some(state.bytes),
             };
             if bytes != Some(output.bytes) {
-                return Err(JobError::NotAsSaid { path: sent, manifest: path });
+                return Err(Error::not_as_said(&sent, &path));
             }
         }
         Ok(Some(manifest))
     }
 
     /// Checks that the destination accepts files, as the outputs may be sent only days later.
-    pub(crate) fn check_writable(&self, run: &RunFiles) -> Result<(), JobError> {
+    pub(crate) fn check_writable(&self, run: &RunFiles) -> Result<(), Error> {
         let path = self.destination(&run.manifest);
-        Upload::check(&path).map_err(|source| JobError::Io { verb: "write", path, source })
+        Upload::check(&path).map_err(|source| Error::io("write", &path, source))
     }
 
     /// Checks that a new run would not overwrite objects at the destination.
@@ -97,20 +97,18 @@ impl Staging {
         &self,
         run: &RunFiles,
         identity: &Identity,
-    ) -> Result<(), JobError> {
+    ) -> Result<(), Error> {
         let path = self.destination(&run.manifest);
         if let Some(manifest) = Manifest::<T>::read_if_there(&path)? {
-            let difference = manifest.identity().difference(identity).map(Box::new);
-            let different = |difference| JobError::Different { path, difference };
-            return difference.map_or(Ok(()), |difference| Err(different(difference)));
+            return manifest.identity().check_same(&path, identity);
         }
         for output in &run.outputs {
             let path = self.destination(&output.path);
             match files::exists(&path) {
                 Ok(false) => {}
-                Ok(true) => return Err(JobError::Unaccounted { path }),
+                Ok(true) => return Err(Error::unaccounted(path)),
                 Err(source) => {
-                    return Err(JobError::Io { verb: "look at", path, source });
+                    return Err(Error::io("look at", &path, source));
                 }
             }
         }
@@ -124,7 +122,7 @@ impl Staging {
         manifest: &Manifest<T>,
         lock: &mut Lock,
         cancel: &AtomicBool,
-    ) -> Result<(), JobError> {
+    ) -> Result<(), Error> {
         let account = self.destination(&run.manifest);
         files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
         for output in &manifest.outputs {
@@ -141,7 +139,7 @@ impl Staging {
         expected: Option<Sha256Sum>,
         lock: &mut Lock,
         cancel: &AtomicBool,
-    ) -> Result<(), JobError> {
+    ) -> Result<(), Error> {
         let url = self.destination(path);
         let reading = |source| self.failed("read", path, source);
         let writing = |source| self.failed("write", &url, source);
@@ -153,7 +151,7 @@ impl Staging {
             (RunningChecksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
         loop {
             if cancel.load(Ordering::Relaxed) {
-                return Err(JobError::SendingInterrupted);
+                return Err(Error::sending_interrupted());
             }
             lock.heartbeat();
             let read = file.read(&mut chunk).map_err(reading)?;
@@ -164,7 +162,10 @@ impl Staging {
             writer.write_all(&chunk[..read]).map_err(writing)?;
         }
         if checksum.sum() != expected {
-            return Err(JobError::ChangedOutput { path: path.to_owned() });
+            return Err(Error::changed(format!(
+                "{} has another SHA-256 than its manifest says; start afresh with --force",
+                path.display()
+            )));
         }
         upload.commit().map_err(writing)
     }
@@ -194,7 +195,12 @@ impl Staging {
         }
     }
 
-    fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> JobError {
-        JobError::Unsent { verb, path: path.to_owned(), folder: self.folder.clone(), source }
+    fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> Error {
+        let message = format!(
+            "cannot {verb} {}; what is done waits in {}, and the same command with --resume goes on",
+            path.display(),
+            self.folder.display()
+        );
+        Error::new(ErrorKind::Io, message).with_source(source)
     }
 }

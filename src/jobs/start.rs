@@ -6,12 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::{Checkpoint, RunProgress, sum_if_there};
-use super::error::JobError;
 use super::identity::Identity;
 use super::manifest::{Manifest, Totals};
 use super::run_files::RunFiles;
-use crate::records::account_file::ManifestError;
-use crate::records::sink::{OutputPlan, io_error, partial_path};
+use crate::error::{Error, ErrorKind};
+use crate::records::sink::{OutputPlan, partial_path};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::path_text::path_of;
 use crate::storage::{files, platform};
@@ -23,18 +22,15 @@ pub(crate) struct ResumeState<P> {
 
 impl<P: RunProgress> ResumeState<P> {
     /// Empty if no run is to be resumed.
-    pub(crate) fn read(files: &RunFiles) -> Result<Self, JobError> {
+    pub(crate) fn read(files: &RunFiles) -> Result<Self, Error> {
         let path = files.checkpoint.as_ref().filter(|_| files.resume);
         let checkpoint = path.map(|path| Checkpoint::read(path)).transpose()?.flatten();
         Ok(Self { checkpoint })
     }
 
     /// The manifest in a file. `None` if there is no file, or one that the run will replace.
-    pub(crate) fn manifest<T: Totals>(
-        &self,
-        path: &Path,
-    ) -> Result<Option<Manifest<T>>, ManifestError> {
-        let failed = |source| ManifestError::Io { path: path.to_owned(), source };
+    pub(crate) fn manifest<T: Totals>(&self, path: &Path) -> Result<Option<Manifest<T>>, Error> {
+        let failed = |source| Error::io("read", path, source);
         match &self.checkpoint {
             Some(checkpoint) if checkpoint.is_to_replace(path).map_err(failed)? => Ok(None),
             _ => Manifest::read_if_there(path),
@@ -59,8 +55,8 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
         identity: &Identity,
         planned: Option<u64>,
         resume_state: ResumeState<P>,
-        check_done: impl Fn(&Manifest<T>) -> Result<(), JobError>,
-    ) -> Result<Self, JobError> {
+        check_done: impl Fn(&Manifest<T>) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let begun = |replaces| Checkpoint::begun(identity.clone(), planned, replaces);
         if !files.resume {
             return begin(files, begun);
@@ -73,7 +69,7 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
         }
         let checkpoint = resume_state.checkpoint.map(Box::new);
         if let (Some(checkpoint), Some(path)) = (&checkpoint, &files.checkpoint) {
-            check_same(path, &checkpoint.identity, identity)?;
+            checkpoint.identity.check_same(path, identity)?;
         }
         if let Some(manifest) = finish_naming(files, identity)? {
             return done(files, manifest);
@@ -82,11 +78,11 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
             return Ok(Self::Resumed(checkpoint));
         }
         if let Some(manifest) = manifest {
-            check_same(&files.manifest, &manifest.identity(), identity)?;
+            manifest.identity().check_same(&files.manifest, identity)?;
         }
         let mut paths = files.outputs.iter().map(|output| &output.path);
         match paths.find(|path| path.symlink_metadata().is_ok()) {
-            Some(path) => Err(JobError::Unaccounted { path: path.clone() }),
+            Some(path) => Err(Error::unaccounted(path)),
             None => Ok(Self::Fresh(Box::new(begun(Vec::new())))),
         }
     }
@@ -97,7 +93,7 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
 fn begin<T, P: RunProgress>(
     files: &RunFiles,
     begun: impl Fn(Vec<Sha256Sum>) -> Checkpoint<P>,
-) -> Result<StartPoint<T, P>, JobError> {
+) -> Result<StartPoint<T, P>, Error> {
     let (Some(path), true) = (&files.checkpoint, replaces_files(files)?) else {
         forget(files)?;
         return Ok(StartPoint::Fresh(Box::new(begun(Vec::new()))));
@@ -109,7 +105,7 @@ fn begin<T, P: RunProgress>(
     Ok(StartPoint::Resumed(Box::new(begun)))
 }
 
-fn replaces_files(files: &RunFiles) -> Result<bool, JobError> {
+fn replaces_files(files: &RunFiles) -> Result<bool, Error> {
     for path in files.paths() {
         for place in [path, &files.destination(path)] {
             if files::exists(place).map_err(|source| failed("look at", place, source))? {
@@ -121,7 +117,7 @@ fn replaces_files(files: &RunFiles) -> Result<bool, JobError> {
 }
 
 /// Checksums of the existing manifests: that on this machine, and that at the URL of the outputs.
-fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, JobError> {
+fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, Error> {
     let mut sums = Vec::new();
     let destination = files.staging.as_ref().map(|_| files.destination(&files.manifest));
     for path in [&files.manifest].into_iter().chain(&destination) {
@@ -131,7 +127,7 @@ fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, JobError> {
 }
 
 /// Cleans up after a complete run. The process that renamed the files may have ended before their names were on disk.
-fn done<T, P>(files: &RunFiles, manifest: Manifest<T>) -> Result<StartPoint<T, P>, JobError> {
+fn done<T, P>(files: &RunFiles, manifest: Manifest<T>) -> Result<StartPoint<T, P>, Error> {
     sync_folder(&files.folder)?;
     forget(files)?;
     // Those of a run that was about to replace the outputs by the same.
@@ -140,12 +136,12 @@ fn done<T, P>(files: &RunFiles, manifest: Manifest<T>) -> Result<StartPoint<T, P
 }
 
 /// Removes the files that describe partial outputs. They must not outlive them.
-fn forget(files: &RunFiles) -> Result<(), JobError> {
+fn forget(files: &RunFiles) -> Result<(), Error> {
     let checkpoints = files.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
     remove(checkpoints.chain([partial_path(&files.manifest)]))
 }
 
-fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), JobError> {
+fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Error> {
     for path in paths {
         platform::remove_if_there(&path).map_err(|source| failed("remove", &path, source))?;
     }
@@ -157,11 +153,11 @@ fn is_of<T: Totals>(manifest: &Manifest<T>, identity: &Identity) -> bool {
 }
 
 /// Checks that the outputs of a complete run are there.
-fn check_outputs<T>(files: &RunFiles, manifest: &Manifest<T>) -> Result<(), JobError> {
+fn check_outputs<T>(files: &RunFiles, manifest: &Manifest<T>) -> Result<(), Error> {
     for output in &manifest.outputs {
         let path = files.folder.join(path_of(&output.file));
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
-            return Err(JobError::NotAsSaid { path, manifest: files.manifest.clone() });
+            return Err(Error::not_as_said(&path, &files.manifest));
         }
     }
     Ok(())
@@ -172,11 +168,11 @@ fn check_outputs<T>(files: &RunFiles, manifest: &Manifest<T>) -> Result<(), JobE
 fn finish_naming<T: Totals>(
     files: &RunFiles,
     identity: &Identity,
-) -> Result<Option<Manifest<T>>, JobError> {
+) -> Result<Option<Manifest<T>>, Error> {
     let partial = partial_path(&files.manifest);
     let manifest = match Manifest::read_if_there(&partial) {
         // The process ended while it wrote the manifest.
-        Err(ManifestError::Malformed { .. }) => None,
+        Err(error) if matches!(error.kind(), ErrorKind::Malformed) => None,
         manifest => manifest?,
     };
     let Some(manifest) = manifest.filter(|manifest| is_of(manifest, identity)) else {
@@ -205,24 +201,14 @@ fn finish_naming<T: Totals>(
     Ok(Some(manifest))
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), JobError> {
+fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     platform::rename(from, to).map_err(|source| failed("rename", from, source))
 }
 
-fn sync_folder(folder: &Path) -> Result<(), JobError> {
+fn sync_folder(folder: &Path) -> Result<(), Error> {
     platform::sync_folder(folder).map_err(|source| failed("synchronise", folder, source))
 }
 
-fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), JobError> {
-    match found.difference(identity) {
-        None => Ok(()),
-        Some(difference) => {
-            let difference = Box::new(difference);
-            Err(JobError::Different { path: path.to_owned(), difference })
-        }
-    }
-}
-
-fn failed(verb: &'static str, path: &Path, source: io::Error) -> JobError {
-    io_error(verb, path, source).into()
+fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::io(verb, path, source)
 }

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::any_totals::{AnyProgress, AnyTotals};
 use super::checkpoint::Checkpoint;
-use super::error::JobError;
 use super::game_totals::GameCounts;
 use super::manifest::{ManifestHead, RunManifest, per_s};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_set::{ShardSet, stated_run};
-use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::error::{Error, ErrorKind};
+use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
 use crate::records::shard::missing;
 use crate::storage::files;
@@ -130,9 +130,9 @@ pub struct RunStatus {
 /// The runs in a folder.
 ///
 /// # Errors
-/// [`JobError`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
-pub fn status(folder: &Path) -> Result<Vec<RunStatus>, JobError> {
-    let failed = |source| JobError::Io { verb: "read the folder", path: folder.to_owned(), source };
+/// [`Error`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
+pub fn status(folder: &Path) -> Result<Vec<RunStatus>, Error> {
+    let failed = |source| Error::io("read the folder", folder, source);
     let mut runs: BTreeMap<(String, u32), FoundRun> = BTreeMap::new();
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
@@ -192,7 +192,9 @@ impl FoundRun {
                 let (records, speed) = (Some(counts.done), Some(records_per_s));
                 ShardStatus::new(shard, ShardState::Done, counts, records, speed)
             }
-            Err(ManifestError::Io { .. }) => unfinished(shard, None, checkpoint.as_ref()),
+            Err(error) if matches!(error.kind(), ErrorKind::Io) => {
+                unfinished(shard, None, checkpoint.as_ref())
+            }
             Err(error) => {
                 self.problems.push(error.to_string());
                 ShardStatus::new(shard, ShardState::Damaged, ShardCounts::default(), None, None)

@@ -6,9 +6,9 @@
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::proof::proof_text;
+use crate::error::Error;
 use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
 use crate::records::answer::Answer;
 use crate::records::reading::RecordError;
@@ -52,24 +52,6 @@ impl Default for SearchSettings {
 /// Largest table of one thread, in MiB.
 pub const MAX_HASH_MB: usize = 1 << 20;
 
-/// A limit of the search that cannot be kept.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum LimitError {
-    /// Deeper than a thread's stack allows.
-    #[error("a depth of {depth_plies} plies is more than the {MAX_PLIES} there can be")]
-    Depth {
-        /// What was asked for.
-        depth_plies: u16,
-    },
-    /// A table larger than any machine's memory.
-    #[error("a table of {hash_mb} MiB is more than the {MAX_HASH_MB} there can be")]
-    Hash {
-        /// What was asked for.
-        hash_mb: usize,
-    },
-}
-
 impl SearchSettings {
     /// The limits of one search.
     pub const fn limits(&self) -> Limits {
@@ -80,14 +62,18 @@ impl SearchSettings {
     /// Checks that a search can keep to these limits.
     ///
     /// # Errors
-    /// [`LimitError`] for the first one that is too large.
-    pub const fn check(&self) -> Result<(), LimitError> {
+    /// [`Error`] for the first one that is too large.
+    pub fn check(&self) -> Result<(), Error> {
         let &Self { depth_plies, hash_mb, .. } = self;
         if depth_plies > MAX_PLIES {
-            return Err(LimitError::Depth { depth_plies });
+            return Err(Error::usage(format!(
+                "a depth of {depth_plies} plies is more than the {MAX_PLIES} there can be"
+            )));
         }
         if hash_mb > MAX_HASH_MB {
-            return Err(LimitError::Hash { hash_mb });
+            return Err(Error::usage(format!(
+                "a table of {hash_mb} MiB is more than the {MAX_HASH_MB} there can be"
+            )));
         }
         Ok(())
     }
@@ -431,11 +417,14 @@ mod tests {
     #[test]
     fn limits_that_cannot_be_kept_are_refused() {
         let settings = SearchSettings::default();
-        assert_eq!(settings.check(), Ok(()));
+        settings.check().unwrap();
         let deep = SearchSettings { depth_plies: 4097, ..settings.clone() };
-        assert_eq!(deep.check(), Err(LimitError::Depth { depth_plies: 4097 }));
+        assert_eq!(
+            deep.check().unwrap_err().to_string(),
+            "a depth of 4097 plies is more than the 4096 there can be"
+        );
         let wide = SearchSettings { hash_mb: MAX_HASH_MB + 1, ..settings };
-        assert!(matches!(wide.check(), Err(LimitError::Hash { .. })));
+        assert!(wide.check().unwrap_err().is_usage());
     }
 
     #[test]

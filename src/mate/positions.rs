@@ -8,10 +8,11 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::error::Error;
 use crate::format::{Decoded, Format, RecordRef};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
+use crate::records::source::{Block, Delivery, Input, Part, Source};
 use crate::shogi::Position;
 use crate::storage::path_text::text_of;
 
@@ -64,7 +65,7 @@ pub struct BadPosition {
 }
 
 /// What comes of the next record: a position, a reason why there is none, or nothing more.
-pub type PositionResult = Result<Result<InputPosition, BadPosition>, SourceError>;
+pub type PositionResult = Result<Result<InputPosition, BadPosition>, Error>;
 
 /// The positions of one input, in order.
 pub struct Positions {

@@ -11,10 +11,9 @@ use super::alternatives::{AllMoves, MovesJudge, MovesReport};
 use super::judge::{InCheck, Judge, Judgement, SearchSettings};
 use super::memo::{Memo, Memorable};
 use super::positions::{BadPosition, InputPosition, PositionResult};
-use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
+use crate::error::Error;
 use crate::format::proof_file::{ProofText, TooManySteps};
-use crate::records::source::SourceError;
 use crate::search::{SearchObserver, TableError};
 use crate::shogi::{Move, Position};
 use crate::solver::{CountedPlies, Threads};
@@ -74,7 +73,7 @@ pub fn solve<E>(
     take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
 where
-    E: From<SourceError> + From<RunError>,
+    E: From<Error>,
 {
     solve_with(positions, settings, options, threads, Memo::new(), take)
 }
@@ -110,7 +109,7 @@ fn solve_with<E>(
     mut take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
 where
-    E: From<SourceError> + From<RunError>,
+    E: From<Error>,
 {
     let memo = Arc::new(memo);
     let threads = platform::threads(threads);
@@ -118,7 +117,7 @@ where
         let (settings, options) = (settings.clone(), options.clone());
         move || SolveWorker::try_new(&settings, &options, Arc::clone(&memo))
     };
-    let work = |worker: &mut SolveWorker, delivered: PositionResult| -> Result<_, SourceError> {
+    let work = |worker: &mut SolveWorker, delivered: PositionResult| -> Result<_, Error> {
         let cancel = Arc::clone(&worker.options.cancel);
         Ok(delivered?.and_then(|found| worker.solution(found, &*cancel)))
     };

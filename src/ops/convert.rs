@@ -18,13 +18,12 @@ use std::time::Instant;
 
 use self::in_order::InOrder;
 use self::records::BlockFindings;
-use crate::engine::error::RunError;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedPass, pass};
-use crate::ops::error::OperationError;
+use crate::error::Error;
 use crate::records::processing::ProcessedBlock;
-use crate::records::sink::{FinishedOutputs, SinkError, Sinks};
+use crate::records::sink::Sinks;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 
@@ -38,16 +37,15 @@ const BLOCK_RECORDS: u64 = 1 << 12;
 /// Converts. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written to files is removed.
+/// [`Error`]; whatever had been written to files is removed.
 pub fn convert(
     plan: ConvertPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<ConvertReport, OperationError> {
+) -> Result<ConvertReport, Error> {
     let started = Instant::now();
     let plan = Arc::new(plan);
     let job = Job {
-        outputs: &plan.outputs,
         checksums: plan.checksums,
         limit: plan.settings.limit,
         ..Job::new(&plan.parts, plan.settings.threads, BLOCK_RECORDS)
@@ -56,7 +54,7 @@ pub fn convert(
     let worker: BlockFunction<_> =
         Arc::new(move |block, stop| convert_block(&worker_plan, block, stop));
     let mut order = InOrder::new(&plan);
-    let mut sinks = Sinks::create_with(job.outputs, job.checksums)?;
+    let mut sinks = Sinks::create_with(&plan.outputs, job.checksums)?;
     let take = |processed: &mut ProcessedBlock, found: BlockFindings| order.take(processed, found);
     let CompletedPass { mut counts, parts_read } =
         pass(&job, &mut sinks, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
@@ -64,22 +62,14 @@ pub fn convert(
     order.close(&mut behind)?;
     sinks.write(Stream::Kept, behind.encoded(Stream::Kept))?;
     counts.add(&behind.with_tallies().counts);
-    let finished = finish(sinks, cancel)?;
+    // Tables are built then, which can take long.
+    let finished = sinks.finish_cancellable(&mut || cancel.load(Ordering::Relaxed))?;
     let (written, elapsed) = (finished.written(), started.elapsed());
     let report = ConvertReport::new(&plan, &counts, &parts_read, written, elapsed);
     report.check_balance()?;
     finished.commit()?;
     progress.finish(&counts);
     Ok(report)
-}
-
-/// Brings the outputs to disk; tables are built then, which can take long.
-fn finish(sinks: Sinks, cancel: &AtomicBool) -> Result<FinishedOutputs, OperationError> {
-    let mut wants_stop = || cancel.load(Ordering::Relaxed);
-    match sinks.finish_cancellable(&mut wants_stop) {
-        Err(SinkError::Interrupted) => Err(RunError::Interrupted.into()),
-        finished => Ok(finished?),
-    }
 }
 
 /// Sorts a block; `None` if `cancel` was set meanwhile.

@@ -6,19 +6,17 @@ mod choice;
 
 use std::path::Path;
 
-use thiserror::Error;
-
 use self::choice::sampled;
 
+use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{Decoded, RecordRef, Survey};
 use crate::records::claims::FileClaims;
 use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
 use crate::records::opening::Unreadable;
-use crate::records::plan_error::PlanError;
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, Delivery, Input, InputLocation, Part, Source, SourceError};
+use crate::records::source::{Block, Delivery, Input, InputLocation, Part, Source};
 use crate::records::{evidence, opening, source};
 use crate::storage::quantity::quantity;
 
@@ -29,36 +27,6 @@ const RECORDS_PER_PLACE: u64 = 1 << 12;
 
 /// Of a stream no more is held than this and a block, however few records it is.
 const SAMPLE_BYTES: usize = 1 << 25;
-
-/// Why a file cannot be looked into.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum InspectError {
-    /// The name does not say the format, or the file is not there.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// It could not be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// There are not that many records.
-    #[error("{input} has {}, numbered from 0: {range} goes beyond that", quantity(*records, "record"))]
-    Range {
-        /// The input.
-        input: String,
-        /// Its records.
-        records: u64,
-        /// The range asked for.
-        range: RecordRange,
-    },
-    /// A sample of what is read once.
-    #[error(
-        "{input} is read once, and a sample needs the number of its records first; write it to a file, or take --range"
-    )]
-    SampleOfStream {
-        /// The input.
-        input: String,
-    },
-}
 
 /// What is known about a file before its records are shown.
 #[derive(Clone, Debug)]
@@ -100,21 +68,21 @@ enum Wanted {
     Numbers(Vec<u64>),
 }
 
-type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>>>;
+type Deliveries = Box<dyn Iterator<Item = Result<Delivery, Error>>>;
 
 impl Inspection {
     /// Opens a file (`-` is standard input) and looks at a sample.
     ///
     /// # Errors
-    /// [`InspectError`], also if a range is known to go beyond the end.
+    /// [`Error`], also if a range is known to go beyond the end.
     pub fn open(
         path: &Path,
         from: Option<FormatName>,
         dialect: Option<Dialect>,
         choice: RecordChoice,
-    ) -> Result<Self, InspectError> {
+    ) -> Result<Self, Error> {
         let inputs = opening::inputs(&[path.to_owned()], from, dialect, Unreadable::Accepted)?;
-        let input = inputs.into_iter().next().ok_or(PlanError::NoInput)?;
+        let input = inputs.into_iter().next().ok_or_else(Error::no_input)?;
         FileClaims::reading(std::slice::from_ref(&input))?;
         Self::of(input, choice)
     }
@@ -122,8 +90,8 @@ impl Inspection {
     /// The same for an input that is opened.
     ///
     /// # Errors
-    /// [`InspectError`], also if a range is known to go beyond the end.
-    pub fn of(input: Input, choice: RecordChoice) -> Result<Self, InspectError> {
+    /// [`Error`], also if a range is known to go beyond the end.
+    pub fn of(input: Input, choice: RecordChoice) -> Result<Self, Error> {
         let range = match choice {
             RecordChoice::First(count) => RecordRange { from: 0, to: Some(count) },
             RecordChoice::Range(range) => range,
@@ -143,7 +111,7 @@ impl Inspection {
         Ok(inspection)
     }
 
-    fn of_sample(input: Input, count: usize, seed: u64) -> Result<Self, InspectError> {
+    fn of_sample(input: Input, count: usize, seed: u64) -> Result<Self, Error> {
         if matches!(&input.location, InputLocation::File(path) if path.is_file()) {
             let records = source::count_records(&input)?;
             let numbers = sampled(records, count, seed);
@@ -157,21 +125,24 @@ impl Inspection {
             let header = Header::of_file(input, records)?;
             return Ok(Self { header, wanted: Wanted::Numbers(numbers), blocks: blocks_of(parts) });
         }
-        Err(InspectError::SampleOfStream { input: input.name })
+        Err(Error::usage(format!(
+            "{} is read once, and a sample needs the number of its records first; write it to a file, or take --range",
+            input.name
+        )))
     }
 
     /// Shows the chosen records one after the other.
     ///
     /// # Errors
-    /// [`InspectError`] if reading fails or the input ends before the range does, or whatever `show`
+    /// [`Error`] if reading fails or the input ends before the range does, or whatever `show`
     /// fails with.
-    pub fn for_each<E: From<InspectError>>(
+    pub fn for_each<E: From<Error>>(
         mut self,
         mut show: impl FnMut(&InspectedRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut read = None;
         for delivery in self.blocks.by_ref() {
-            let Delivery::Block(block) = delivery.map_err(InspectError::from)? else { continue };
+            let Delivery::Block(block) = delivery? else { continue };
             for found in found(&block) {
                 read = Some(found.index + 1);
                 if self.wanted.is_behind(found.index) {
@@ -186,12 +157,15 @@ impl Inspection {
         Ok(self.check(records)?)
     }
 
-    fn check(&self, records: u64) -> Result<(), InspectError> {
+    fn check(&self, records: u64) -> Result<(), Error> {
         let Wanted::Range { range, must_be_there: true } = self.wanted else { return Ok(()) };
         let last = range.to.unwrap_or(range.from);
         if range.from > records || last > records {
             let input = self.header.input.name.clone();
-            return Err(InspectError::Range { input, records, range });
+            return Err(Error::usage(format!(
+                "{input} has {}, numbered from 0: {range} goes beyond that",
+                quantity(records, "record")
+            )));
         }
         Ok(())
     }
@@ -217,7 +191,7 @@ impl Wanted {
 }
 
 impl Header {
-    fn of_file(input: Input, records: u64) -> Result<Self, SourceError> {
+    fn of_file(input: Input, records: u64) -> Result<Self, Error> {
         let survey = match &input.evidence {
             Some(survey) => Survey::clone(survey),
             None => evidence::sample(&input)?,
@@ -240,7 +214,7 @@ fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
 }
 
 /// Reads the start of a stream; what was read is shown first.
-fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
+fn sample_stream(input: Input) -> Result<(Header, Deliveries), Error> {
     let part = Part::whole(input.clone());
     let mut source = Source::new(vec![part], PROBE_RECORDS);
     let mut survey = Survey::default();

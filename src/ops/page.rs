@@ -7,7 +7,8 @@ use std::fmt::{Arguments, Write};
 
 use sha2::{Digest, Sha256};
 
-use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::error::Error;
+use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::EncodedRecords;
 
 /// What all pages look like.
@@ -53,7 +54,7 @@ impl Page<'_> {
 }
 
 /// Writes a page to its file.
-pub(crate) fn write_page(plan: OutputPlan, html: &str) -> Result<(), SinkError> {
+pub(crate) fn write_page(plan: OutputPlan, html: &str) -> Result<(), Error> {
     let stream = plan.stream;
     let mut sinks = Sinks::create(&[plan])?;
     let mut encoded = EncodedRecords::default();

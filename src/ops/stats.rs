@@ -18,10 +18,10 @@ use self::distinct::Distinct;
 use self::tally::Tally;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{CompletedRun, run};
+use crate::engine::run::{CompletedPass, pass};
+use crate::error::Error;
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
-use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::FileClaims;
 use crate::records::counts::Disposition;
@@ -29,10 +29,10 @@ use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::opening;
 use crate::records::opening::{Unreadable, check_filters};
-use crate::records::plan_error::PlanError;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
+use crate::records::sink::Sinks;
 use crate::records::source::{Block, Part};
 use crate::records::stream::Stream;
 use crate::shogi::Position;
@@ -93,8 +93,8 @@ impl StatsPlan {
     /// Checks a request. Reads inputs only to count their records.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
+    /// [`Error`] with what is wrong.
+    pub fn new(request: StatsRequest) -> Result<Self, Error> {
         let StatsRequest { inputs, from, dialect, filters, limit, memory, page, force, threads } =
             request;
         let inputs = opening::inputs(&inputs, from, dialect, Unreadable::Refused)?;
@@ -116,12 +116,12 @@ struct BlockStats {
 /// Reads everything and adds it up.
 ///
 /// # Errors
-/// [`OperationError`] if an input cannot be read or the run was interrupted.
+/// [`Error`] if an input cannot be read or the run was interrupted.
 pub fn stats(
     plan: StatsPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<StatsReport, OperationError> {
+) -> Result<StatsReport, Error> {
     let plan = Arc::new(plan);
     let job = Job { limit: plan.limit, ..Job::new(&plan.parts, plan.threads, BLOCK_RECORDS) };
     let worker_plan = Arc::clone(&plan);
@@ -131,11 +131,16 @@ pub fn stats(
     let take = |_: &mut ProcessedBlock, found: BlockStats| {
         tally.add(&found.tally);
         found.positions.iter().for_each(|position| distinct.insert(position));
-        Ok::<(), OperationError>(())
+        Ok(())
     };
-    let CompletedRun { counts, parts_read, finished } =
-        run(&job, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
-    finished.commit()?;
+    let CompletedPass { counts, parts_read } = pass(
+        &job,
+        &mut Sinks::create(&[])?,
+        move || Ok(Arc::clone(&worker)),
+        take,
+        progress,
+        cancel,
+    )?;
     let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
     report.check_balance()?;
     progress.finish(&counts);

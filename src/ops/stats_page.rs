@@ -8,9 +8,10 @@ use self::boards::boards;
 use self::plot::{Bar, bars, shares};
 use self::win_rates::win_rates;
 use crate::engine::snapshot::separated;
+use crate::error::Error;
 use crate::ops::page::{Page, escaped, figure, push, write_page};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
-use crate::records::sink::{OutputPlan, SinkError};
+use crate::records::sink::OutputPlan;
 use crate::shogi::{HandKind, Piece, PieceKind};
 
 const STYLE: &str = include_str!("stats_page/page.css");
@@ -18,8 +19,8 @@ const STYLE: &str = include_str!("stats_page/page.css");
 /// Writes the figures as a page with plots that needs nothing but a browser, to where the plan of the reading says.
 ///
 /// # Errors
-/// [`SinkError`] if the page cannot be written; then there is none.
-pub fn write_stats_page(plan: OutputPlan, report: &StatsReport) -> Result<(), SinkError> {
+/// [`Error`] if the page cannot be written; then there is none.
+pub fn write_stats_page(plan: OutputPlan, report: &StatsReport) -> Result<(), Error> {
     write_page(plan, &page(report))
 }
 

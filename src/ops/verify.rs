@@ -14,12 +14,13 @@ use serde::Serialize;
 
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{CompletedRun, run};
+use crate::engine::run::{CompletedPass, pass};
+use crate::error::Error;
 use crate::format::{Format, RawUnit, RecordRef, Warning, Warnings, read_games};
-use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Counts, Disposition};
 use crate::records::processing::{ProcessedBlock, push_json_line};
 use crate::records::reading::RecordError;
+use crate::records::sink::Sinks;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
@@ -27,7 +28,7 @@ use crate::storage::quantity::quantity;
 
 pub use findings::{Example, Finding, Findings, Level, VerifyReport};
 pub use plan::{VerifyPlan, VerifyRequest};
-pub use proofs::{ProofsReport, VerifyProofsError, verify_proofs};
+pub use proofs::{ProofsReport, verify_proofs};
 
 /// Records that travel together.
 const BLOCK_RECORDS: u64 = 1 << 10;
@@ -41,41 +42,39 @@ pub const WRONG_NAME: &str = "wrong-name";
 /// Judges the records of a file. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn verify(
     plan: VerifyPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<VerifyReport, OperationError> {
+) -> Result<VerifyReport, Error> {
     if let Some(contradiction) = &plan.contradiction {
         let mut findings = Findings::default();
-        let what = contradiction.to_string();
+        let what = contradiction.clone();
         findings.count(Level::Error, WRONG_NAME, || Example { record: 0, byte: 0, what });
         return Ok(VerifyReport::new(&plan, &Counts::default(), &[], findings, iter::empty()));
     }
     let _folders = plan.create_folder()?;
     let plan = Arc::new(plan);
     let parts = std::slice::from_ref(&plan.part);
-    let job = Job {
-        outputs: &plan.outputs,
-        limit: plan.limit,
-        ..Job::new(parts, plan.threads, BLOCK_RECORDS)
-    };
+    let job = Job { limit: plan.limit, ..Job::new(parts, plan.threads, BLOCK_RECORDS) };
+    let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =
         Arc::new(move |block, stop| verify_block(&worker_plan, block, stop));
     let mut findings = Findings::default();
     let take = |_: &mut ProcessedBlock, found: Findings| {
         findings.add(found);
-        Ok::<(), OperationError>(())
+        Ok(())
     };
-    let CompletedRun { counts, parts_read, finished } =
-        run(&job, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
+    let CompletedPass { counts, parts_read } =
+        pass(&job, &mut sinks, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
     if let Some(records) = plan.records.filter(|&records| records != counts.input) {
         let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
         let what = format!("it ends here, and not behind {}", quantity(records, "record"));
         findings.count(Level::Error, WRONG_TABLE, || Example { record, byte, what });
     }
+    let finished = sinks.finish()?;
     let report = VerifyReport::new(&plan, &counts, &parts_read, findings, finished.written());
     report.check_balance()?;
     finished.commit()?;

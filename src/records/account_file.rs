@@ -1,58 +1,20 @@
 //! Accounts read from their files.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use thiserror::Error;
 
-use crate::records::account_check::ContradictionError;
+use crate::error::{Error, ErrorKind};
 use crate::storage::files;
 
-/// Why a manifest cannot be used.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ManifestError {
-    /// The system refused.
-    #[error("cannot read {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It is not a manifest.
-    #[error("{} is no manifest that this version understands", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-    /// What it says cannot be.
-    #[error("{} contradicts itself: {why}; it is not as it was written", path.display())]
-    Contradiction {
-        /// The file.
-        path: PathBuf,
-        /// What cannot be.
-        why: ContradictionError,
-    },
-}
-
-impl ManifestError {
-    /// Whether there is no file.
-    pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
-    }
-}
-
 /// Reads the account of any command.
-pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
-    let bytes =
-        files::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
-    serde_json::from_slice(&bytes)
-        .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let bytes = files::read(path).map_err(|source| Error::io("read", path, source))?;
+    serde_json::from_slice(&bytes).map_err(|source| {
+        let message = format!("{} is no manifest that this version understands", path.display());
+        Error::new(ErrorKind::Malformed, message).with_source(source)
+    })
 }
 
 /// The bytes of the file of an account.

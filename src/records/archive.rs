@@ -7,12 +7,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use thiserror::Error;
-
 use super::format_name::FormatName;
 use super::opening::input;
-use super::plan_error::PlanError;
-use super::source::{Block, FrameReader, Input, InputLocation, PartRead, SourceError};
+use super::source::{Block, FrameReader, Input, InputLocation, PartRead};
+use crate::error::{Error, ErrorKind};
 use crate::format::move16::Dialect;
 use crate::format::{DecodeError, Format, RecordRef};
 use crate::storage::compression::Compression;
@@ -22,60 +20,6 @@ use crate::storage::seek_table::{Frame, SeekTable};
 
 /// The largest frame of a compressed file that is held in memory.
 const MAX_FRAME_BYTES: u64 = 1 << 28;
-
-/// Why an archive cannot be opened, or a record not be read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ArchiveError {
-    /// The name does not say the format, or the file is not there.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// Where a record is does not follow from its number.
-    #[error(
-        "{input}: records of {format} have no one size, and cannot be gone to by their number: \
-         convert them to a packed format first"
-    )]
-    NotOfOneSize {
-        /// The archive.
-        input: String,
-        /// Its format.
-        format: Format,
-    },
-    /// A compressed file that can only be read from its start.
-    #[error(
-        "{input} has no table of frames of at most {} MiB, and can be read from its start only: \
-         `kyokumen convert` to .zst writes such a table",
-        MAX_FRAME_BYTES >> 20
-    )]
-    NoFrames {
-        /// The archive.
-        input: String,
-    },
-    /// It is not there, or not to be read.
-    #[error("cannot open {input}")]
-    Open {
-        /// The archive.
-        input: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Neither a file nor a compressed file: standard input, a pipe, an object of a store.
-    #[error("{input} is no file, and can be read from its start only")]
-    NotAFile {
-        /// The archive.
-        input: String,
-    },
-    /// The system, or damage of a compressed file.
-    #[error("cannot read {input} at byte {offset}")]
-    Io {
-        /// The archive.
-        input: String,
-        /// Offset among the bytes of records, uncompressed.
-        offset: u64,
-        /// What happened.
-        source: io::Error,
-    },
-}
 
 /// A file of records of one size: as many of them as it has can be asked for, in any order, by any thread.
 ///
@@ -140,40 +84,47 @@ impl Archive {
     /// Opens a file whose name says the format; how its moves are encoded its records show.
     ///
     /// # Errors
-    /// [`ArchiveError`].
-    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+    /// [`Error`].
+    pub fn open(path: &Path) -> Result<Self, Error> {
         Self::of_input(&input(path, None, None)?)
     }
 
     /// Opens a file in this format, with moves encoded in this way or, if none is named, as its records show.
     ///
     /// # Errors
-    /// [`ArchiveError`].
+    /// [`Error`].
     pub fn open_as(
         path: &Path,
         format: FormatName,
         dialect: Option<Dialect>,
-    ) -> Result<Self, ArchiveError> {
+    ) -> Result<Self, Error> {
         Self::of_input(&input(path, Some(format), dialect)?)
     }
 
     /// Opens an input that was looked at.
     ///
     /// # Errors
-    /// [`ArchiveError`].
-    pub fn of_input(input: &Input) -> Result<Self, ArchiveError> {
+    /// [`Error`].
+    pub fn of_input(input: &Input) -> Result<Self, Error> {
         let name = input.name.clone();
         let format = input.format;
         let Some(record_len) = format.record_len() else {
-            return Err(ArchiveError::NotOfOneSize { input: name, format });
+            return Err(no_random_access(format!(
+                "{name}: records of {format} have no one size, and cannot be gone to by their number: \
+                 convert them to a packed format first"
+            ))
+            .in_file(&name));
         };
-        let InputLocation::File(path) = &input.location else {
-            return Err(ArchiveError::NotAFile { input: name });
+        let path = match &input.location {
+            InputLocation::File(path) if path.is_file() || !path.exists() => path,
+            _ => {
+                return Err(Error::usage(format!(
+                    "{name} is no file, and can be read from its start only"
+                ))
+                .in_file(&name));
+            }
         };
-        if !path.is_file() && path.exists() {
-            return Err(ArchiveError::NotAFile { input: name });
-        }
-        let failed = |source| ArchiveError::Open { input: input.name.clone(), source };
+        let failed = |source| Error::io("open", &input.name, source);
         let file = File::open(path).map_err(failed)?;
         let (content, content_bytes) = match input.compression {
             Compression::None => {
@@ -186,10 +137,10 @@ impl Archive {
                     let bytes = frames.table.content_bytes();
                     (Content::Frames(frames), bytes)
                 }
-                None => return Err(ArchiveError::NoFrames { input: name }),
+                None => return Err(no_frames(&name)),
             },
             Compression::Gzip | Compression::Xz | Compression::Parquet => {
-                return Err(ArchiveError::NoFrames { input: name });
+                return Err(no_frames(&name));
             }
         };
         let (dialect, record_len) = (input.dialect, record_len as u64);
@@ -238,8 +189,8 @@ impl Archive {
     /// A record by its number, from 0; none behind the last one.
     ///
     /// # Errors
-    /// [`ArchiveError::Io`].
-    pub fn get(&self, index: u64) -> Result<Option<ArchiveRecord<'_>>, ArchiveError> {
+    /// [`Error`].
+    pub fn get(&self, index: u64) -> Result<Option<ArchiveRecord<'_>>, Error> {
         if index >= self.len() {
             return Ok(None);
         }
@@ -248,19 +199,18 @@ impl Archive {
     }
 
     /// The bytes of a record, with errors as they are when it is met on the way through everything.
-    pub(crate) fn record_bytes(&self, index: u64) -> Result<Cow<'_, [u8]>, SourceError> {
+    pub(crate) fn record_bytes(&self, index: u64) -> Result<Cow<'_, [u8]>, Error> {
         self.bytes(index..index + 1).map_err(|source| {
-            let (input, offset) = (self.name.clone(), self.offset(index));
             let compression = match self.content {
                 Content::Mapped(_) => Compression::None,
                 Content::Frames(_) => Compression::Zstd,
             };
-            SourceError::Read { input, offset, compression, source }
+            Error::read(&self.name, self.offset(index), compression, source)
         })
     }
 
     /// A record as a block of one, which has this number over all inputs.
-    pub(crate) fn block(&self, part: usize, index: u64, number: u64) -> Result<Block, SourceError> {
+    pub(crate) fn block(&self, part: usize, index: u64, number: u64) -> Result<Block, Error> {
         let (offset, bytes) = (self.offset(index), self.record_bytes(index)?);
         Ok(Block {
             part,
@@ -281,13 +231,15 @@ impl Archive {
     /// mapped.
     ///
     /// # Errors
-    /// [`ArchiveError::Io`].
-    pub fn slice(&self, records: Range<u64>) -> Result<Cow<'_, [u8]>, ArchiveError> {
+    /// [`Error`].
+    pub fn slice(&self, records: Range<u64>) -> Result<Cow<'_, [u8]>, Error> {
         let offset = self.offset(records.start);
-        self.bytes(records).map_err(|source| ArchiveError::Io {
-            input: self.name.clone(),
-            offset,
-            source,
+        self.bytes(records).map_err(|source| {
+            let message = format!("cannot read {} at byte {offset}", self.name);
+            Error::new(ErrorKind::Io, message)
+                .in_file(&self.name)
+                .at_byte(offset)
+                .with_source(source)
         })
     }
 
@@ -364,4 +316,17 @@ impl Frames {
         *last_read() = Some((number, Arc::clone(&bytes)));
         Ok(bytes)
     }
+}
+
+fn no_random_access(message: String) -> Error {
+    Error::new(ErrorKind::NoRandomAccess, message)
+}
+
+fn no_frames(name: &str) -> Error {
+    no_random_access(format!(
+        "{name} has no table of frames of at most {} MiB, and can be read from its start only: \
+         `kyokumen convert` to .zst writes such a table",
+        MAX_FRAME_BYTES >> 20
+    ))
+    .in_file(name)
 }

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+use crate::error::Error;
 use crate::records::bad_record::BadPolicy;
-use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, InputLocation};
 use crate::records::stream::Stream;
@@ -72,11 +72,11 @@ impl FileClaims {
     /// to one of them either.
     ///
     /// # Errors
-    /// [`PlanError`] if an input cannot be looked at, or is written by the shell.
-    pub fn reading(inputs: &[Input]) -> Result<Self, PlanError> {
+    /// [`Error`] if an input cannot be looked at, or is written by the shell.
+    pub fn reading(inputs: &[Input]) -> Result<Self, Error> {
         let mut claims = Self::default();
         for input in inputs {
-            let looked = |source| PlanError::Look { name: input.name.clone(), source };
+            let looked = |source| Error::io("open", &input.name, source);
             let key = match &input.location {
                 InputLocation::Stdin => Standard::Input.identity().map(Key::Content),
                 InputLocation::File(path) => {
@@ -91,7 +91,7 @@ impl FileClaims {
         {
             let input = stream.identity().and_then(|found| claims.read.get(&Key::Content(found)));
             if let Some(input) = input.cloned() {
-                return Err(PlanError::OutputIsInput { output: name.into(), input });
+                return Err(Error::output_is_input(name, input));
             }
         }
         Ok(claims)
@@ -112,8 +112,8 @@ impl FileClaims {
     /// one file are two files when each was replaced.
     ///
     /// # Errors
-    /// [`PlanError`] if one is read or written already, or cannot be the place of a file.
-    pub fn write(&mut self, claims: impl IntoIterator<Item = FileClaim>) -> Result<(), PlanError> {
+    /// [`Error`] if one is read or written already, or cannot be the place of a file.
+    pub fn write(&mut self, claims: impl IntoIterator<Item = FileClaim>) -> Result<(), Error> {
         let mut contents = Vec::new();
         for claim in claims {
             let path = &claim.path;
@@ -137,16 +137,14 @@ impl FileClaims {
         Ok(())
     }
 
-    fn check(&self, path: &Path, key: Option<&Key>) -> Result<(), PlanError> {
+    fn check(&self, path: &Path, key: Option<&Key>) -> Result<(), Error> {
         let Some(key) = key else { return Ok(()) };
         if let Some(input) = self.read.get(key) {
             let (output, input) = (path.to_owned(), input.clone());
-            return Err(PlanError::OutputIsInput { output, input });
+            return Err(Error::output_is_input(output, input));
         }
         match self.written.get(key) {
-            Some(other) => {
-                Err(PlanError::WrittenTwice { path: path.to_owned(), other: other.clone() })
-            }
+            Some(other) => Err(Error::written_twice(path, other.clone())),
             None => Ok(()),
         }
     }
@@ -155,13 +153,13 @@ impl FileClaims {
     /// path leads to a stream. Without `force` no file may be there.
     ///
     /// # Errors
-    /// [`PlanError`] if it cannot be written there.
+    /// [`Error`] if it cannot be written there.
     pub(crate) fn lone_output(
         &mut self,
         stream: Stream,
         path: &Path,
         force: bool,
-    ) -> Result<OutputPlan, PlanError> {
+    ) -> Result<OutputPlan, Error> {
         let is_stream = is_stream(path)?;
         let plan = OutputPlan { is_stream, ..OutputPlan::plain(stream, path.to_owned()) };
         self.write([FileClaim::output(&plan)])?;
@@ -173,13 +171,12 @@ impl FileClaims {
 }
 
 /// What the shell has opened for us is no place for a file, which would take its name away.
-fn check_standard(path: &Path, content: Option<&Key>) -> Result<(), PlanError> {
+fn check_standard(path: &Path, content: Option<&Key>) -> Result<(), Error> {
     for (stream, name) in
         [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
     {
         if content.is_some() && content == stream.identity().map(Key::Content).as_ref() {
-            let (path, other) = (path.to_owned(), name.into());
-            return Err(PlanError::WrittenTwice { path, other });
+            return Err(Error::written_twice(path, name));
         }
     }
     Ok(())
@@ -190,7 +187,7 @@ fn content(path: &Path) -> Option<FileIdentity> {
 }
 
 /// Whether a file can get this name: what never can would show only when all is done.
-fn check_place(path: &Path) -> Result<(), PlanError> {
+fn check_place(path: &Path) -> Result<(), Error> {
     if files::is_object(path) {
         return Ok(());
     }
@@ -199,13 +196,13 @@ fn check_place(path: &Path) -> Result<(), PlanError> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(());
         }
-        Err(source) => return Err(PlanError::Look { name: path.display().to_string(), source }),
+        Err(source) => return Err(Error::io("open", path, source)),
     }
     let output = path.to_owned();
     if path.is_dir() {
-        return Err(PlanError::IsAFolder { output });
+        return Err(Error::is_a_folder(output));
     }
-    if platform::is_stream(path) { Err(PlanError::NoFile { output }) } else { Ok(()) }
+    if platform::is_stream(path) { Err(Error::not_a_file(output)) } else { Ok(()) }
 }
 
 /// A path without links, as far as it exists, and without `.` and `..`. The last name stays: what it links to is
@@ -232,14 +229,14 @@ fn normal(path: &Path) -> PathBuf {
 /// No output may exist.
 ///
 /// # Errors
-/// [`PlanError::OutputExists`] for the first one that does.
+/// [`Error`] for the first one that does.
 pub(crate) fn check_absence<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
-) -> Result<(), PlanError> {
+) -> Result<(), Error> {
     for output in outputs {
-        let looked = |source| PlanError::Look { name: output.display().to_string(), source };
+        let looked = |source| Error::io("open", output, source);
         if files::exists(output).map_err(looked)? {
-            return Err(PlanError::OutputExists { output: output.clone() });
+            return Err(Error::output_exists(output.clone()));
         }
     }
     Ok(())
@@ -248,8 +245,8 @@ pub(crate) fn check_absence<'a>(
 /// Whether an output is standard output or leads to something that is no file.
 ///
 /// # Errors
-/// [`PlanError::IsAFolder`].
-pub(crate) fn is_stream(output: &Path) -> Result<bool, PlanError> {
+/// [`Error`].
+pub(crate) fn is_stream(output: &Path) -> Result<bool, Error> {
     if files::is_object(output) {
         return Ok(false);
     }
@@ -257,25 +254,27 @@ pub(crate) fn is_stream(output: &Path) -> Result<bool, PlanError> {
         return Ok(true);
     }
     if output.is_dir() {
-        return Err(PlanError::IsAFolder { output: output.to_owned() });
+        return Err(Error::is_a_folder(output));
     }
     Ok(platform::is_stream(output))
 }
 
 /// What is written straight through has nothing beside it.
-pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), PlanError> {
+pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), Error> {
     if on_error == BadPolicy::Quarantine {
         let output = text_of(output);
-        return Err(PlanError::NoPlaceForQuarantine { output });
+        return Err(Error::usage(format!(
+            "--on-error quarantine needs an output that is a file, and {output} is none"
+        )));
     }
     Ok(())
 }
 
 /// What can be read only once cannot be named twice.
-pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), PlanError> {
+pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), Error> {
     let mut found = HashSet::new();
     for input in inputs.into_iter().filter(|input| !input.location.can_be_read_again()) {
-        let why = |why| Err(PlanError::ReadOnce { input: input.display_name(), why });
+        let why = |why| Err(Error::read_once(input.display_name(), why));
         let identity = match &input.location {
             InputLocation::File(path) => platform::identity(path).ok(),
             _ => Standard::Input.any_identity(),
@@ -290,13 +289,13 @@ pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Res
 /// Whether all inputs can be read twice.
 ///
 /// # Errors
-/// [`PlanError::ReadOnce`] for the first that cannot.
+/// [`Error`] for the first that cannot.
 pub(crate) fn check_twice<'a>(
     inputs: impl IntoIterator<Item = &'a Input>,
     why: &'static str,
-) -> Result<(), PlanError> {
+) -> Result<(), Error> {
     match inputs.into_iter().find(|input| !input.location.can_be_read_again()) {
-        Some(input) => Err(PlanError::ReadOnce { input: input.display_name(), why }),
+        Some(input) => Err(Error::read_once(input.display_name(), why)),
         None => Ok(()),
     }
 }

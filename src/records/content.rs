@@ -2,8 +2,7 @@
 //!
 //! Magic numbers: `file(1)`, and the specifications of the containers.
 
-use thiserror::Error;
-
+use crate::error::{Error, ErrorKind};
 use crate::format::Format::{Bod, Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Decoder, DialectFinding, Format, RawUnit, Survey, Units};
 use crate::records::format_name::FormatName;
@@ -114,14 +113,14 @@ pub(crate) fn better(named: &Survey, candidates: Vec<Candidate>) -> Vec<Candidat
 /// Checks the first block of an input that cannot be sampled because it can be read only once.
 ///
 /// # Errors
-/// [`ContentError`] if another format than the named one fits.
+/// [`Error`] if another format than the named one fits.
 pub(crate) fn check_start(
     input: &str,
     named: FormatName,
     bytes: &[u8],
     is_all: bool,
     accepts_unreadable: bool,
-) -> Result<(), ContentError> {
+) -> Result<(), Error> {
     let format = named.format;
     let survey = survey_of_start(format, bytes, is_all);
     if survey.records == 0 || !is_doubtful(&survey, format) {
@@ -133,22 +132,17 @@ pub(crate) fn check_start(
         .map(|format| Candidate { format, survey: survey_of_start(format, bytes, is_all) })
         .collect();
     settle_kif(&mut candidates, || bytes.to_vec());
-    if let Some(error) =
-        ContentError::other(input, named, named.compression, &better(&survey, candidates))
+    if let Some(error) = other_format(input, named, named.compression, &better(&survey, candidates))
     {
         return Err(error);
     }
     if let Some(container) = Container::of(bytes) {
-        return Err(ContentError::Container {
-            input: input.to_owned(),
-            named: Some(named),
-            container,
-        });
+        return Err(container.error(input, Some(named)));
     }
     if accepts_unreadable || !is_mostly_unreadable(&survey) {
         return Ok(());
     }
-    Err(ContentError::unreadable(input, named, &survey, first_fault(format, bytes)))
+    Err(unreadable(input, named, &survey, first_fault(format, bytes)))
 }
 
 /// Surveys the start of an input in a format. The last unit is left out unless `is_all`, because it may be cut off.
@@ -235,6 +229,13 @@ const PAGE: &str = "the download may have failed and left an error page";
 const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) first";
 
 impl Container {
+    /// The error for an input that is one. `named` is the format in its name.
+    pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
+        let not = named.map(|named| format!(", not {named} as the name says")).unwrap_or_default();
+        let message = format!("{input}: the content is {}{not}", self.name);
+        Error::new(ErrorKind::NotRecords, message).with_advice(self.advice.to_owned())
+    }
+
     /// The container whose magic number these bytes begin with.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         let begins = |&&(at, magic, _): &&(usize, &[u8], Self)| {
@@ -263,111 +264,60 @@ impl Container {
     }
 }
 
-/// The content of an input contradicts its name.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum ContentError {
-    /// The content is of another format.
-    #[error(
-        "{input}: the content is {} ({}), not {named} as the name says; {}",
-        or(found), sampled(*readable, *records), hint(*named, found, *is_rename)
-    )]
-    Other {
-        /// The input.
-        input: String,
-        /// The format in its name.
-        named: FormatName,
-        /// The formats that fit the content.
-        found: Vec<FormatName>,
-        /// Records of the sample that can be read in the first of these formats.
-        readable: u64,
-        /// Records of the sample.
-        records: u64,
-        /// Whether the message advises to rename the file, because no option can override its name.
-        is_rename: bool,
-    },
-    /// The file holds no records.
-    #[error("{input}: the content is {}{}; {}", container.name, not(named.as_ref()), container.advice)]
-    Container {
-        /// The input.
-        input: String,
-        /// The format in its name, if the name has one.
-        named: Option<FormatName>,
-        /// What the file is.
-        container: Container,
-    },
-    /// No known format fits.
-    #[error(
-        "{input}{fault}; {} can be read as {named}, as the name says, and no other format fits; \
-         use --from {named} to read it all the same",
-        sampled(*readable, *records)
-    )]
-    Unreadable {
-        /// The input.
-        input: String,
-        /// The format in its name.
-        named: FormatName,
-        /// Records of a sample that can be read.
-        readable: u64,
-        /// Records of the sample.
-        records: u64,
-        /// End of the message: `, ` and the first bad record, or `: ` and the statement that most records are bad.
-        fault: String,
-    },
+/// The error for an input whose content fits `others` and is compressed with `compression`. `None` if `others` is
+/// empty.
+pub(crate) fn other_format(
+    input: &str,
+    named: FormatName,
+    compression: Compression,
+    others: &[Candidate],
+) -> Option<Error> {
+    let best = others.first()?;
+    let found = others.iter().map(|other| FormatName { format: other.format, compression });
+    let found: Vec<_> = found.map(|found| found.to_string()).collect();
+    let best_format = FormatName { format: best.format, compression };
+    let message = format!(
+        "{input}: the content is {} ({}), not {named} as the name says",
+        found.join(" or "),
+        sampled(best.number(), best.survey.records)
+    );
+    // `--from` does not override a compression extension, so a wrong one can only be fixed by renaming.
+    let is_rename = compression != named.compression && compression == Compression::None;
+    let advice = if is_rename {
+        rename_advice(best_format)
+    } else {
+        format!("use --from {best_format}, or --from {named} to force it")
+    };
+    Some(Error::new(ErrorKind::OtherFormat(best_format), message).with_advice(advice))
 }
 
-impl ContentError {
-    /// The error for an input whose content fits `others` and is compressed with `compression`. `None` if `others` is
-    /// empty.
-    pub(crate) fn other(
-        input: &str,
-        named: FormatName,
-        compression: Compression,
-        others: &[Candidate],
-    ) -> Option<Self> {
-        let best = others.first()?;
-        let found = others.iter().map(|other| FormatName { format: other.format, compression });
-        Some(Self::Other {
-            input: input.to_owned(),
-            named,
-            found: found.collect(),
-            readable: best.number(),
-            records: best.survey.records,
-            // `--from` does not override a compression extension, so a wrong one can only be fixed by renaming.
-            is_rename: compression != named.compression && compression == Compression::None,
-        })
-    }
+fn rename_advice(found: FormatName) -> String {
+    format!("give it a name that ends in .{found}")
+}
 
-    pub(crate) fn unreadable(
-        input: &str,
-        named: FormatName,
-        survey: &Survey,
-        fault: Option<String>,
-    ) -> Self {
-        let fault =
-            fault.map_or_else(|| ": most records are bad".to_owned(), |fault| format!(", {fault}"));
-        let Survey { records, unreadable, .. } = *survey;
-        let readable = records - unreadable;
-        Self::Unreadable { input: input.to_owned(), named, readable, records, fault }
-    }
-
-    /// The same error for inputs that no option gives a format for: it advises to rename the file.
-    pub(crate) fn without_option(self) -> Self {
-        match self {
-            Self::Other { input, named, found, readable, records, .. } => {
-                Self::Other { input, named, found, readable, records, is_rename: true }
-            }
-            other => other,
-        }
+/// The same error for inputs that no option gives a format for: it advises to rename the file.
+pub(crate) fn without_option(error: Error) -> Error {
+    match error.kind() {
+        &ErrorKind::OtherFormat(found) => error.with_advice(rename_advice(found)),
+        _ => error,
     }
 }
 
-fn or(formats: &[FormatName]) -> String {
-    formats.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
-}
-
-fn not(named: Option<&FormatName>) -> String {
-    named.map(|named| format!(", not {named} as the name says")).unwrap_or_default()
+/// The error for an input that no known format fits.
+pub(crate) fn unreadable(
+    input: &str,
+    named: FormatName,
+    survey: &Survey,
+    fault: Option<String>,
+) -> Error {
+    let fault =
+        fault.map_or_else(|| ": most records are bad".to_owned(), |fault| format!(", {fault}"));
+    let sampled = sampled(survey.records - survey.unreadable, survey.records);
+    let message = format!(
+        "{input}{fault}; {sampled} can be read as {named}, as the name says, and no other format fits"
+    );
+    let advice = format!("use --from {named} to read it all the same");
+    Error::new(ErrorKind::Unreadable, message).with_advice(advice)
 }
 
 fn sampled(readable: u64, records: u64) -> String {
@@ -375,12 +325,4 @@ fn sampled(readable: u64, records: u64) -> String {
         (0, 1) => "no record".to_owned(),
         _ => format!("{readable} of {} of a sample", quantity(records, "record")),
     }
-}
-
-fn hint(named: FormatName, found: &[FormatName], is_rename: bool) -> String {
-    let found = found.first().map(ToString::to_string).unwrap_or_default();
-    if is_rename {
-        return format!("give it a name that ends in .{found}");
-    }
-    format!("use --from {found}, or --from {named} to force it")
 }

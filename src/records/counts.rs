@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use crate::error::Error;
 use crate::format::{Game, InfoCounts};
 use crate::records::answer::Answer;
 use crate::search::Stop;
@@ -209,16 +209,6 @@ pub struct VerdictCounts {
     pub not_searched: u64,
 }
 
-/// Counts that do not add up: a fault of the program, never of the data.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("the counts do not add up: {left_name} = {left}, but {right_name} = {right}")]
-pub struct ImbalanceError {
-    left_name: &'static str,
-    left: u64,
-    right_name: &'static str,
-    right: u64,
-}
-
 impl Counts {
     /// Counts a verdict; `None` for a position that was not to be searched.
     pub fn count_verdict(&mut self, answer: Option<Answer>) {
@@ -297,8 +287,8 @@ impl Counts {
     /// Checks that every record met exactly one fate and every searched one got exactly one verdict.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
+    /// [`Error`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Error> {
         let mated = self.mated.all();
         let unknown = self.unknown.split + self.unknown.dropped;
         let judged = self.kept + mated + unknown + self.rows;
@@ -331,8 +321,16 @@ pub(crate) fn equal(
     left: u64,
     right_name: &'static str,
     right: u64,
-) -> Result<(), ImbalanceError> {
-    if left == right { Ok(()) } else { Err(ImbalanceError { left_name, left, right_name, right }) }
+) -> Result<(), Error> {
+    if left == right {
+        Ok(())
+    } else {
+        {
+            Err(Error::internal(format!(
+                "the counts do not add up: {left_name} = {left}, but {right_name} = {right}"
+            )))
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -362,7 +360,7 @@ mod tests {
             "the counts do not add up: input = 3, but kept + mated + unknown + filtered + bad = 2"
         );
         counts.filtered.insert(Condition::MinPly, 1);
-        assert_eq!(counts.check_balance(), Ok(()));
+        counts.check_balance().unwrap();
     }
 
     #[test]
@@ -372,7 +370,7 @@ mod tests {
             counts.count_verdict(Some(answer));
             counts.count_disposition(Disposition::Row);
         }
-        assert_eq!(counts.check_balance(), Ok(()));
+        counts.check_balance().unwrap();
         counts.input += 1;
         assert_eq!(
             counts.check_balance().unwrap_err().to_string(),

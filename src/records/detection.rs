@@ -3,16 +3,17 @@
 use std::io::Read;
 use std::path::Path;
 
+use crate::error::{Error, ErrorKind};
 use crate::format::Format::{Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Format, Survey};
+use crate::records::content;
 use crate::records::content::{
-    Candidate, Container, ContentError, better, first_fault, groups, is_doubtful,
-    is_mostly_unreadable, possible, settle_kif,
+    Candidate, Container, better, first_fault, groups, is_doubtful, is_mostly_unreadable, possible,
+    settle_kif,
 };
 use crate::records::evidence::{sample, small_sample, start_of};
 use crate::records::format_name::FormatName;
-use crate::records::plan_error::PlanError;
-use crate::records::source::{Input, InputLocation, SourceError};
+use crate::records::source::{Input, InputLocation};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
@@ -40,8 +41,8 @@ impl Detected {
 /// The format in which the records of a sample can be read and their moves be played.
 ///
 /// # Errors
-/// [`PlanError::UndetectedFormat`] if there is none, [`PlanError::AmbiguousFormat`] if there are several.
-pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
+/// [`Error`] if there is none, [`Error`] if there are several.
+pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
     let input = text_of(path);
     let compression = compression_of(path)?;
     if compression == Compression::Parquet {
@@ -58,17 +59,20 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
             Ok(Detected { format, readable: one.readable() })
         }
         [] => match container(path, compression)? {
-            Some(container) => {
-                Err(ContentError::Container { input, named: None, container }.into())
-            }
-            None if is_empty => Err(PlanError::UnknownFormat { input }),
-            None => {
-                Err(PlanError::UndetectedFormat { input, nearest: nearest.unwrap_or_default() })
-            }
+            Some(container) => Err(container.error(&input, None)),
+            None if is_empty => Err(Error::unknown_format(input)),
+            None => Err(Error::new(
+                ErrorKind::UnknownFormat,
+                format!(
+                    "{input} is of no known format: neither its name nor its content says one{}; say it with --from",
+                    nearest.unwrap_or_default()
+                ),
+            )),
         },
         several => {
-            let formats = several.iter().map(|one| one.format.name()).collect();
-            Err(PlanError::AmbiguousFormat { input, formats })
+            let formats: Vec<_> = several.iter().map(|one| one.format.name()).collect();
+            let message = format!("{input} may be {}: say with --from which", formats.join(" or "));
+            Err(Error::new(ErrorKind::UnknownFormat, message))
         }
     }
 }
@@ -78,7 +82,7 @@ fn candidates(
     path: &Path,
     compression: Compression,
     except: Option<Format>,
-) -> Result<Vec<Candidate>, SourceError> {
+) -> Result<Vec<Candidate>, Error> {
     let mut candidates = Vec::new();
     for group in groups() {
         let is_asked =
@@ -105,8 +109,8 @@ fn candidates(
 /// to read instead: the extension is used for both formats.
 ///
 /// # Errors
-/// [`ContentError`] if most records cannot be read or most moves are illegal.
-pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, PlanError> {
+/// [`Error`] if most records cannot be read or most moves are illegal.
+pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Error> {
     if matches!(&input.location, InputLocation::File(path) if !path.exists()) {
         // The reader reports it.
         return Ok(None);
@@ -120,8 +124,8 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Pl
     }
     if !is_same && compression == Compression::Parquet {
         let parquet = Candidate { format: FormatName::PARQUET.format, survey: survey.clone() };
-        let error = ContentError::other(name, named, compression, &[parquet]);
-        return Err(error.map_or(PlanError::NoInput, PlanError::from));
+        let error = content::other_format(name, named, compression, &[parquet]);
+        return Err(error.map_or(Error::no_input(), Error::from));
     }
     let others = candidates(path, compression, is_same.then_some(input.format))?;
     let others = better(&survey, others);
@@ -131,23 +135,23 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Pl
         tracing::warn!("{name}: holds USI games and is read as such; --from sfen forces positions");
         return Ok(Some(Input::named(path, FormatName { format: Format::Usi, compression })));
     }
-    if let Some(error) = ContentError::other(name, named, compression, &others) {
-        return Err(error.into());
+    if let Some(error) = content::other_format(name, named, compression, &others) {
+        return Err(error);
     }
     if let Some(container) = container(path, compression)? {
         let (input, named) = (name.clone(), Some(named));
-        return Err(ContentError::Container { input, named, container }.into());
+        return Err(container.error(&input, named));
     }
     if !is_mostly_unreadable(&survey) {
         return Ok(None);
     }
     let fault = start_of(input).ok().and_then(|start| first_fault(input.format, &start));
-    Err(ContentError::unreadable(name, named, &survey, fault).into())
+    Err(content::unreadable(name, named, &survey, fault))
 }
 
 /// The survey of an input in its format, if it casts doubt on that format. It has no records if the input could not be
 /// read.
-fn doubtful_survey(input: &Input) -> Result<Option<Survey>, SourceError> {
+fn doubtful_survey(input: &Input) -> Result<Option<Survey>, Error> {
     let is_doubtful = |survey: &Survey| survey.records > 0 && is_doubtful(survey, input.format);
     let sampled = match &input.evidence {
         Some(survey) => return Ok(Some(Survey::clone(survey)).filter(is_doubtful)),
@@ -165,7 +169,7 @@ fn doubtful_survey(input: &Input) -> Result<Option<Survey>, SourceError> {
 }
 
 /// Recognises a container by its first bytes or its name.
-fn container(path: &Path, compression: Compression) -> Result<Option<Container>, SourceError> {
+fn container(path: &Path, compression: Compression) -> Result<Option<Container>, Error> {
     // A few records of any fixed-size format give the decompressed bytes.
     let plain = Input::named(path, FormatName { format: Format::Hcp, compression });
     let head = match start_of(&Input { compression, ..plain }) {
@@ -177,7 +181,7 @@ fn container(path: &Path, compression: Compression) -> Result<Option<Container>,
 }
 
 /// What a sample shows; a small one, if that shows that the file is of another format.
-fn survey(input: &Input) -> Result<Survey, SourceError> {
+fn survey(input: &Input) -> Result<Survey, Error> {
     match small_sample(input)? {
         small if small.is_mostly_readable() => sample(input),
         small => Ok(small),
@@ -185,10 +189,10 @@ fn survey(input: &Input) -> Result<Survey, SourceError> {
 }
 
 /// How a file is compressed, going by its first bytes.
-fn compression_of(path: &Path) -> Result<Compression, SourceError> {
+fn compression_of(path: &Path) -> Result<Compression, Error> {
     let mut head = Vec::new();
     let read = files::open(path).and_then(|file| file.take(6).read_to_end(&mut head));
-    read.map_err(|source| SourceError::Open { input: text_of(path), source })?;
+    read.map_err(|source| Error::io("open", text_of(path), source))?;
     Ok(match &*head {
         [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Compression::Zstd,
         [0x1F, 0x8B, ..] => Compression::Gzip,

@@ -3,7 +3,8 @@
 //! The sample is taken at fixed positions of the whole input, so that every shard gets the same result.
 
 use super::source;
-use super::source::{Delivery, Input, InputLocation, Part, Source, SourceError};
+use super::source::{Delivery, Input, InputLocation, Part, Source};
+use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
 use crate::records::content::is_remark;
@@ -27,7 +28,7 @@ pub(crate) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 /// # Errors
 /// If the system refuses to read it: it may let the reader do so a moment later, who must not take the input
 /// for another one then.
-pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(), SourceError> {
+pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(), Error> {
     let is_file = match &input.location {
         InputLocation::Stdin => false,
         InputLocation::File(path) => path.is_file(),
@@ -46,10 +47,7 @@ pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(),
 ///
 /// # Errors
 /// As [`add_sample`].
-pub(crate) fn settle_dialect(
-    input: &mut Input,
-    dialect: Option<Dialect>,
-) -> Result<(), SourceError> {
+pub(crate) fn settle_dialect(input: &mut Input, dialect: Option<Dialect>) -> Result<(), Error> {
     let settled = match (dialect, &input.evidence) {
         (Some(dialect), _) => dialect,
         (None, Some(survey)) => detected_dialect(input, survey),
@@ -66,7 +64,7 @@ pub(crate) fn settle_dialect(
 }
 
 /// What a sample shows, of what is not damaged.
-fn found(input: &Input) -> Result<Option<Box<Survey>>, SourceError> {
+fn found(input: &Input) -> Result<Option<Box<Survey>>, Error> {
     match sample(input) {
         Err(error) if error.is_of_system() => Err(error),
         sampled => Ok(sampled.ok().map(Box::new)),
@@ -75,7 +73,7 @@ fn found(input: &Input) -> Result<Option<Box<Survey>>, SourceError> {
 
 /// Takes `hcpe` for Apery's own records where most of them can be read so, and a larger share than as they are
 /// named: a few can be by chance, whatever the bytes.
-fn detect_record_length(input: &mut Input) -> Result<(), SourceError> {
+fn detect_record_length(input: &mut Input) -> Result<(), Error> {
     let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
         return Ok(());
     };
@@ -134,7 +132,7 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
 ///
 /// # Errors
 /// If it cannot be read.
-pub(crate) fn sample(input: &Input) -> Result<Survey, SourceError> {
+pub(crate) fn sample(input: &Input) -> Result<Survey, Error> {
     sample_of(input, PROBE_RECORDS)
 }
 
@@ -142,11 +140,11 @@ pub(crate) fn sample(input: &Input) -> Result<Survey, SourceError> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub(crate) fn small_sample(input: &Input) -> Result<Survey, SourceError> {
+pub(crate) fn small_sample(input: &Input) -> Result<Survey, Error> {
     sample_of(input, 1)
 }
 
-fn sample_of(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
+fn sample_of(input: &Input, in_each: u64) -> Result<Survey, Error> {
     if !source::can_be_computed(input) {
         return sample_start(input, in_each * PROBES);
     }
@@ -157,7 +155,7 @@ fn sample_of(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
     }
 }
 
-fn sample_all(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
+fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     let records = source::count_records(input)?;
     let all = in_each * PROBES;
@@ -172,7 +170,7 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
     Ok(survey)
 }
 
-fn sample_start(input: &Input, records: u64) -> Result<Survey, SourceError> {
+fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     let source = Source::new(vec![Part::whole(input.clone())], records);
     let mut bytes = 0;
@@ -194,7 +192,7 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, SourceError> {
 ///
 /// # Errors
 /// If they cannot be read.
-pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, SourceError> {
+pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
     let part = Part::whole(Input { evidence: None, ..input.clone() });
     match Source::new(vec![part], PROBE_RECORDS).next().transpose()? {
         Some(Delivery::Block(block)) => Ok(block.bytes().to_vec()),

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, ErrorKind};
 use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Field, Fields, Fill, Format, Survey, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
-use crate::records::content::ContentError;
+use crate::records::content;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
-use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{FirstBlock, Input, InputLocation, SourceError};
+use crate::records::source::{FirstBlock, Input, InputLocation};
 use crate::records::stream::{BAD, Stream};
 use crate::records::{detection, evidence};
 use crate::storage::compression::Compression;
@@ -42,12 +42,12 @@ impl Unreadable {
 /// Looks at an input: its format by name or content where none is given, how its moves are encoded by its records.
 ///
 /// # Errors
-/// [`PlanError`] if it does not exist, is a folder, has no recognisable format, or its content contradicts its name.
+/// [`Error`] if it does not exist, is a folder, has no recognisable format, or its content contradicts its name.
 pub fn input(
     path: &Path,
     from: Option<FormatName>,
     dialect: Option<Dialect>,
-) -> Result<Input, PlanError> {
+) -> Result<Input, Error> {
     input_with(path, from, dialect, Unreadable::Refused)
 }
 
@@ -56,14 +56,14 @@ fn input_with(
     from: Option<FormatName>,
     dialect: Option<Dialect>,
     unreadable: Unreadable,
-) -> Result<Input, PlanError> {
+) -> Result<Input, Error> {
     check_not_folder(path)?;
     let by_name = FormatName::from_file_name(&text_of(path)).filter(|_| from.is_none());
     let format = match from.or(by_name) {
         Some(format) => format,
         // What is read only once cannot be looked at before.
         None if !InputLocation::of(path).can_be_read_again() => {
-            return Err(PlanError::UnknownFormat { input: text_of(path) });
+            return Err(Error::unknown_format(text_of(path)));
         }
         None => {
             let detected = detection::format_of(path)?;
@@ -75,19 +75,19 @@ fn input_with(
     if input.compression == Compression::Parquet {
         check_parquet(input.format)?;
         if !input.location.can_be_read_again() {
-            return Err(PlanError::ReadOnce {
-                input: input.display_name(),
-                why: "Parquet is read from its end",
-            });
+            return Err(Error::read_once(input.display_name(), "Parquet is read from its end"));
         }
         if matches!(input.location, InputLocation::Object(_)) {
-            return Err(PlanError::ParquetObject { input: input.name });
+            return Err(Error::usage(format!(
+                "{} cannot be read: of object stores Parquet is only written; copy it to a disk first",
+                input.name
+            )));
         }
     }
     if let InputLocation::Object(object) = &input.location {
         // Looked at once, for all that will be read of it.
         let looked = object.state().map(drop);
-        looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
+        looked.map_err(|source| Error::io("open", &input.name, source))?;
     }
     evidence::add_sample(&mut input, from.is_some())?;
     if by_name.is_some() {
@@ -131,13 +131,13 @@ fn is_quarantined(path: &Path) -> bool {
 
 /// Checks the format of an input against its content. An input that can be read only once is checked at its first
 /// block.
-fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input, PlanError> {
+fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input, Error> {
     if !input.location.can_be_read_again() {
         return Ok(Input { first_block: FirstBlock::Checked { accepts_unreadable }, ..input });
     }
     match detection::check_name(&input, path) {
         Ok(other) => Ok(other.unwrap_or(input)),
-        Err(PlanError::Content(error @ ContentError::Unreadable { .. })) if accepts_unreadable => {
+        Err(error) if accepts_unreadable && matches!(error.kind(), ErrorKind::Unreadable) => {
             tracing::warn!("{error}");
             Ok(input)
         }
@@ -147,7 +147,7 @@ fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input,
 
 /// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to
 /// say.
-pub(crate) fn check_not_folder(path: &Path) -> Result<(), PlanError> {
+pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
     if files::is_object(path) || !path.is_dir() {
         return Ok(());
     }
@@ -161,14 +161,18 @@ pub(crate) fn check_not_folder(path: &Path) -> Result<(), PlanError> {
     let most = formats.into_iter().max_by_key(|(_, weight)| *weight);
     let pattern = most.map_or("*".to_owned(), |(format, _)| format!("*.{format}"));
     let folder = text_of(path);
-    Err(PlanError::InputIsAFolder { folder: folder.trim_end_matches('/').to_owned(), pattern })
+    Err(Error::usage(format!(
+        "{} is a folder: name the files in it, as in {}/{pattern}",
+        folder.trim_end_matches('/'),
+        folder.trim_end_matches('/')
+    )))
 }
 
 /// What else is asked for is of no interest while the input is not there.
-fn check_is_there(path: &Path) -> Result<(), PlanError> {
+fn check_is_there(path: &Path) -> Result<(), Error> {
     if let InputLocation::File(path) = InputLocation::of(path) {
         let looked = path.metadata().map(drop);
-        looked.map_err(|source| SourceError::Open { input: text_of(path), source })?;
+        looked.map_err(|source| Error::io("open", text_of(path), source))?;
     }
     Ok(())
 }
@@ -179,16 +183,16 @@ pub(crate) fn inputs(
     from: Option<FormatName>,
     dialect: Option<Dialect>,
     unreadable: Unreadable,
-) -> Result<Vec<Input>, PlanError> {
+) -> Result<Vec<Input>, Error> {
     let inputs = inputs_or_errors(paths, from, dialect, unreadable)?;
-    Ok(inputs.into_iter().collect::<Result<_, _>>()?)
+    inputs.into_iter().collect::<Result<_, _>>()
 }
 
 /// Inputs for which the command has no format option.
-pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, PlanError> {
+pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let inputs = inputs_or_errors(paths, None, None, Unreadable::Refused)?;
-    let inputs = inputs.into_iter().map(|input| input.map_err(ContentError::without_option));
-    Ok(inputs.collect::<Result<_, _>>()?)
+    let inputs = inputs.into_iter().map(|input| input.map_err(content::without_option));
+    inputs.collect::<Result<_, _>>()
 }
 
 /// The same, but a contradiction between name and content is returned for each input instead of ending the call.
@@ -197,18 +201,18 @@ pub(crate) fn inputs_or_errors(
     from: Option<FormatName>,
     dialect: Option<Dialect>,
     unreadable: Unreadable,
-) -> Result<Vec<Result<Input, ContentError>>, PlanError> {
+) -> Result<Vec<Result<Input, Error>>, Error> {
     paths.iter().try_for_each(|path| check_is_there(path))?;
     let mut inputs = Vec::new();
     for path in paths {
         inputs.push(match input_with(path, from, dialect, unreadable) {
             Ok(input) => Ok(input),
-            Err(PlanError::Content(error)) => Err(error),
+            Err(error) if error.is_about_content() => Err(error),
             Err(error) => return Err(error),
         });
     }
     if inputs.is_empty() {
-        return Err(PlanError::NoInput);
+        return Err(Error::no_input());
     }
     check_once(inputs.iter().flatten())?;
     Ok(inputs)
@@ -217,40 +221,38 @@ pub(crate) fn inputs_or_errors(
 /// Whether an input has the fields that conditions ask for.
 ///
 /// # Errors
-/// [`PlanError`] with the condition and what the format does not say.
-pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
+/// [`Error`] with the condition and what the format does not say.
+pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error> {
     let (fields, format) = (input.format.fields(), input.format);
     let name = || input.name.clone();
     if let Some((filter, field)) = filters.asked().find(|&(_, field)| !fields.contains(field)) {
         return Err(match field {
-            Field::EndPly => PlanError::GamesNotTold { filter, input: name(), format },
-            _ => PlanError::FilterOnMissingField {
-                filter,
-                input: name(),
-                format: format.name(),
-                field,
-            },
+            Field::EndPly => Error::usage(format!(
+                "--{filter} cannot be asked of {}: {format} records do not say how long their games are, and here they may be \
+         read from the middle of one; `kyokumen convert` puts games together and asks it",
+                name()
+            )),
+            _ => Error::filter_on_missing_field(filter, name(), format.name(), field),
         });
     }
     let said = format.endings();
     match filters.asked_endings().find(|(_, ending)| !said.contains(ending)) {
-        Some((filter, ending)) => {
-            Err(PlanError::EndingNotSaid { filter, input: name(), format, ending })
-        }
+        Some((filter, ending)) => Err(Error::usage(format!(
+            "--{filter}: {format} has no sign for {}, and {} cannot say it; it can say {}",
+            ending.name(),
+            name(),
+            std::iter::once("normal")
+                .chain(said.iter().map(|ending| ending.name()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
         None => Ok(()),
     }
 }
 
-pub(crate) fn conversion(
-    input: &Input,
-    to: Format,
-    fill: &Fill,
-) -> Result<ConversionPlan, PlanError> {
-    conversion_plan(input.format, to, fill).map_err(|source| PlanError::Conversion {
-        input: input.name.clone(),
-        fill: *fill,
-        source,
-    })
+pub(crate) fn conversion(input: &Input, to: Format, fill: &Fill) -> Result<ConversionPlan, Error> {
+    conversion_plan(input.format, to, fill)
+        .map_err(|source| Error::conversion(input.name.clone(), *fill, source))
 }
 
 /// Warns if evaluations or results are filled in. `conversions` are those of the inputs of one output.
@@ -273,25 +275,31 @@ pub(crate) fn warn_of_invented_labels<'a>(
 /// Outputs are compressed with zstd or not at all.
 ///
 /// # Errors
-/// [`PlanError::OnlyReadCompression`].
-pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
+/// [`Error`].
+pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, Error> {
     match to.compression {
-        Compression::Gzip | Compression::Xz => Err(PlanError::OnlyReadCompression { to }),
+        Compression::Gzip | Compression::Xz => Err(Error::usage(format!(
+            "{to} can be read, not written; write {} or {}.zst",
+            to.format, to.format
+        ))),
         Compression::None | Compression::Zstd => Ok(to),
         Compression::Parquet => check_parquet(to.format).map(|()| to),
     }
 }
 
 /// Whether a Parquet file can hold this format, and this program handles such files.
-pub(crate) fn check_parquet(format: Format) -> Result<(), PlanError> {
+pub(crate) fn check_parquet(format: Format) -> Result<(), Error> {
     match (parquet::IS_BUILT_IN, format) {
-        (false, _) => Err(PlanError::NoParquet),
+        (false, _) => Err(Error::no_parquet()),
         (true, Format::Jsonl) => Ok(()),
-        (true, _) => Err(PlanError::NotInParquet { format: format.name() }),
+        (true, _) => Err(Error::usage(format!(
+            "a Parquet file holds the fields of jsonl, not {}; leave the format out",
+            format.name()
+        ))),
     }
 }
 
-pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Error> {
     let stem = match (name, inputs.first().map(|input| &input.location)) {
         (Some(name), _) => name,
         (None, None | Some(InputLocation::Stdin)) => "stdin".to_owned(),
@@ -301,12 +309,16 @@ pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Pla
         }
     };
     let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
-    if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
+    if is_file_name {
+        Ok(stem)
+    } else {
+        Err(Error::usage(format!("{stem:?} cannot be the start of a file name")))
+    }
 }
 
-pub(crate) fn check_folder(folder: &Path) -> Result<(), PlanError> {
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
     if folder.exists() && !folder.is_dir() {
-        return Err(PlanError::NotAFolder { folder: folder.to_owned() });
+        return Err(Error::not_a_folder(folder));
     }
     Ok(())
 }
@@ -325,6 +337,6 @@ pub(crate) fn side_outputs(output: &Path, extension: &str, on_error: BadPolicy) 
 }
 
 /// Whether this program writes tables in this format.
-pub(crate) const fn check_table_format(format: TableFormat) -> Result<(), PlanError> {
-    if format.is_built_in() { Ok(()) } else { Err(PlanError::NoParquet) }
+pub(crate) fn check_table_format(format: TableFormat) -> Result<(), Error> {
+    if format.is_built_in() { Ok(()) } else { Err(Error::no_parquet()) }
 }

@@ -3,8 +3,7 @@
 //! Whole positions are kept, not hashes of them: what is said to be equal is equal. The table is one of
 //! open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, 6.4).
 
-use thiserror::Error;
-
+use crate::error::{Error, ErrorKind};
 use crate::format::PositionKey;
 use crate::random::SplitMix64;
 use crate::storage::memory::Memory;
@@ -28,16 +27,6 @@ pub(crate) struct PositionSet {
     most: Memory,
 }
 
-/// There is no room for another position.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{positions} positions fill the {memory}")]
-pub struct SetFullError {
-    /// Positions in the set.
-    pub positions: usize,
-    /// The memory that it may take.
-    pub memory: Memory,
-}
-
 impl PositionSet {
     /// A set that takes no more than this.
     pub(crate) const fn within(memory: Memory) -> Self {
@@ -57,8 +46,8 @@ impl PositionSet {
     /// Puts a position in; whether it is new.
     ///
     /// # Errors
-    /// [`SetFullError`] if it is new and there is no room for it.
-    pub(crate) fn insert(&mut self, key: &PositionKey) -> Result<bool, SetFullError> {
+    /// [`Error`] if it is new and there is no room for it.
+    pub(crate) fn insert(&mut self, key: &PositionKey) -> Result<bool, Error> {
         if self.slots.is_empty() {
             self.grow()?;
         }
@@ -92,7 +81,7 @@ impl PositionSet {
         &self.chunks[index / CHUNK][index % CHUNK]
     }
 
-    fn push(&mut self, key: &PositionKey) -> Result<(), SetFullError> {
+    fn push(&mut self, key: &PositionKey) -> Result<(), Error> {
         if self.len.is_multiple_of(CHUNK) {
             self.check(self.slots.len(), self.chunks.len() + 1)?;
             self.chunks.push(Vec::with_capacity(CHUNK));
@@ -104,7 +93,7 @@ impl PositionSet {
         Ok(())
     }
 
-    fn grow(&mut self) -> Result<(), SetFullError> {
+    fn grow(&mut self) -> Result<(), Error> {
         let more = (2 * self.slots.len()).max(MIN_SLOTS);
         // While it grows there are both tables.
         self.check(self.slots.len() + more, self.chunks.len())?;
@@ -116,10 +105,17 @@ impl PositionSet {
         Ok(())
     }
 
-    fn check(&self, slots: usize, chunks: usize) -> Result<(), SetFullError> {
+    fn check(&self, slots: usize, chunks: usize) -> Result<(), Error> {
         let bytes = slots * size_of::<u32>() + chunks * CHUNK * size_of::<PositionKey>();
         if bytes as u64 > self.most.bytes() || self.len >= u32::MAX as usize {
-            return Err(SetFullError { positions: self.len, memory: self.most });
+            return Err(Error::new(
+                ErrorKind::Memory,
+                format!(
+                    "{} positions fill the {} of --memory; allow more, or use `kyokumen dedup`, which does not keep \
+                     them in memory",
+                    self.len, self.most
+                ),
+            ));
         }
         Ok(())
     }
@@ -156,7 +152,7 @@ mod tests {
         let mut set = PositionSet::within("1M".parse().unwrap());
         let mut expected = HashSet::new();
         for key in keys(200) {
-            assert_eq!(set.insert(&key), Ok(expected.insert(key)));
+            assert_eq!(set.insert(&key).unwrap(), expected.insert(key));
         }
         assert_eq!(set.len(), expected.len());
         assert!(set.len() > 5000, "the table has grown");
@@ -168,8 +164,9 @@ mod tests {
         let mut set = PositionSet::within(memory);
         let keys = keys(200);
         let full = keys.iter().find_map(|key| set.insert(key).err());
-        assert_eq!(full, Some(SetFullError { positions: set.len(), memory }));
+        let message = format!("{} positions fill the {memory} of --memory", set.len());
+        assert!(full.unwrap().to_string().starts_with(&message));
         assert!((1000..6400).contains(&set.len()), "{}", set.len());
-        assert_eq!(set.insert(&keys[0]), Ok(false));
+        assert!(!set.insert(&keys[0]).unwrap());
     }
 }

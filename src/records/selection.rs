@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::records::plan_error::PlanError;
+use crate::error::Error;
 use crate::records::shard::Shard;
 use crate::records::source;
 use crate::records::source::{Index, Input, Part, RecordCount, SeekPoint};
@@ -26,7 +26,7 @@ pub(crate) fn select_records(
     shard: Option<Shard>,
     limit: Option<u64>,
     folder: Option<&Path>,
-) -> Result<Selection, PlanError> {
+) -> Result<Selection, Error> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
         let parts = inputs.into_iter().map(Part::whole).collect();
         return Ok(Selection { parts, records: None, first_number: 0, indexes: Vec::new() });

@@ -6,8 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
-
+use crate::error::Error;
 use crate::records::shard::{Shard, no_shard};
 use crate::storage::value_error::ParseValueError;
 
@@ -26,77 +25,6 @@ pub enum ShardChoice {
     OfJob {
         /// How many shards there are, where the job system does not know.
         count: Option<u32>,
-    },
-}
-
-/// Why the variables of the job do not say which shard it is.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum AutoShardError {
-    /// There is no job.
-    #[error(
-        "--shard auto: no job variable is set: there is no {OWN}, SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, \
-         SGE_TASK_ID or PBS_ARRAY_INDEX"
-    )]
-    NoJob,
-    /// A variable is missing.
-    #[error("--shard auto: {index} is set, but {missing} is not")]
-    Missing {
-        /// The variable that says which task this is.
-        index: &'static str,
-        /// The one without which that means nothing.
-        missing: &'static str,
-    },
-    /// Nobody said how many shards there are.
-    #[error(
-        "--shard auto: {index} is set, but nothing says how many shards there are: say --shard auto/N or \
-         set {OWN_COUNT}"
-    )]
-    NoCount {
-        /// The variable that says which task this is.
-        index: &'static str,
-    },
-    /// A variable is no number.
-    #[error("--shard auto: {name} is {value:?}, which is no number")]
-    NoNumber {
-        /// The variable.
-        name: &'static str,
-        /// Its value.
-        value: String,
-    },
-    /// The variable that says which shard says none.
-    #[error("{OWN}: {0}")]
-    Own(#[from] ParseValueError),
-    /// The numbers of the tasks have gaps.
-    #[error(
-        "--shard auto: the array has {tasks} tasks, which are not all from {first} to {last} in steps of \
-         {step}: number the tasks of N shards from 1 and say --shard auto/N"
-    )]
-    Gaps {
-        /// Number of tasks.
-        tasks: u32,
-        /// The first one.
-        first: u32,
-        /// The last one.
-        last: u32,
-        /// The distance between two.
-        step: u32,
-    },
-    /// The number of the task belongs to no shard.
-    #[error(
-        "--shard auto/{count}: {name} is {index}: tasks are to be numbered from {first} to {last}"
-    )]
-    OutOfRange {
-        /// The variable.
-        name: &'static str,
-        /// Its value.
-        index: u32,
-        /// How many shards there are.
-        count: u32,
-        /// The number of the first shard.
-        first: u32,
-        /// The number of the last one.
-        last: u32,
     },
 }
 
@@ -136,19 +64,21 @@ impl ShardChoice {
     /// The shard, where need be from the variables of this process.
     ///
     /// # Errors
-    /// [`AutoShardError`] with the variable that is missing or wrong.
-    pub fn resolve(self) -> Result<Shard, AutoShardError> {
+    /// [`Error`] with the variable that is missing or wrong.
+    pub fn resolve(self) -> Result<Shard, Error> {
         self.resolve_with(|name| std::env::var(name).ok())
     }
 
-    fn resolve_with(self, read: impl Fn(&str) -> Option<String>) -> Result<Shard, AutoShardError> {
+    fn resolve_with(self, read: impl Fn(&str) -> Option<String>) -> Result<Shard, Error> {
         let count = match self {
             Self::This(shard) => return Ok(shard),
             Self::OfJob { count } => count,
         };
         let variables = Variables(&read);
         if let Some(own) = read(OWN) {
-            return Ok(own.parse()?);
+            return own
+                .parse()
+                .map_err(|error: ParseValueError| Error::usage(format!("{OWN}: {error}")));
         }
         if let Some(index) = variables.number(SLURM.index)? {
             return variables.task(&SLURM, index, count);
@@ -161,47 +91,48 @@ impl ShardChoice {
         }
         match variables.number(PBS)? {
             Some(index) => numbered(PBS, index, 1, variables.count(count, PBS)?),
-            None => Err(AutoShardError::NoJob),
+            None => Err(Error::usage(format!(
+                "--shard auto: no job variable is set: there is no {OWN}, SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, \
+         SGE_TASK_ID or PBS_ARRAY_INDEX"
+            ))),
         }
     }
 }
 
 /// The shard with this number, if the first one has the number `first`.
-fn numbered(
-    name: &'static str,
-    index: u32,
-    first: u32,
-    count: u32,
-) -> Result<Shard, AutoShardError> {
+fn numbered(name: &'static str, index: u32, first: u32, count: u32) -> Result<Shard, Error> {
     let shard = index.checked_sub(first).and_then(|before| Shard::new(before + 1, count));
     let last = (first + count).saturating_sub(1);
-    shard.ok_or(AutoShardError::OutOfRange { name, index, count, first, last })
+    shard.ok_or_else(|| Error::usage(format!("--shard auto/{count}: {name} is {index}: tasks are to be numbered from {first} to {last}")))
 }
 
 struct Variables<'a, F>(&'a F);
 
 impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
-    fn number(&self, name: &'static str) -> Result<Option<u32>, AutoShardError> {
+    fn number(&self, name: &'static str) -> Result<Option<u32>, Error> {
         match (self.0)(name) {
             Some(value) if value == UNDEFINED => Ok(None),
             Some(value) => match value.parse() {
                 Ok(number) => Ok(Some(number)),
-                Err(_) => Err(AutoShardError::NoNumber { name, value }),
+                Err(_) => Err(Error::usage(format!(
+                    "--shard auto: {name} is {value:?}, which is no number"
+                ))),
             },
             None => Ok(None),
         }
     }
 
     /// What was said, or what the variable for it says.
-    fn count(&self, said: Option<u32>, index: &'static str) -> Result<u32, AutoShardError> {
+    fn count(&self, said: Option<u32>, index: &'static str) -> Result<u32, Error> {
         match said {
             Some(count) => Ok(count),
-            None => self.number(OWN_COUNT)?.ok_or(AutoShardError::NoCount { index }),
+            None => self.number(OWN_COUNT)?.ok_or_else(|| Error::usage(format!("--shard auto: {index} is set, but nothing says how many shards there are: say --shard auto/N or \
+         set {OWN_COUNT}"))),
         }
     }
 
     /// The shard with the number of the task, if it is said how many there are; else its place in the array.
-    fn task(&self, array: &Array, index: u32, said: Option<u32>) -> Result<Shard, AutoShardError> {
+    fn task(&self, array: &Array, index: u32, said: Option<u32>) -> Result<Shard, Error> {
         match said.map_or_else(|| self.number(OWN_COUNT), |count| Ok(Some(count)))? {
             Some(count) => numbered(array.index, index, 1, count),
             None => self.in_array(array, index),
@@ -209,10 +140,13 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
     }
 
     /// The place of a task among those of an array without gaps.
-    fn in_array(&self, array: &Array, index: u32) -> Result<Shard, AutoShardError> {
+    fn in_array(&self, array: &Array, index: u32) -> Result<Shard, Error> {
         let needed = |name| match self.number(name)? {
             Some(number) => Ok(number),
-            None => Err(AutoShardError::Missing { index: array.index, missing: name }),
+            None => Err(Error::usage(format!(
+                "--shard auto: {} is set, but {name} is not",
+                array.index
+            ))),
         };
         let (first, last) = (needed(array.first)?, needed(array.last)?);
         let step = needed(array.step)?.max(1);
@@ -221,7 +155,10 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
         let before = index.wrapping_sub(first);
         match Shard::new(before.wrapping_div(step).wrapping_add(1), count) {
             Some(shard) if tasks == count && before.is_multiple_of(step) => Ok(shard),
-            _ => Err(AutoShardError::Gaps { tasks, first, last, step }),
+            _ => Err(Error::usage(format!(
+                "--shard auto: the array has {tasks} tasks, which are not all from {first} to {last} in steps of \
+         {step}: number the tasks of N shards from 1 and say --shard auto/N"
+            ))),
         }
     }
 }

@@ -6,15 +6,12 @@
 mod background_sync;
 mod deferred_table;
 mod encoder;
-mod error;
 mod output;
 mod partial;
 mod plan;
 mod sinks;
 mod target;
 
-pub use error::SinkError;
-pub(crate) use error::io_error;
 pub use output::OutputState;
 #[cfg_attr(
     not(feature = "cli"),

@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
+use crate::error::Error;
 use crate::records::claims::FileClaims;
 use crate::records::opening::check_table_format;
-use crate::records::plan_error::PlanError;
-use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 use crate::storage::table::{Table, TableFormat, Value};
@@ -45,23 +45,23 @@ impl TableFile {
     /// Where the file is to be.
     ///
     /// # Errors
-    /// [`PlanError`] if this build does not write the format, or the file exists and may not be replaced by
+    /// [`Error`] if this build does not write the format, or the file exists and may not be replaced by
     /// `force`.
     pub fn plan(
         path: &Path,
         table: &'static Table,
         format: TableFormat,
         force: bool,
-    ) -> Result<OutputPlan, PlanError> {
+    ) -> Result<OutputPlan, Error> {
         check_table_format(format)?;
         let path = path.to_owned();
         if files::is_object(&path) && format.deferred_table(table).is_some() {
-            return Err(PlanError::TableObject { output: path });
+            return Err(Error::table_object(path));
         }
         let plan = FileClaims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
         let deferred_table = format.deferred_table(table);
         if plan.is_stream && deferred_table.is_some() {
-            return Err(PlanError::NoFile { output: path });
+            return Err(Error::not_a_file(path));
         }
         Ok(OutputPlan { deferred_table, ..plan })
     }
@@ -69,20 +69,20 @@ impl TableFile {
     /// Opens the partial file.
     ///
     /// # Errors
-    /// [`SinkError`] if it cannot be created or is being written by another process.
+    /// [`Error`] if it cannot be created or is being written by another process.
     pub fn create(
         plan: OutputPlan,
         table: &'static Table,
         format: TableFormat,
-    ) -> Result<Self, SinkError> {
+    ) -> Result<Self, Error> {
         Ok(Self { sinks: Sinks::create(&[plan])?, table, format })
     }
 
     /// Appends a row.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance.
-    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
+    /// [`Error`], a full disk for instance.
+    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), Error> {
         let mut encoded = EncodedRecords::default();
         self.format.push_row(self.table, row, encoded.open_record());
         encoded.end_record();
@@ -92,8 +92,8 @@ impl TableFile {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance.
-    pub fn finish(self) -> Result<(), SinkError> {
+    /// [`Error`], a full disk for instance.
+    pub fn finish(self) -> Result<(), Error> {
         self.sinks.finish()?.commit()
     }
 }

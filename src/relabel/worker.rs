@@ -10,7 +10,7 @@ use super::evaluator_error::EvaluatorError;
 use super::relabelling::{Interruption, Relabelling};
 use super::{games, records};
 use crate::engine::job::BlockWorker;
-use crate::jobs::error::JobError;
+use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::jobs::record_run::Finding;
 use crate::mate::judge::MemoHits;
@@ -94,9 +94,10 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> Bloc
         match self.process(block, stop) {
             Ok(processed) => Some((processed, Ok(MemoHits::default()))),
             Err(Interruption::Cancelled) => None,
-            Err(Interruption::Failed(error)) => {
-                Some((ProcessedBlock::default(), Err(JobError::Evaluation(Box::new(error)))))
-            }
+            Err(Interruption::Failed(error)) => Some((
+                ProcessedBlock::default(),
+                Err(Error::evaluation("records cannot be evaluated").with_source(error)),
+            )),
         }
     }
 }

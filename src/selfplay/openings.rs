@@ -1,13 +1,12 @@
 //! Where games begin: records of an archive, each once before any comes again.
 
-use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use kyokumen_selfplay::Openings;
 
-use super::error::SelfPlayError;
+use crate::error::{Error, ErrorKind};
 use crate::format::{Fill, Format, Record, RecordRef, encode};
 use crate::game::Permutation;
 use crate::jobs::game_totals::FileOrigin;
@@ -16,7 +15,7 @@ use crate::mate::judge::{Judge, SearchSettings};
 use crate::mate::positions::Positions;
 use crate::random::SplitMix64;
 use crate::records::answer::Answer;
-use crate::records::archive::{Archive, ArchiveError};
+use crate::records::archive::Archive;
 use crate::records::format_name::FormatName;
 use crate::records::lineage::{ListedOutput, listed_output};
 use crate::records::source::{Input, InputLocation};
@@ -44,38 +43,35 @@ impl OpeningPositions {
         input: &Input,
         path: &Path,
         from: Option<FormatName>,
-    ) -> Result<Self, SelfPlayError> {
+    ) -> Result<Self, Error> {
         let read = match Archive::of_input(input) {
-            Err(ArchiveError::NotOfOneSize { .. } | ArchiveError::NoFrames { .. }) => {
-                Self::read(path, from)?
-            }
-            Err(ArchiveError::NotAFile { .. })
-                if matches!(input.location, InputLocation::Object(_)) =>
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NoRandomAccess)
+                    || matches!(input.location, InputLocation::Object(_)) =>
             {
                 Self::read(path, from)?
             }
             archive => Self::Archive(archive?),
         };
         if read.len() == 0 {
-            return Err(SelfPlayError::NoOpening { openings: input.name.clone() });
+            return Err(Error::usage(format!(
+                "{} holds no record, and every game needs an opening",
+                input.name
+            )));
         }
         Ok(read)
     }
 
-    fn read(path: &Path, from: Option<FormatName>) -> Result<Self, SelfPlayError> {
+    fn read(path: &Path, from: Option<FormatName>) -> Result<Self, Error> {
         let mut positions = Positions::open(path, from);
         let name = positions.input().name.clone();
         let mut packed = Vec::new();
         while let Some(position) = positions.next().transpose()? {
-            let bad = |location, source| SelfPlayError::BadOpening {
-                openings: name.clone(),
-                location,
-                source,
-            };
-            let read = position.map_err(|bad_one| bad(bad_one.location, bad_one.error.into()))?;
+            let bad = |location| Error::invalid(format!("{name}, {location}"));
+            let read = position.map_err(|found| bad(found.location).with_source(found.error))?;
             let record = Record::new(read.position.setup());
             let encoded = encode(PACKED, &record, &Fill::default(), &mut packed);
-            encoded.map_err(|error| bad(read.location, error.into()))?;
+            encoded.map_err(|error| bad(read.location).with_source(error))?;
         }
         Ok(Self::Packed(packed))
     }
@@ -87,7 +83,7 @@ impl OpeningPositions {
         }
     }
 
-    fn get(&self, record: u64) -> Result<Position, Box<dyn Error + Send + Sync>> {
+    fn get(&self, record: u64) -> Result<Position, Box<dyn std::error::Error + Send + Sync>> {
         let setup = match self {
             Self::Archive(archive) => {
                 let bytes = archive.get(record)?.ok_or("the archive has become shorter")?;
@@ -120,7 +116,7 @@ impl RunOpenings {
         Ok(Self { positions, seed, filter: judge.map(Mutex::new) })
     }
 
-    fn position(&self, number: u64) -> Result<Position, Box<dyn Error + Send + Sync>> {
+    fn position(&self, number: u64) -> Result<Position, Box<dyn std::error::Error + Send + Sync>> {
         let records = self.positions.len();
         // Another order each time that all have come.
         let order = SplitMix64::nth_bits(self.seed, u64::MAX - number / records);
@@ -130,7 +126,10 @@ impl RunOpenings {
 }
 
 impl Openings for RunOpenings {
-    fn opening(&self, number: u64) -> Result<Option<Position>, Box<dyn Error + Send + Sync>> {
+    fn opening(
+        &self,
+        number: u64,
+    ) -> Result<Option<Position>, Box<dyn std::error::Error + Send + Sync>> {
         let position = self.position(number)?;
         let Some(filter) = &self.filter else { return Ok(Some(position)) };
         let mut judge = filter.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,9 +7,9 @@ use std::time::Duration;
 use kyokumen_selfplay::{GameSettings, RunSettings};
 use serde_json::{Map, Value, json};
 
-use super::error::SelfPlayError;
 use super::evaluators::Model;
 use super::openings::{OpeningPositions, file_origin};
+use crate::error::Error;
 use crate::format::Format;
 use crate::jobs::game_totals::{FileOrigin, NetworkEntry};
 use crate::jobs::identity::{Identity, RunDescription, SELFPLAY};
@@ -20,11 +20,11 @@ use crate::records::account::InputIdentity;
 use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::opening::{check_compression, input, stem};
-use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
 use crate::records::stream::Stream;
+use crate::storage::quantity::quantity;
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug)]
@@ -101,8 +101,8 @@ impl SelfPlayPlan {
     /// Checks a request. Reads networks only for their checksums, creates nothing.
     ///
     /// # Errors
-    /// [`SelfPlayError`] with what is wrong.
-    pub fn new(request: SelfPlayRequest) -> Result<Self, SelfPlayError> {
+    /// [`Error`] with what is wrong.
+    pub fn new(request: SelfPlayRequest) -> Result<Self, Error> {
         let to = check_compression(request.to)?;
         let openings = request.openings.as_deref().map(|path| input(path, request.from, None));
         let openings = openings.transpose()?;
@@ -149,7 +149,7 @@ impl SelfPlayPlan {
 }
 
 /// The files that the run reads.
-fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, PlanError> {
+fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, Error> {
     let models = request.models.iter().filter_map(|model| match model {
         Model::Onnx(path) => Some(path),
         Model::Uniform | Model::Hashed | Model::Process(_) => None,
@@ -158,11 +158,14 @@ fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, P
     Ok(FileClaims::reading(openings)?.and_reading(read))
 }
 
-fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, SelfPlayError> {
+fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, Error> {
     let numbers = shard.map_or(0..games, |shard| shard.range(games));
     if numbers.is_empty() {
         let shard = shard.map_or("1/1".to_owned(), |shard| shard.to_string());
-        return Err(SelfPlayError::NoGames { shard, games });
+        return Err(Error::usage(format!(
+            "there are no games: shard {shard} of {} is empty",
+            quantity(games, "game")
+        )));
     }
     Ok(numbers)
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use kyokumen_network::{Evaluator, is_reproducible};
 use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, StartPosition};
 
-use super::error::{Kept, SelfPlayError};
 use super::evaluators::Model;
 use super::finished::{count, encoded};
 use super::openings::RunOpenings;
@@ -15,6 +14,7 @@ use super::plan::SelfPlayPlan;
 use super::snapshot::{GamesDone, SelfPlaySnapshot};
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
+use crate::error::{Error, ErrorKind};
 use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
 use crate::jobs::run::{Completed, Opened, Run};
 use crate::records::sink::Sinks;
@@ -29,12 +29,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Plays the games of a plan. Gives no output its final name unless everything went well.
 ///
 /// # Errors
-/// [`SelfPlayError`]. Finished games are kept for a process that resumes the run.
+/// [`Error`]. Finished games are kept for a process that resumes the run.
 pub fn selfplay(
     plan: SelfPlayPlan,
     display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
     cancel: &AtomicBool,
-) -> Result<SelfPlayed, SelfPlayError> {
+) -> Result<SelfPlayed, Error> {
     let planned = plan.numbers.end - plan.numbers.start;
     let (identity, check) = (plan.identity.clone(), |_: &GameManifest| Ok(()));
     let opened = Run::<GameProgress>::open(&plan.files, identity, Some(planned), check, cancel)?;
@@ -46,7 +46,7 @@ pub fn selfplay(
         Err(_) if cancel.load(Ordering::Relaxed) => {
             let games = run.progress().games.played;
             run.give_up();
-            return Err(SelfPlayError::Interrupted { kept: kept(&plan, games) });
+            return Err(interrupted(&kept(&plan, games)));
         }
         Err(error) => {
             run.give_up();
@@ -115,19 +115,21 @@ impl Drop for SelfPlayProgress {
 type Networks = Vec<Vec<Box<dyn Evaluator>>>;
 
 /// Loads the networks, and tests whether all devices give the same bits for a position anywhere in a batch.
-fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), SelfPlayError> {
+fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), Error> {
     let mut networks = load(plan, cancel)?;
     let mut all = true;
     for (device, model) in networks.iter_mut().flatten().zip(&plan.models) {
         let checked = is_reproducible(device.as_mut(), plan.run.batch, cancel);
-        all &= checked
-            .map_err(|source| SelfPlayError::Evaluation { network: model.to_string(), source })?;
+        all &= checked.map_err(|source| {
+            Error::evaluation(format!("the network {model} gives no evaluations"))
+                .with_source(source)
+        })?;
     }
     Ok((networks, all))
 }
 
 /// The devices of each network: equal models are devices of one.
-fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, SelfPlayError> {
+fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     let mut names: Vec<&Model> = Vec::new();
     let mut networks: Networks = Vec::new();
     for model in &plan.models {
@@ -142,11 +144,16 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, SelfPlayEr
 }
 
 /// What a later process can resume the run from.
-fn kept(plan: &SelfPlayPlan, games: u64) -> Kept {
-    match plan.files.checkpoint {
-        Some(_) => Kept::Games(games),
-        None => Kept::Nothing,
+fn kept(plan: &SelfPlayPlan, games: u64) -> String {
+    match (&plan.files.checkpoint, games) {
+        (None, _) => "unfinished outputs were removed".to_owned(),
+        (Some(_), 1) => "1 finished game is kept, and --resume goes on".to_owned(),
+        (Some(_), games) => format!("{games} finished games are kept, and --resume goes on"),
     }
+}
+
+fn interrupted(kept: &str) -> Error {
+    Error::new(ErrorKind::Interrupted, format!("interrupted; {kept}"))
 }
 
 /// A run in progress.
@@ -163,7 +170,7 @@ impl Play {
         networks: Networks,
         progress: &mut SelfPlayProgress,
         cancel: &AtomicBool,
-    ) -> Result<(), SelfPlayError> {
+    ) -> Result<(), Error> {
         let plan = &mut self.plan;
         let openings: Box<dyn Openings> = match plan.openings.take() {
             Some(positions) => {
@@ -187,7 +194,7 @@ impl Play {
                     self.run.save(&mut self.sinks)?;
                     // Ctrl-C at a terminal also ends the programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
-                        SelfPlayError::Interrupted { kept: self.kept() }
+                        interrupted(&self.kept())
                     } else {
                         self.failed(source)
                     });
@@ -204,31 +211,33 @@ impl Play {
                 self.run.save(&mut self.sinks)?;
             }
             if is_cancelled {
-                return Err(SelfPlayError::Interrupted { kept: self.kept() });
+                return Err(interrupted(&self.kept()));
             }
         }
         Ok(())
     }
 
-    fn failed(&self, source: GamesError) -> SelfPlayError {
-        SelfPlayError::Games { kept: self.kept(), source }
+    fn failed(&self, source: GamesError) -> Error {
+        Error::evaluation(format!("the games cannot go on; {}", self.kept())).with_source(source)
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> String {
         kept(&self.plan, self.run.progress().games.played)
     }
 
-    fn write(&mut self, game: &FinishedGame) -> Result<(), SelfPlayError> {
+    fn write(&mut self, game: &FinishedGame) -> Result<(), Error> {
         if game.dropped.is_none() {
-            let records = encoded(self.plan.format, game)
-                .map_err(|source| SelfPlayError::Encode { number: game.number, source })?;
+            let records = encoded(self.plan.format, game).map_err(|source| {
+                Error::internal(format!("game {} cannot be written", game.number))
+                    .with_source(source)
+            })?;
             self.sinks.write(Stream::Kept, &records)?;
         }
         count(&mut self.run.progress_mut().games, game);
         Ok(())
     }
 
-    fn finish(mut self, cancel: &AtomicBool) -> Result<SelfPlayed, SelfPlayError> {
+    fn finish(mut self, cancel: &AtomicBool) -> Result<SelfPlayed, Error> {
         // If anything fails from here on, the run can be resumed.
         self.run.save(&mut self.sinks)?;
         let Self { plan, sinks, run, .. } = self;
@@ -241,6 +250,6 @@ impl Play {
             games,
         };
         let finished = sinks.finish()?;
-        Ok(run.commit(&plan.files, finished, totals, Vec::new(), |_| Ok(()), cancel)?)
+        run.commit(&plan.files, finished, totals, Vec::new(), |_| Ok(()), cancel)
     }
 }

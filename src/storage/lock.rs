@@ -4,6 +4,7 @@
 //! others know none: beside the lock the file says who holds it, and its time of modification is a sign of
 //! life that other machines see.
 
+use crate::error::{Error, ErrorKind};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::{own_files, platform};
 
@@ -48,29 +48,10 @@ pub struct Holder {
     pub shard: Option<String>,
 }
 
-/// Why a lock was not taken.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum LockError {
-    /// Somebody else has it.
-    #[error("{} is held{}: another process writes these outputs", path.display(), by(holder.as_ref()))]
-    Held {
-        /// The file.
-        path: PathBuf,
-        /// Who has it, where that can be read.
-        holder: Option<Holder>,
-    },
-    /// The user or the system ended the process while it waited.
-    #[error("interrupted; nothing was done")]
-    Interrupted,
-    /// The system refused.
-    #[error("cannot lock {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+fn held(path: &Path, holder: Option<&Holder>) -> Error {
+    let (path, by) = (path.display(), by(holder));
+    let message = format!("{path} is held{by}: another process writes these outputs");
+    Error::new(ErrorKind::Busy, message).in_file(&path)
 }
 
 fn by(holder: Option<&Holder>) -> String {
@@ -117,20 +98,16 @@ impl Lock {
     /// up to a minute for signs that it is alive.
     ///
     /// # Errors
-    /// [`LockError`] if somebody else has it.
-    pub fn take(
-        path: &Path,
-        shard: Option<String>,
-        cancel: &AtomicBool,
-    ) -> Result<Self, LockError> {
-        let failed = |source| LockError::Io { path: path.to_owned(), source };
+    /// [`Error`] if somebody else has it.
+    pub fn take(path: &Path, shard: Option<String>, cancel: &AtomicBool) -> Result<Self, Error> {
+        let failed = |source| Error::io("lock", path, source);
         loop {
             let mut file = own_files::open_own(path, true).map_err(failed)?;
             let is_ours = match lock_if_free(&file) {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,
                 Err(TryLockError::WouldBlock) => {
-                    return Err(LockError::Held { path: path.into(), holder: holder(&mut file) });
+                    return Err(held(path, holder(&mut file).as_ref()));
                 }
             };
             if let Some(before) = holder(&mut file)
@@ -204,9 +181,9 @@ fn wait_until_stale(
     file: &File,
     holder: Holder,
     cancel: &AtomicBool,
-) -> Result<(), LockError> {
+) -> Result<(), Error> {
     let modified = || file.metadata().and_then(|metadata| metadata.modified());
-    let failed = |source| LockError::Io { path: path.to_owned(), source };
+    let failed = |source| Error::io("lock", path, source);
     let first = modified().map_err(failed)?;
     if first.elapsed().is_ok_and(|silent| silent > STALE_BY_CLOCK_AFTER) {
         return Ok(());
@@ -220,11 +197,11 @@ fn wait_until_stale(
     let started = Instant::now();
     while started.elapsed() < STALE_AFTER {
         if cancel.load(Ordering::Relaxed) {
-            return Err(LockError::Interrupted);
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was done"));
         }
         sleep(Duration::from_millis(100));
         if modified().map_err(failed)? != first {
-            return Err(LockError::Held { path: path.to_owned(), holder });
+            return Err(held(path, holder.as_ref()));
         }
     }
     Ok(())
@@ -242,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    fn take(path: &Path) -> Result<Lock, LockError> {
+    fn take(path: &Path) -> Result<Lock, Error> {
         Lock::take(path, None, &AtomicBool::new(false))
     }
 
@@ -257,8 +234,10 @@ mod tests {
         let path = folder.path().join("a.lock");
         let lock = take(&path).unwrap();
         let error = take(&path).unwrap_err();
-        let this = Holder::this();
-        assert!(matches!(error, LockError::Held { holder: Some(found), .. } if found == this));
+        assert!(matches!(error.kind(), ErrorKind::Busy));
+        let this =
+            format!("is held by process {} on {}:", std::process::id(), platform::host_name());
+        assert!(error.to_string().contains(&this), "{error}");
         drop(lock);
         assert!(!path.exists());
         drop(take(&path).unwrap());
@@ -292,7 +271,7 @@ mod tests {
         let path = folder.path().join("a.lock");
         written_by(&path, "a-machine-far-away");
         let cancelled = Lock::take(&path, None, &AtomicBool::new(true));
-        assert!(matches!(cancelled, Err(LockError::Interrupted)));
+        assert!(cancelled.unwrap_err().is_interruption());
         let beating = std::thread::spawn({
             let path = path.clone();
             move || {
@@ -302,8 +281,10 @@ mod tests {
             }
         });
         let error = take(&path).unwrap_err();
-        let LockError::Held { holder: Some(holder), .. } = &error else { panic!("{error}") };
-        assert_eq!((&*holder.host, holder.pid), ("a-machine-far-away", 1));
+        assert!(
+            error.to_string().contains("is held by process 1 on a-machine-far-away:"),
+            "{error}"
+        );
         beating.join().unwrap();
         let long_ago = SystemTime::now() - 2 * STALE_BY_CLOCK_AFTER;
         OpenOptions::new().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();

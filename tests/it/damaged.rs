@@ -17,10 +17,8 @@ use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use kyokumen::engine::error::RunError;
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Field, Fill, Format, units};
-use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
@@ -28,9 +26,8 @@ use kyokumen::mate::judge::SearchSettings;
 use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
-use kyokumen::ops::error::OperationError;
 use kyokumen::ops::generate::{GenerateSettings, Generator};
-use kyokumen::ops::inspect::{InspectError, Inspection, RecordChoice, RecordRange};
+use kyokumen::ops::inspect::{Inspection, RecordChoice, RecordRange};
 use kyokumen::ops::stats::{StatsPlan, StatsRequest, stats};
 use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
 use kyokumen::records::bad_record::BadPolicy;
@@ -41,6 +38,7 @@ use kyokumen::records::source::{Input, Part, Source};
 use kyokumen::records::stream::Stream;
 use kyokumen::storage::compression::Compression;
 use kyokumen::storage::memory::Memory;
+use kyokumen::{Error, ErrorKind};
 use lzma_rust2::{XzOptions, XzReader, XzWriter};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -58,29 +56,6 @@ const MAX_LINE_BYTES: usize = 1 << 12;
 
 /// A file that says so many records which are not there is one that says how many moves a game has.
 const MAX_MOVES: u64 = u16::MAX as u64;
-
-/// What ended a job or an operation.
-trait Ended: std::fmt::Debug {
-    fn of_run(&self) -> Option<&RunError>;
-}
-
-impl Ended for RunError {
-    fn of_run(&self) -> Option<&RunError> {
-        Some(self)
-    }
-}
-
-impl Ended for JobError {
-    fn of_run(&self) -> Option<&RunError> {
-        if let Self::Run(error) = self { Some(error) } else { None }
-    }
-}
-
-impl Ended for OperationError {
-    fn of_run(&self) -> Option<&RunError> {
-        if let Self::Run(error) = self { Some(error) } else { None }
-    }
-}
 
 /// For a reader to end of which nobody takes blocks any more.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -245,25 +220,17 @@ impl<'a> Case<'a> {
 
     /// What is wrong with the compression ends a run; nothing else may.
     #[track_caller]
-    fn done<T>(&self, result: Result<T, impl Ended>) -> Option<T> {
-        match result {
-            Ok(done) => Some(done),
-            Err(error) => match error.of_run() {
-                Some(RunError::Source(error)) if self.name.compression != Compression::None => {
-                    assert!(!error.to_string().is_empty());
-                    None
-                }
-                _ => panic!("{error:?}"),
-            },
-        }
+    fn done<T>(&self, result: Result<T, Error>) -> Option<T> {
+        result
+            .inspect_err(|error| {
+                let is_of_input = matches!(error.kind(), ErrorKind::Io | ErrorKind::Changed);
+                let is_compressed = self.name.compression != Compression::None;
+                assert!(is_of_input && is_compressed && !error.to_string().is_empty(), "{error:?}");
+            })
+            .ok()
     }
 
-    fn convert(
-        &mut self,
-        from: &Path,
-        to: &Path,
-        fill: Fill,
-    ) -> Result<ConvertReport, OperationError> {
+    fn convert(&mut self, from: &Path, to: &Path, fill: Fill) -> Result<ConvertReport, Error> {
         convert_file(from, to, fill, 1 + self.random.below(2))
     }
 
@@ -362,12 +329,7 @@ impl<'a> Case<'a> {
                 Ok(())
             })
         });
-        match shown {
-            Err(InspectError::Source(error)) => {
-                self.done::<()>(Err(RunError::from(error)));
-            }
-            shown => shown.unwrap(),
-        }
+        self.done::<()>(shown);
     }
 
     fn check_stats(&mut self) {
@@ -445,7 +407,7 @@ fn convert_file(
     to: &Path,
     fill: Fill,
     threads: usize,
-) -> Result<ConvertReport, OperationError> {
+) -> Result<ConvertReport, Error> {
     let request = ConvertRequest {
         inputs: vec![from.to_owned()],
         output: to.to_owned(),
@@ -459,7 +421,7 @@ fn convert_file(
         },
         ..ConvertRequest::default()
     };
-    let plan = ConvertPlan::new(request).map_err(OperationError::from)?;
+    let plan = ConvertPlan::new(request)?;
     convert(plan, &mut Progress::none(), &AtomicBool::new(false))
 }
 

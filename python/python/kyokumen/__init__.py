@@ -13,7 +13,7 @@ from kyokumen._errors import (
     KyokumenError,
     NotFoundError,
     PositionError,
-    ReadError,
+    FileError,
     UsageError,
 )
 from kyokumen._loader import DataLoader
@@ -61,7 +61,7 @@ __all__ = [
     "Position",
     "PositionError",
     "Proof",
-    "ReadError",
+    "FileError",
     "Record",
     "Report",
     "Solution",

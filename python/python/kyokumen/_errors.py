@@ -43,11 +43,11 @@ class BadRecordError(KyokumenError, ValueError):
     """Bytes that are no record, or a record that cannot be used: `file`, `record` and `byte` say which."""
 
 
-class ReadError(KyokumenError, OSError):
-    """A file that cannot be read to its end: the system refuses, or it is damaged."""
+class FileError(KyokumenError, OSError):
+    """A file cannot be read or written, or is damaged."""
 
 
-class NotFoundError(ReadError, FileNotFoundError):
+class NotFoundError(FileError, FileNotFoundError):
     """A file that is not there."""
 
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use super::Shown;
 use super::args::InspectArgs;
 use super::described::Described;
-use super::outcome::{Shown, or_usage, usage};
 use crate::cli::exit::Usage;
-use crate::cli::failure::plan_error;
 use crate::cli::message::say;
 use crate::cli::report::records;
 use crate::cli::solve::answer::{in_words, verdict};
@@ -47,7 +46,7 @@ pub(super) fn write(
     inputs: Vec<Input>,
     mut claims: FileClaims,
 ) -> anyhow::Result<Shown> {
-    let plan = claims.lone_output(Stream::Kept, path, args.force).map_err(plan_error)?;
+    let plan = claims.lone_output(Stream::Kept, path, args.force)?;
     let settings = args.search.settings()?;
     let title = match &inputs[..] {
         [input] => input.name.clone(),
@@ -92,7 +91,7 @@ pub(super) fn write(
 
 fn read(args: &InspectArgs, input: Input, shown: &mut Shown) -> anyhow::Result<FileBoards> {
     let name = input.name.clone();
-    let inspection = Inspection::of(input, args.choice()).map_err(usage)?;
+    let inspection = Inspection::of(input, args.choice())?;
     let head = head(&inspection.header);
     let mut boards = Vec::new();
     let ended = inspection.for_each(|found| {
@@ -108,7 +107,7 @@ fn read(args: &InspectArgs, input: Input, shown: &mut Shown) -> anyhow::Result<F
         boards.push(board(found, &described));
         Ok::<(), anyhow::Error>(())
     });
-    ended.map_err(or_usage)?;
+    ended?;
     Ok(FileBoards { head, boards })
 }
 

@@ -8,7 +8,6 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::failure::plan_error;
 use super::super::message::say;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
@@ -74,7 +73,7 @@ pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
         return Ok(io::stdout().write_all(&lines)?);
     }
     let path = file(&args.output, args.to.name());
-    let plan = TableFile::plan(&path, table, args.to, args.force).map_err(plan_error)?;
+    let plan = TableFile::plan(&path, table, args.to, args.force)?;
     make_folder(&path)?;
     let mut file = TableFile::create(plan, table, args.to)?;
     solution.positions().iter().try_for_each(|solved| file.push(&marubatsu_row(solved)))?;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use crate::error::Error;
 use crate::records::claims::FileClaims;
-use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
@@ -16,7 +16,7 @@ use crate::storage::files;
 pub(super) fn plan_files<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
     force: bool,
-) -> Result<Vec<OutputPlan>, PlanError> {
+) -> Result<Vec<OutputPlan>, Error> {
     let mut claims = FileClaims::reading(&[])?;
     paths.into_iter().map(|path| claims.lone_output(Stream::Kept, path, force)).collect()
 }

@@ -8,7 +8,6 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::failure::plan_error;
 use super::super::option::{whole_number, word};
 use super::super::report::{json_line, milliseconds};
 use super::output::{plan_files, write_file};
@@ -107,7 +106,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
         }
     };
     let picture = picture.map_err(|error| Usage(format!("{error} (--plies)")))?;
-    let plans = plan_files(args.html.iter().chain(&args.svg), args.force).map_err(plan_error)?;
+    let plans = plan_files(args.html.iter().chain(&args.svg), args.force)?;
     let drawings =
         [args.html.is_some().then(|| html(&picture)), args.svg.is_some().then(|| svg(&picture))];
     for (plan, drawing) in plans.into_iter().zip(drawings.into_iter().flatten()) {

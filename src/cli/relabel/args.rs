@@ -9,7 +9,6 @@ use clap::Args;
 use serde_json::Map;
 
 use crate::cli::exit::Usage;
-use crate::cli::failure::plan_error;
 use crate::cli::heading;
 use crate::cli::job_args::JobArgs;
 use crate::cli::option::{decimal_number, mate_limits, positive, positive_seconds, whole_number};
@@ -134,7 +133,7 @@ impl SettingArgs {
         let request = self.job.request(inputs, self.records, settings)?;
         let request =
             JobRequest { to: self.to, read_from: config.into_iter().collect(), ..request };
-        JobPlan::new(request).map_err(plan_error)
+        Ok(JobPlan::new(request)?)
     }
 }
 

@@ -9,8 +9,8 @@ use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 
 use super::args::{GameArgs, PuctName, RepetitionName, SettingArgs};
+use crate::cli::exit::run_error;
 use crate::cli::exit::{ExitStatus, Usage};
-use crate::cli::failure::{Failure, plan_error, run_error};
 use crate::cli::message::{name, say};
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
@@ -21,7 +21,6 @@ use crate::format::Format;
 use crate::jobs::game_totals::{GameCounts, GameManifest};
 use crate::records::format_name::FormatName;
 use crate::records::shard_choice::ShardChoice;
-use crate::selfplay::error::SelfPlayError;
 use crate::selfplay::evaluators::Model;
 use crate::selfplay::plan::{SelfPlayPlan, SelfPlayRequest};
 use crate::selfplay::run::{SelfPlayed, selfplay};
@@ -33,7 +32,7 @@ use crate::storage::quantity::quantity;
 
 pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
     let (mode, dry_run) = (settings.progress.unwrap_or_default(), settings.dry_run);
-    let plan = SelfPlayPlan::new(settings.request(config)?).map_err(plan_error)?;
+    let plan = SelfPlayPlan::new(settings.request(config)?)?;
     if dry_run {
         show_plan(&plan)?;
         return Ok(ExitStatus::Done);
@@ -103,16 +102,6 @@ fn summary(games: &GameCounts) -> String {
         quantity(*moves, "move"),
         quantity(games.training_positions, "position"),
     )
-}
-
-impl Failure for SelfPlayError {
-    fn is_interruption(&self) -> bool {
-        self.is_interruption()
-    }
-
-    fn is_usage(&self) -> bool {
-        self.is_usage()
-    }
 }
 
 impl Shown for SelfPlaySnapshot {

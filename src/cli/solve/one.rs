@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::args::SolveArgs;
 use super::proofs::Proofs;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
-use crate::cli::failure::plan_error;
 use crate::cli::message::say;
 use crate::cli::position_arg;
 use crate::cli::progress::{ProgressMode, Shown};
@@ -35,7 +34,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let found = InputPosition { location, position, second_column: None };
     let settings = settings(args)?;
     let output = args.output(true, "Position");
-    let mut proofs = Proofs::open(args, FileClaims::reading(&[]).map_err(plan_error)?)?;
+    let mut proofs = Proofs::open(args, FileClaims::reading(&[])?)?;
     let intended = args.intended(&found.position)?;
     let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;

@@ -7,12 +7,12 @@ use anyhow::Context;
 
 use super::args::SolveArgs;
 use crate::cli::exit::{Interrupted, Usage};
-use crate::cli::failure::plan_error;
 use crate::cli::message::say;
+use crate::error::Error;
 use crate::mate::proof::ProofOutput;
 use crate::mate::solve::Solution;
 use crate::records::claims::FileClaims;
-use crate::records::sink::{SinkError, is_standard_output};
+use crate::records::sink::is_standard_output;
 use crate::storage::platform::Interrupt;
 
 /// The file of proofs, if one is wanted.
@@ -29,7 +29,7 @@ impl Proofs {
             let message = "standard output holds the answers: --proof needs a file";
             return Err(Usage(message.to_owned()).into());
         }
-        let plan = ProofOutput::plan(path, &mut claims, args.force).map_err(plan_error)?;
+        let plan = ProofOutput::plan(path, &mut claims, args.force)?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
     }
@@ -56,7 +56,7 @@ impl Proofs {
     }
 
     /// How many proofs are not in the file.
-    pub(super) fn finish(self) -> Result<u64, SinkError> {
+    pub(super) fn finish(self) -> Result<u64, Error> {
         self.file.map_or(Ok(()), |(output, _)| output.finish())?;
         Ok(self.unwritten)
     }

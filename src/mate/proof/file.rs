@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
+use crate::error::Error;
 use crate::format::proof_file::{ProofFile, ProofText};
 use crate::records::claims::FileClaims;
-use crate::records::plan_error::PlanError;
-use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::compression::Compression;
 
@@ -24,12 +24,8 @@ impl ProofOutput {
     /// Where the file is to be.
     ///
     /// # Errors
-    /// [`PlanError`] if it is read or written by the same run, or exists and may not be replaced by `force`.
-    pub fn plan(
-        path: &Path,
-        claims: &mut FileClaims,
-        force: bool,
-    ) -> Result<OutputPlan, PlanError> {
+    /// [`Error`] if it is read or written by the same run, or exists and may not be replaced by `force`.
+    pub fn plan(path: &Path, claims: &mut FileClaims, force: bool) -> Result<OutputPlan, Error> {
         let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
         let compression = if is_zstd { Compression::Zstd } else { Compression::None };
         let plan = claims.lone_output(STREAM, path, force)?;
@@ -39,8 +35,8 @@ impl ProofOutput {
     /// Opens the partial file.
     ///
     /// # Errors
-    /// [`SinkError`] if it cannot be created or is being written by another process.
-    pub fn create(plan: OutputPlan) -> Result<Self, SinkError> {
+    /// [`Error`] if it cannot be created or is being written by another process.
+    pub fn create(plan: OutputPlan) -> Result<Self, Error> {
         let mut sinks = Sinks::create(&[plan])?;
         let mut encoded = EncodedRecords::default();
         let file = ProofFile::start(encoded.open_record());
@@ -52,8 +48,8 @@ impl ProofOutput {
     /// Appends a proof.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance.
-    pub fn write(&mut self, proof: &ProofText) -> Result<(), SinkError> {
+    /// [`Error`], a full disk for instance.
+    pub fn write(&mut self, proof: &ProofText) -> Result<(), Error> {
         let mut encoded = EncodedRecords::default();
         self.file.push(proof, encoded.open_record());
         encoded.end_record();
@@ -63,8 +59,8 @@ impl ProofOutput {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance.
-    pub fn finish(mut self) -> Result<(), SinkError> {
+    /// [`Error`], a full disk for instance.
+    pub fn finish(mut self) -> Result<(), Error> {
         let mut encoded = EncodedRecords::default();
         self.file.end(encoded.open_record());
         encoded.end_record();

@@ -4,8 +4,8 @@
 use super::joining::{GameJoiner, GameMove, MAX_MOVES};
 use super::plan::ConvertPlan;
 use super::records::{BlockFindings, Candidate, Decision, GroupedRecord};
+use crate::error::Error;
 use crate::format::{Continuation, PositionKey};
-use crate::ops::error::OperationError;
 use crate::records::counts::Condition;
 use crate::records::position_set::PositionSet;
 use crate::records::processing::ProcessedBlock;
@@ -32,7 +32,7 @@ impl<'a> InOrder<'a> {
         &mut self,
         processed: &mut ProcessedBlock,
         found: BlockFindings,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         let plan = self.plan;
         if let BlockFindings::Grouped(records) = found {
             return records.into_iter().try_for_each(|record| self.take_grouped(record, processed));
@@ -59,13 +59,13 @@ impl<'a> InOrder<'a> {
     }
 
     /// What is still open when all blocks came.
-    pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), OperationError> {
+    pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         self.close_group(processed)?;
         self.joiner.close(self.plan, processed)
     }
 
     /// Whether a position was not met before, where that is asked.
-    fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, OperationError> {
+    fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, Error> {
         match (&mut self.met, position) {
             (Some(met), Some(position)) => Ok(met.insert(position)?),
             _ => Ok(true),
@@ -77,7 +77,7 @@ impl<'a> InOrder<'a> {
         &mut self,
         processed: &mut ProcessedBlock,
         candidates: &[Candidate],
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         if candidates.is_empty() {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl<'a> InOrder<'a> {
         &mut self,
         candidate: Candidate<GameMove>,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         if !self.is_new(candidate.position.as_ref())? {
             processed.count_filtered(Condition::Duplicate);
             return Ok(());
@@ -113,7 +113,7 @@ impl<'a> InOrder<'a> {
         &mut self,
         record: GroupedRecord,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         let next = self.group.last().and_then(|last| Continuation::of(&last.content));
         let follows = next.is_some_and(|next| next.is(&record.content));
         if !follows || self.group.len() == MAX_MOVES {
@@ -125,7 +125,7 @@ impl<'a> InOrder<'a> {
 
     /// Takes a game or leaves it out, now that its length is known: it is the number of the last move, or how many
     /// records there are where they have no numbers.
-    fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), OperationError> {
+    fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         let group = std::mem::take(&mut self.group);
         let Some(last) = group.last() else { return Ok(()) };
         let ply = last.content.ply.filter(|&ply| ply > 0);

@@ -3,14 +3,13 @@
 //! Games within a block are put together and written by its worker. The first and the last may go on beyond it: they
 //! are held back until the blocks come in order.
 
-use crate::engine::error::RunError;
+use crate::error::Error;
 use crate::format::{
     Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, Record,
     Warnings, write_game_with,
 };
 use crate::ops::convert::plan::{ConvertPlan, MakeGames};
 use crate::ops::convert::strict::{self, RecordEffects};
-use crate::ops::error::OperationError;
 use crate::records::bad_record::BadRecord;
 use crate::records::processing::{NumberedRecord, ProcessedBlock};
 use crate::records::reading::RecordError;
@@ -227,11 +226,11 @@ impl GameJoiner {
         plan: &ConvertPlan,
         games: BlockGames,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         let within = std::mem::take(processed.encoded_mut(Stream::Kept));
         let BlockGames { first, last } = games;
         if let Some(game) = first.and_then(|first| self.push(first)) {
-            game.write(plan, processed).map_err(RunError::BadRecord)?;
+            game.write(plan, processed).map_err(Error::from)?;
         }
         if last.is_some() {
             self.close(plan, processed)?;
@@ -247,9 +246,9 @@ impl GameJoiner {
         plan: &ConvertPlan,
         played: GameMove,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         match self.push(JoinedGame::new(plan, played)) {
-            Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
+            Some(game) => Ok(game.write(plan, processed).map_err(Error::from)?),
             None => Ok(()),
         }
     }
@@ -259,9 +258,9 @@ impl GameJoiner {
         &mut self,
         plan: &ConvertPlan,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         match self.open.take() {
-            Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
+            Some(game) => Ok(game.write(plan, processed).map_err(Error::from)?),
             None => Ok(()),
         }
     }
@@ -271,7 +270,7 @@ impl GameJoiner {
         &mut self,
         plan: &ConvertPlan,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         if self.open.is_some() {
             let within = std::mem::take(processed.encoded_mut(Stream::Kept));
             self.close(plan, processed)?;

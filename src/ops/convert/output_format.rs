@@ -4,11 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::arrays;
+use crate::error::Error;
 use crate::format::packed::Family;
 use crate::format::{ConversionPlan, Fields, Fill, Format, TextEncoding};
 use crate::records::format_name::{FormatName, expected_names};
 use crate::records::opening::conversion;
-use crate::records::plan_error::PlanError;
 use crate::records::source::Input;
 use crate::storage::value_error::ParseValueError;
 
@@ -50,7 +50,7 @@ impl OutputFormat {
     }
 
     /// The same in this encoding, if one is asked for.
-    pub(super) fn encoded(self, encoding: Option<TextEncoding>) -> Result<Self, PlanError> {
+    pub(super) fn encoded(self, encoding: Option<TextEncoding>) -> Result<Self, Error> {
         let Some(encoding) = encoding else { return Ok(self) };
         let encoded = match self {
             Self::Records(FormatName { format, compression }) => {
@@ -58,7 +58,11 @@ impl OutputFormat {
             }
             Self::Arrays(_) => None,
         };
-        let to = || PlanError::OneEncoding { to: self.to_string() };
+        let to = || {
+            Error::usage(format!(
+                "--encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is {self}"
+            ))
+        };
         encoded.map(Self::Records).ok_or_else(to)
     }
 
@@ -78,11 +82,7 @@ impl OutputFormat {
         }
     }
 
-    pub(super) fn conversion(
-        self,
-        input: &Input,
-        fill: &Fill,
-    ) -> Result<ConversionPlan, PlanError> {
+    pub(super) fn conversion(self, input: &Input, fill: &Fill) -> Result<ConversionPlan, Error> {
         match self {
             Self::Records(name) => conversion(input, name.format, fill),
             Self::Arrays(_) => Ok(arrays::conversion_plan(input.format, fill)),

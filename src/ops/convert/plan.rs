@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{OutputFormat, arrays, strict};
+use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
 use crate::format::{ConversionPlan, CsaVersion, Field, Fill, Format, TextEncoding, WriteOptions};
@@ -20,7 +21,6 @@ use crate::records::opening;
 use crate::records::opening::{
     Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
 };
-use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::Part;
@@ -149,8 +149,8 @@ impl ConvertPlan {
     /// Checks a request. Reads inputs only to count their records, creates nothing.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
+    /// [`Error`] with what is wrong.
+    pub fn new(request: ConvertRequest) -> Result<Self, Error> {
         let ConvertRequest {
             inputs,
             output,
@@ -168,7 +168,9 @@ impl ConvertPlan {
         warn_of_mixed_streams(&inputs);
         let to = output_format(&output, to, family)?.encoded(encoding)?;
         if settings.csa_version.is_some() && to.records() != Some(Format::Csa) {
-            return Err(PlanError::NoCsaVersion { to: to.to_string() });
+            return Err(Error::usage(format!(
+                "--csa-version says how csa is written, and the output is {to}"
+            )));
         }
         let mut conversions = Vec::new();
         for input in &inputs {
@@ -178,13 +180,15 @@ impl ConvertPlan {
             let chooses = settings.dedup.is_some() || settings.filters.leave_out_of_games();
             if let Some(to) = to.games().filter(|_| chooses && input.format.holds_games()) {
                 let input = input.name.clone();
-                return Err(PlanError::GamesAreNotFiltered { input, to });
+                return Err(Error::games_are_not_filtered(input, to));
             }
             let conversion = to.conversion(input, &settings.fill)?;
             let fields = strict::certain_loss(input.format, conversion);
             if settings.strict && !fields.is_empty() {
                 let (input, to) = (input.name.clone(), to.to_string());
-                return Err(PlanError::Loss { input, to, fields });
+                return Err(Error::usage(format!(
+                    "--strict: {input} holds {fields}, which {to} cannot hold"
+                )));
             }
             conversions.push(conversion);
         }
@@ -279,15 +283,20 @@ fn output_format(
     output: &Path,
     to: Option<OutputFormat>,
     family: Option<Family>,
-) -> Result<OutputFormat, PlanError> {
+) -> Result<OutputFormat, Error> {
     let name = output.to_string_lossy();
     let by_name = OutputFormat::from_file_name(&name);
     let Some(to) = to.or(by_name) else {
-        return Err(PlanError::UnknownOutputFormat { output: name.into_owned() });
+        return Err(Error::usage(format!(
+            "the name of {} does not say its format; say it with --to",
+            name.into_owned()
+        )));
     };
     match (to, family) {
         (OutputFormat::Arrays(own), _) => Ok(OutputFormat::Arrays(family.unwrap_or(own))),
-        (OutputFormat::Records(to), Some(_)) => Err(PlanError::FamilyOfRecords { to }),
+        (OutputFormat::Records(to), Some(_)) => Err(Error::usage(format!(
+            "--family says how arrays of numpy hold positions: for --to npz, not for {to}"
+        ))),
         (OutputFormat::Records(mut to), None) => {
             // A file whose name promises compression is compressed whatever --to says about the records inside.
             if to.compression == Compression::None {
@@ -303,7 +312,7 @@ fn outputs(
     to: OutputFormat,
     is_stream: bool,
     on_error: BadPolicy,
-) -> Result<Vec<OutputPlan>, PlanError> {
+) -> Result<Vec<OutputPlan>, Error> {
     let plain = OutputPlan::plain(Stream::Kept, output.to_owned());
     let (written, extension) = match to {
         OutputFormat::Records(to) => {
@@ -312,10 +321,10 @@ fn outputs(
             (OutputPlan { compression, header, separator, is_stream, ..plain }, to.format.name())
         }
         OutputFormat::Arrays(_) if is_stream => {
-            return Err(PlanError::NoFile { output: output.to_owned() });
+            return Err(Error::not_a_file(output));
         }
         OutputFormat::Arrays(_) if files::is_object(output) => {
-            return Err(PlanError::TableObject { output: output.to_owned() });
+            return Err(Error::table_object(output));
         }
         OutputFormat::Arrays(family) => {
             let deferred_table = arrays::FORMAT.deferred_table(arrays::table(family));

@@ -8,9 +8,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::plan::{Check, ConvertPlan, MakeGames};
+use crate::error::Error;
 use crate::format::{Field, Fields};
 use crate::records::account::{InputEntry, OutputEntry, input_entry, output_entry};
-use crate::records::counts::{BadCounts, Condition, Counts, ImbalanceError, equal};
+use crate::records::counts::{BadCounts, Condition, Counts, equal};
 use crate::records::filters::RecordFilters;
 use crate::records::sink::WrittenOutput;
 use crate::records::source::PartRead;
@@ -148,8 +149,8 @@ impl ConvertReport {
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
+    /// [`Error`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Error> {
         let counts = &self.counts;
         let filtered = counts.filtered.values().sum::<u64>();
         let bad = counts.bad.all();

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
+use crate::error::Error;
 use crate::jobs::identity::RunDescription;
 use crate::jobs::manifest::{Manifest, per_s};
 use crate::jobs::operation_totals::{
     AverageCounts, OperationCounts, OperationManifest, OperationTotals,
 };
-use crate::ops::error::OperationError;
 use crate::records::account::{input_entry, output_entry};
 use crate::records::counts::Counts;
 use crate::records::sink::FinishedOutputs;
@@ -37,7 +37,7 @@ impl FinishedOperation {
         self,
         plan: &RearrangePlan,
         progress: &mut Progress,
-    ) -> Result<OperationManifest, OperationError> {
+    ) -> Result<OperationManifest, Error> {
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let Self { command, counts, averaged, parts_read, finished, .. } = self;
         let shown = counts.clone();

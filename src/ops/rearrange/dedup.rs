@@ -31,14 +31,13 @@ use super::sorted_partition::SortedPartition;
 use crate::engine::job::BlockFunction;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
+use crate::error::Error;
 use crate::format::Field;
 use crate::jobs::operation_totals::{AverageCounts, OperationManifest};
-use crate::ops::error::OperationError;
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::account::{InputEntry, input_entry};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
-use crate::records::plan_error::PlanError;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::{Input, Part};
@@ -73,13 +72,13 @@ impl DedupSettings {
 /// Leaves out repeated records. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn dedup(
     plan: &RearrangePlan,
     settings: DedupSettings,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     check(plan, settings)?;
     // Dropped last, when outputs that are not whole are gone.
     let _folders = plan.create_folder()?;
@@ -144,7 +143,7 @@ fn read_references(
     settings: DedupSettings,
     compared: &mut PartitionWriter,
     control: &mut RunControl<'_>,
-) -> Result<Vec<InputEntry>, OperationError> {
+) -> Result<Vec<InputEntry>, Error> {
     if plan.references.is_empty() {
         return Ok(Vec::new());
     }
@@ -158,7 +157,9 @@ fn read_references(
     let CompletedPass { counts, parts_read } =
         read(&of_references, none, Checksums::Wanted, worker, take, control)?;
     if counts.kept == 0 {
-        return Err(PlanError::EmptyReference.into());
+        return Err(Error::usage(
+            "there is no record in the references: nothing would be left out",
+        ));
     }
     if counts.bad.all() > 0 {
         tracing::warn!(
@@ -192,41 +193,55 @@ impl OmittedNumbers {
 }
 
 /// Checks that the inputs have what is to be compared, and can be read twice.
-fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), PlanError> {
+fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
     let (format, key) = (plan.format(), settings.key);
     if settings.average {
         check_average(plan, key)?;
     }
     if key != DedupKey::Bytes && !format.has_single_records() {
-        return Err(PlanError::OnlyBytes { format });
+        return Err(Error::usage(format!(
+            "the records of {format} stand in games or groups that are moved as wholes: --key bytes compares those"
+        )));
     }
     let inputs = || plan.parts.iter().chain(&plan.references).map(|part| &part.input);
     let lacks_move = |input: &&Input| !input.format.fields().contains(Field::BestMove);
     if let Some(input) = inputs().find(lacks_move).filter(|_| key == DedupKey::PositionAndMove) {
         let (filter, field) = ("key position+move", Field::BestMove);
-        return Err(PlanError::FilterOnMissingField {
+        return Err(Error::filter_on_missing_field(
             filter,
-            input: input.name.clone(),
-            format: input.format.name(),
+            input.name.clone(),
+            input.format.name(),
             field,
-        });
+        ));
     }
     let is_other = |part: &&Part| !format.takes_units_of(part.input.format);
     if let Some(other) = plan.references.iter().find(is_other).filter(|_| key == DedupKey::Bytes) {
         let (first, second) = (plan.parts[0].input.name.clone(), other.input.name.clone());
-        return Err(PlanError::DifferentFormats { first, second });
+        return Err(Error::different_formats(first, second));
     }
     plan.check_twice("records are compared in one reading and written in another")
 }
 
 /// Checks that equal records may say different things, and their format has a place for what they say together.
-fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
+fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), Error> {
     let format = plan.format();
     if format.has_single_records() && matches!(key, DedupKey::Content | DedupKey::Bytes) {
-        return Err(PlanError::NothingToAverage { key: key.name() });
+        return Err(Error::usage(format!(
+            "records that are equal by --key {} say the same, and --average has nothing to do; compare by position or \
+         position+move",
+            key.name()
+        )));
     }
     if !format.has_single_records() || !format.fields().contains(Field::EvalCp) {
-        return Err(PlanError::NotAveraged { input: plan.parts[0].input.name.clone(), format });
+        return Err(Error::usage(format!(
+            "--average cannot be asked of {}: {format} holds {}",
+            plan.parts[0].input.name,
+            if format.has_single_records() {
+                "no evaluations; without it the first of equal records is written"
+            } else {
+                "games or groups that are moved as wholes; `kyokumen convert` makes records of them, as psv or hcpe"
+            }
+        )));
     }
     Ok(())
 }
@@ -264,7 +279,7 @@ fn write(
     averages: Option<Averages>,
     sinks: &mut Sinks,
     control: &mut RunControl<'_>,
-) -> Result<(u64, Option<AverageCounts>), OperationError> {
+) -> Result<(u64, Option<AverageCounts>), Error> {
     let mut relabelling = averages.map(|averages| averages.seal(plan)).transpose()?;
     let mut bad = omitted.bad.ascending()?;
     let mut repeated = omitted.repeated.ascending()?;

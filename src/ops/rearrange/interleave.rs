@@ -12,19 +12,18 @@ use super::account::FinishedOperation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
-use crate::engine::error::RunError;
 use crate::engine::prefetch::Prefetch;
 use crate::engine::progress::Progress;
+use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
-use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::counts::Counts;
-use crate::records::plan_error::PlanError;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
+use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source};
 use crate::records::stream::Stream;
 use crate::storage::caught_panic::CaughtPanic;
+use crate::storage::quantity::quantity;
 use crate::storage::value_error::ParseValueError;
 
 /// The most and the fewest records that are read at a time of each input, as memory allows.
@@ -86,14 +85,16 @@ impl Until {
 }
 
 /// Checks that the weights go with the inputs, or that the inputs can be counted if there are none.
-fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), PlanError> {
+fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), Error> {
     let inputs = plan.parts.len();
     match weights {
         None => plan.check_twice("without --weights the records of each input are counted first"),
         Some(Weights(weights)) if weights.len() == inputs => Ok(()),
-        Some(Weights(weights)) => {
-            Err(PlanError::WeightsOfInputs { weights: weights.len(), inputs })
-        }
+        Some(Weights(weights)) => Err(Error::usage(format!(
+            "{} for {}: there must be one for each",
+            quantity(weights.len(), "weight"),
+            quantity(inputs, "input")
+        ))),
     }
 }
 
@@ -101,7 +102,7 @@ fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), PlanErro
 /// so that every mixture is as likely as any other. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn interleave(
     plan: &RearrangePlan,
     weights: Option<&Weights>,
@@ -109,7 +110,7 @@ pub fn interleave(
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     check(plan, weights)?;
     // Dropped last, when outputs that are not whole are gone.
     let _folders = plan.create_folder()?;
@@ -171,11 +172,11 @@ struct Interleaver {
 }
 
 impl Interleaver {
-    fn run(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), OperationError> {
+    fn run(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), Error> {
         let mut goes_on = true;
         while goes_on {
             if cancel.load(Ordering::Relaxed) {
-                return Err(RunError::Interrupted.into());
+                return Err(Error::interrupted());
             }
             let mut encoded = EncodedUnits::default();
             for _ in 0..WRITTEN_UNITS {
@@ -198,7 +199,7 @@ impl Interleaver {
         &mut self,
         encoded: &mut EncodedUnits,
         cancel: &AtomicBool,
-    ) -> Result<bool, OperationError> {
+    ) -> Result<bool, Error> {
         // What counts for nothing, a game without moves, may be left when nothing else is.
         let drawn =
             self.draws.draw().or_else(|| self.readers.iter().position(|reader| !reader.at_end));
@@ -230,10 +231,10 @@ struct InputReader {
     read: PartRead,
 }
 
-type ReadBlock = Result<(Option<(ProcessedBlock, BlockUnits)>, PartRead), SourceError>;
+type ReadBlock = Result<(Option<(ProcessedBlock, BlockUnits)>, PartRead), Error>;
 
 impl InputReader {
-    fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, OperationError> {
+    fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, Error> {
         let (part, to, on_error) = (part.clone(), plan.format(), plan.on_error);
         let share = plan.resources.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
@@ -247,7 +248,7 @@ impl InputReader {
                 }
             })
         });
-        let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(RunError::Threads)?;
+        let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(Error::threads)?;
         let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256: None };
         Ok(Self { blocks, units: BlockUnits::default(), next: 0, at_end: false, read })
     }
@@ -258,11 +259,11 @@ impl InputReader {
         sinks: &mut Sinks,
         counts: &mut Counts,
         cancel: &AtomicBool,
-    ) -> Result<bool, OperationError> {
+    ) -> Result<bool, Error> {
         while !self.at_end {
             let ended_early = || CaughtPanic::new("the end of an input is missing");
             let read_block = self.blocks.next_unless(cancel)?;
-            let read_block = read_block.ok_or_else(|| RunError::ReaderPanicked(ended_early()))?;
+            let read_block = read_block.ok_or_else(|| Error::reader_panicked(&ended_early()))?;
             let (block, read) = read_block?;
             self.read = read;
             let Some((processed, units)) = block else {
@@ -274,7 +275,7 @@ impl InputReader {
             }
             let mut processed = processed.with_tallies();
             if let Some(bad) = processed.stopped_by.take() {
-                return Err(RunError::BadRecord(bad).into());
+                return Err(Error::from(bad));
             }
             // What is kept is counted when it is written.
             counts.add(&Counts { kept: 0, ..processed.counts });

@@ -1,11 +1,11 @@
 //! Numbers of records, more than memory holds, asked for in ascending order.
 
+use crate::error::Error;
 use std::vec;
 
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, Partition, PartitionReader, PartitionWriter};
 use super::plan::Resources;
-use crate::ops::error::OperationError;
 
 /// Numbers while they are gathered, each with a value of so many bytes.
 pub(super) struct NumberedValues<const LEN: usize> {
@@ -19,7 +19,7 @@ pub(super) type RecordNumbers = NumberedValues<0>;
 
 impl NumberedValues<0> {
     /// Adds numbers in any order, none of which is there.
-    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), OperationError> {
+    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), Error> {
         self.add_values(numbers.iter().map(|&number| (number, [])))
     }
 }
@@ -36,7 +36,7 @@ impl<const LEN: usize> NumberedValues<LEN> {
     pub(super) fn add_values(
         &mut self,
         values: impl Iterator<Item = (u64, [u8; LEN])>,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         let mut items = KeyedItems::default();
         for (number, value) in values {
             items.push(number << self.shift, &value, Some(LEN));
@@ -48,7 +48,7 @@ impl<const LEN: usize> NumberedValues<LEN> {
     }
 
     /// All of them.
-    pub(super) fn ascending(self) -> Result<AscendingValues<LEN>, OperationError> {
+    pub(super) fn ascending(self) -> Result<AscendingValues<LEN>, Error> {
         let (partitions, shift) = (self.partitions.seal()?.partitions(), self.shift);
         Ok(AscendingValues { partitions, shift, current: Vec::new().into_iter() })
     }
@@ -63,17 +63,14 @@ pub(super) struct AscendingValues<const LEN: usize> {
 
 impl AscendingValues<0> {
     /// The first of them from a number on, which is not smaller than any that was asked for before.
-    pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, OperationError> {
+    pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, Error> {
         Ok(self.value_from(number)?.map(|(number, [])| number))
     }
 }
 
 impl<const LEN: usize> AscendingValues<LEN> {
     /// The first of them from a number on, which is not smaller than any that was asked for before, and its value.
-    pub(super) fn value_from(
-        &mut self,
-        number: u64,
-    ) -> Result<Option<(u64, [u8; LEN])>, OperationError> {
+    pub(super) fn value_from(&mut self, number: u64) -> Result<Option<(u64, [u8; LEN])>, Error> {
         loop {
             match self.current.as_slice().first() {
                 Some(&next) if next.0 >= number => return Ok(Some(next)),
@@ -86,7 +83,7 @@ impl<const LEN: usize> AscendingValues<LEN> {
         }
     }
 
-    fn sorted(&self, partition: &Partition) -> Result<Vec<(u64, [u8; LEN])>, OperationError> {
+    fn sorted(&self, partition: &Partition) -> Result<Vec<(u64, [u8; LEN])>, Error> {
         let mut items = KeyedItems::default();
         partition.read(&mut items)?;
         let starts = items.starts(Some(LEN));

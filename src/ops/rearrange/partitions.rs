@@ -4,6 +4,7 @@
 //! order there, a larger one is laid into partitions by the next bits. While everything fits, nothing is
 //! written to disk. This is the distribution sort of Knuth, The Art of Computer Programming, volume 3, 5.4.9.
 
+use crate::error::Error;
 use std::sync::Arc;
 
 use super::partitioned::{
@@ -11,7 +12,6 @@ use super::partitioned::{
 };
 use super::plan::Resources;
 use super::spill::Spill;
-use crate::ops::error::OperationError;
 
 /// The share of the user's memory, in eighths, that items may take before they are written to disk. The
 /// rest is for blocks and partitions under way.
@@ -83,7 +83,7 @@ impl PartitionWriter {
     }
 
     /// Adds items behind all that came before.
-    pub(super) fn add(&mut self, partitioned: PartitionedItems) -> Result<(), OperationError> {
+    pub(super) fn add(&mut self, partitioned: PartitionedItems) -> Result<(), Error> {
         self.buffered_bytes += partitioned.size();
         self.items += partitioned.len();
         self.buffered.push(partitioned);
@@ -100,7 +100,7 @@ impl PartitionWriter {
         self.items
     }
 
-    fn spill_buffered(&mut self) -> Result<(), OperationError> {
+    fn spill_buffered(&mut self) -> Result<(), Error> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.resources.folder())?),
@@ -118,7 +118,7 @@ impl PartitionWriter {
     }
 
     /// Nothing more is added.
-    pub(super) fn seal(mut self) -> Result<SealedPartitions, OperationError> {
+    pub(super) fn seal(mut self) -> Result<SealedPartitions, Error> {
         // Buckets that are under way from now on need memory, too.
         let in_flight =
             size_in_memory(self.largest()) * self.resources.partitions_in_flight() as u64;
@@ -187,7 +187,7 @@ impl SealedPartitions {
         (is_large || items > NUMBER_MASK) && can_be_split
     }
 
-    fn read(&self, partition: usize, items: &mut KeyedItems) -> Result<(), OperationError> {
+    fn read(&self, partition: usize, items: &mut KeyedItems) -> Result<(), Error> {
         let (count, bytes) = self.count(partition);
         items.keys.reserve(count as usize);
         items.bytes.reserve(bytes as usize);
@@ -204,7 +204,7 @@ impl SealedPartitions {
     }
 
     /// Lays a partition into partitions.
-    fn repartition(&self, partition: usize) -> Result<Self, OperationError> {
+    fn repartition(&self, partition: usize) -> Result<Self, Error> {
         let level = self.level + 1;
         let mut partitions =
             PartitionWriter::on_level(&self.resources, self.len, level, MemoryShare::REPARTITION);
@@ -232,12 +232,12 @@ pub(super) struct Partition {
 
 impl Partition {
     /// Puts what is in it behind other items, in the order in which it came.
-    pub(super) fn read(&self, items: &mut KeyedItems) -> Result<(), OperationError> {
+    pub(super) fn read(&self, items: &mut KeyedItems) -> Result<(), Error> {
         self.store.read(self.partition, items)
     }
 
     /// The keys of what is in it, in the order in which it came.
-    pub(super) fn keys(&self) -> Result<Vec<u64>, OperationError> {
+    pub(super) fn keys(&self) -> Result<Vec<u64>, Error> {
         let mut items = KeyedItems::default();
         self.read(&mut items)?;
         Ok(items.keys)
@@ -256,7 +256,7 @@ pub(super) struct PartitionReader {
 }
 
 impl Iterator for PartitionReader {
-    type Item = Result<Partition, OperationError>;
+    type Item = Result<Partition, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

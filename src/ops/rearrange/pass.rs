@@ -8,7 +8,7 @@ use super::plan::RearrangePlan;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedPass, pass};
-use crate::ops::error::OperationError;
+use crate::error::Error;
 use crate::records::bad_record::BadPolicy;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
@@ -44,9 +44,9 @@ pub(super) fn read<T: Send + 'static>(
     sinks: &mut Sinks,
     checksums: Checksums,
     worker: BlockFunction<T>,
-    take: impl FnMut(&mut ProcessedBlock, T) -> Result<(), OperationError>,
+    take: impl FnMut(&mut ProcessedBlock, T) -> Result<(), Error>,
     control: &mut RunControl<'_>,
-) -> Result<CompletedPass, OperationError> {
+) -> Result<CompletedPass, Error> {
     let job = Job {
         checksums: checksums == Checksums::Wanted,
         waiting_blocks: WAITING_BLOCKS,
@@ -70,11 +70,11 @@ pub(super) struct InputCounts {
 pub(super) fn count(
     plan: &RearrangePlan,
     control: &mut RunControl<'_>,
-) -> Result<Vec<InputCounts>, OperationError> {
+) -> Result<Vec<InputCounts>, Error> {
     if plan.parts.iter().all(|part| can_be_computed(&part.input)) {
         let records = plan.parts.iter().map(|part| count_records(&part.input));
         let input_counts = |all| InputCounts { all, written: all };
-        return Ok(records.map(|records| records.map(input_counts)).collect::<Result<_, _>>()?);
+        return records.map(|records| records.map(input_counts)).collect::<Result<_, _>>();
     }
     control.progress.begin("counting", plan.records);
     let mut counts = vec![InputCounts::default(); plan.parts.len()];

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use super::spill::Spill;
+use crate::error::Error;
 use crate::format::Format;
 use crate::format::move16::Dialect;
-use crate::ops::error::OperationError;
 use crate::records::account::InputIdentity;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
@@ -18,10 +18,9 @@ use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
 use crate::records::opening::{Unreadable, check_compression, check_folder, side_outputs, stem};
-use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Input, Part, SourceError};
+use crate::records::source::{Input, Part};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::files::NewFolders;
@@ -53,7 +52,7 @@ impl Resources {
     }
 
     /// Checks now what else would show when memory is full.
-    pub(super) fn check_folder(&self) -> Result<(), OperationError> {
+    pub(super) fn check_folder(&self) -> Result<(), Error> {
         Spill::create(&self.folder()).map(drop)
     }
 
@@ -133,8 +132,8 @@ impl RearrangePlan {
     /// An operation with one output.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn new(request: RearrangeRequest) -> Result<Self, PlanError> {
+    /// [`Error`] with what is wrong.
+    pub fn new(request: RearrangeRequest) -> Result<Self, Error> {
         let inputs = inputs(&request)?;
         let references = match &*request.references {
             [] => Vec::new(),
@@ -175,18 +174,18 @@ impl RearrangePlan {
     /// An operation whose output is cut into so many parts.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, PlanError> {
+    /// [`Error`] with what is wrong.
+    pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, Error> {
         Self::in_uncounted_parts(request)?.with_parts(parts)
     }
 
     /// The same where the number of parts is not known yet.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn in_uncounted_parts(request: RearrangeRequest) -> Result<Self, PlanError> {
+    /// [`Error`] with what is wrong.
+    pub fn in_uncounted_parts(request: RearrangeRequest) -> Result<Self, Error> {
         if request.output == Path::new("-") {
-            return Err(PlanError::NotAFolder { folder: request.output });
+            return Err(Error::not_a_folder(request.output));
         }
         let inputs = inputs(&request)?;
         let RearrangeRequest { output: folder, name, to, force, on_error, resources, .. } = request;
@@ -220,10 +219,10 @@ impl RearrangePlan {
     /// The plan with so many parts, if it is one with parts.
     ///
     /// # Errors
-    /// [`PlanError`] if their names are taken.
-    pub(super) fn with_parts(mut self, parts: u32) -> Result<Self, PlanError> {
+    /// [`Error`] if their names are taken.
+    pub(super) fn with_parts(mut self, parts: u32) -> Result<Self, Error> {
         if parts > MAX_PARTS {
-            return Err(PlanError::MoreParts { parts, most: MAX_PARTS });
+            return Err(Error::usage(format!("{parts} parts are more than {MAX_PARTS}")));
         }
         let Some(PartNames { folder, stem, force }) = &self.part_names else { return Ok(self) };
         let to = self.to;
@@ -242,7 +241,7 @@ impl RearrangePlan {
     }
 
     /// The plan with its inputs, if they go together with the outputs.
-    fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, PlanError> {
+    fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, Error> {
         let Selection { parts, records, .. } = select_records(inputs, None, None, None)?;
         let plan = Self { parts, records, ..self };
         plan.check_places(force)?;
@@ -254,7 +253,7 @@ impl RearrangePlan {
     }
 
     /// Whether nothing is written over an input or, without force, over anything else.
-    fn check_places(&self, force: bool) -> Result<(), PlanError> {
+    fn check_places(&self, force: bool) -> Result<(), Error> {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
         let claims =
             outputs().map(FileClaim::output).chain(self.manifest.iter().map(FileClaim::file));
@@ -273,12 +272,9 @@ impl RearrangePlan {
     }
 
     /// Makes the folder of the outputs.
-    pub(super) fn create_folder(&self) -> Result<NewFolders, OperationError> {
+    pub(super) fn create_folder(&self) -> Result<NewFolders, Error> {
         let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
-        NewFolders::create(folder).map_err(|source| OperationError::Folder {
-            folder: folder.display().to_string(),
-            source,
-        })
+        NewFolders::create(folder).map_err(|source| Error::io("create the folder", folder, source))
     }
 
     /// What the inputs are, as far as that shows without reading them.
@@ -289,36 +285,38 @@ impl RearrangePlan {
     /// Whether the inputs are what they were.
     ///
     /// # Errors
-    /// [`SourceError::Changed`] for the first one that is not.
-    pub(super) fn check_same(&self, before: &[InputIdentity]) -> Result<(), SourceError> {
+    /// [`Error`] for the first one that is not.
+    pub(super) fn check_same(&self, before: &[InputIdentity]) -> Result<(), Error> {
         let now = self.identities();
         let changed = before.iter().zip(&now).find(|(before, now)| before != now);
-        changed
-            .map_or(Ok(()), |(before, _)| Err(SourceError::Changed { input: before.file.clone() }))
+        changed.map_or(Ok(()), |(before, _)| Err(Error::changed_while_read(before.file.clone())))
     }
 
     /// Whether the inputs can be read twice.
     ///
     /// # Errors
-    /// [`PlanError::ReadOnce`] if not.
-    pub(super) fn check_twice(&self, why: &'static str) -> Result<(), PlanError> {
+    /// [`Error`] if not.
+    pub(super) fn check_twice(&self, why: &'static str) -> Result<(), Error> {
         check_twice(self.parts.iter().map(|part| &part.input), why)
     }
 }
 
 /// The inputs, all of one format; texts may differ in their encoding.
-fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
+fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
     let RearrangeRequest { inputs, from, dialect, on_error, .. } = request;
     let unreadable = Unreadable::under(Some(*on_error));
     let inputs = opening::inputs(inputs, *from, *dialect, unreadable)?;
-    let first = inputs.first().ok_or(PlanError::NoInput)?;
+    let first = inputs.first().ok_or_else(Error::no_input)?;
     if let Some(other) = inputs.iter().find(|input| !input.format.takes_units_of(first.format)) {
         let (first, second) = (first.name.clone(), other.name.clone());
-        return Err(PlanError::DifferentFormats { first, second });
+        return Err(Error::different_formats(first, second));
     }
     if let Some(other) = inputs.iter().find(|input| input.dialect != first.dialect) {
         let (first, second) = (first.name.clone(), other.name.clone());
-        return Err(PlanError::DifferentDialects { first, second });
+        return Err(Error::usage(format!(
+            "the moves of {first} and {second} are encoded differently; bring them to one encoding with \
+         `kyokumen convert --canonical`, or say with --dialect that they are the same"
+        )));
     }
     warn_of_mixed_streams(&inputs);
     Ok(inputs)
@@ -329,13 +327,16 @@ fn output_format(
     output: &Path,
     to: Option<FormatName>,
     format: Format,
-) -> Result<FormatName, PlanError> {
+) -> Result<FormatName, Error> {
     let name = output.to_string_lossy();
     let said = to.or_else(|| FormatName::from_file_name(&name));
     let mut to = said.unwrap_or(FormatName::plain(format));
     if !to.format.takes_units_of(format) {
         let output = name.into_owned();
-        return Err(PlanError::NotConverted { output, to: to.format, from: format });
+        return Err(Error::usage(format!(
+            "{output} would be {}, and the records are {format}; `kyokumen convert` converts them",
+            to.format
+        )));
     }
     if to.compression == Compression::None {
         to.compression = without_compression(&name).1;

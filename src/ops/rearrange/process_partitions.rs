@@ -6,9 +6,8 @@ use super::partitions::{Partition, SealedPartitions};
 use super::pass::RunControl;
 use super::plan::Resources;
 use super::sorted_partition::SortedPartition;
-use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
-use crate::ops::error::OperationError;
+use crate::error::Error;
 use crate::records::counts::Counts;
 
 /// Has `work` done on all partitions, each in order, and gives the results in order to `take`, which says of how
@@ -17,15 +16,15 @@ pub(super) fn process_partitions<T: Send + 'static>(
     sealed: SealedPartitions,
     resources: &Resources,
     work: impl Fn(&SortedPartition) -> T + Send + Sync + 'static,
-    mut take: impl FnMut(T) -> Result<u64, OperationError>,
+    mut take: impl FnMut(T) -> Result<u64, Error>,
     control: &mut RunControl<'_>,
-) -> Result<(), OperationError> {
+) -> Result<(), Error> {
     let parallelism = Parallelism::new(resources.threads(), resources.partitions_in_flight());
     let mut shown = Counts::default();
     let work = move |sorted_partition: &mut SortedPartition,
-                     partition: Result<Partition, OperationError>| {
+                     partition: Result<Partition, Error>| {
         sorted_partition.load(&partition?)?;
-        Ok::<T, OperationError>(work(sorted_partition))
+        Ok::<T, Error>(work(sorted_partition))
     };
     in_order(
         sealed.partitions(),
@@ -34,7 +33,7 @@ pub(super) fn process_partitions<T: Send + 'static>(
         work,
         |done| {
             if control.cancel.load(Ordering::Relaxed) {
-                return Err(RunError::Interrupted.into());
+                return Err(Error::interrupted());
             }
             if let Some(done) = done {
                 shown.input += take(done?)?;

@@ -18,13 +18,12 @@ use super::pass::{Checksums, RunControl, block_worker, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
+use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
-use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::filters::{Probability, Sample};
-use crate::records::plan_error::PlanError;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::stream::Stream;
@@ -40,7 +39,7 @@ pub enum SampleSize {
 }
 
 /// Checks that the sample can be taken.
-fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), PlanError> {
+fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), Error> {
     match size {
         SampleSize::Count(_) => plan.check_twice("which units are taken shows when all are known"),
         SampleSize::Rate(_) => Ok(()),
@@ -50,14 +49,14 @@ fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), PlanError> {
 /// Takes a sample. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn sample(
     plan: &RearrangePlan,
     size: SampleSize,
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     check(plan, size)?;
     // Dropped last, when outputs that are not whole are gone.
     let _folders = plan.create_folder()?;
@@ -104,7 +103,7 @@ fn read_all(
     seed: u64,
     sinks: &mut Sinks,
     control: &mut RunControl<'_>,
-) -> Result<CompletedPass, OperationError> {
+) -> Result<CompletedPass, Error> {
     let choice = match size {
         SampleSize::Rate(probability) => SampleChoice::Rate(Sample { probability, seed }),
         SampleSize::Count(count) => SampleChoice::below(plan, count, seed, control)?,
@@ -155,7 +154,7 @@ impl SampleChoice {
         count: u64,
         seed: u64,
         control: &mut RunControl<'_>,
-    ) -> Result<Self, OperationError> {
+    ) -> Result<Self, Error> {
         control.progress.begin("counting", plan.records);
         // What is bad is set aside when records are written, unless it ends all.
         let on_error = match plan.on_error {

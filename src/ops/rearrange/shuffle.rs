@@ -20,9 +20,9 @@ use super::plan::RearrangePlan;
 use super::process_partitions::process_partitions;
 use super::sorted_partition::SortedPartition;
 use crate::engine::progress::Progress;
+use crate::error::Error;
 use crate::format::Format;
 use crate::jobs::operation_totals::OperationManifest;
-use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
 use crate::records::processing::ProcessedBlock;
@@ -33,13 +33,13 @@ use crate::records::stream::{EncodedRecords, Stream};
 /// Shuffles. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn shuffle(
     plan: &RearrangePlan,
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     // Dropped last, when outputs that are not whole are gone.
     let _folders = plan.create_folder()?;
     plan.resources.check_folder()?;

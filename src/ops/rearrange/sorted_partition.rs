@@ -2,7 +2,7 @@
 
 use super::partitioned::{ItemLen, KeyedItems, NUMBER_MASK, PARTITION_BITS, significant_bits};
 use super::partitions::Partition;
-use crate::ops::error::OperationError;
+use crate::error::Error;
 
 /// One partition after the other in the same memory.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct SortedPartition {
 
 impl SortedPartition {
     /// Reads a partition in the place of the one before.
-    pub(super) fn load(&mut self, partition: &Partition) -> Result<(), OperationError> {
+    pub(super) fn load(&mut self, partition: &Partition) -> Result<(), Error> {
         self.items.clear();
         self.len = partition.len();
         partition.read(&mut self.items)?;

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::partitioned::{ItemLen, KeyedItems, PARTITIONS, PartitionedItems};
-use crate::ops::error::OperationError;
+use crate::error::{Error, ErrorKind};
 use crate::storage::platform;
 
 /// A temporary file of partitions.
@@ -26,7 +26,7 @@ pub(super) struct Extent {
 }
 
 impl Spill {
-    pub(super) fn create(folder: &Path) -> Result<Self, OperationError> {
+    pub(super) fn create(folder: &Path) -> Result<Self, Error> {
         let file =
             tempfile::tempfile_in(folder).map_err(|source| error("create", folder, source))?;
         let (extents, folder) = (vec![Vec::new(); PARTITIONS], folder.to_owned());
@@ -38,7 +38,7 @@ impl Spill {
         &mut self,
         partition: usize,
         all: &[PartitionedItems],
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         let mut extent = Extent { offset: self.end, items: 0, bytes: 0 };
         let mut words = Vec::new();
         for (keys, _, bytes) in all.iter().map(|partitioned| partitioned.partition(partition)) {
@@ -86,7 +86,7 @@ impl Spill {
         extent: Extent,
         len: ItemLen,
         items: &mut KeyedItems,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         self.try_load(extent, len, items).map_err(|source| error("read", &self.folder, source))
     }
 
@@ -111,6 +111,13 @@ impl Spill {
     }
 }
 
-fn error(verb: &'static str, folder: &Path, source: io::Error) -> OperationError {
-    OperationError::Temporary { verb, folder: folder.to_owned(), source }
+fn error(verb: &'static str, folder: &Path, source: io::Error) -> Error {
+    Error::new(
+        ErrorKind::Io,
+        format!(
+            "cannot {verb} temporary files in {}; --tmp-dir says where they stand",
+            folder.display()
+        ),
+    )
+    .with_source(source)
 }

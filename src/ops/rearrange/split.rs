@@ -19,16 +19,16 @@ use super::pass::{Checksums, RunControl, count, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
+use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
-use crate::ops::error::OperationError;
 use crate::records::account::InputIdentity;
-use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::Sinks;
 use crate::storage::compression::{Compression, FRAME_RECORDS};
 use crate::storage::files;
 use crate::storage::memory::Memory;
 use crate::storage::open_files::allow_outputs;
+use crate::storage::quantity::quantity;
 
 /// Which part a unit goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -57,16 +57,22 @@ impl SplitBy {
 const TEXT_RECORD_BYTES: u64 = 100;
 
 /// Checks that as many files may be open as there are parts.
-fn check_files(plan: &RearrangePlan, files_of_each: u64) -> Result<(), PlanError> {
+fn check_files(plan: &RearrangePlan, files_of_each: u64) -> Result<(), Error> {
     let outputs = plan.outputs.iter().chain(&plan.side_outputs);
     let files = outputs.filter(|output| !files::is_object(&output.path)).count() as u64;
     let parts = plan.outputs.len();
-    let too_many = |most| PlanError::TooManyFiles { parts, most: most / files_of_each };
+    let too_many = |most| {
+        Error::usage(format!(
+            "{parts} parts are more than the {} files that this process may write at once; take larger ones, or raise the \
+         limit of the system (`ulimit -Hn`)",
+            most / files_of_each
+        ))
+    };
     allow_outputs(files * files_of_each).map_err(too_many)
 }
 
 /// Checks that the parts can be written.
-fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
+fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
     // A file that is being written is open twice: what was written goes to disk meanwhile.
     check_files(plan, if by == SplitBy::RoundRobin { 2 } else { 1 })?;
     match by {
@@ -80,7 +86,10 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
                 return Ok(());
             }
             let parts = u32::try_from(parts).unwrap_or(u32::MAX);
-            Err(PlanError::TooManyParts { parts, memory })
+            Err(Error::usage(format!(
+                "{} at once would take more than {memory} of --memory; allow more, or take ranges (--by ranges)",
+                quantity(parts, "part")
+            )))
         }
     }
 }
@@ -88,13 +97,13 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
 /// Splits into the parts of the plan. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn split(
     plan: &RearrangePlan,
     by: SplitBy,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     check(plan, by)?;
     let started = Instant::now();
     // Dropped last, when outputs that are not whole are gone.
@@ -116,13 +125,13 @@ pub fn split(
 /// but the last is so full that the next record or game has no room in it.
 ///
 /// # Errors
-/// [`OperationError`]; whatever had been written is removed.
+/// [`Error`]; whatever had been written is removed.
 pub fn split_up_to(
     plan: &RearrangePlan,
     limit: PartLimit,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     plan.check_twice("how many parts there are shows when all records have been measured")?;
     let started = Instant::now();
     let before = plan.identities();
@@ -145,7 +154,7 @@ fn write(
     settings: Vec<(&'static str, Value)>,
     (started, before): (Instant, &[InputIdentity]),
     control: &mut RunControl<'_>,
-) -> Result<OperationManifest, OperationError> {
+) -> Result<OperationManifest, Error> {
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let take = |_: &mut _, units: BlockUnits| parts.distribute(&units);
     let worker = unit_worker(plan, plan.on_error);
@@ -160,10 +169,7 @@ fn write(
 }
 
 /// Number of the record behind each part, if parts are ranges of all records.
-fn ends(
-    plan: &RearrangePlan,
-    control: &mut RunControl<'_>,
-) -> Result<VecDeque<u64>, OperationError> {
+fn ends(plan: &RearrangePlan, control: &mut RunControl<'_>) -> Result<VecDeque<u64>, Error> {
     let total = count(plan, control)?.iter().map(|input| input.all).sum();
     let parts = plan.outputs.len() as u32;
     let shards = (1..=parts).filter_map(|index| Shard::new(index, parts));

@@ -12,9 +12,10 @@ use super::histogram::{Bins, Distribution};
 use super::outcomes::{Outcomes, WinRate};
 use super::squares::SquaresReport;
 use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Tally};
+use crate::error::Error;
 use crate::format::{GameResult, Warning};
 use crate::records::account::{InputEntry, input_entry};
-use crate::records::counts::{Condition, Counts, ImbalanceError, equal};
+use crate::records::counts::{Condition, Counts, equal};
 use crate::records::source::{Part, PartRead};
 use crate::shogi::{Color, HandKind, Piece, PieceKind};
 
@@ -194,8 +195,8 @@ impl StatsReport {
     /// Checks that every record read is accounted for.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
+    /// [`Error`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Error> {
         let filtered: u64 = self.filtered.values().sum();
         let told = self.good + self.bad + self.comments + filtered;
         equal("records read", self.records, "good + bad + comments + filtered", told)?;

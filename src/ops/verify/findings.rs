@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::plan::VerifyPlan;
+use crate::error::Error;
 use crate::records::account::{OutputEntry, output_entry};
-use crate::records::counts::{Counts, ImbalanceError, equal};
+use crate::records::counts::{Counts, equal};
 use crate::records::sink::WrittenOutput;
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
@@ -138,8 +139,8 @@ impl VerifyReport {
     /// Checks that every record read is accounted for, and stands in one of the files.
     ///
     /// # Errors
-    /// [`ImbalanceError`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
+    /// [`Error`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Error> {
         let judged = self.good + self.bad + self.comments;
         equal("records read", self.records, "good + bad + comments", judged)?;
         if self.outputs.is_empty() {

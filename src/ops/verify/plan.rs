@@ -4,15 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
 use crate::format::Format;
 use crate::format::move16::Dialect;
-use crate::ops::error::OperationError;
 use crate::records::claims::{FileClaim, FileClaims, check_absence};
-use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
 use crate::records::opening;
 use crate::records::opening::{Unreadable, check_folder, stem};
-use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
 use crate::records::source::{Input, Part};
@@ -58,15 +56,15 @@ pub struct VerifyPlan {
     pub(super) limit: Option<u64>,
     folder: Option<PathBuf>,
     /// Why the content is not read in the format that the name says.
-    pub(super) contradiction: Option<ContentError>,
+    pub(super) contradiction: Option<String>,
 }
 
 impl VerifyPlan {
     /// Checks a request and makes a plan for each of its inputs. Creates nothing.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
+    /// [`Error`] with what is wrong.
+    pub fn new(request: VerifyRequest) -> Result<Vec<Self>, Error> {
         let VerifyRequest { inputs, from, dialect, limit, quarantine: folder, .. } = request;
         let VerifyRequest { force, strict, threads, .. } = request;
         let opened = opening::inputs_or_errors(&inputs, from, dialect, Unreadable::Accepted)?;
@@ -81,26 +79,25 @@ impl VerifyPlan {
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
             let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
             let (part, folder) = (Part::whole(input), folder.clone());
-            let contradiction = contradictions.next().flatten();
+            let contradiction = contradictions.next().flatten().map(|error| error.to_string());
             Ok(Self { part, records, outputs, strict, threads, limit, folder, contradiction })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
 
-    pub(super) fn create_folder(&self) -> Result<Option<NewFolders>, OperationError> {
+    pub(super) fn create_folder(&self) -> Result<Option<NewFolders>, Error> {
         let Some(folder) = &self.folder else { return Ok(None) };
-        NewFolders::create(folder).map(Some).map_err(|source| OperationError::Folder {
-            folder: folder.display().to_string(),
-            source,
-        })
+        NewFolders::create(folder)
+            .map(Some)
+            .map_err(|source| Error::io("create the folder", folder, source))
     }
 }
 
 /// The inputs, and what contradicts the name of each.
 fn named_inputs(
     paths: &[PathBuf],
-    opened: Vec<Result<Input, ContentError>>,
-) -> (Vec<Input>, impl Iterator<Item = Option<ContentError>>) {
+    opened: Vec<Result<Input, Error>>,
+) -> (Vec<Input>, impl Iterator<Item = Option<Error>>) {
     let named = |path: &Path| {
         let format = FormatName::from_file_name(&text_of(path));
         Input::named(path, format.unwrap_or(FormatName::plain(Format::Hcp)))
@@ -122,7 +119,7 @@ fn outputs(
     inputs: &[Input],
     mut claims: FileClaims,
     force: bool,
-) -> Result<Vec<Vec<OutputPlan>>, PlanError> {
+) -> Result<Vec<Vec<OutputPlan>>, Error> {
     check_folder(folder)?;
     let outputs: Vec<Vec<OutputPlan>> =
         inputs.iter().map(|input| outputs_of(folder, input)).collect::<Result<_, _>>()?;
@@ -130,7 +127,10 @@ fn outputs(
     let mut sorted: Vec<&PathBuf> = paths().collect();
     sorted.sort_unstable();
     if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
-        return Err(PlanError::SameOutput { output: (*output).clone() });
+        return Err(Error::usage(format!(
+            "two inputs would both be written to {}",
+            (*output).display()
+        )));
     }
     claims.write(outputs.iter().flatten().map(FileClaim::output))?;
     if !force {
@@ -139,7 +139,7 @@ fn outputs(
     Ok(outputs)
 }
 
-fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError> {
+fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, Error> {
     let stem = stem(None, std::slice::from_ref(input))?;
     let compression = match input.compression {
         Compression::Zstd => Compression::Zstd,

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
-use thiserror::Error;
 
-use crate::format::proof_file::{ProofClaim, ProofFileError, ProofReader};
-use crate::mate::proof::{ProofCheckError, check};
+use crate::error::Error;
+use crate::format::proof_file::{ProofClaim, ProofReader};
+use crate::mate::proof::check;
 use crate::storage::files;
 
 /// What a file proves.
@@ -32,63 +32,28 @@ pub struct ProofsReport {
     pub longest_plies: u16,
 }
 
-/// Why a file of proofs does not prove what it says.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum VerifyProofsError {
-    /// It is not there, or not to be read.
-    #[error("cannot open {file}")]
-    Open {
-        /// The file.
-        file: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It is no file of proofs, or cut off.
-    #[error("{file}")]
-    Read {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        source: ProofFileError,
-    },
-    /// A proof has a fault.
-    #[error("{file}: proof {number}")]
-    Fault {
-        /// The file.
-        file: String,
-        /// Number of the proof, from 0.
-        number: u64,
-        /// The fault.
-        source: ProofCheckError,
-    },
-    /// Threads could not be started.
-    #[error("cannot start threads")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-}
-
 /// Checks all proofs of a file, zstd-compressed if its name ends in `.zst`, by the rule book; `-` is standard input.
 /// `threads` is 0 for as many as the machine runs at once.
 ///
 /// # Errors
-/// [`VerifyProofsError`] with the first fault.
-pub fn verify_proofs(path: &Path, threads: usize) -> Result<ProofsReport, VerifyProofsError> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+/// [`Error`] with the first fault.
+pub fn verify_proofs(path: &Path, threads: usize) -> Result<ProofsReport, Error> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::threads(io::Error::other(error)))?;
     pool.install(|| checked(path))
 }
 
-fn checked(path: &Path) -> Result<ProofsReport, VerifyProofsError> {
+fn checked(path: &Path) -> Result<ProofsReport, Error> {
     let file = path.display().to_string();
     let mut report = ProofsReport { file: file.clone(), ..ProofsReport::default() };
-    let input =
-        open(path).map_err(|source| VerifyProofsError::Open { file: file.clone(), source })?;
+    let input = open(path).map_err(|source| Error::io("open", &file, source))?;
     for proof in ProofReader::new(input) {
         let proof =
-            proof.map_err(|source| VerifyProofsError::Read { file: file.clone(), source })?;
-        check(&proof).map_err(|source| VerifyProofsError::Fault {
-            file: file.clone(),
-            number: report.proofs,
-            source,
+            proof.map_err(|source| Error::invalid(&*file).in_file(&file).with_source(source))?;
+        check(&proof).map_err(|source| {
+            Error::invalid(format!("{file}: proof {}", report.proofs))
+                .in_file(&file)
+                .with_source(source)
         })?;
         report.proofs += 1;
         match proof.head().claim {

@@ -5,10 +5,11 @@
 
 use std::io::{BufReader, Seek, Write};
 
+use super::OutputPlan;
 use super::encoder::HashingWriter;
 use super::partial::Partial;
 use super::target::Target;
-use super::{OutputPlan, SinkError, io_error};
+use crate::error::Error;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 use crate::storage::table::packed_row::Rows;
@@ -31,10 +32,10 @@ pub(super) fn build_table(
     rows: (&Partial, u64),
     with_checksum: bool,
     wants_stop: &mut dyn FnMut() -> bool,
-) -> Result<BuiltTable, SinkError> {
+) -> Result<BuiltTable, Error> {
     let (partial, expected) = rows;
     let reading = |source| partial.error("read", source);
-    let writing = |source| io_error("write", &plan.path, source);
+    let writing = |source| Error::io("write", &plan.path, source);
     let mut file = partial.file.try_clone().map_err(reading)?;
     file.rewind().map_err(reading)?;
     let mut rows = Rows::new(BufReader::new(file));
@@ -48,11 +49,11 @@ pub(super) fn build_table(
         writer.push(&row).map_err(writing)?;
         made += 1;
         if made % WATCH_EVERY_ROWS == 0 && wants_stop() {
-            return Err(SinkError::Interrupted);
+            return Err(Error::interrupted());
         }
     }
     if made != expected {
-        return Err(SinkError::NotAsLeft { path: partial.path().to_owned() });
+        return Err(Error::output_not_as_left(partial.path()));
     }
     let finished = writer.finish().and_then(|mut output| {
         output.flush()?;

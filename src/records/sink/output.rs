@@ -10,7 +10,8 @@ use super::deferred_table::{BuiltTable, build_table};
 use super::encoder::{BoxedWriter, Encoder, HashingWriter};
 use super::partial::Partial;
 use super::target::Target;
-use super::{OutputPlan, SinkError, WrittenOutput, encoder, io_error};
+use super::{OutputPlan, WrittenOutput, encoder};
+use crate::error::Error;
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
@@ -65,7 +66,7 @@ pub(super) struct FinishedOutput {
 }
 
 impl Output {
-    pub(super) fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
+    pub(super) fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, Error> {
         let target = (!plan.is_stream).then(|| Target::create(&plan.written_path())).transpose()?;
         let encoder = match &target {
             Some(target) => target.writer(),
@@ -74,9 +75,9 @@ impl Output {
         .and_then(|writer| {
             Encoder::new(HashingWriter::new(writer, with_checksum), plan.compression)
         });
-        let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
+        let mut encoder = encoder.map_err(|source| Error::io("open", &plan.path, source))?;
         let headed = encoder.write_all(plan.header);
-        headed.map_err(|source| io_error("write", &plan.path, source))?;
+        headed.map_err(|source| Error::io("write", &plan.path, source))?;
         Ok(Self {
             plan: plan.clone(),
             encoder,
@@ -90,13 +91,13 @@ impl Output {
     }
 
     /// Goes on where an interrupted run stood; what that wrote behind this place is cut off.
-    pub(super) fn resume(plan: &OutputPlan, state: OutputState) -> Result<Self, SinkError> {
+    pub(super) fn resume(plan: &OutputPlan, state: OutputState) -> Result<Self, Error> {
         let partial = Partial::reopen(&plan.written_path())?;
         let failed = |source| partial.error("read", source);
         let (bytes, checksum) = checksum_of(&partial, state.bytes).map_err(failed)?;
         let sha256 = checksum.sum();
         if bytes != state.bytes || sha256 != state.sha256 {
-            return Err(SinkError::NotAsLeft { path: partial.path().to_owned() });
+            return Err(Error::output_not_as_left(partial.path()));
         }
         // Reading ended behind the last byte that counts: there the writer goes on.
         let encoder = partial.file.set_len(bytes).and_then(|()| partial.writer());
@@ -118,8 +119,8 @@ impl Output {
         })
     }
 
-    pub(super) fn write(&mut self, encoded: &EncodedRecords) -> Result<(), SinkError> {
-        self.try_write(encoded).map_err(|source| io_error("write", &self.plan.path, source))
+    pub(super) fn write(&mut self, encoded: &EncodedRecords) -> Result<(), Error> {
+        self.try_write(encoded).map_err(|source| Error::io("write", &self.plan.path, source))
     }
 
     fn try_write(&mut self, encoded: &EncodedRecords) -> io::Result<()> {
@@ -162,13 +163,13 @@ impl Output {
     }
 
     /// How far it has come, once all of that is on disk.
-    pub(super) fn sync(&mut self) -> Result<OutputState, SinkError> {
+    pub(super) fn sync(&mut self) -> Result<OutputState, Error> {
         let flushed = self.encoder.flush().and_then(|flushed| {
             self.target.as_ref().map_or(Ok(()), Target::sync_data)?;
             Ok(flushed)
         });
         let encoder::EncoderState { bytes, sha256, frames, open } =
-            flushed.map_err(|source| io_error("write", &self.plan.path, source))?;
+            flushed.map_err(|source| Error::io("write", &self.plan.path, source))?;
         Ok(OutputState {
             stream: self.plan.stream,
             records: self.records,
@@ -191,9 +192,9 @@ impl Output {
     pub(super) fn finish(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
-    ) -> Result<FinishedOutput, SinkError> {
+    ) -> Result<FinishedOutput, Error> {
         let Self { plan, encoder, target, with_checksum, records, .. } = self;
-        let failed = |source| io_error("write", &plan.path, source);
+        let failed = |source| Error::io("write", &plan.path, source);
         let (bytes, sha256) = encoder.finish().map_err(failed)?;
         let (target, rows, bytes, sha256) = match (plan.deferred_table, target) {
             (Some(deferred_table), Some(Target::File(rows))) => {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::background_sync::BackgroundSync;
-use super::{SinkError, io_error};
+use crate::error::Error;
 use crate::storage::lock::lock_if_free;
 use crate::storage::{own_files, platform};
 
@@ -31,7 +31,7 @@ pub(crate) struct Partial {
 
 impl Partial {
     /// An empty file.
-    pub(crate) fn create(final_path: &Path) -> Result<Self, SinkError> {
+    pub(crate) fn create(final_path: &Path) -> Result<Self, Error> {
         let partial = Self::open(final_path, "create", true)?;
         // What another run left behind is emptied only when the lock shows that the run is over.
         partial.file.set_len(0).map_err(|source| partial.error("create", source))?;
@@ -39,24 +39,24 @@ impl Partial {
     }
 
     /// The file of an interrupted run. It is kept, whatever happens to this one.
-    pub(super) fn reopen(final_path: &Path) -> Result<Self, SinkError> {
+    pub(super) fn reopen(final_path: &Path) -> Result<Self, Error> {
         let mut partial = Self::open(final_path, "open", false)?;
         partial.keep();
         Ok(partial)
     }
 
-    fn open(final_path: &Path, verb: &'static str, create: bool) -> Result<Self, SinkError> {
+    fn open(final_path: &Path, verb: &'static str, create: bool) -> Result<Self, Error> {
         let path = partial_path(final_path);
         let file = own_files::open_own(&path, create);
-        let file = file.map_err(|source| io_error(verb, &path, source))?;
+        let file = file.map_err(|source| Error::io(verb, &path, source))?;
         match lock_if_free(&file) {
-            Err(TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),
+            Err(TryLockError::WouldBlock) => return Err(Error::busy(path)),
             // Some network file systems know no locks; the names of a run are its own there.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
         if !path.exists() {
             // Renamed or removed by its owner between our opening and our locking.
-            return Err(SinkError::Busy { path });
+            return Err(Error::busy(path));
         }
         Ok(Self { file, path, final_path: final_path.to_owned(), is_kept: false })
     }
@@ -87,15 +87,15 @@ impl Partial {
     }
 
     /// Gives it its final name.
-    pub(crate) fn commit(mut self) -> Result<(), SinkError> {
+    pub(crate) fn commit(mut self) -> Result<(), Error> {
         platform::rename(&self.path, &self.final_path)
             .map_err(|source| self.error("rename", source))?;
         self.keep();
         Ok(())
     }
 
-    pub(crate) fn error(&self, verb: &'static str, source: io::Error) -> SinkError {
-        io_error(verb, &self.path, source)
+    pub(crate) fn error(&self, verb: &'static str, source: io::Error) -> Error {
+        Error::io(verb, &self.path, source)
     }
 }
 

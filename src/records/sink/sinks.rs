@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
 use crate::records::sink::output::{FinishedOutput, Output};
 use crate::records::sink::target::{Target, sync_folder_of};
-use crate::records::sink::{OutputPlan, OutputState, Partial, SinkError, WrittenOutput, io_error};
+use crate::records::sink::{OutputPlan, OutputState, Partial, WrittenOutput};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 
@@ -19,8 +20,8 @@ impl Sinks {
     /// Opens the partial file of every output.
     ///
     /// # Errors
-    /// [`SinkError`] if one cannot be created or is being written by another process.
-    pub fn create(plans: &[OutputPlan]) -> Result<Self, SinkError> {
+    /// [`Error`] if one cannot be created or is being written by another process.
+    pub fn create(plans: &[OutputPlan]) -> Result<Self, Error> {
         Self::create_with(plans, false)
     }
 
@@ -28,7 +29,7 @@ impl Sinks {
     ///
     /// # Errors
     /// As [`Sinks::create`].
-    pub(crate) fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, SinkError> {
+    pub(crate) fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, Error> {
         let create = |plan| Output::create(plan, checksums);
         Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
     }
@@ -36,8 +37,8 @@ impl Sinks {
     /// Goes on with the partial files of an interrupted run. They stay, whatever happens to this one.
     ///
     /// # Errors
-    /// [`SinkError`] if one is not as it was left.
-    pub fn resume(plans: &[OutputPlan], states: Vec<OutputState>) -> Result<Self, SinkError> {
+    /// [`Error`] if one is not as it was left.
+    pub fn resume(plans: &[OutputPlan], states: Vec<OutputState>) -> Result<Self, Error> {
         let resume = |(plan, state)| Output::resume(plan, state);
         Ok(Self { outputs: plans.iter().zip(states).map(resume).collect::<Result<_, _>>()? })
     }
@@ -45,8 +46,8 @@ impl Sinks {
     /// Brings what was written to disk and says how far each output has come.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance, or if one cannot be resumed.
-    pub fn sync(&mut self) -> Result<Vec<OutputState>, SinkError> {
+    /// [`Error`], a full disk for instance, or if one cannot be resumed.
+    pub fn sync(&mut self) -> Result<Vec<OutputState>, Error> {
         self.outputs.iter_mut().map(Output::sync).collect()
     }
 
@@ -58,8 +59,8 @@ impl Sinks {
     /// Appends the records of a block to their stream.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance.
-    pub fn write(&mut self, stream: Stream, encoded: &EncodedRecords) -> Result<(), SinkError> {
+    /// [`Error`], a full disk for instance.
+    pub fn write(&mut self, stream: Stream, encoded: &EncodedRecords) -> Result<(), Error> {
         match self.outputs.iter_mut().find(|output| output.plan.stream == stream) {
             Some(output) => output.write(encoded),
             None => Ok(()),
@@ -74,19 +75,19 @@ impl Sinks {
     /// Brings every output to disk, without giving it its name.
     ///
     /// # Errors
-    /// [`SinkError::Io`], a full disk for instance.
-    pub fn finish(self) -> Result<FinishedOutputs, SinkError> {
+    /// [`Error`], a full disk for instance.
+    pub fn finish(self) -> Result<FinishedOutputs, Error> {
         self.finish_cancellable(&mut || false)
     }
 
     /// The same, but building tables can take long: `wants_stop` is polled meanwhile.
     ///
     /// # Errors
-    /// [`SinkError::Io`], or [`SinkError::Interrupted`] if that was wanted.
+    /// [`Error`], or [`Error`] if that was wanted.
     pub(crate) fn finish_cancellable(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
-    ) -> Result<FinishedOutputs, SinkError> {
+    ) -> Result<FinishedOutputs, Error> {
         let outputs = self.outputs.into_iter().map(|output| output.finish(wants_stop));
         Ok(FinishedOutputs { outputs: outputs.collect::<Result<_, _>>()?, is_resumable: false })
     }
@@ -127,15 +128,15 @@ impl FinishedOutputs {
     /// Gives the outputs their final names: all of them, or none that was not there before.
     ///
     /// # Errors
-    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
-    pub fn commit(mut self) -> Result<(), SinkError> {
+    /// [`Error`] if a file cannot be renamed or a folder not be synchronised.
+    pub fn commit(mut self) -> Result<(), Error> {
         self.name(None)?;
         self.clear();
         Ok(())
     }
 
     /// The outputs, then what is to be the last of them.
-    fn name(&mut self, last: Option<Target>) -> Result<(), SinkError> {
+    fn name(&mut self, last: Option<Target>) -> Result<(), Error> {
         let targets: Vec<_> =
             self.outputs.iter_mut().filter_map(|output| output.target.take()).collect();
         let mut named = Vec::new();
@@ -155,25 +156,25 @@ impl FinishedOutputs {
     /// Gives the outputs their final names, then writes `manifest` as the last file: where it is, all are.
     ///
     /// # Errors
-    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
+    /// [`Error`] if a file cannot be renamed or a folder not be synchronised.
     pub(crate) fn commit_with(
         mut self,
         manifest_path: &Path,
         manifest: &[u8],
-    ) -> Result<(), SinkError> {
+    ) -> Result<(), Error> {
         let mut target = Target::create(manifest_path)?;
         let written = target.writer().and_then(|mut writer| {
             writer.write_all(manifest)?;
             writer.flush()
         });
         let written = written.and_then(|()| target.sync_all());
-        written.map_err(|source| io_error("write", manifest_path, source))?;
+        written.map_err(|source| Error::io("write", manifest_path, source))?;
         if self.is_resumable {
             target.keep();
             self.outputs.iter_mut().for_each(FinishedOutput::keep);
         }
         files::remove(manifest_path)
-            .map_err(|source| io_error("replace", manifest_path, source))?;
+            .map_err(|source| Error::io("replace", manifest_path, source))?;
         self.name(Some(target))?;
         self.clear();
         Ok(())
@@ -184,7 +185,7 @@ impl FinishedOutputs {
 pub(crate) fn give_names(
     targets: impl IntoIterator<Item = Target>,
     named: &mut Vec<PathBuf>,
-) -> Result<(), SinkError> {
+) -> Result<(), Error> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for target in targets {
         let path = target.final_path().to_owned();

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::partial::Partial;
-use super::{SinkError, io_error};
+use crate::error::Error;
 use crate::storage::objects::Upload;
 use crate::storage::{files, platform};
 
@@ -19,12 +19,12 @@ pub(super) enum Target {
 
 impl Target {
     /// An empty one.
-    pub(super) fn create(final_path: &Path) -> Result<Self, SinkError> {
+    pub(super) fn create(final_path: &Path) -> Result<Self, Error> {
         if !files::is_object(final_path) {
             return Partial::create(final_path).map(Self::File);
         }
         let begun = Upload::begin(final_path, None);
-        begun.map(Self::Object).map_err(|source| io_error("create", final_path, source))
+        begun.map(Self::Object).map_err(|source| Error::io("create", final_path, source))
     }
 
     /// Where it is to be.
@@ -68,22 +68,22 @@ impl Target {
     }
 
     /// Gives it its final name.
-    pub(super) fn commit(self) -> Result<(), SinkError> {
+    pub(super) fn commit(self) -> Result<(), Error> {
         match self {
             Self::File(partial) => partial.commit(),
             Self::Object(upload) => {
                 let url = upload.url().to_owned();
-                upload.commit().map_err(|source| io_error("write", &url, source))
+                upload.commit().map_err(|source| Error::io("write", &url, source))
             }
         }
     }
 }
 
 /// Makes the names in the folder of an output survive a loss of power.
-pub(super) fn sync_folder_of(path: &Path) -> Result<(), SinkError> {
+pub(super) fn sync_folder_of(path: &Path) -> Result<(), Error> {
     if files::is_object(path) {
         return Ok(());
     }
     let folder = platform::folder_of(path);
-    platform::sync_folder(folder).map_err(|source| io_error("synchronise", folder, source))
+    platform::sync_folder(folder).map_err(|source| Error::io("synchronise", folder, source))
 }

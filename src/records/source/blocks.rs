@@ -1,11 +1,13 @@
 //! Reading inputs block by block.
 
+use crate::error::Error;
 use crate::records::content::check_start;
+use crate::records::source::INDEX_SUFFIX;
 use crate::records::source::bytes::Bytes;
 use crate::records::source::cut::{FULL_BLOCK_BYTES, TakeLimit};
 use crate::records::source::{
     Block, Delivery, FirstBlock, Input, InputLocation, Part, PartRead, RecordCount,
-    SKIPPED_RECORDS, SeekPoint, SourceError,
+    SKIPPED_RECORDS, SeekPoint,
 };
 use crate::storage::compression::Compression;
 
@@ -55,7 +57,7 @@ impl Source {
         Self { boundary, ..self }
     }
 
-    fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
+    fn deliver(&mut self) -> Result<Option<Delivery>, Error> {
         let Some(part) = self.parts.get(self.part) else { return Ok(None) };
         let open_part = match &mut self.current {
             Some(open_part) => open_part,
@@ -81,16 +83,16 @@ impl Source {
 }
 
 /// Compares the first block of an input with the format in its name, where no sample was taken before.
-fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), SourceError> {
+fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), Error> {
     let FirstBlock::Checked { accepts_unreadable } = input.first_block else { return Ok(()) };
     let is_all = block.records().count() < usize::try_from(wanted).unwrap_or(usize::MAX)
         && block.bytes().len() < FULL_BLOCK_BYTES;
     let (name, format) = (&input.name, input.format_name());
-    Ok(check_start(name, format, block.bytes(), is_all, accepts_unreadable)?)
+    check_start(name, format, block.bytes(), is_all, accepts_unreadable)
 }
 
 impl Iterator for Source {
-    type Item = Result<Delivery, SourceError>;
+    type Item = Result<Delivery, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let delivery = self.deliver().transpose();
@@ -106,8 +108,8 @@ impl Iterator for Source {
 /// Counts the records of an input. A file of fixed-size records is not read for it.
 ///
 /// # Errors
-/// [`SourceError`] if the input cannot be read to its end.
-pub fn count_records(input: &Input) -> Result<u64, SourceError> {
+/// [`Error`] if the input cannot be read to its end.
+pub fn count_records(input: &Input) -> Result<u64, Error> {
     let mut bytes = Bytes::open(input)?;
     if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
         return Ok(size.div_ceil(len as u64));
@@ -148,7 +150,7 @@ pub(crate) struct OpenPart {
 }
 
 impl OpenPart {
-    fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
+    fn start(part: &Part, number: usize) -> Result<Self, Error> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
         let (mut index, mut offset) = (0, 0);
@@ -193,12 +195,7 @@ impl OpenPart {
     }
 
     /// The next records, as many as wanted unless the part ends or the block is full before.
-    fn block(
-        &mut self,
-        part: &Part,
-        wanted: TakeLimit,
-        most: u64,
-    ) -> Result<Option<Block>, SourceError> {
+    fn block(&mut self, part: &Part, wanted: TakeLimit, most: u64) -> Result<Option<Block>, Error> {
         let from = self.index.max(part.from);
         let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most));
         if from >= to {
@@ -231,7 +228,7 @@ impl OpenPart {
     /// What was read of a part. Fails if the input had other records than were counted. This is not checked if the
     /// caller stopped early, nor for an empty part, which may lie within a game: the parts before and after it are
     /// checked.
-    fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, SourceError> {
+    fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, Error> {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;
         let counted = part.counted.filter(|_| !is_limited && !part.is_empty());
@@ -243,8 +240,13 @@ impl OpenPart {
         if self.index >= last && !goes_on {
             return Ok(self.done);
         }
-        let (input, found) = (input.name.clone(), self.index);
-        let error = SourceError::Count { input, counted: records, found };
+        let (input, found) = (&input.name, self.index);
+        let error = Error::changed(format!(
+            "{input} holds {} records than the {records} that its table of frames or its {INDEX_SUFFIX} says; \
+         remove the index, or write the file anew with `kyokumen convert`",
+            if found < records { "fewer" } else { "more" }
+        ))
+        .in_file(&input);
         if is_relied_on {
             return Err(error);
         }
@@ -253,7 +255,7 @@ impl OpenPart {
     }
 
     /// Whether there are more records in the input than so many.
-    fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, SourceError> {
+    fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, Error> {
         let more = self.bytes.take(input, TakeLimit::AtLeast(1))?;
         self.index += more.map_or(0, |more| more.records);
         Ok(self.index > records)

@@ -15,7 +15,8 @@ use super::cut::{FULL_BLOCK_BYTES, ScannedUnits, TakeLimit};
 use super::decompression::{EvenSteps, ZstdReader};
 use super::frames::FrameReader;
 use super::xz::XzReader;
-use super::{Input, InputLocation, Object, SourceError};
+use super::{Input, InputLocation, Object};
+use crate::error::Error;
 use crate::storage::compression::Compression;
 use crate::storage::parquet;
 use crate::storage::retry_interrupted::RetryInterrupted;
@@ -97,7 +98,7 @@ pub(super) struct TakenUnits {
 }
 
 impl Bytes {
-    pub(super) fn open(input: &Input) -> Result<Self, SourceError> {
+    pub(super) fn open(input: &Input) -> Result<Self, Error> {
         Self::try_open(input).map_err(|source| open_error(input, source))
     }
 
@@ -169,12 +170,7 @@ impl Bytes {
     /// Goes to a byte, not the first only of an input that has a [`Bytes::size`], before anything was taken
     /// from it. From the byte `until` on nothing is wanted. From then on a compressed file is what its table
     /// of frames says, or cannot be read.
-    pub(super) fn go_to(
-        &mut self,
-        input: &Input,
-        offset: u64,
-        until: u64,
-    ) -> Result<(), SourceError> {
+    pub(super) fn go_to(&mut self, input: &Input, offset: u64, until: u64) -> Result<(), Error> {
         self.try_go_to(offset, until).map_err(|source| read_error(input, 0, source))?;
         self.offset = offset;
         Ok(())
@@ -203,7 +199,7 @@ impl Bytes {
         &mut self,
         input: &Input,
         take_limit: TakeLimit,
-    ) -> Result<Option<TakenUnits>, SourceError> {
+    ) -> Result<Option<TakenUnits>, Error> {
         loop {
             if self.scanned.extend(input.format, &self.buffer, take_limit, self.at_end) {
                 let is_end = self.buffer.is_empty() && self.at_end;
@@ -257,25 +253,25 @@ impl Bytes {
 
     /// Size and time of modification of a file are those of the moment it was opened. Of an object nothing
     /// is read that has changed.
-    pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), SourceError> {
+    pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), Error> {
         let Some((SeekableInput::File(file), opened)) = &self.opened else { return Ok(()) };
         let now = file.metadata().map_err(|source| open_error(input, source))?;
         if FileState::of(&now) == *opened {
             return Ok(());
         }
-        Err(SourceError::Changed { input: input.name.clone() })
+        Err(Error::changed_while_read(input.name.clone()))
     }
 }
 
-fn open_error(input: &Input, source: io::Error) -> SourceError {
-    SourceError::Open { input: input.name.clone(), source }
+fn open_error(input: &Input, source: io::Error) -> Error {
+    Error::io("open", &input.name, source)
 }
 
 /// Objects say themselves that they have changed.
-fn read_error(input: &Input, offset: u64, source: io::Error) -> SourceError {
+fn read_error(input: &Input, offset: u64, source: io::Error) -> Error {
     let (compression, input) = (input.compression, input.name.clone());
     match source.kind() {
-        io::ErrorKind::StaleNetworkFileHandle => SourceError::Changed { input },
-        _ => SourceError::Read { input, offset, compression, source },
+        io::ErrorKind::StaleNetworkFileHandle => Error::changed_while_read(input),
+        _ => Error::read(&input, offset, compression, source),
     }
 }

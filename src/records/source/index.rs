@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
 use super::cut::TakeLimit;
-use super::{Input, SKIPPED_RECORDS, SourceError};
-use crate::records::sink::{Partial, SinkError};
+use super::{Input, SKIPPED_RECORDS};
+use crate::error::Error;
+use crate::records::sink::Partial;
 use crate::records::source::{INDEX_SUFFIX, SeekPoint};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
@@ -52,8 +53,8 @@ impl Index {
     /// Reads an input to its end.
     ///
     /// # Errors
-    /// [`SourceError`] if that fails.
-    pub fn build(input: &Input) -> Result<Self, SourceError> {
+    /// [`Error`] if that fails.
+    pub fn build(input: &Input) -> Result<Self, Error> {
         let mut bytes = Bytes::open(input)?;
         let (mut records, mut offset, mut mid_unit) = (0, 0, false);
         let mut marks: Vec<SeekPoint> = Vec::new();
@@ -95,8 +96,8 @@ impl Index {
     /// left that was killed meanwhile the next one takes over.
     ///
     /// # Errors
-    /// [`SinkError`]; that another process is writing it, too.
-    pub fn save(&self, path: &Path) -> Result<(), SinkError> {
+    /// [`Error`]; that another process is writing it, too.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
         let partial = Partial::create(path)?;
         let writing = |source| partial.error("write", source);
         let kept = self.sum().map(|sha256| IndexFile { index: self.clone(), sha256 });

@@ -1,12 +1,13 @@
 //! Stages between a source and the threads that process its blocks: checksums, memory limits, and the start of a
 //! resumed run.
 
+use crate::error::Error;
 use std::cmp::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Delivery, PartRead, SourceError};
+use super::{Delivery, PartRead};
 
 /// Memory for the bytes of blocks.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl<S> Checksummed<S> {
     }
 }
 
-impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for Checksummed<S> {
+impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for Checksummed<S> {
     type Item = S::Item;
 
     fn next(&mut self) -> Option<S::Item> {
@@ -94,7 +95,7 @@ impl<S> MemoryBounded<S> {
     }
 }
 
-impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for MemoryBounded<S> {
+impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for MemoryBounded<S> {
     type Item = S::Item;
 
     fn next(&mut self) -> Option<S::Item> {
@@ -121,7 +122,7 @@ impl<S> SkipBlocks<S> {
     }
 }
 
-impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for SkipBlocks<S> {
+impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for SkipBlocks<S> {
     type Item = S::Item;
 
     fn next(&mut self) -> Option<S::Item> {
@@ -140,7 +141,10 @@ impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for SkipBlocks<
             }
             if order == Ordering::Greater {
                 let input = self.inputs.get(expected.part).cloned().unwrap_or_default();
-                return Some(Err(SourceError::NotAsLeft { input }));
+                let message = format!(
+                    "{input} is not what the interrupted run read; start afresh with --force"
+                );
+                return Some(Err(Error::changed(message).in_file(&input)));
             }
         }
         self.source.next()
@@ -180,7 +184,7 @@ mod tests {
     /// What was read up to the end of each block, with the bytes of the block.
     type Blocks = Vec<(PartRead, Vec<u8>)>;
 
-    fn blocks(source: impl Iterator<Item = Result<Delivery, SourceError>>) -> Blocks {
+    fn blocks(source: impl Iterator<Item = Result<Delivery, Error>>) -> Blocks {
         let mut blocks = Vec::new();
         for delivery in source {
             if let Delivery::Block(block) = delivery.unwrap() {

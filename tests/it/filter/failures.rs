@@ -4,21 +4,18 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kyokumen::engine::error::RunError;
+use kyokumen::ErrorKind;
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
-use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::JobPlan;
 use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
-use kyokumen::records::source::SourceError;
 use kyokumen::shogi::Position;
-use kyokumen::storage::lock::LockError;
 use tempfile::TempDir;
 
 use super::{FakeJudge, request, run, try_run};
@@ -52,7 +49,7 @@ fn a_cancelled_run_leaves_nothing() {
         });
         filter_with(plan, || Ok(Endless), &mut Progress::none(), &cancel)
     });
-    assert!(matches!(result, Err(JobError::Run(RunError::Interrupted))));
+    assert!(matches!(result.unwrap_err().kind(), ErrorKind::Interrupted));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -72,8 +69,8 @@ fn two_runs_cannot_write_the_same_files() {
         let second = try_run(request(&input, &out));
         cancel.store(true, Ordering::Relaxed);
         let error = second.map(|_| ()).unwrap_err();
-        let JobError::Lock(LockError::Held { path, .. }) = &error else { panic!("{error}") };
-        assert_eq!(*path, out.join("a.lock"));
+        assert!(matches!(error.kind(), ErrorKind::Busy), "{error}");
+        assert_eq!(error.file(), out.join("a.lock").to_str());
     });
     // What a killed run left behind is in nobody's way.
     write(&out, "a.hcp.partial", b"left behind");
@@ -88,10 +85,8 @@ fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
     let input = write(folder.path(), "a.hcp.zst", &packed[..packed.len() / 2]);
     let out = folder.path().join("out");
     let error = try_run(request(&input, &out)).unwrap_err();
-    let JobError::Run(RunError::Source(SourceError::Read { input: file, .. })) = &error else {
-        panic!("{error}")
-    };
-    assert_eq!(Path::new(file), input);
+    assert!(matches!(error.kind(), ErrorKind::Io) && error.byte().is_some(), "{error}");
+    assert_eq!(error.file(), input.to_str());
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -118,10 +113,8 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
     let error = filter_with(plan, make_judge, &mut Progress::none(), &AtomicBool::new(false))
         .map(|_| ())
         .unwrap_err();
-    let JobError::Run(RunError::Source(SourceError::Changed { input: file })) = &error else {
-        panic!("{error}")
-    };
-    assert_eq!(Path::new(file), input);
+    assert!(matches!(error.kind(), ErrorKind::Changed), "{error}");
+    assert_eq!(error.file(), input.to_str());
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -142,9 +135,11 @@ fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
     let out = folder.path().join("out");
     let plan = JobPlan::new(request(&input, &out)).unwrap();
     let result = filter_with(plan, || Ok(Broken), &mut Progress::none(), &AtomicBool::new(false));
-    let Err(JobError::Run(RunError::Panicked { panic, first_index: 0, .. })) = result else {
-        panic!("{result:?}")
-    };
-    assert!(panic.to_string().starts_with("broken on purpose ("), "{panic}");
+    let message = result.unwrap_err().to_string();
+    let expected = format!(
+        "internal error at one of the records from number 0 of {}: broken on purpose (",
+        input.display()
+    );
+    assert!(message.starts_with(&expected), "{message}");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }

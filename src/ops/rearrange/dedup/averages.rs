@@ -8,10 +8,10 @@ use super::super::sorted_partition::SortedPartition;
 use super::hashing::{ComparedPartition, LABEL_BYTES, MAX_RECORDS, OF_REFERENCE};
 use super::mean::{Copies, Total};
 use super::summing::SUMMED_BYTES;
+use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{Field, GameResult, MergedLabels, RawUnit};
 use crate::jobs::operation_totals::AverageCounts;
-use crate::ops::error::OperationError;
 use crate::ops::rearrange::partitions::MemoryShare;
 
 /// What was found out about a partition: of the copies of a record the first is written, with what all say.
@@ -102,7 +102,7 @@ impl Averages {
     }
 
     /// Takes what was found out about a partition.
-    pub(super) fn add(&mut self, found: &ComparedPartition) -> Result<(), OperationError> {
+    pub(super) fn add(&mut self, found: &ComparedPartition) -> Result<(), Error> {
         let AverageCounts { records, copies, most_copies, .. } = found.counts;
         self.counts.records += records;
         self.counts.copies += copies;
@@ -111,7 +111,7 @@ impl Averages {
     }
 
     /// Nothing more is added.
-    pub(super) fn seal(self, plan: &RearrangePlan) -> Result<Relabelling, OperationError> {
+    pub(super) fn seal(self, plan: &RearrangePlan) -> Result<Relabelling, Error> {
         let dialect = plan.parts.first().map_or(Dialect::Apery, |part| part.input.dialect);
         Ok(Relabelling { labels: self.labels.ascending()?, counts: self.counts, dialect })
     }
@@ -130,7 +130,7 @@ impl Relabelling {
         &mut self,
         plan: &RearrangePlan,
         units: &mut BlockUnits,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), Error> {
         let (mut unit, mut replaced) = (0, Vec::new());
         while unit < units.len() {
             let number = units.get(unit).number;

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::engine::error::RunError;
 use crate::engine::run::CompletedPass;
-use crate::ops::error::OperationError;
+use crate::error::Error;
 use crate::ops::rearrange::pass::RunControl;
 use crate::ops::rearrange::plan::RearrangePlan;
 use crate::random::SplitMix64;
@@ -65,11 +64,11 @@ pub(super) fn write(
     seed: u64,
     sinks: &mut Sinks,
     control: &mut RunControl<'_>,
-) -> Result<CompletedPass, OperationError> {
+) -> Result<CompletedPass, Error> {
     let records = archives.iter().map(Archive::len).sum();
     let threads = plan.resources.threads();
     let chosen = choose(records, count, seed, threads, control.cancel);
-    let chosen = chosen.ok_or(RunError::Interrupted)?;
+    let chosen = chosen.ok_or_else(Error::interrupted)?;
     control.progress.begin("writing", plan.records);
     let mut rest = &chosen[..];
     let mut first = 0;
@@ -84,7 +83,7 @@ pub(super) fn write(
                 encoded.end_record();
             }
             if control.cancel.load(Ordering::Relaxed) {
-                return Err(RunError::Interrupted.into());
+                return Err(Error::interrupted());
             }
             sinks.write(Stream::Kept, &encoded)?;
         }

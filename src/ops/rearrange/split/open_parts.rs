@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::super::items::{BlockUnits, EncodedUnits, WholeUnit};
 use super::part_limit::{PartFill, UnitSize};
-use crate::ops::error::OperationError;
+use crate::error::Error;
 use crate::records::sink::{FinishedOutputs, OutputPlan, Sinks};
 use crate::records::stream::Stream;
 
@@ -36,12 +36,12 @@ pub(super) enum PartEnds {
 }
 
 impl OpenParts {
-    pub(super) fn round_robin(outputs: &[OutputPlan]) -> Result<Self, OperationError> {
+    pub(super) fn round_robin(outputs: &[OutputPlan]) -> Result<Self, Error> {
         let open = outputs.iter().map(create).collect::<Result<_, _>>()?;
         Ok(Self::RoundRobin { open, dealt: 0 })
     }
 
-    pub(super) fn in_turn(outputs: &[OutputPlan], ends: PartEnds) -> Result<Self, OperationError> {
+    pub(super) fn in_turn(outputs: &[OutputPlan], ends: PartEnds) -> Result<Self, Error> {
         let mut waiting: VecDeque<_> = outputs.to_vec().into();
         let open = waiting.pop_front().as_ref().map(create).transpose()?;
         let finished = FinishedOutputs::default();
@@ -49,7 +49,7 @@ impl OpenParts {
     }
 
     /// Writes units where they belong. Blocks come in order.
-    pub(super) fn distribute(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
+    pub(super) fn distribute(&mut self, units: &BlockUnits) -> Result<(), Error> {
         let (open, dealt) = match self {
             Self::InTurn(parts) => return parts.distribute(units),
             Self::RoundRobin { open, dealt } => (open, dealt),
@@ -67,7 +67,7 @@ impl OpenParts {
     }
 
     /// All parts, those for which nothing was left included.
-    pub(super) fn finish(self) -> Result<FinishedOutputs, OperationError> {
+    pub(super) fn finish(self) -> Result<FinishedOutputs, Error> {
         let (open, waiting, mut finished) = match self {
             Self::RoundRobin { open, .. } => (open, VecDeque::new(), FinishedOutputs::default()),
             Self::InTurn(PartsInTurn { open, waiting, finished, .. }) => {
@@ -81,12 +81,12 @@ impl OpenParts {
     }
 }
 
-fn create(output: &OutputPlan) -> Result<Sinks, OperationError> {
-    Ok(Sinks::create_with(std::slice::from_ref(output), true)?)
+fn create(output: &OutputPlan) -> Result<Sinks, Error> {
+    Sinks::create_with(std::slice::from_ref(output), true)
 }
 
 impl PartsInTurn {
-    fn distribute(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
+    fn distribute(&mut self, units: &BlockUnits) -> Result<(), Error> {
         let mut from = 0;
         for unit in 0..units.len() {
             while self.is_behind(&units.get(unit)) {
@@ -112,7 +112,7 @@ impl PartsInTurn {
         }
     }
 
-    fn write(&mut self, units: &BlockUnits, range: Range<usize>) -> Result<(), OperationError> {
+    fn write(&mut self, units: &BlockUnits, range: Range<usize>) -> Result<(), Error> {
         let mut encoded = EncodedUnits::default();
         encoded.push_all(units, range);
         match &mut self.open {
@@ -122,7 +122,7 @@ impl PartsInTurn {
     }
 
     /// The open part is whole: what is kept of it in memory goes to disk.
-    fn begin_next(&mut self) -> Result<(), OperationError> {
+    fn begin_next(&mut self) -> Result<(), Error> {
         if let PartEnds::Numbers(ends) = &mut self.ends {
             ends.pop_front();
         }

@@ -3,9 +3,8 @@
 use super::super::items::{BlockUnits, process_units};
 use super::super::pass::{Checksums, RunControl, block_worker, read};
 use super::super::plan::RearrangePlan;
-use crate::ops::error::OperationError;
+use crate::error::Error;
 use crate::records::bad_record::BadPolicy;
-use crate::records::plan_error::PlanError;
 use crate::records::sink::Sinks;
 use crate::records::source::{can_be_computed, count_records};
 use crate::storage::compression::Compression;
@@ -94,7 +93,7 @@ pub(super) fn count_parts(
     plan: &RearrangePlan,
     limit: PartLimit,
     control: &mut RunControl<'_>,
-) -> Result<u64, OperationError> {
+) -> Result<u64, Error> {
     let mut fill = PartFill::new(plan, limit);
     if let Some((size, records)) = units_of_one_size(plan)? {
         check_room(&fill, size, limit)?;
@@ -128,7 +127,7 @@ pub(super) fn count_parts(
 }
 
 /// The size of all units and their number, if all are whole records of one size.
-fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, OperationError> {
+fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, Error> {
     let Some(len) = plan.format().record_len().map(|len| len as u64) else { return Ok(None) };
     let mut all = 0;
     for input in plan.parts.iter().map(|part| &part.input) {
@@ -143,7 +142,7 @@ fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, Op
 }
 
 /// Whether a part has room for the largest unit.
-fn check_room(fill: &PartFill, largest: UnitSize, limit: PartLimit) -> Result<(), PlanError> {
+fn check_room(fill: &PartFill, largest: UnitSize, limit: PartLimit) -> Result<(), Error> {
     let needed = fill.head.and(largest);
     if limit.holds(needed) {
         return Ok(());
@@ -152,5 +151,9 @@ fn check_room(fill: &PartFill, largest: UnitSize, limit: PartLimit) -> Result<()
         PartLimit::Bytes(_) => (needed.bytes, "bytes"),
         PartLimit::Records(_) => (needed.records, "records"),
     };
-    Err(PlanError::NoRoomInPart { option: limit.option(), least, what })
+    Err(Error::usage(format!(
+        "a record or game of the input takes {least} {what} with what stands before it in a file, and is not cut: \
+         --{} must be {least} at least",
+        limit.option()
+    )))
 }
