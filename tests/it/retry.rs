@@ -145,7 +145,7 @@ fn a_second_pass_with_other_filters_is_refused() {
     let error = JobPlan::new(request).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--quiet decides what was searched in the earlier run: it was not given"
+        "--quiet decides what was searched in the earlier run: it was true"
     );
 }
 

@@ -262,7 +262,7 @@ fn a_pipe_is_compared_with_its_name_when_its_first_block_is_there() {
         let writer = std::thread::spawn(move || drop(fs::write(to, bytes)));
         let (code, _, err) = run(folder, &["convert", &name, "-o", "out.sfen"]);
         writer.join().unwrap();
-        assert_eq!(code, Some(1), "{err}");
+        assert_eq!(code, Some(2), "{err}");
         assert!(err.contains(&format!("{name}: the content is {content} (")), "{err}");
         assert!(!folder.join("out.sfen").exists());
     }
