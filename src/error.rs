@@ -91,11 +91,6 @@ impl Error {
         Self(Box::new(Parts { kind, message, advice: None, file: None, byte: None, source: None }))
     }
 
-    /// An error that displays as this one.
-    pub(crate) fn from_source(kind: ErrorKind, source: impl Into<Cause>) -> Self {
-        Self::new(kind, "").with_source(source)
-    }
-
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
@@ -442,6 +437,6 @@ impl From<TableError> for Error {
 #[cfg(feature = "network")]
 impl From<kyokumen_network::NetworkError> for Error {
     fn from(error: kyokumen_network::NetworkError) -> Self {
-        Self::from_source(ErrorKind::Evaluation, error)
+        Self::evaluation("").with_source(error)
     }
 }

@@ -4,27 +4,44 @@
 
 mod args;
 mod command;
-mod engine;
 mod line;
 mod options;
-#[cfg_attr(not(feature = "network"), path = "usi/play_absent.rs")]
+#[cfg(feature = "network")]
 mod play;
 mod reply;
 mod searcher;
+mod session;
+mod solver;
 
 use std::io;
 
-use crate::cli::exit::ExitStatus;
+use anyhow::Context;
+
+use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::usi::line::lines_of_stdin;
-use engine::Engine;
+use crate::storage::platform::Interrupt;
+use session::{Player, Resigner, Session};
+use solver::MateSolver;
 
 pub(super) use args::UsiArgs;
 
 pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
-    if !args.model.is_empty() {
-        return play::run(args);
-    }
+    let (solver, player) = solver_and_player(args)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let lines = lines_of_stdin()?;
-    Engine::new(io::stdout())?.run(&lines)?;
-    Ok(ExitStatus::Done)
+    Session::new(io::stdout(), solver, player, interrupt.cancel()).run(&lines)?;
+    match interrupt.signal() {
+        Some(signal) => Err(Interrupted { signal, what: "interrupted".to_owned() }.into()),
+        None => Ok(ExitStatus::Done),
+    }
+}
+
+fn solver_and_player(args: &UsiArgs) -> anyhow::Result<(MateSolver, Box<dyn Player>)> {
+    if args.model.is_empty() {
+        return Ok((MateSolver::alone()?, Box::new(Resigner::new())));
+    }
+    #[cfg(feature = "network")]
+    return Ok((MateSolver::beside_player()?, Box::new(play::player(args)?)));
+    #[cfg(not(feature = "network"))]
+    anyhow::bail!(crate::cli::exit::Usage(crate::cli::network_defaults::NO_NETWORKS.to_owned()))
 }

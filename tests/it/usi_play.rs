@@ -100,6 +100,34 @@ fn searches_on_request_end_on_request() {
     engine.hear_until("readyok");
 }
 
+/// The solver has its own options and its own table.
+#[test]
+fn mates_are_solved_beside_the_player() {
+    let mut engine = engine(&[]);
+    engine.say("usi");
+    let offers = engine.hear_until("usiok");
+    for name in
+        ["USI_Hash", "MultiPV", "NodesLimit", "Mate_Hash", "Mate_MultiPV", "Mate_NodesLimit"]
+    {
+        let offered = format!("option name {name} type spin ");
+        assert_eq!(offers.iter().filter(|offer| offer.starts_with(&offered)).count(), 1, "{name}");
+    }
+    engine.say("setoption name Mate_Hash value 16");
+    engine.say(&format!("position sfen {MATE}"));
+    engine.say("go mate 60000");
+    let heard = engine.hear_until("checkmate ");
+    assert_eq!(heard.last().unwrap(), "checkmate G*5b");
+    engine.say("position startpos");
+    engine.say("go mate infinite");
+    engine.hear_until("checkmate nomate");
+    // One search at a time, of either kind.
+    engine.say("go infinite");
+    engine.say("go mate 1000");
+    engine.hear_until("info string error: go: the last one is not answered yet, stop ends it");
+    engine.say("stop");
+    engine.hear_until("bestmove ");
+}
+
 #[test]
 fn what_cannot_be_asked_is_declined() {
     let mut engine = engine(&[]);

@@ -11,15 +11,17 @@ use crate::shogi::sfen::ParsePositionError;
 
 /// Solve mates as a USI engine, or play with a network, on standard input and output
 ///
-/// With `--model` the engine plays: `go nodes|movetime|btime…|infinite|ponder` is answered with `bestmove`, by a tree
-/// search that asks the network, and a mate search beside it. Options are `USI_Hash` (MiB of the tree), `MultiPV`,
-/// `NodesLimit`, `ByoyomiMargin` (ms), `Resign_Threshold` and `Draw_Value` (‰), `Mate_Root_Nodes`.
+/// `go mate N` (milliseconds) and `go mate infinite` ask whether the side to move mates. The answer is `checkmate` with
+/// the moves, or with `nomate` if it is proven that there is none, `timeout` if the search ended undecided,
+/// `notimplemented` if the position cannot be asked about. Options are `USI_Hash` (MiB), `Threads` (0 for all cores),
+/// `MultiPV` (first moves that mate, each with its line), `DepthLimit` (plies) and `NodesLimit`; the last two are 0 for
+/// none.
 ///
-/// Without it, `go mate N` (milliseconds) and `go mate infinite` ask whether the side to move mates. The answer is
-/// `checkmate` with the moves, or with `nomate` if it is proven that there is none, `timeout` if the search ended
-/// undecided, `notimplemented` if the position cannot be asked about. `go` without mate is answered with `bestmove
-/// resign`. Options are `USI_Hash` (MiB), `Threads` (0 for all cores), `MultiPV` (first moves that mate, each with its
-/// line), `DepthLimit` (plies) and `NodesLimit`; the last two are 0 for none.
+/// With `--model` the engine also plays: `go nodes|movetime|btime…|infinite|ponder` is answered with `bestmove`, by a
+/// tree search that asks the network, and a mate search beside it. Options are `USI_Hash` (MiB of the tree), `MultiPV`,
+/// `NodesLimit`, `ByoyomiMargin` (ms), `Resign_Threshold` and `Draw_Value` (‰), `Mate_Root_Nodes`; those for `go mate`
+/// are then `Mate_Hash`, `Mate_Threads`, `Mate_MultiPV`, `Mate_DepthLimit` and `Mate_NodesLimit`. Without a model `go`
+/// is answered with `bestmove resign`.
 ///
 /// At the end of input a search with a time limit is finished first, one without is stopped.
 #[derive(Args)]

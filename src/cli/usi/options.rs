@@ -91,14 +91,29 @@ const SPINS: [Spin; 5] = [
     Spin { name: "MultiPV", default: 1, min: 1, max: MAX_MOVES },
 ];
 
+#[cfg(feature = "network")]
+const SPINS_BESIDE_PLAYER: [Spin; 5] = [
+    Spin { name: "Mate_Hash", ..SPINS[HASH] },
+    Spin { name: "Mate_DepthLimit", ..SPINS[DEPTH] },
+    Spin { name: "Mate_NodesLimit", ..SPINS[NODES] },
+    Spin { name: "Mate_Threads", ..SPINS[THREADS] },
+    Spin { name: "Mate_MultiPV", ..SPINS[MULTI_PV] },
+];
+
 impl Options {
     pub(super) fn new() -> Self {
         Self(Spins::new(&SPINS))
     }
 
+    /// Those of a solver beside a player, whose options have the usual names.
+    #[cfg(feature = "network")]
+    pub(super) fn beside_player() -> Self {
+        Self(Spins::new(&SPINS_BESIDE_PLAYER))
+    }
+
     /// Lines that offer the options to a GUI.
-    pub(super) fn offers() -> impl Iterator<Item = String> {
-        Spins::new(&SPINS).offers()
+    pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<> {
+        self.0.offers()
     }
 
     pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {

@@ -6,17 +6,10 @@ mod options;
 mod player;
 mod thinker;
 
-use std::io;
-
-use anyhow::Context;
-
 use super::args::UsiArgs;
-use super::line::lines_of_stdin;
-use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::option::positive;
 use crate::selfplay::evaluators::Model;
-use crate::storage::platform::Interrupt;
-use player::Player;
+use player::NetworkPlayer;
 use thinker::Networks;
 
 /// Positions of a batch unless something else is asked for: a processor gains nothing by more.
@@ -25,7 +18,7 @@ const BATCH: usize = 8;
 /// dlshogi's in games.
 const POLICY_TEMPERATURE: f32 = 1.74;
 
-pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
+pub(super) fn player(args: &UsiArgs) -> anyhow::Result<NetworkPlayer> {
     let policy_temperature = args.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
     let policy_temperature = positive("--policy-temperature", policy_temperature)?;
     let networks = Networks {
@@ -33,11 +26,5 @@ pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
         policy_temperature,
         batch: args.batch.unwrap_or(BATCH),
     };
-    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let lines = lines_of_stdin()?;
-    Player::new(io::stdout(), networks, interrupt.cancel())?.run(&lines)?;
-    match interrupt.signal() {
-        Some(signal) => Err(Interrupted { signal, what: "interrupted".to_owned() }.into()),
-        None => Ok(ExitStatus::Done),
-    }
+    Ok(NetworkPlayer::new(networks)?)
 }

@@ -14,6 +14,7 @@ use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree}
 use super::info::Info;
 use crate::cli::usi::command::GamePosition;
 use crate::cli::usi::searcher::{Question, SearchAnswer, Searcher};
+use crate::cli::usi::session::{Decision, Event};
 use crate::selfplay::evaluators::Model;
 use crate::shogi::Move;
 use crate::solver::{Limits, SearchControl, TableSize, Threads, Verdict, WhenHopeless};
@@ -90,24 +91,6 @@ impl Control {
     fn deadline(&self) -> Option<Instant> {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What the thread says.
-pub(super) enum Event {
-    /// The networks are there, or why not.
-    Ready(anyhow::Result<()>),
-    Info(Vec<Info>),
-    /// A reason why the decision that follows is poor.
-    Complaint(&'static str),
-    Decided(anyhow::Result<Decision>),
-}
-
-/// What is to be done, and the answer that is expected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Decision {
-    Move { best: Move, ponder: Option<Move> },
-    Resign,
-    Declare,
 }
 
 enum Task {
@@ -302,7 +285,7 @@ impl Worker {
                 if watch.is_time_for_info() {
                     let infos = Info::of(tree, thought.multi_pv, watch.started.elapsed());
                     // A closed channel is no reason to stop the search.
-                    drop(self.events.send(Event::Info(infos)));
+                    drop(self.events.send(report(&infos)));
                 }
                 !mate.is_found() && watch.goes_on(tree)
             })
@@ -312,8 +295,7 @@ impl Worker {
         searched?;
         let elapsed = watch.started.elapsed();
         if let Some(line) = mate {
-            let info = Info::of_mate(&tree, &line, elapsed);
-            drop(self.events.send(Event::Info(vec![info])));
+            drop(self.events.send(report(&[Info::of_mate(&tree, &line, elapsed)])));
             return Ok(Decision::Move { best: line[0], ponder: line.get(1).copied() });
         }
         let root = tree.root();
@@ -323,7 +305,7 @@ impl Worker {
             let best = position.legal_moves().first().copied().context("there is a legal move")?;
             return Ok(Decision::Move { best, ponder: None });
         }
-        drop(self.events.send(Event::Info(Info::of(&tree, thought.multi_pv, elapsed))));
+        drop(self.events.send(report(&Info::of(&tree, thought.multi_pv, elapsed))));
         let line = tree.principal_variation();
         let best = root.best().context("there is a legal move")?.m;
         let is_lost = root.proven == Some(false) || root.value < thought.resign;
@@ -332,6 +314,11 @@ impl Worker {
         }
         Ok(Decision::Move { best, ponder: line.get(1).copied() })
     }
+}
+
+fn report(infos: &[Info]) -> Event {
+    let visits = infos.iter().map(Info::visits).max().unwrap_or(0);
+    Event::Info { lines: infos.iter().map(ToString::to_string).collect(), visits }
 }
 
 /// When a search looks up, and why it ends.

@@ -1,0 +1,358 @@
+//! A conversation with a GUI.
+//!
+//! One thread reads lines, others search, and this one decides what to write. No command waits for a search.
+
+use std::fmt::Display;
+use std::io;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, never, select};
+
+use super::args::CommandError;
+use super::command::{Command, GamePosition, GoLimits, Setting, parse};
+use super::line::{Line, MAX_LINE_BYTES};
+use super::reply::identity;
+use super::solver::MateSolver;
+use crate::shogi::Move;
+
+/// How long a search may take to end after it was told to. Then the session ends without its answer.
+const LAST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a search may make no progress after the end of the input. Some networks take seconds for the first answer.
+const STALLED_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest pause before the session checks whether the process must end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+const PLAYER_GONE: &str = "the thread that searches has ended";
+
+/// Lines to write.
+pub(super) type Lines = Vec<String>;
+
+/// Searches for the best move, on other threads.
+pub(super) trait Player {
+    /// Lines that offer its options to a GUI.
+    fn offers(&self) -> Lines;
+
+    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError>;
+
+    /// Answers `isready`, at once or with [`Event::Ready`].
+    fn prepare(&mut self) -> Lines;
+
+    /// Answers `go`, at once or with [`Event::Decided`]. There is no position if the last one was refused.
+    fn go(
+        &mut self,
+        position: Option<&GamePosition>,
+        limits: Result<GoLimits, CommandError>,
+    ) -> Lines;
+
+    fn ponder_hit(&mut self) -> Lines;
+
+    /// Ends the search, which answers at once or soon with [`Event::Decided`].
+    fn stop(&mut self) -> Lines;
+
+    /// Like [`Self::stop`], at the end of the conversation.
+    fn end(&mut self) -> Lines {
+        self.stop()
+    }
+
+    fn is_busy(&self) -> bool;
+
+    /// Whether a search is running that needs no `stop`.
+    fn ends_by_itself(&self) -> bool;
+
+    fn events(&self) -> &Receiver<Event>;
+
+    fn hear(&mut self, event: Event) -> Lines;
+}
+
+/// A message from the threads of a [`Player`].
+#[cfg_attr(not(feature = "network"), expect(dead_code, reason = "only networks play"))]
+pub(super) enum Event {
+    /// The networks are loaded, or cannot be.
+    Ready(anyhow::Result<()>),
+    Info {
+        lines: Lines,
+        visits: u32,
+    },
+    /// Why the decision that follows is poor.
+    Complaint(&'static str),
+    Decided(anyhow::Result<Decision>),
+}
+
+/// The answer to `go`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(not(feature = "network"), expect(dead_code, reason = "only networks play"))]
+pub(super) enum Decision {
+    Move { best: Move, ponder: Option<Move> },
+    Resign,
+    Declare,
+}
+
+/// Answers `go` without a network: it resigns, which is always legal.
+pub(super) struct Resigner {
+    /// A `go` waits for `stop` or `ponderhit`.
+    owes_move: bool,
+    events: Receiver<Event>,
+}
+
+impl Resigner {
+    pub(super) fn new() -> Self {
+        Self { owes_move: false, events: never() }
+    }
+
+    fn resign(&mut self) -> Lines {
+        self.owes_move = false;
+        vec![complaint("go: only go mate is searched"), RESIGN.to_owned()]
+    }
+}
+
+pub(super) const RESIGN: &str = "bestmove resign";
+
+impl Player for Resigner {
+    fn offers(&self) -> Lines {
+        Vec::new()
+    }
+
+    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
+        Err(CommandError::UnknownOption(setting.name))
+    }
+
+    fn prepare(&mut self) -> Lines {
+        vec![READY.to_owned()]
+    }
+
+    fn go(&mut self, _: Option<&GamePosition>, limits: Result<GoLimits, CommandError>) -> Lines {
+        self.owes_move = limits.as_ref().is_ok_and(GoLimits::on_request);
+        if self.owes_move { Vec::new() } else { self.resign() }
+    }
+
+    fn ponder_hit(&mut self) -> Lines {
+        if self.owes_move { self.resign() } else { Vec::new() }
+    }
+
+    fn stop(&mut self) -> Lines {
+        self.ponder_hit()
+    }
+
+    fn end(&mut self) -> Lines {
+        self.owes_move = false;
+        Vec::new()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.owes_move
+    }
+
+    fn ends_by_itself(&self) -> bool {
+        false
+    }
+
+    fn events(&self) -> &Receiver<Event> {
+        &self.events
+    }
+
+    fn hear(&mut self, _: Event) -> Lines {
+        Vec::new()
+    }
+}
+
+pub(super) const READY: &str = "readyok";
+
+/// A line about something that cannot be done.
+pub(super) fn complaint(reason: impl Display) -> String {
+    format!("info string error: {reason}")
+}
+
+pub(super) struct Session<W> {
+    out: W,
+    solver: MateSolver,
+    player: Box<dyn Player>,
+    /// What a search is asked about. `None` if the last `position` was refused: an answer would be about another one.
+    position: Option<GamePosition>,
+    /// Set when the process must end.
+    cancel: Arc<AtomicBool>,
+}
+
+/// Whether the conversation continues.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Continue,
+    Quit,
+}
+
+impl<W: Write> Session<W> {
+    pub(super) fn new(
+        out: W,
+        solver: MateSolver,
+        player: Box<dyn Player>,
+        cancel: Arc<AtomicBool>,
+    ) -> Self {
+        Self { out, solver, player, position: Some(GamePosition::start()), cancel }
+    }
+
+    /// Converses until `quit` or the end of the lines, or until `cancel` is set.
+    pub(super) fn run(&mut self, lines: &Receiver<io::Result<Line>>) -> anyhow::Result<()> {
+        while !self.is_cancelled() {
+            self.wake()?;
+            select! {
+                recv(lines) -> line => {
+                    let Ok(line) = line else {
+                        self.finish_searches()?;
+                        break;
+                    };
+                    if self.read(&line.context("standard input")?)? == Next::Quit {
+                        break;
+                    }
+                }
+                recv(self.solver.answers()) -> answer => {
+                    let lines = self.solver.hear(answer)?;
+                    self.say(lines)?;
+                }
+                recv(self.player.events()) -> event => {
+                    let lines = self.player.hear(event.context(PLAYER_GONE)?);
+                    self.say(lines)?;
+                }
+                default(self.pause()) => {}
+            }
+        }
+        self.end()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    fn pause(&self) -> Duration {
+        self.solver.pause().map_or(LOOK_EVERY, |pause| pause.min(LOOK_EVERY))
+    }
+
+    fn wake(&mut self) -> io::Result<()> {
+        let lines = self.solver.wake();
+        self.say(lines)
+    }
+
+    fn read(&mut self, line: &Line) -> anyhow::Result<Next> {
+        if line.is_whole {
+            return parse(&line.text).map_or(Ok(Next::Continue), |command| self.obey(command));
+        }
+        // A game that is cut off would be another one.
+        if line.text.trim_start().starts_with("position") {
+            self.position = None;
+        }
+        let reason = format!("a line of more than {MAX_LINE_BYTES} bytes is passed over");
+        self.say([complaint(reason)])?;
+        Ok(Next::Continue)
+    }
+
+    fn obey(&mut self, command: Command) -> anyhow::Result<Next> {
+        let lines = match command {
+            Command::Usi => identity(self.player.offers().into_iter().chain(self.solver.offers())),
+            Command::IsReady => {
+                let mut lines = self.solver.prepare()?;
+                lines.extend(self.player.prepare());
+                lines
+            }
+            Command::SetOption(setting) => {
+                let set = setting.and_then(|setting| self.set_option(setting));
+                set.err().map(complaint).into_iter().collect()
+            }
+            Command::Position(Ok(position)) => {
+                self.position = Some(*position);
+                Vec::new()
+            }
+            Command::Position(Err(error)) => {
+                self.position = None;
+                vec![complaint(error)]
+            }
+            Command::GoMate(_) | Command::Go(_) if self.is_busy() => {
+                vec![complaint("go: the last one is not answered yet, stop ends it")]
+            }
+            Command::GoMate(time) => {
+                self.solver.go(self.position.as_ref().map(|game| &game.position), time)?
+            }
+            Command::Go(limits) => self.player.go(self.position.as_ref(), limits),
+            Command::PonderHit => self.player.ponder_hit(),
+            Command::Stop | Command::GameOver => {
+                self.solver.stop();
+                self.player.stop()
+            }
+            Command::UsiNewGame => Vec::new(),
+            Command::Quit => return Ok(Next::Quit),
+            Command::Unknown(word) => vec![complaint(format!("there is no command {word}"))],
+        };
+        self.say(lines)?;
+        Ok(Next::Continue)
+    }
+
+    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
+        match self.player.set_option(setting.clone()) {
+            Err(CommandError::UnknownOption(_)) => self.solver.set_option(setting),
+            set => set,
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.solver.is_busy() || self.player.is_busy()
+    }
+
+    /// Waits for searches that end by themselves, which nobody can stop after the end of the input. A network that makes
+    /// no progress is not waited for.
+    fn finish_searches(&mut self) -> anyhow::Result<()> {
+        let mut progress: Option<(u32, Instant)> = None;
+        while (self.solver.has_deadline() || self.player.ends_by_itself()) && !self.is_cancelled() {
+            self.wake()?;
+            // The first one comes when the networks are loaded, which may take long.
+            if let Some(visits) = self.hear_within(self.pause())?
+                && progress.is_none_or(|(most, _)| visits > most)
+            {
+                progress = Some((visits, Instant::now()));
+            }
+            if progress.is_some_and(|(_, since)| since.elapsed() > STALLED_PATIENCE) {
+                self.say([complaint("the network does not answer: the search is stopped")])?;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the searches and writes the answers they have.
+    fn end(&mut self) -> anyhow::Result<()> {
+        self.solver.stop();
+        let lines = self.player.end();
+        self.say(lines)?;
+        let patience = Instant::now() + LAST_PATIENCE;
+        while self.is_busy() && Instant::now() < patience {
+            self.hear_within(LOOK_EVERY)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the next message of a search. Returns the visits that the player reports in it.
+    fn hear_within(&mut self, pause: Duration) -> anyhow::Result<Option<u32>> {
+        let (lines, visits) = select! {
+            recv(self.solver.answers()) -> answer => (self.solver.hear(answer)?, None),
+            recv(self.player.events()) -> event => {
+                let event = event.context(PLAYER_GONE)?;
+                let visits = if let Event::Info { visits, .. } = event { Some(visits) } else { None };
+                (self.player.hear(event), visits)
+            }
+            default(pause) => (Vec::new(), None),
+        };
+        self.say(lines)?;
+        Ok(visits)
+    }
+
+    /// Writes each line in one piece, so that it is never seen half done.
+    fn say(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
+        for line in lines {
+            self.out.write_all(format!("{line}\n").as_bytes())?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+}

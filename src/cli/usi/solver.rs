@@ -1,0 +1,170 @@
+//! The answers to `go mate`.
+
+use std::fmt::Display;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, RecvError};
+
+use super::args::CommandError;
+use super::command::Setting;
+use super::options::Options;
+use super::reply::{Checkmate, Info, undecided};
+use super::searcher::{GONE, Question, SearchAnswer, Searcher};
+use super::session::{Lines, complaint};
+use crate::mate::judge::InCheck;
+use crate::shogi::Position;
+use crate::solver::SearchControl;
+
+/// Time between two reports of a search.
+const INFO_EVERY: Duration = Duration::from_secs(1);
+
+pub(super) struct MateSolver {
+    searcher: Searcher,
+    options: Options,
+    /// Whether `isready` creates the table.
+    prepares: bool,
+    search: Option<Search>,
+}
+
+/// A search under way.
+struct Search {
+    control: Arc<SearchControl>,
+    started: Instant,
+    deadline: Option<Instant>,
+    next_info: Instant,
+}
+
+impl MateSolver {
+    /// A solver that does nothing else: its options have the usual names.
+    pub(super) fn alone() -> io::Result<Self> {
+        Self::new(Options::new(), true)
+    }
+
+    /// A solver in an engine that plays: the names of its options begin with `Mate_`.
+    #[cfg(feature = "network")]
+    pub(super) fn beside_player() -> io::Result<Self> {
+        Self::new(Options::beside_player(), false)
+    }
+
+    fn new(options: Options, prepares: bool) -> io::Result<Self> {
+        Ok(Self { searcher: Searcher::start()?, options, prepares, search: None })
+    }
+
+    pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<> {
+        self.options.offers()
+    }
+
+    pub(super) fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
+        self.options.set(setting)
+    }
+
+    pub(super) const fn is_busy(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// Whether a search is running that ends by itself.
+    pub(super) fn has_deadline(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.deadline.is_some())
+    }
+
+    /// Creates the table, so that the first search need not. A search that runs has its own.
+    pub(super) fn prepare(&self) -> anyhow::Result<Lines> {
+        if !self.prepares || self.is_busy() {
+            return Ok(Vec::new());
+        }
+        let prepared = self.searcher.prepare(self.options.table())?;
+        Ok(prepared.err().map(complaint).into_iter().collect())
+    }
+
+    /// Starts a search, or says why the position cannot be asked about.
+    pub(super) fn go(
+        &mut self,
+        position: Option<&Position>,
+        time: Result<Option<Duration>, CommandError>,
+    ) -> anyhow::Result<Lines> {
+        let time = match time {
+            Ok(time) => time,
+            Err(error) => return Ok(declined(error)),
+        };
+        let Some(position) = position.cloned() else {
+            return Ok(declined("go mate: there is no position, the last one was refused"));
+        };
+        if let Err(nothing) = InCheck::Or.asks_about(&position) {
+            return Ok(declined(format_args!("go mate: {nothing}")));
+        }
+        let options = &self.options;
+        let (limits, table) = (options.limits(), options.table());
+        let (threads, moves) = (options.threads(), options.multi_pv());
+        let control = Arc::new(SearchControl::new());
+        let started = Instant::now();
+        self.search = Some(Search {
+            control: Arc::clone(&control),
+            started,
+            // A time that the clock cannot represent is no limit.
+            deadline: time.and_then(|time| started.checked_add(time)),
+            next_info: started + INFO_EVERY,
+        });
+        self.searcher.ask(Question { position, limits, table, threads, moves, control })?;
+        Ok(Vec::new())
+    }
+
+    /// Ends a search, which answers soon after.
+    pub(super) fn stop(&self) {
+        if let Some(search) = &self.search {
+            search.control.stop();
+        }
+    }
+
+    /// Time until [`Self::wake`] is due.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        let search = self.search.as_ref()?;
+        let next = search.deadline.map_or(search.next_info, |end| end.min(search.next_info));
+        Some(next.saturating_duration_since(Instant::now()))
+    }
+
+    /// Ends a search whose time is up, and reports its progress.
+    pub(super) fn wake(&mut self) -> Lines {
+        let Some(search) = &mut self.search else { return Vec::new() };
+        let now = Instant::now();
+        if search.deadline.is_some_and(|deadline| deadline <= now) {
+            search.deadline = None;
+            search.control.stop();
+        }
+        if search.next_info > now {
+            return Vec::new();
+        }
+        search.next_info = now + INFO_EVERY;
+        vec![Info::under_way(search.control.figures(), search.started.elapsed()).to_string()]
+    }
+
+    /// Where the answers of searches arrive.
+    pub(super) fn answers(&self) -> &Receiver<SearchAnswer> {
+        self.searcher.answers()
+    }
+
+    /// The lines of an answer.
+    pub(super) fn hear(
+        &mut self,
+        answer: Result<SearchAnswer, RecvError>,
+    ) -> anyhow::Result<Lines> {
+        let answer = answer.context(GONE)?;
+        let Some(search) = self.search.take() else { return Ok(Vec::new()) };
+        let found = match answer {
+            Ok(found) => found,
+            Err(error) => return Ok(vec![complaint(error), Checkmate::Timeout.to_string()]),
+        };
+        let infos = Info::of_all(&found, search.control.figures(), search.started.elapsed());
+        let mut lines: Lines = infos.iter().map(ToString::to_string).collect();
+        lines.extend(undecided(found.result.verdict).map(|reason| format!("info string {reason}")));
+        lines.push(Checkmate::from(found.result).to_string());
+        Ok(lines)
+    }
+}
+
+/// Refuses a `go mate` that cannot be asked.
+fn declined(reason: impl Display) -> Lines {
+    vec![complaint(reason), Checkmate::NotImplemented.to_string()]
+}
