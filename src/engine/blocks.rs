@@ -15,7 +15,7 @@ use crate::records::counts::Counts;
 use crate::records::processing::ProcessedBlock;
 use crate::records::resume_point::ResumePoint;
 use crate::records::source::{
-    Checksummed, Delivery, MemoryBounded, MemoryBudget, MemoryPermit, PartRead, SkipBlocks, Source,
+    Checksummed, Delivery, MemoryBudget, MemoryPermit, PartRead, SkipBlocks, Source,
 };
 use crate::search::TableError;
 use crate::storage::caught_panic::catch;
@@ -151,13 +151,18 @@ fn bytes_of<T>(processed: &Result<ProcessedDelivery<T>, Error>) -> usize {
 type Deliveries = Box<dyn Iterator<Item = Result<Delivery, Error>> + Send>;
 
 /// What is read for a job, behind what was done before.
-fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<CaughtPanics> {
+fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<Deliveries> {
     let source = Source::new(job.parts.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
     let source = source.with_boundary(behind.read);
-    let source =
-        MemoryBounded::new(source, MemoryBudget::of_bytes(block_memory_bytes(job, threads)));
-    let mut deliveries: Deliveries = Box::new(source);
+    let budget = MemoryBudget::of_bytes(block_memory_bytes(job, threads));
+    let mut deliveries: Deliveries = Box::new(source.map(move |delivery| {
+        let mut delivery = delivery?;
+        if let Delivery::Block(block) = &mut delivery {
+            block.permit = Some(budget.take(block.bytes.capacity()));
+        }
+        Ok(delivery)
+    }));
     if job.checksums {
         deliveries = Box::new(Checksummed::new(Prefetch::start(deliveries, BLOCKS_PER_THREAD)?));
     }
@@ -165,31 +170,13 @@ fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result
         let inputs = job.parts.iter().map(|part| part.input.name.clone()).collect();
         deliveries = Box::new(SkipBlocks::new(deliveries, behind.read, inputs));
     }
-    Ok(CaughtPanics(Some(deliveries)))
+    Ok(deliveries)
 }
 
 /// Memory for blocks: for as many of the usual size as are under way at once. Of large ones there are fewer.
 fn block_memory_bytes(job: &Job<'_>, threads: usize) -> usize {
     let blocks = BLOCKS_PER_THREAD.saturating_mul(threads + STAGES);
     blocks.saturating_mul(USUAL_BLOCK_BYTES).min(job.block_memory_bytes).max(MIN_BLOCK_MEMORY_BYTES)
-}
-
-/// Deliveries, a panic while reading being the last: it must not pass for the end of the inputs.
-struct CaughtPanics(Option<Deliveries>);
-
-impl Iterator for CaughtPanics {
-    type Item = Result<Delivery, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let deliveries = self.0.as_mut()?;
-        match catch(|| deliveries.next()) {
-            Ok(delivery) => delivery,
-            Err(panic) => {
-                self.0 = None;
-                Some(Err(Error::reader_panicked(&panic)))
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -202,18 +189,6 @@ mod tests {
     use crate::format::Format;
     use crate::records::format_name::FormatName;
     use crate::records::source::{Input, Part};
-
-    #[test]
-    fn a_reader_that_panics_does_not_pass_for_the_end() {
-        let source = std::iter::once_with(|| panic!("a fault in the reader"));
-        let stage = Checksummed::new(Prefetch::start(source, 1).unwrap());
-        let mut deliveries = CaughtPanics(Some(Box::new(stage)));
-        let error = deliveries.next().unwrap().err().unwrap();
-        assert!(
-            error.to_string().starts_with("internal error while reading: a fault in the reader")
-        );
-        assert!(deliveries.next().is_none());
-    }
 
     /// The first block waits for those behind it to be counted.
     #[test]
@@ -238,14 +213,7 @@ mod tests {
             Some((processed, ()))
         });
         let (job, behind) = (Job::new(&parts, 2, 1), ResumePoint::default());
-        let taken = process_blocks(
-            &job,
-            &behind,
-            &decided,
-            move || Ok(Arc::clone(&work)),
-            |_| Ok::<(), Error>(()),
-        );
-        taken.unwrap();
+        process_blocks(&job, &behind, &decided, move || Ok(Arc::clone(&work)), |_| Ok(())).unwrap();
         assert_eq!(count(&decided), RECORDS as u64);
     }
 }

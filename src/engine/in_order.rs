@@ -4,7 +4,6 @@
 //! threads goes through this function; what has one thread of its own does not.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
 use crate::error::Error;
 use crate::search::{STACK_BYTES, TableError};
+use crate::storage::caught_panic::catch;
 
 /// Longest wait before `take` is called without a result.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -50,10 +50,7 @@ impl<T> Parallelism<T> {
 /// it does not wait for its threads, nor for an iterator that is waiting for input.
 ///
 /// # Errors
-/// What `take` returns, [`Error`] or [`Error`].
-///
-/// # Panics
-/// If the items, `make_worker` or `work` panic.
+/// What `take` returns, or why there is no thread, no memory for a worker, or a panic in its place.
 pub(crate) fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     parallelism: Parallelism<T>,
@@ -90,8 +87,7 @@ where
         }
         match result.recv_timeout(POLL_INTERVAL) {
             Ok((sequence, done)) => {
-                let done = done.unwrap_or_else(|panic| resume_unwind(panic));
-                order.put(sequence, done.map_err(Error::from)?);
+                order.put(sequence, done?);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -103,17 +99,17 @@ where
     }
 }
 
-/// An item, or the panic that took its place, with its number.
-type Task<I> = (u64, thread::Result<I>);
+/// An item with its number, or the error in its place.
+type Task<I> = (u64, Result<I, Error>);
 
 /// Hands out the items, each when there is a permit for it.
 fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Sender<Task<I>>) {
     for sequence in 0u64.. {
-        // A panic takes the place of the item: it must not pass for the end of the items.
-        let item = match catch_unwind(AssertUnwindSafe(|| items.next())) {
-            Ok(None) => return,
-            Ok(Some(item)) => Ok(item),
-            Err(panic) => Err(panic),
+        // A panic must not pass for the end of the items.
+        let Some(item) =
+            catch(|| items.next()).map_err(|panic| Error::reader_panicked(&panic)).transpose()
+        else {
+            return;
         };
         let is_panic = item.is_err();
         if permit.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
@@ -127,7 +123,7 @@ fn process<I, W, T>(
     make_worker: impl Fn() -> Result<W, TableError>,
     work: impl Fn(&mut W, I) -> T,
     tasks: &Receiver<Task<I>>,
-    results: &Sender<Task<Result<T, TableError>>>,
+    results: &Sender<Task<T>>,
 ) {
     let mut worker = None;
     let mut work = |item| {
@@ -138,7 +134,10 @@ fn process<I, W, T>(
         Ok(work(worker, item))
     };
     for (sequence, item) in tasks {
-        let done = item.and_then(|item| catch_unwind(AssertUnwindSafe(|| work(item))));
+        let done = item.and_then(|item| {
+            let done = catch(|| work(item));
+            done.unwrap_or_else(|panic| Err(Error::internal(format!("internal error: {panic}"))))
+        });
         if results.send((sequence, done)).is_err() {
             return;
         }
@@ -242,25 +241,28 @@ mod tests {
         assert!(ended.unwrap_err().is_interruption());
     }
 
-    #[test]
-    #[should_panic(expected = "item 3")]
-    fn a_panic_of_a_worker_is_the_callers() {
-        let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
-        let _ =
-            in_order(0..10, parallelism(2), || Ok(()), work, |_| -> Result<(), Error> { Ok(()) });
+    /// Why nothing came of `items`.
+    #[track_caller]
+    fn error_of(
+        items: impl Iterator<Item = u64> + Send + 'static,
+        make_worker: impl Fn() -> Result<(), TableError> + Send + Sync + 'static,
+        work: impl Fn(&mut (), u64) + Send + Sync + 'static,
+    ) -> String {
+        let ended: Result<(), Error> =
+            in_order(items, parallelism(2), make_worker, work, |_| Ok(()));
+        ended.unwrap_err().to_string()
     }
 
     #[test]
-    #[should_panic(expected = "item 7")]
-    fn a_panic_of_the_items_is_the_callers_and_not_their_end() {
+    fn panics_are_errors_and_not_the_end_of_the_items() {
+        let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
+        let error = error_of(0..10, || Ok(()), work);
+        assert!(error.starts_with("internal error: item 3 ("), "{error}");
         let items = (0..10).inspect(|&item| assert!(item != 7, "item {item}"));
-        let _ = in_order(
-            items,
-            parallelism(2),
-            || Ok(()),
-            |(), item: u64| item,
-            |_| -> Result<(), Error> { Ok(()) },
-        );
+        let error = error_of(items, || Ok(()), |(), _| ());
+        assert!(error.starts_with("internal error while reading: item 7 ("), "{error}");
+        let error = error_of(0..10, || panic!("no room"), |(), _| ());
+        assert!(error.starts_with("internal error: no room ("), "{error}");
     }
 
     #[test]
@@ -276,18 +278,5 @@ mod tests {
         let error = ended.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Memory));
         assert_eq!(error.source().unwrap().to_string(), TableError(size).to_string());
-    }
-
-    #[test]
-    #[should_panic(expected = "no room")]
-    fn a_panic_while_a_worker_is_made_is_the_callers() {
-        let work = |(): &mut (), _: u64| ();
-        let _ = in_order(
-            0..10,
-            parallelism(2),
-            || panic!("no room"),
-            work,
-            |_| -> Result<(), Error> { Ok(()) },
-        );
     }
 }

@@ -18,7 +18,7 @@ mod xz;
 pub use self::decompression::MAX_WINDOW_MIB;
 pub(crate) use self::frames::FrameReader;
 pub use self::index::Index;
-pub(crate) use self::stages::{Checksummed, MemoryBounded, MemoryBudget, MemoryPermit, SkipBlocks};
+pub(crate) use self::stages::{Checksummed, MemoryBudget, MemoryPermit, SkipBlocks};
 pub use crate::storage::objects::Object;
 pub use block::{Block, Delivery};
 pub(crate) use blocks::is_cheap_to_count;

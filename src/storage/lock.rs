@@ -4,7 +4,6 @@
 //! others know none: beside the lock the file says who holds it, and its time of modification is a sign of
 //! life that other machines see.
 
-use crate::error::{Error, ErrorKind};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +15,7 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 
 use super::{own_files, platform};
+use crate::error::{Error, ErrorKind};
 
 /// Time between two heartbeats of the holder.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);

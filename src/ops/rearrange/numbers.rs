@@ -1,11 +1,11 @@
 //! Numbers of records, more than memory holds, asked for in ascending order.
 
-use crate::error::Error;
 use std::vec;
 
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, Partition, PartitionReader, PartitionWriter};
 use super::plan::Resources;
+use crate::error::Error;
 
 /// Numbers while they are gathered, each with a value of so many bytes.
 pub(super) struct NumberedValues<const LEN: usize> {

@@ -4,7 +4,6 @@
 //! order there, a larger one is laid into partitions by the next bits. While everything fits, nothing is
 //! written to disk. This is the distribution sort of Knuth, The Art of Computer Programming, volume 3, 5.4.9.
 
-use crate::error::Error;
 use std::sync::Arc;
 
 use super::partitioned::{
@@ -12,6 +11,7 @@ use super::partitioned::{
 };
 use super::plan::Resources;
 use super::spill::Spill;
+use crate::error::Error;
 
 /// The share of the user's memory, in eighths, that items may take before they are written to disk. The
 /// rest is for blocks and partitions under way.

@@ -1,13 +1,13 @@
 //! Stages between a source and the threads that process its blocks: checksums, memory limits, and the start of a
 //! resumed run.
 
-use crate::error::Error;
 use std::cmp::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::{Delivery, PartRead};
+use crate::error::Error;
 
 /// Memory for the bytes of blocks.
 #[derive(Debug)]
@@ -78,30 +78,6 @@ impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for Checksummed<S> {
                 read.sha256 = Some(std::mem::take(&mut self.digest).into());
             }
             Err(_) => {}
-        }
-        Some(delivery)
-    }
-}
-
-/// Delays each block until the memory budget has room for it.
-pub(crate) struct MemoryBounded<S> {
-    source: S,
-    budget: Arc<MemoryBudget>,
-}
-
-impl<S> MemoryBounded<S> {
-    pub(crate) const fn new(source: S, budget: Arc<MemoryBudget>) -> Self {
-        Self { source, budget }
-    }
-}
-
-impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for MemoryBounded<S> {
-    type Item = S::Item;
-
-    fn next(&mut self) -> Option<S::Item> {
-        let mut delivery = self.source.next()?;
-        if let Ok(Delivery::Block(block)) = &mut delivery {
-            block.permit = Some(self.budget.take(block.bytes.capacity()));
         }
         Some(delivery)
     }
