@@ -362,7 +362,7 @@ pub(crate) fn write_nnue(
     kind: NnueFeatures,
     position: &Position,
     out: &mut [i32],
-) -> Result<(), kyokumen_network::MissingKingError> {
+) -> Result<(), kyokumen_network::NetworkError> {
     let mover = position.side_to_move();
     let (of_mover, of_opponent) = out.split_at_mut(kind.active());
     kind.write(position, mover, of_mover)?;

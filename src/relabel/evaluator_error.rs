@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 #[cfg(feature = "network")]
-use kyokumen_network::{EvaluationError, NetworkError};
+use kyokumen_network::NetworkError;
 use thiserror::Error;
 
 /// How often an engine is asked about a position.
@@ -88,7 +88,7 @@ pub enum EvaluatorError {
         /// Its name.
         network: String,
         /// Why.
-        source: EvaluationError,
+        source: NetworkError,
     },
     /// What another evaluator says.
     #[error(transparent)]
@@ -101,8 +101,8 @@ impl EvaluatorError {
         match self {
             Self::Cancelled => true,
             #[cfg(feature = "network")]
-            Self::Network(NetworkError::Cancelled { .. })
-            | Self::Evaluation { source: EvaluationError::Cancelled, .. } => true,
+            Self::Network(NetworkError::Cancelled)
+            | Self::Evaluation { source: NetworkError::Cancelled, .. } => true,
             _ => false,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree};
-use kyokumen_network::{Batch, EvaluationError, Evaluator, is_reproducible};
+use kyokumen_network::{Batch, Evaluator, NetworkError, is_reproducible};
 use kyokumen_selfplay::{best_value, candidates};
 use serde_json::{Map, Value, json};
 
@@ -69,7 +69,7 @@ impl NetworkSettings {
         }
     }
 
-    fn failed(&self, source: EvaluationError) -> EvaluatorError {
+    fn failed(&self, source: NetworkError) -> EvaluatorError {
         EvaluatorError::Evaluation { network: self.model.to_string(), source }
     }
 }

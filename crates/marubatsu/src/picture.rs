@@ -9,7 +9,7 @@ mod layout;
 mod svg;
 mod text;
 
-pub use builder::{MAX_BOARDS, PictureError};
+pub use builder::MAX_BOARDS;
 pub use drawn::{Bound, DrawnNode, NodeStatus, Picture};
 pub use html::html;
 pub use svg::svg;

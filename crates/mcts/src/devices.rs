@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use kyokumen_network::{Batch, EvaluationError, Evaluator};
+use kyokumen_network::{Batch, Evaluator, NetworkError};
 
 use crate::leaf_search::LeafSearch;
 use crate::tree::{Leaf, Simulation, Tree};
@@ -18,7 +18,7 @@ use crate::tree::{Leaf, Simulation, Tree};
 /// What evaluates the leaves of one tree: a thread for each evaluator. Evaluations are cancelled when this is dropped.
 pub struct Devices {
     requests: Vec<Sender<Request>>,
-    answers: Receiver<Result<Request, EvaluationError>>,
+    answers: Receiver<Result<Request, NetworkError>>,
     /// Those of each batch, in the order of the devices.
     leaves: Vec<Leaves>,
     idle: Vec<Request>,
@@ -93,7 +93,7 @@ impl Devices {
         mates: &mut LeafSearch,
         most_visits: u32,
         mut goes_on: impl FnMut(&Tree) -> bool,
-    ) -> Result<(), EvaluationError> {
+    ) -> Result<(), NetworkError> {
         let mut stopped = None;
         loop {
             if stopped.is_none() && !goes_on(tree) {
@@ -148,13 +148,13 @@ impl Drop for Devices {
     }
 }
 
-fn gone() -> EvaluationError {
-    EvaluationError::Runtime("the thread of a device has ended".into())
+fn gone() -> NetworkError {
+    NetworkError::Runtime("the thread of a device has ended".into())
 }
 
 /// Speaks for a thread that panics: whoever waits for its answer waits for ever.
 struct LastWords {
-    answer: Sender<Result<Request, EvaluationError>>,
+    answer: Sender<Result<Request, NetworkError>>,
 }
 
 impl Drop for LastWords {

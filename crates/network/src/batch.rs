@@ -5,9 +5,9 @@ use std::ops::Range;
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Color, Move, Position};
 
-use crate::evaluation_error::EvaluationError;
 use crate::features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 use crate::label::{LABELS, move_label};
+use crate::network_error::NetworkError;
 
 /// Positions that an evaluator in this process looks at together, whatever the batch: what it computes must not depend
 /// on how many there are.
@@ -154,11 +154,11 @@ impl Batch {
         logits: &[f32],
         temperature: f32,
         value: f32,
-    ) -> Result<(), EvaluationError> {
+    ) -> Result<(), NetworkError> {
         assert_eq!(logits.len(), LABELS, "logits of one position");
         let len = self.len();
         let unusable = |output, number, expected| {
-            Err(EvaluationError::Unusable { output, slot, len, number, expected })
+            Err(NetworkError::Unusable { output, slot, len, number, expected })
         };
         if !(0.0..=1.0).contains(&value) {
             return unusable("output_value", value, "a number from 0 to 1");

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::batch::Batch;
-use crate::evaluation_error::EvaluationError;
 use crate::features::Input2;
+use crate::network_error::NetworkError;
 
 /// A network, or what takes the place of one.
 pub trait Evaluator: Send {
@@ -15,6 +15,6 @@ pub trait Evaluator: Send {
     ///
     /// # Errors
     ///
-    /// [`EvaluationError`] if the network cannot be asked, or answers nonsense.
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError>;
+    /// [`NetworkError`] if the network cannot be asked, or answers nonsense.
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError>;
 }

@@ -2,7 +2,6 @@
 
 mod batch;
 mod element;
-mod evaluation_error;
 mod evaluator;
 mod feature_bits;
 mod features;
@@ -17,13 +16,12 @@ mod stand_ins;
 
 pub use batch::{Batch, CHUNK};
 pub use element::Element;
-pub use evaluation_error::EvaluationError;
 pub use evaluator::Evaluator;
 pub use feature_bits::{INPUT1_BYTES, write_input1_bits, write_input2_bits};
 pub use features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
 pub use network_error::NetworkError;
-pub use nnue::{MissingKingError, NnueFeatures};
+pub use nnue::NnueFeatures;
 pub use process_network::ProcessNetwork;
 pub use reproducible::is_reproducible;
 #[cfg(feature = "rten")]

@@ -1,10 +1,11 @@
-//! Why a network cannot be used.
+//! Why a network cannot be loaded or evaluated.
 
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
 use kyokumen_process::Fault;
+use kyokumen_shogi::Color;
 
 /// Why a file or a program is no network that we can ask.
 #[derive(Debug, thiserror::Error)]
@@ -66,12 +67,31 @@ pub enum NetworkError {
         /// How the line begins.
         greeting: String,
     },
-    /// Somebody set the flag that ends the start of a program.
-    #[error("the start of {program} was interrupted")]
-    Cancelled {
-        /// The program.
-        program: String,
+    /// The cancel flag was set.
+    #[error("the evaluation was interrupted")]
+    Cancelled,
+    /// The runtime failed.
+    #[error("the network cannot be evaluated")]
+    Runtime(#[source] Box<dyn Error + Send + Sync>),
+    /// A number is not what such an output holds.
+    #[error(
+        "{output} of position {slot} of {len} is {number}, not {expected}: is it a network of the dlshogi family?"
+    )]
+    Unusable {
+        /// `output_policy` or `output_value`.
+        output: &'static str,
+        /// The position in the batch, from 0.
+        slot: usize,
+        /// Positions in the batch.
+        len: usize,
+        /// The number.
+        number: f32,
+        /// What was expected.
+        expected: &'static str,
     },
+    /// NNUE features need the king of this side.
+    #[error("the {0:?} king is missing, from which the features of NNUE are told")]
+    MissingKing(Color),
     /// An input is of another shape.
     #[error(
         "{} is no network of the dlshogi family: {name} is {found}, expected [N,{},9,9]",

@@ -5,7 +5,8 @@
 //! kind.
 
 use kyokumen_shogi::{Color, HandKind, PieceKind, Position, Square};
-use thiserror::Error;
+
+use crate::network_error::NetworkError;
 
 /// Features of a network of YaneuraOu's, of one of the two sides. All of a position's are 1, all others 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,11 +17,6 @@ pub enum NnueFeatures {
     /// of the middle: 45 × 1,629. YaneuraOu's `HalfKA_hm2`.
     HalfKaHm,
 }
-
-/// A king that features are told from is missing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the {0:?} king is missing, from which the features of NNUE are told")]
-pub struct MissingKingError(pub Color);
 
 /// Numbers of pieces in hand before those of the board.
 const HAND_END: u32 = 90;
@@ -93,7 +89,7 @@ impl NnueFeatures {
     /// the engine counts them: as the king's number 0.
     ///
     /// # Errors
-    /// [`MissingKingError`] if the king of `side` is missing.
+    /// [`NetworkError::MissingKing`] if the king of `side` is missing.
     ///
     /// # Panics
     /// If `out` has not [`Self::active`] numbers.
@@ -103,9 +99,9 @@ impl NnueFeatures {
         position: &Position,
         side: Color,
         out: &mut [i32],
-    ) -> Result<(), MissingKingError> {
+    ) -> Result<(), NetworkError> {
         assert_eq!(out.len(), self.active(), "numbers of active features");
-        let king = position.king(side).ok_or(MissingKingError(side))?;
+        let king = position.king(side).ok_or(NetworkError::MissingKing(side))?;
         let king = seen_by(side, king);
         let is_mirrored = self == Self::HalfKaHm && u32::from(king.number()) >= KINGS_TO_THE_RIGHT;
         let seen = |square: Square| {
@@ -212,6 +208,6 @@ mod tests {
         let position: Position = "4k4/9/9/9/9/9/9/9/9 b 18p 1".parse().expect("a problem");
         let mut out = [0; 38];
         let missing = NnueFeatures::HalfKp.write(&position, Color::Black, &mut out);
-        assert_eq!(missing, Err(MissingKingError(Color::Black)));
+        assert!(matches!(missing, Err(NetworkError::MissingKing(Color::Black))));
     }
 }

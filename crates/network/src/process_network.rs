@@ -12,7 +12,6 @@ use std::time::Duration;
 use kyokumen_process::{ChildProcess, Fault, Wait};
 
 use crate::batch::Batch;
-use crate::evaluation_error::EvaluationError;
 use crate::evaluator::Evaluator;
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
@@ -55,7 +54,7 @@ impl ProcessNetwork {
             .map_err(|source| NetworkError::Start { program: program.clone(), source })?;
         let greeting = match process.line(&Wait::new(PATIENCE, cancel)) {
             Ok(greeting) => greeting,
-            Err(Fault::Cancelled) => return Err(NetworkError::Cancelled { program }),
+            Err(Fault::Cancelled) => return Err(NetworkError::Cancelled),
             Err(source) => return Err(NetworkError::NoGreeting { program, source }),
         };
         let planes = greeting.strip_prefix(PROTOCOL).and_then(|rest| rest.trim().parse().ok());
@@ -85,7 +84,7 @@ impl ProcessNetwork {
     }
 
     /// Remembers why there is no answer; the program is of no use any more.
-    fn fail(&mut self, fault: Fault) -> EvaluationError {
+    fn fail(&mut self, fault: Fault) -> NetworkError {
         self.process.kill();
         let error = failure(&fault);
         self.failed = Some(fault);
@@ -93,10 +92,10 @@ impl ProcessNetwork {
     }
 }
 
-fn failure(fault: &Fault) -> EvaluationError {
+fn failure(fault: &Fault) -> NetworkError {
     match fault {
-        Fault::Cancelled => EvaluationError::Cancelled,
-        fault => EvaluationError::Runtime(fault.clone().into()),
+        Fault::Cancelled => NetworkError::Cancelled,
+        fault => NetworkError::Runtime(fault.clone().into()),
     }
 }
 
@@ -105,7 +104,7 @@ impl Evaluator for ProcessNetwork {
         Some(self.planes)
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         batch.start_answers();
         if batch.is_empty() {
             return Ok(());

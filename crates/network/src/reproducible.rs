@@ -6,8 +6,8 @@ use kyokumen_shogi::Position;
 use kyokumen_shogi::random_play::RandomPlay;
 
 use crate::batch::Batch;
-use crate::evaluation_error::EvaluationError;
 use crate::evaluator::Evaluator;
+use crate::network_error::NetworkError;
 
 /// Whether answers depend on the position only: some are asked in a full batch of this capacity, alone, and in the
 /// opposite order, and must be the same to the bit each time.
@@ -22,7 +22,7 @@ pub fn is_reproducible(
     evaluator: &mut dyn Evaluator,
     capacity: usize,
     cancel: &AtomicBool,
-) -> Result<bool, EvaluationError> {
+) -> Result<bool, NetworkError> {
     let mut batch = Batch::new(capacity, evaluator.planes());
     let some: Vec<Position> = positions().take(capacity).collect();
     let mut ask = |positions: &[Position]| {

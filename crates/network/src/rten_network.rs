@@ -11,7 +11,6 @@ use rten_tensor::prelude::*;
 use rten_tensor::{Tensor, TensorView};
 
 use crate::batch::{Batch, CHUNK};
-use crate::evaluation_error::EvaluationError;
 use crate::evaluator::Evaluator;
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
@@ -90,13 +89,13 @@ impl Evaluator for RtenNetwork {
         Some(self.planes)
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         batch.start_answers();
         for chunk in 0..batch.len().div_ceil(CHUNK) {
             if cancel.load(Ordering::Relaxed) {
-                return Err(EvaluationError::Cancelled);
+                return Err(NetworkError::Cancelled);
             }
-            let [logits, values] = self.run(batch, chunk).map_err(EvaluationError::Runtime)?;
+            let [logits, values] = self.run(batch, chunk).map_err(NetworkError::Runtime)?;
             let (logits, _) = logits.as_chunks::<LABELS>();
             let slots = chunk * CHUNK..batch.len().min((chunk + 1) * CHUNK);
             for (slot, (logits, value)) in slots.zip(logits.iter().zip(values)) {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use kyokumen_game::random::SplitMix64;
 
 use crate::batch::{Batch, softmax};
-use crate::evaluation_error::EvaluationError;
 use crate::evaluator::Evaluator;
 use crate::features::Input2;
+use crate::network_error::NetworkError;
 
 /// All moves are equally probable, every position is even.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +23,7 @@ impl Evaluator for Uniform {
         self.planes
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), NetworkError> {
         batch.start_answers();
         for slot in 0..batch.len() {
             let moves = batch.labels(slot).len();
@@ -45,7 +45,7 @@ impl Evaluator for Hashed {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), NetworkError> {
         batch.start_answers();
         for slot in 0..batch.len() {
             let seed = batch.key(slot) ^ SplitMix64::nth_bits(self.seed, 0);
@@ -87,7 +87,7 @@ impl<E: Evaluator> Evaluator for Delayed<E> {
         self.inner.planes()
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         let end = Instant::now() + self.batch_time;
         self.inner.evaluate(batch, cancel)?;
         // A thread that sleeps wakes up to a millisecond late. Drivers of devices ask again and again, too.

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, unbounded};
-use kyokumen_network::{Batch, EvaluationError, Evaluator};
+use kyokumen_network::{Batch, Evaluator, NetworkError};
 use kyokumen_search::STACK_BYTES;
 
 /// What evaluates a group's batches.
@@ -30,15 +30,7 @@ pub(crate) struct Request {
 /// A batch that was evaluated, or not.
 struct Reply {
     batch: Batch,
-    times: Result<Times, EvaluationError>,
-}
-
-/// Why there is no evaluation.
-pub(crate) enum DeviceError {
-    /// It failed.
-    Failed(EvaluationError),
-    /// Its thread has panicked, which whoever joins it is told.
-    Gone,
+    times: Result<Times, NetworkError>,
 }
 
 /// How long a batch took.
@@ -80,26 +72,28 @@ impl Device {
     }
 
     /// Evaluates a batch.
+    ///
+    /// # Errors
+    /// Those of the evaluator, and [`NetworkError::Cancelled`] if its thread has panicked, which joining it reports.
     pub(crate) fn evaluate(
         &mut self,
         batch: &mut Batch,
         stop: &AtomicBool,
-    ) -> Result<Times, DeviceError> {
+    ) -> Result<Times, NetworkError> {
         match self {
             Self::Own(evaluator) => {
-                let evaluating =
-                    evaluate(evaluator.as_mut(), batch, stop).map_err(DeviceError::Failed)?;
+                let evaluating = evaluate(evaluator.as_mut(), batch, stop)?;
                 Ok(Times { waiting: Duration::ZERO, evaluating })
             }
             Self::Shared(requests) => {
                 let (reply, replies) = bounded(1);
                 let taken = mem::replace(batch, Batch::new(0, None));
                 let request = Request { batch: taken, sent: Instant::now(), reply };
-                requests.send(request).map_err(|_| DeviceError::Gone)?;
+                requests.send(request).map_err(|_| NetworkError::Cancelled)?;
                 let Reply { batch: evaluated, times } =
-                    replies.recv().map_err(|_| DeviceError::Gone)?;
+                    replies.recv().map_err(|_| NetworkError::Cancelled)?;
                 *batch = evaluated;
-                times.map_err(DeviceError::Failed)
+                times
             }
         }
     }
@@ -109,7 +103,7 @@ fn evaluate(
     evaluator: &mut dyn Evaluator,
     batch: &mut Batch,
     stop: &AtomicBool,
-) -> Result<Duration, EvaluationError> {
+) -> Result<Duration, NetworkError> {
     let start = Instant::now();
     evaluator.evaluate(batch, stop)?;
     Ok(start.elapsed())
@@ -131,7 +125,7 @@ mod tests {
             None
         }
 
-        fn evaluate(&mut self, _: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
+        fn evaluate(&mut self, _: &mut Batch, _: &AtomicBool) -> Result<(), NetworkError> {
             thread::sleep(Duration::from_millis(300));
             panic!("out of order");
         }
@@ -146,7 +140,7 @@ mod tests {
             let sender = sender.clone();
             thread::spawn(move || {
                 let evaluated = device.evaluate(&mut Batch::new(1, None), &AtomicBool::new(false));
-                sender.send(matches!(evaluated, Err(DeviceError::Gone))).unwrap();
+                sender.send(matches!(evaluated, Err(NetworkError::Cancelled))).unwrap();
             });
         }
         for _ in 0..3 {

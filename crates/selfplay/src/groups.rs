@@ -13,12 +13,12 @@ use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use kyokumen_mcts::LeafSearch;
-use kyokumen_network::{Batch, EvaluationError, Evaluator};
+use kyokumen_network::{Batch, Evaluator, NetworkError};
 use kyokumen_search::{STACK_BYTES, TableError};
 use kyokumen_shogi::Position;
 use thiserror::Error;
 
-use crate::device::{Device, DeviceError};
+use crate::device::Device;
 use crate::figures::{Counters, Figures};
 use crate::game::{FinishedGame, SelfPlayGame, Step};
 use crate::settings::GameSettings;
@@ -70,7 +70,7 @@ pub enum GamesError {
         /// Its number, from 0.
         device: usize,
         /// What happened.
-        source: EvaluationError,
+        source: NetworkError,
     },
     /// An opening cannot be read.
     #[error("game {number} has no opening")]
@@ -468,10 +468,8 @@ impl Group {
     fn evaluate(&mut self) -> Result<bool, GamesError> {
         let times = match self.device.evaluate(&mut self.batch, &self.shared.stop) {
             Ok(times) => times,
-            Err(DeviceError::Gone | DeviceError::Failed(EvaluationError::Cancelled)) => {
-                return Ok(false);
-            }
-            Err(DeviceError::Failed(source)) => {
+            Err(NetworkError::Cancelled) => return Ok(false),
+            Err(source) => {
                 return Err(GamesError::Evaluation { device: self.device_number, source });
             }
         };

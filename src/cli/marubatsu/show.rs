@@ -14,7 +14,9 @@ use super::output::{plan_files, write_file};
 use super::search_args::SearchArgs;
 use super::solve::number;
 use crate::cli::exit::Usage;
-use crate::marubatsu::picture::{Bound, DrawnNode, NodeStatus, Picture, html, svg, text};
+use crate::marubatsu::picture::{
+    Bound, DrawnNode, MAX_BOARDS, NodeStatus, Picture, html, svg, text,
+};
 use crate::marubatsu::search::{Method, Settings};
 use crate::marubatsu::{Board, Solution, Square};
 
@@ -105,7 +107,11 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
             Picture::of_search(args.board, args.plies, args.search.settings(method), &solution)
         }
     };
-    let picture = picture.map_err(|error| Usage(format!("{error} (--plies)")))?;
+    let picture = picture.ok_or_else(|| {
+        Usage(format!(
+            "a picture of more than {MAX_BOARDS} boards: fewer plies make fewer (--plies)"
+        ))
+    })?;
     let plans = plan_files(args.html.iter().chain(&args.svg), args.force)?;
     let drawings =
         [args.html.is_some().then(|| html(&picture)), args.svg.is_some().then(|| svg(&picture))];

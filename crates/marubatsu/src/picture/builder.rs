@@ -2,8 +2,6 @@
 //!
 //! Built from the positions and the trace of the search.
 
-use thiserror::Error;
-
 use super::super::board::{Board, Mark};
 use super::super::evaluation::Score;
 use super::super::search::{Settings, Trace, TraceNode, ValueSource, search_traced};
@@ -14,41 +12,30 @@ use super::drawn::{Bound, DrawnNode, NodeStatus, Picture};
 /// Boards that a picture holds at most; more are of no use to anybody who looks at it.
 pub const MAX_BOARDS: usize = 20_000;
 
-/// Why a picture was not made.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum PictureError {
-    /// Nobody could look at it.
-    #[error("a picture of more than {MAX_BOARDS} boards: fewer plies make fewer")]
-    TooLarge,
-}
-
 impl Picture {
     /// The complete tree with the values of the solved game, so many plies of it.
     ///
-    /// # Errors
-    /// [`PictureError::TooLarge`] if there are too many positions.
-    pub fn of_tree(board: Board, plies: u8, solution: &Solution) -> Result<Self, PictureError> {
+    /// `None` if it has more than [`MAX_BOARDS`] boards: fewer plies make fewer.
+    pub fn of_tree(board: Board, plies: u8, solution: &Solution) -> Option<Self> {
         let mut builder = Builder { solution, trace: None, boards: 0 };
         let root = builder.draw(board, None, Some(0), plies)?;
-        Ok(Self { root, plies, search: None })
+        Some(Self { root, plies, search: None })
     }
 
     /// What a search to the full depth visits and cuts, so many plies of it.
     ///
-    /// # Errors
-    /// [`PictureError::TooLarge`] if there are too many positions.
+    /// `None` if it has more than [`MAX_BOARDS`] boards: fewer plies make fewer.
     pub fn of_search(
         board: Board,
         plies: u8,
         settings: Settings,
         solution: &Solution,
-    ) -> Result<Self, PictureError> {
+    ) -> Option<Self> {
         let (found, trace) = search_traced(board, settings, solution);
         let mut builder = Builder { solution, trace: Some(&trace), boards: 0 };
         let mut root = builder.draw(board, None, Some(0), plies)?;
         root.found = Some((Bound::Equal, found.value));
-        Ok(Self { root, plies, search: Some((settings, found)) })
+        Some(Self { root, plies, search: Some((settings, found)) })
     }
 }
 
@@ -66,10 +53,10 @@ impl Builder<'_> {
         last: Option<Square>,
         number: Option<usize>,
         plies: u8,
-    ) -> Result<DrawnNode, PictureError> {
+    ) -> Option<DrawnNode> {
         self.boards += 1;
         if self.boards > MAX_BOARDS {
-            return Err(PictureError::TooLarge);
+            return None;
         }
         let node = self.trace.zip(number).and_then(|(trace, number)| trace.nodes().get(number));
         let fate = match node.map(|node| node.answer) {
@@ -85,7 +72,7 @@ impl Builder<'_> {
                 children.push(self.draw(board.after(square), Some(square), child, plies - 1)?);
             }
         }
-        Ok(DrawnNode {
+        Some(DrawnNode {
             board,
             last,
             fate,
@@ -161,6 +148,6 @@ mod tests {
         let picture = Picture::of_tree(Board::EMPTY, 3, &solution).unwrap();
         assert_eq!(picture.root.count(NodeStatus::Solved), 1 + 9 + 72 + 504);
         let whole = Picture::of_tree(Board::EMPTY, 9, &solution);
-        assert_eq!(whole, Err(PictureError::TooLarge));
+        assert_eq!(whole, None);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
-use kyokumen_network::{Batch, EvaluationError, Evaluator, Hashed, Input2};
+use kyokumen_network::{Batch, Evaluator, Hashed, Input2, NetworkError};
 use kyokumen_shogi::{Position, PositionHistory};
 
 fn tree() -> Tree {
@@ -74,14 +74,14 @@ fn a_search_ends_when_it_is_told_to() {
 }
 
 /// A device that fails after so many batches.
-struct Failing(u32, fn() -> Result<(), EvaluationError>);
+struct Failing(u32, fn() -> Result<(), NetworkError>);
 
 impl Evaluator for Failing {
     fn planes(&self) -> Option<Input2> {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         match self.0.checked_sub(1) {
             Some(left) => self.0 = left,
             None => return self.1(),
@@ -92,8 +92,8 @@ impl Evaluator for Failing {
 
 #[test]
 fn devices_that_fail_or_panic_end_the_search() {
-    let failures: [fn() -> Result<(), EvaluationError>; 2] =
-        [|| Err(EvaluationError::Runtime("out of order".into())), || panic!("out of order")];
+    let failures: [fn() -> Result<(), NetworkError>; 2] =
+        [|| Err(NetworkError::Runtime("out of order".into())), || panic!("out of order")];
     for fails in failures {
         let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         let sound = Box::new(Hashed::default());
@@ -110,7 +110,7 @@ impl Evaluator for Hanging {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         if self.0 > 0 {
             self.0 -= 1;
             return Hashed::default().evaluate(batch, cancel);
@@ -118,7 +118,7 @@ impl Evaluator for Hanging {
         while !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        Err(EvaluationError::Cancelled)
+        Err(NetworkError::Cancelled)
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use kyokumen_network::{
-    BOARD, Batch, Delayed, EvaluationError, Evaluator, Hashed, INPUT1_PLANES, Input2, LABELS,
-    Uniform, move_label, write_input1, write_input2,
+    BOARD, Batch, Delayed, Evaluator, Hashed, INPUT1_PLANES, Input2, LABELS, NetworkError, Uniform,
+    move_label, write_input1, write_input2,
 };
 use kyokumen_shogi::Position;
 use kyokumen_testing::positions::random_play;
@@ -149,7 +149,7 @@ fn what_is_no_answer_is_told_with_its_place() {
         let error = batch.set_logits(1, &good, 1.0, value).unwrap_err();
         assert!(matches!(
             error,
-            EvaluationError::Unusable { output: "output_value", slot: 1, len: 2, .. }
+            NetworkError::Unusable { output: "output_value", slot: 1, len: 2, .. }
         ));
     }
     for logit in [f32::NAN, f32::INFINITY] {
@@ -158,7 +158,7 @@ fn what_is_no_answer_is_told_with_its_place() {
         let error = batch.set_logits(0, &bad, 1.0, 0.5).unwrap_err();
         assert!(matches!(
             error,
-            EvaluationError::Unusable { output: "output_policy", slot: 0, len: 2, .. }
+            NetworkError::Unusable { output: "output_policy", slot: 0, len: 2, .. }
         ));
         // Of illegal moves anything may be said.
         let mut bad = good.clone();

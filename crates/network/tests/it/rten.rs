@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_network::{
-    BOARD, Batch, EvaluationError, Evaluator, INPUT1_PLANES, Input2, NetworkError, RtenNetwork,
-    move_label, write_input1, write_input2,
+    BOARD, Batch, Evaluator, INPUT1_PLANES, Input2, NetworkError, RtenNetwork, move_label,
+    write_input1, write_input2,
 };
 use kyokumen_shogi::Position;
 use kyokumen_testing::positions::{random_play, shared};
@@ -37,7 +37,7 @@ fn evaluated(
     network: &mut RtenNetwork,
     positions: &[Position],
     capacity: usize,
-) -> Result<Vec<(Vec<f32>, f32)>, EvaluationError> {
+) -> Result<Vec<(Vec<f32>, f32)>, NetworkError> {
     let mut batch = Batch::new(capacity, network.planes());
     let mut answers = Vec::new();
     for positions in positions.chunks(capacity) {
@@ -128,12 +128,12 @@ fn answers_that_are_no_numbers_are_told() {
     recipe.value[0..57].fill(f32::NAN);
     let error = evaluated(&mut opened(&recipe).unwrap(), &positions, 4).unwrap_err();
     let is_told =
-        matches!(error, EvaluationError::Unusable { output: "output_value", slot: 0, len: 3, .. });
+        matches!(error, NetworkError::Unusable { output: "output_value", slot: 0, len: 3, .. });
     assert!(is_told, "{error}");
     let mut recipe = Recipe::new(57);
     recipe.policy.fill(f32::NAN);
     let error = evaluated(&mut opened(&recipe).unwrap(), &positions, 4).unwrap_err();
-    let is_told = matches!(error, EvaluationError::Unusable { output: "output_policy", .. });
+    let is_told = matches!(error, NetworkError::Unusable { output: "output_policy", .. });
     assert!(is_told, "{error}");
 }
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kyokumen_network::{Batch, Delayed, EvaluationError, Evaluator, Hashed, Input2};
+use kyokumen_network::{Batch, Delayed, Evaluator, Hashed, Input2, NetworkError};
 use kyokumen_selfplay::{Games, GamesError, RunSettings, StartPosition};
 
 use super::{RUN, play, settings};
@@ -50,10 +50,10 @@ impl Evaluator for Failing {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         if self.batches == 0 {
             assert!(!self.panics, "out of order");
-            return Err(EvaluationError::Runtime("out of order".into()));
+            return Err(NetworkError::Runtime("out of order".into()));
         }
         self.batches -= 1;
         Hashed::default().evaluate(batch, cancel)
@@ -85,8 +85,8 @@ impl Evaluator for Cancelled {
         None
     }
 
-    fn evaluate(&mut self, _: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
-        Err(EvaluationError::Cancelled)
+    fn evaluate(&mut self, _: &mut Batch, _: &AtomicBool) -> Result<(), NetworkError> {
+        Err(NetworkError::Cancelled)
     }
 }
 
