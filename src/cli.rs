@@ -152,7 +152,7 @@ pub fn gen_filter() -> ExitCode {
     finish(&messages, || filter::run(args))
 }
 
-/// Reads the arguments of the process, or ends it with what is wrong.
+/// Parses the arguments of the process. Exits with a message if they are invalid.
 fn parse<P: Parser>() -> P {
     let mut command = with_negative_values(P::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
@@ -160,7 +160,7 @@ fn parse<P: Parser>() -> P {
     parsed.unwrap_or_else(|error| message::exit(error.format(&mut command)))
 }
 
-/// The command with options that take `-1` for a value, which may be wrong, and not for another option.
+/// Allows negative numbers as option values, so that `-1` is refused as a value and not as an unknown option.
 fn with_negative_values(command: clap::Command) -> clap::Command {
     let takes_value = |arg: &clap::Arg| !arg.is_positional() && arg.get_action().takes_values();
     command
@@ -215,8 +215,7 @@ mod tests {
     use super::*;
     use crate::shogi::sfen;
 
-    /// A default stands behind the words of its option, not in a paragraph of its own, as clap has it in
-    /// long help.
+    /// Each default follows the description of its option; clap's long help would make it a paragraph of its own.
     fn check_defaults(program: &clap::Command, path: &[&str], command: &clap::Command) {
         let asked =
             program.clone().term_width(0).try_get_matches_from([path, &["--help"]].concat());

@@ -78,3 +78,5 @@ pub use kyokumen_marubatsu as marubatsu;
 pub use kyokumen_search as search;
 pub use kyokumen_search::solver;
 pub use kyokumen_shogi as shogi;
+pub use mate::filter_mates::{FilterMates, filter_mates};
+pub use mate::judge::{Judge, SearchSettings};

@@ -18,8 +18,7 @@ use pyo3::types::{PyCapsule, PyInt, PySlice, PyString};
 
 use crate::arrow::{Batches, Column};
 use crate::dtypes::{as_records, dtype};
-use crate::failure;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::foreign::array_over;
 use crate::moves::dialect_named;
 use crate::reading::{OnError, Reading, each_record};
@@ -66,20 +65,19 @@ pub(crate) fn format_named(name: &str) -> Result<FormatName, Failure> {
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Archive {
     input: Input,
-    /// Where a record's place follows from its number.
+    /// None without random access.
     random: Option<Arc<archive::Archive>>,
-    /// Of other files, once it was needed.
+    /// Built on first use, for files without random access.
     index: Arc<OnceLock<Index>>,
-    /// All of the file unless a stretch was asked for.
+    /// None for the whole file.
     range: Option<Range<u64>>,
-    /// What [`open`] was asked.
+    /// Arguments of [`open`], for pickling.
     asked: (PathBuf, Option<String>, Option<&'static str>),
 }
 
-/// Records that are read ahead of an iteration.
+/// Records per block of an iteration.
 const ITERATED: u64 = 4096;
 
-/// The number of a record, or a stretch of them.
 #[derive(FromPyObject)]
 enum Place<'py> {
     Index(i64),
@@ -255,11 +253,11 @@ impl Archive {
     }
 }
 
-/// What makes the same archive in another process.
+/// Arguments of `reopen`, which opens the archive in another process.
 type Reopen = (PathBuf, Option<String>, Option<&'static str>, Option<(u64, u64)>);
 
 impl Archive {
-    /// The records that are meant, by their numbers in the file.
+    /// Record numbers in the file.
     fn all(&self) -> Result<Range<u64>, Failure> {
         if let Some(range) = &self.range {
             return Ok(range.clone());
@@ -278,7 +276,6 @@ impl Archive {
         Ok(self.index.get_or_init(|| index))
     }
 
-    /// What is read of the file.
     fn part(&self) -> Part {
         self.part_of(self.range.clone())
     }
@@ -296,7 +293,7 @@ impl Archive {
         }
     }
 
-    /// The records by their numbers, where they can be gone to.
+    /// Fails if the file has no random access.
     pub(crate) fn random_access(&self) -> Result<(Arc<archive::Archive>, Range<u64>), Failure> {
         let Some(archive) = &self.random else {
             return Err(Failure::usage(format!(
@@ -367,7 +364,7 @@ impl Archive {
     }
 }
 
-/// Blocks of records, read when those before them are used up.
+/// Reads blocks of records on demand.
 struct Ahead {
     reading: Reading,
     on_error: OnError,
@@ -378,8 +375,8 @@ impl Ahead {
         Self { reading: Reading::new(part, ITERATED), on_error }
     }
 
-    /// Fills `read` with what `make` makes of the next records, if it is empty. A failure comes behind the records that
-    /// stand before it.
+    /// If `read` is empty, fills it with the results of `make` for the next records. A failure follows the records
+    /// before it.
     fn fill<T: Send>(
         &mut self,
         py: Python<'_>,

@@ -16,12 +16,12 @@ use crate::archive::Archive;
 use crate::dtypes::{DTYPES, dtype};
 use crate::failure::Failure;
 
-/// Records of one size that a caller hands in: an archive or an array.
+/// Fixed-size records of a caller: an archive or an array.
 pub(crate) struct Records<'py> {
     format: Format,
     dialect: Dialect,
     name: Option<String>,
-    /// Number of the first one in its file.
+    /// Number of the first record in its file.
     first: u64,
     content: Content<'py>,
 }
@@ -32,7 +32,7 @@ enum Content<'py> {
 }
 
 impl<'py> Records<'py> {
-    /// The records of an [`Archive`], or of an array of one of the dtypes.
+    /// `object` is an [`Archive`] or an array with one of the [`DTYPES`].
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(archive) = object.cast::<Archive>() {
             let archive = archive.get();
@@ -63,7 +63,7 @@ impl<'py> Records<'py> {
         Ok(Self { format, dialect, name: None, first: 0, content: Content::Array(bytes) })
     }
 
-    /// Their bytes, borrowed where they are in memory.
+    /// Borrowed if they are in memory.
     pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
         let bytes = match &self.content {
             Content::Archive(archive, range) => archive.slice(range.clone())?,
@@ -84,7 +84,6 @@ impl<'py> Records<'py> {
     }
 }
 
-/// Which format's dtype an array has.
 fn format_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Format> {
     let (py, found) = (array.py(), array.dtype());
     for (format, _) in DTYPES {
@@ -102,7 +101,7 @@ fn format_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Format> {
     )))
 }
 
-/// The bytes of an array, copied only where they do not lie one behind the other.
+/// The bytes of an array, copied only if it is not contiguous.
 fn bytes_of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<PyReadonlyArray1<'py, u8>> {
     let py = array.py();
     let numpy = py.import("numpy")?;
@@ -115,7 +114,6 @@ fn bytes_of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<PyReadonlyArray
     Ok(bytes.cast_into::<PyArray1<u8>>()?.readonly())
 }
 
-/// The bytes of records of one size.
 pub(crate) struct RecordBytes<'a> {
     format: Format,
     dialect: Dialect,
@@ -127,7 +125,6 @@ pub(crate) struct RecordBytes<'a> {
 }
 
 impl RecordBytes<'_> {
-    /// How many there are.
     pub(crate) const fn len(&self) -> usize {
         self.records
     }
@@ -136,7 +133,6 @@ impl RecordBytes<'_> {
         self.format
     }
 
-    /// What `read` makes of a record.
     pub(crate) fn read<T, E: ToString>(
         &self,
         index: usize,
@@ -163,7 +159,6 @@ impl RecordBytes<'_> {
     }
 }
 
-/// Checks an array that a caller wants to be written to, and what it is to hold.
 pub(crate) fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
     if found == expected {
         return Ok(());

@@ -24,10 +24,8 @@ use pyo3::types::PyCapsule;
 use crate::failure::Failure;
 use crate::reading::{OnError, Reading, each_record};
 
-/// Bytes of a packed position, as Arrow counts them.
 const PACKED_LEN: i32 = packed::LEN as i32;
 
-/// What a column says of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Column {
     Index,
@@ -68,7 +66,7 @@ impl Column {
         })
     }
 
-    /// The position, and what the records of a format can say.
+    /// The default columns: the position and the fields of the format.
     pub(crate) fn of_format(format: Format) -> Vec<Self> {
         use kyokumen::format::Field as Said;
         let fields = format.fields();
@@ -102,14 +100,13 @@ impl Column {
     }
 }
 
-/// A move that a search tried.
+/// Fields of a candidate move.
 fn candidate() -> Fields {
     [Field::new("move", DataType::Utf8, false), Field::new("visits", DataType::UInt16, false)]
         .into_iter()
         .collect()
 }
 
-/// The values of a column, as they come.
 enum Values {
     Index(UInt64Builder),
     Sfen(StringBuilder),
@@ -196,7 +193,7 @@ impl Values {
     }
 }
 
-/// What turns blocks into batches: blocks are read one after another, and decoded on several threads.
+/// Turns blocks into batches. Blocks are read one after another and decoded on several threads.
 struct Batching {
     reading: Reading,
     columns: Vec<Column>,

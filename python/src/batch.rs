@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::interrupt::{CHUNK, in_parallel};
 use crate::position;
 
-/// Numbers of pieces as cshogi counts them: P L N S B R G K +P +L +N +S +B +R from 1, White's 16 more.
+/// Piece numbers of cshogi: P L N S B R G K +P +L +N +S +B +R from 1; White's are 16 higher.
 const fn piece_number(piece: Piece) -> u8 {
     let kind = match piece.kind {
         PieceKind::Pawn => 1,
@@ -38,7 +38,7 @@ const fn piece_number(piece: Piece) -> u8 {
     kind + 16 * piece.color as u8
 }
 
-/// Fills an array, `width` numbers for each record.
+/// Calls `write` with the `width` numbers of each record.
 pub(crate) fn fill<T: Element + Send>(
     py: Python<'_>,
     records: &RecordBytes<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn fill<T: Element + Send>(
     })
 }
 
-/// A new array of `width` numbers for each record, in this shape behind the first dimension.
+/// A new array whose first dimension is the records, followed by `shape`.
 fn filled<'py, T: Element + Send>(
     py: Python<'py>,
     records: &RecordBytes<'_>,
@@ -158,7 +158,6 @@ pub(crate) fn encode<'py>(
     packed_array(py, family, format, records.len(), threads, |i| records.setup(i))
 }
 
-/// An array of packed positions.
 fn packed_array<'py>(
     py: Python<'py>,
     family: Family,
@@ -275,7 +274,7 @@ pub(crate) fn has_legal_move<'py>(
     })
 }
 
-/// Checks that an array can be written to as one run of numbers.
+/// Fails unless the array has this shape and is contiguous.
 pub(crate) fn writable<'a, T: Element>(
     array: &'a mut PyReadwriteArrayDyn<'_, T>,
     name: &str,

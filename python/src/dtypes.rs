@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 
-/// Formats that have a dtype, each with the name of it in `kyokumen.dtypes`.
+/// Formats that have a dtype, with its name in `kyokumen.dtypes`.
 pub(crate) const DTYPES: [(Format, &str); 5] = [
     (Format::Hcp, "hcp"),
     (Format::Hcpe, "hcpe"),
@@ -15,7 +15,6 @@ pub(crate) const DTYPES: [(Format, &str); 5] = [
     (Format::Psv, "psv"),
 ];
 
-/// The dtype of a format's records.
 pub(crate) fn dtype(py: Python<'_>, format: Format) -> PyResult<Bound<'_, PyAny>> {
     let name = DTYPES.iter().find(|(known, _)| *known == format).map(|(_, name)| *name);
     let name = name.ok_or_else(|| {
@@ -26,7 +25,7 @@ pub(crate) fn dtype(py: Python<'_>, format: Format) -> PyResult<Bound<'_, PyAny>
     py.import("kyokumen.dtypes")?.getattr(name)
 }
 
-/// The array of bytes as one of records.
+/// A view of bytes as records.
 pub(crate) fn as_records<'py>(
     bytes: &Bound<'py, PyArray1<u8>>,
     format: Format,

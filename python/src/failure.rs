@@ -11,24 +11,19 @@ use kyokumen::shogi::sfen::ParsePositionError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Which exception of `kyokumen` is raised.
+/// Exception class of `kyokumen`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// `UsageError`: what is asked for cannot be.
     Usage,
-    /// `BadRecordError`: bytes that are no record.
     BadRecord,
-    /// `PositionError`: no position of a game.
     Position,
-    /// `FileError`: a file cannot be read or written, or is damaged.
+    /// A file cannot be read or written, or is damaged.
     File,
-    /// `NotFoundError`: what should be read is not there.
     NotFound,
-    /// `KyokumenError`: all else.
     Other,
 }
 
-/// Why a call failed, made where the interpreter is not at hand.
+/// Why a call failed. Created without the interpreter; becomes an exception later.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
@@ -38,7 +33,7 @@ pub(crate) struct Failure {
     byte: Option<u64>,
 }
 
-/// What is wrong with a file whose last record is cut off, behind so many whole ones.
+/// Message for a file whose last record is truncated, after `whole` complete ones.
 pub(crate) fn cut_off(whole: u64) -> String {
     let records = if whole == 1 { "record stands" } else { "records stand" };
     format!("the last record is cut off; {whole} whole {records} before it")
@@ -49,18 +44,15 @@ impl Failure {
         Self { kind, message: with_causes(error), file: None, record: None, byte: None }
     }
 
-    /// What is asked for cannot be.
     pub(crate) fn usage(message: impl ToString) -> Self {
         let message = message.to_string();
         Self { kind: Kind::Usage, message, file: None, record: None, byte: None }
     }
 
-    /// All else.
     pub(crate) fn other(error: &(dyn Error + 'static)) -> Self {
         Self::new(Kind::Other, error)
     }
 
-    /// The record with this number, which begins at this byte, cannot be read.
     pub(crate) fn bad_record(
         file: Option<&str>,
         record: u64,
@@ -73,18 +65,16 @@ impl Failure {
         Self { kind: Kind::BadRecord, message, file, record, byte }
     }
 
-    /// What stands at this place of a list is no position that can be used.
+    /// The element at `index` of a list is not a usable position.
     pub(crate) fn bad_element(index: u64, reason: &dyn ToString) -> Self {
         let message = format!("position {index}: {}", reason.to_string());
         Self { kind: Kind::Position, message, file: None, record: Some(index), byte: None }
     }
 
-    /// A file that the system does not let be read at this byte.
     pub(crate) fn unreadable(file: &str, byte: u64, source: &io::Error) -> Self {
         Self::of_io(source, source).in_file(file).at(byte)
     }
 
-    /// What the system does not let be written.
     pub(crate) fn unwritable(message: String) -> Self {
         Self { kind: Kind::File, message, file: None, record: None, byte: None }
     }
@@ -114,7 +104,7 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// The message with what lies behind it, as the command line tells it.
+/// The message with its causes, in the style of the command line.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();

@@ -19,7 +19,6 @@ use crate::batch::{fill, writable};
 use crate::failure::Failure;
 use crate::interrupt::{CHUNK, in_parallel};
 
-/// What the numbers of planes are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Numbers {
     F32,
@@ -45,7 +44,7 @@ pub(crate) fn input2_of(planes: usize) -> Result<Input2, Failure> {
         .ok_or_else(|| Failure::usage(format!("planes is 57 or 119, not {planes}")))
 }
 
-/// What of a record becomes features: the position, mirrored on request.
+/// The position of a record, mirrored if requested.
 pub(crate) fn position_of(
     records: &RecordBytes<'_>,
     index: usize,
@@ -58,7 +57,7 @@ pub(crate) fn position_of(
     mirrored.map_err(|error| records.bad(index, &error))
 }
 
-/// Two arrays that are written at once, so much of each for a record.
+/// Two arrays filled together. `widths` are their elements per record.
 struct Pair<'a, T> {
     first: &'a mut [T],
     second: &'a mut [T],
@@ -165,7 +164,6 @@ fn write_planes<T: Element + Number + Send>(
     })
 }
 
-/// The shapes of both arrays.
 pub(crate) fn shapes(records: usize, kind: Input2, numbers: Numbers) -> (Vec<usize>, Vec<usize>) {
     match numbers {
         Numbers::Bits => (vec![records, INPUT1_BYTES], vec![records, kind.bytes()]),
@@ -175,7 +173,7 @@ pub(crate) fn shapes(records: usize, kind: Input2, numbers: Numbers) -> (Vec<usi
     }
 }
 
-/// New arrays, whose numbers are those that are written to them.
+/// Uninitialized arrays.
 pub(crate) fn new_planes(
     py: Python<'_>,
     records: usize,
@@ -191,7 +189,7 @@ pub(crate) fn new_planes(
     Ok((empty(py, &first, dtype)?, empty(py, &second, dtype)?))
 }
 
-/// An array that is about to be written to.
+/// An uninitialized array.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[usize],
@@ -217,7 +215,7 @@ fn numbers_of(array: &Bound<'_, PyAny>) -> PyResult<Numbers> {
     }
 }
 
-/// The array of a caller, to be written to.
+/// Borrows a caller's array for writing.
 fn array_of<'py, T: Element>(array: &Bound<'py, PyAny>) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
     let array = array.cast::<PyArrayDyn<T>>().map_err(|_| {
         let found =
@@ -231,19 +229,19 @@ fn array_of<'py, T: Element>(array: &Bound<'py, PyAny>) -> PyResult<PyReadwriteA
         .map_err(|error| Failure::usage(format!("an array cannot be written to: {error}")))?)
 }
 
-/// What a network learns of a record.
+/// Training targets of a record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Labels {
-    /// Among 2,187 moves; −1 for none.
+    /// One of 2,187 move labels; −1 for none.
     pub(crate) move_label: i64,
-    /// 1 won, ½ drawn, 0 lost, by the side to move; ½ where nobody says.
+    /// Seen from the side to move: 1 for a win, ½ for a draw or no result, 0 for a loss.
     pub(crate) result: f32,
-    /// The probability of winning that the evaluation stands for.
+    /// Probability of winning, from the evaluation.
     pub(crate) value: f32,
 }
 
 impl Labels {
-    /// Fields that a format must have to say them.
+    /// Fields that a format must have.
     pub(crate) const NEEDED: [Field; 3] = [Field::BestMove, Field::EvalCp, Field::Result];
 
     pub(crate) fn of(
@@ -270,7 +268,7 @@ pub(crate) fn points(result: Option<GameResult>, mover: Color) -> f32 {
     }
 }
 
-/// That a format says what labels are made of.
+/// Fails if the format lacks a field of [`Labels::NEEDED`].
 pub(crate) fn check_labels(format: kyokumen::format::Format) -> Result<(), Failure> {
     let fields = format.fields();
     match Labels::NEEDED.into_iter().find(|&field| !fields.contains(field)) {
@@ -357,7 +355,7 @@ fn nnue<'py>(
     Ok(out)
 }
 
-/// The features that the mover sees, then those of the opponent.
+/// Writes the features seen by the mover, then those seen by the opponent.
 pub(crate) fn write_nnue(
     kind: NnueFeatures,
     position: &Position,

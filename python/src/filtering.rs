@@ -114,7 +114,7 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
     })
 }
 
-/// A second pass over what an earlier run did not find out, with its settings where no others are given.
+/// A second pass over the unknown records of an earlier run. Options that are not given come from its manifest.
 fn retry(
     py: Python<'_>,
     options: &Options<'_>,
@@ -141,8 +141,8 @@ fn retry(
     Ok(JobRequest { previous_run: Some(Arc::new(first)), ..request })
 }
 
-/// Options in TOML, their keys the long names on the command line. Where outputs go and how progress is shown, which a
-/// file may say, too, the call says.
+/// Options in TOML by the long names of the command line. `output` and `progress` are ignored, because the call sets
+/// them.
 fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| Failure::unreadable(&path.to_string_lossy(), 0, &error))?;
@@ -154,7 +154,7 @@ fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
     Ok(options)
 }
 
-/// What a plan would read and write, and how long that would take.
+/// The inputs, outputs and estimated time of a plan.
 fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>> {
     let inputs = plan.parts.iter().map(|part| {
         let (file, format) = (&part.input.name, part.input.format.name());

@@ -4,7 +4,7 @@ use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 
-/// The numbers of an object as an array that keeps it alive.
+/// An array over `numbers` that keeps their owner alive.
 pub(crate) fn array_over<'py, T: Element>(
     numbers: &[T],
     owner: Bound<'py, PyAny>,

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 /// Longest time before a signal is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Does some work on a thread of its own, without the interpreter's lock. Ctrl-C, and an exception of `heed`, which
-/// gets the messages that the work sends, set the work's flag to cancel, and are raised once it has ended.
+/// Runs `work` on its own thread, without the interpreter's lock. `heed` gets the messages that `work` sends. Ctrl-C or
+/// an exception of `heed` sets the cancel flag and is raised once `work` has ended.
 pub(crate) fn interruptible<T: Send, M: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>, Sender<M>) -> T + Send,
@@ -42,7 +42,7 @@ pub(crate) fn interruptible<T: Send, M: Send>(
     })
 }
 
-/// The same for work that sends no messages.
+/// [`interruptible`] without messages.
 pub(crate) fn interruptible_in_silence<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,
@@ -50,7 +50,7 @@ pub(crate) fn interruptible_in_silence<T: Send>(
     interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
 }
 
-/// Until the sender is gone.
+/// Passes messages on until the sender is gone.
 fn watch<M>(
     messages: &Receiver<M>,
     mut heed: impl FnMut(Python<'_>, M) -> PyResult<()>,
@@ -64,10 +64,10 @@ fn watch<M>(
     }
 }
 
-/// Records of a chunk that a thread takes at a time.
+/// Records that a thread takes at a time.
 pub(crate) const CHUNK: usize = 1024;
 
-/// Does jobs on so many threads, 0 for all cores. Of several failures the one of the first job is told.
+/// Runs jobs on `threads` threads, 0 for all cores. Of several failures, returns that of the first job.
 pub(crate) fn in_parallel<J: Send>(
     py: Python<'_>,
     threads: usize,
@@ -107,7 +107,7 @@ pub(crate) fn in_parallel<J: Send>(
     }
 }
 
-/// Nothing that panics holds one of the locks.
+/// Ignores poisoning, because nothing that panics holds one of the locks.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -35,7 +35,6 @@ use making::{Made, Making, Mirror};
 use memory::Pool;
 use windows::{Choosing, Job, Place, Windows};
 
-/// What is read, and what is made of it.
 struct Setting {
     data: DataSet,
     pool: Arc<Pool>,
@@ -56,11 +55,11 @@ struct Setting {
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Loader(Arc<Setting>);
 
-/// Records that are read at a time.
+/// Default number of records per chunk.
 const CHUNK: u64 = 256;
-/// Records that are mixed.
+/// Default number of records per window, which are shuffled together.
 const WINDOW: u64 = 1 << 20;
-/// Memory of the batches that are made ahead, as far as each thread has one.
+/// Memory for batches made ahead. Each thread makes at least one, however large.
 const AHEAD_BYTES: usize = 1 << 28;
 
 #[pymethods]
@@ -171,12 +170,12 @@ impl Loader {
     }
 }
 
-/// How many batches of this size are made ahead: two a thread, or fewer where they are large, but one a thread.
+/// Number of batches made ahead: two per thread, fewer if they are large, at least one per thread.
 fn ahead_of(batch_bytes: usize, threads: usize) -> usize {
     (AHEAD_BYTES / batch_bytes.max(1)).clamp(threads, 2 * threads)
 }
 
-/// Whether all files have what is asked of their records.
+/// Fails if a file lacks a field that the filters or features need.
 fn check(data: &DataSet, choosing: &Choosing, making: &Making) -> Result<(), Failure> {
     for input in data.inputs() {
         check_filters(input, &choosing.filters)?;
@@ -237,8 +236,8 @@ impl Setting {
         order.of_rank(self.rank, self.world_size)
     }
 
-    /// Records that a rank reads at most: all ranks as many, so that none waits for a batch that another has not.
-    /// Chunks at the ends of files are shorter, and may all be one rank's.
+    /// The most records that a rank reads. Equal for all ranks, so that no rank waits for a batch that another does not
+    /// have. The shorter chunks at the ends of files may all belong to one rank.
     fn records_of_rank(&self) -> u64 {
         match self.world_size {
             1 => self.data.records(),
@@ -247,20 +246,20 @@ impl Setting {
         }
     }
 
-    /// The same, where it is a bound.
+    /// [`Self::records_of_rank`] if it limits the batches, otherwise `u64::MAX`.
     fn bound(&self) -> u64 {
         let is_bound = self.world_size > 1 && !self.choosing.leave_out(&self.data);
         if is_bound { self.records_of_rank() } else { u64::MAX }
     }
 }
 
-/// A batch with its number, and the place behind it.
+/// The number of a batch, the batch, and the place after it.
 type Numbered = (u64, Result<(Made, Place), Failure>);
 
 /// The batches of an epoch, in order.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct LoaderIterator {
-    /// Where this process ends, its threads do.
+    /// Process that started the threads. They do not exist in a forked process.
     process: u32,
     cancel: Arc<AtomicBool>,
     results: Mutex<Receiver<Numbered>>,
@@ -270,7 +269,7 @@ pub(crate) struct LoaderIterator {
     place: Place,
 }
 
-/// Starts a thread that nobody waits for: it ends when what it sends is taken by nobody.
+/// Starts a detached thread. It must end when its receiver is gone.
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
     let thread = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
     let started = thread.spawn(work).map(drop);
@@ -322,7 +321,7 @@ impl LoaderIterator {
         Ok(Self { process, cancel, results, permits, waiting, next: 0, place })
     }
 
-    /// The next result, once it is there; none at the end.
+    /// Waits for the next result; None at the end.
     fn wait(&mut self, py: Python<'_>) -> PyResult<Option<Result<(Made, Place), Failure>>> {
         const LOOK_EVERY: Duration = Duration::from_millis(20);
         loop {
@@ -345,7 +344,7 @@ impl LoaderIterator {
     }
 }
 
-/// Makes batches on one thread until there are no more, or nobody takes them.
+/// Makes batches until there are no more jobs, or no receiver.
 fn make_arrays(
     setting: &Setting,
     epoch: u64,

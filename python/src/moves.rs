@@ -93,7 +93,6 @@ impl Move {
     }
 }
 
-/// Reads USI notation.
 pub(crate) fn parse(usi: &str) -> Result<Move, Failure> {
     shogi::Move::from_usi(usi).map(Move).ok_or_else(|| {
         Failure::usage(format!("{usi:?} is no move in USI notation, as 7g7f or P*5e"))
@@ -107,10 +106,9 @@ pub(crate) fn dialect_named(name: &str) -> Result<Dialect, Failure> {
     })
 }
 
-/// One object for each move: a list of legal moves makes none.
+/// One object per move, so that a list of legal moves creates none.
 static OBJECTS: [PyOnceLock<Py<Move>>; 1 << 16] = [const { PyOnceLock::new() }; 1 << 16];
 
-/// The object of a move.
 #[inline]
 pub(crate) fn object(py: Python<'_>, m: shogi::Move) -> PyResult<Bound<'_, Move>> {
     let object = &OBJECTS[usize::from(m.code().get())];

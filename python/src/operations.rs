@@ -31,7 +31,7 @@ use crate::failure::Failure;
 use crate::interrupt::{interruptible, interruptible_in_silence};
 use crate::options::{Amount, Options, Paths};
 
-/// Sends how far a run has come to the thread that listens for Python.
+/// Sends progress snapshots to the thread that calls Python.
 struct Sending(Sender<Snapshot>);
 
 impl ProgressDisplay for Sending {
@@ -49,13 +49,13 @@ impl ProgressDisplay for Sending {
     }
 }
 
-/// An object of the package with what a report says.
+/// Converts a report to an object of the Python package.
 pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(report).map_err(|error| Failure::other(&error))?;
     py.import("kyokumen._report")?.getattr("report")?.call1((text,))
 }
 
-/// Carries something out, which Ctrl-C and an exception of the callback end.
+/// Runs `work`. Ctrl-C and an exception of the callback cancel it.
 pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
     progress: Option<Bound<'py, PyAny>>,
@@ -140,7 +140,6 @@ pub(crate) fn convert<'py>(
     told(py, &report)
 }
 
-/// The value of an option that is a word.
 fn named<T>(
     options: &Options<'_>,
     option: &str,
@@ -152,7 +151,6 @@ fn named<T>(
     Ok(Some(value_named(&name).ok_or_else(unknown)?))
 }
 
-/// The word for a family.
 fn family_named(name: &str) -> Result<Family, Failure> {
     match name {
         "apery" => Ok(Family::Apery),
@@ -161,7 +159,7 @@ fn family_named(name: &str) -> Result<Family, Failure> {
     }
 }
 
-/// What the operations that move records have in common.
+/// The common options of operations that move records.
 fn rearrangement<'py>(
     options: &Options<'py>,
     inputs: Paths,

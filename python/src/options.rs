@@ -19,12 +19,11 @@ use crate::failure::Failure;
 use crate::moves::dialect_named;
 use crate::solver::word;
 
-/// Keyword arguments, which are taken one by one.
+/// Keyword arguments that were not taken yet.
 pub(crate) struct Options<'py> {
     left: Bound<'py, PyDict>,
 }
 
-/// One path or several.
 #[derive(FromPyObject)]
 pub(crate) enum Paths {
     One(PathBuf),
@@ -40,14 +39,14 @@ impl Paths {
     }
 }
 
-/// A number of bytes, or as the command line says it.
+/// A number of bytes, or text as on the command line.
 #[derive(FromPyObject)]
 pub(crate) enum Amount {
     Bytes(u64),
     Text(String),
 }
 
-/// What to fill in, as the command line says it or by fields.
+/// Fill values as on the command line, or by field.
 #[derive(FromPyObject)]
 enum Filling<'py> {
     Text(String),
@@ -69,7 +68,7 @@ impl<'py> Options<'py> {
         Ok(Self { left })
     }
 
-    /// The value of an option; none where it is not given or None.
+    /// Takes the value of an option; None if it is absent or None.
     pub(crate) fn take<T>(&self, name: &str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py>,
@@ -90,13 +89,12 @@ impl<'py> Options<'py> {
         Ok(self.take(name)?.unwrap_or_default())
     }
 
-    /// Whether an option is given.
+    /// False if the option is absent or None.
     pub(crate) fn has(&self, name: &str) -> PyResult<bool> {
         let value = self.left.get_item(name)?;
         Ok(value.is_some_and(|value| !value.is_none()))
     }
 
-    /// A word, or whatever can be read of text.
     pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> PyResult<Option<T>>
     where
         T::Err: std::fmt::Display,
@@ -106,7 +104,6 @@ impl<'py> Options<'py> {
         Ok(Some(parsed?))
     }
 
-    /// A word of an enum.
     pub(crate) fn word<T: DeserializeOwned>(&self, name: &str) -> PyResult<Option<T>> {
         let text = self.take::<String>(name)?;
         Ok(text.map(|text| word::<T>(&text)).transpose()?)
@@ -116,7 +113,7 @@ impl<'py> Options<'py> {
         Ok(self.take::<Amount>(name)?.map(Amount::memory).transpose()?)
     }
 
-    /// Has these where nothing else is given, under the long names of the command line.
+    /// Adds options by the long names of the command line. Options that were given take precedence.
     pub(crate) fn add(&self, others: &Map<String, Value>) -> PyResult<()> {
         let json = self.left.py().import("json")?;
         for (name, value) in others {
@@ -132,7 +129,7 @@ impl<'py> Options<'py> {
         Ok(())
     }
 
-    /// All were known.
+    /// Fails if an option is left, because it is unknown.
     pub(crate) fn end(self) -> PyResult<()> {
         match self.left.keys().iter().next() {
             None => Ok(()),
@@ -140,7 +137,7 @@ impl<'py> Options<'py> {
         }
     }
 
-    /// The format of the inputs, and how their moves are encoded.
+    /// Takes `from_` and `dialect`.
     pub(crate) fn reading(
         &self,
     ) -> PyResult<(Option<FormatName>, Option<kyokumen::format::move16::Dialect>)> {
@@ -149,7 +146,7 @@ impl<'py> Options<'py> {
         Ok((self.parsed("from_")?, dialect))
     }
 
-    /// The filters of records. `seed` is the name of the seed of their sample.
+    /// `seed` is the option with the seed of the sample.
     pub(crate) fn filters(&self, seed: &str) -> PyResult<RecordFilters> {
         let known = serde_json::to_value(RecordFilters::default()).unwrap_or_default();
         let mut given = Map::new();
@@ -167,7 +164,6 @@ impl<'py> Options<'py> {
         Ok(filters.with_default_seed())
     }
 
-    /// What takes the place of fields that are missing.
     pub(crate) fn fill(&self) -> PyResult<Fill> {
         let text = match self.take::<Filling<'py>>("fill")? {
             None => return Ok(Fill::default()),
@@ -184,7 +180,6 @@ impl<'py> Options<'py> {
         Ok(fill?)
     }
 
-    /// Limits of a search.
     pub(crate) fn search(&self) -> PyResult<SearchSettings> {
         let default = SearchSettings::default();
         let settings = SearchSettings {
@@ -207,7 +202,7 @@ impl<'py> Options<'py> {
     }
 }
 
-/// A truth value, text or number as a value of JSON.
+/// Converts a bool, string or number.
 fn json_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(flag) = value.extract::<bool>() {
         return Ok(flag.into());

@@ -21,7 +21,6 @@ pub(crate) struct Position {
     history: PositionHistory,
 }
 
-/// A move, as an object or in USI notation.
 #[derive(FromPyObject)]
 pub(crate) enum MoveLike {
     Move(Move),
@@ -294,7 +293,6 @@ fn unpacked(family: Family, bytes: &[u8], ply: u16) -> Result<Position, Failure>
     Ok(shogi::Position::try_from(setup)?.into())
 }
 
-/// A picture for a notebook.
 pub(crate) fn svg(
     setup: &shogi::Setup,
     last_move: Option<shogi::Move>,
@@ -321,7 +319,7 @@ fn letters(piece: shogi::Piece) -> String {
     format!("{promoted}{letter}")
 }
 
-/// P L N S G B R.
+/// In the order P L N S G B R.
 pub(crate) fn counts(hand: Hand) -> [u8; HandKind::COUNT] {
     HandKind::ALL.map(|kind| hand.count(kind))
 }

@@ -7,12 +7,11 @@ use kyokumen::records::source::{Block, Delivery, Input, Part, Source};
 
 use crate::failure::Failure;
 
-/// What becomes of records that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnError {
-    /// The first one is an error.
+    /// The first unreadable record is an error.
     Stop,
-    /// They are left out.
+    /// Unreadable records are left out.
     Skip,
 }
 
@@ -26,10 +25,9 @@ impl OnError {
     }
 }
 
-/// A range of the records of an input, in blocks.
 pub(crate) struct Reading {
     input: Input,
-    /// Never locked: objects of Python are shared by threads, and a source is not.
+    /// Never locked. Python objects must be shareable between threads, and a source is not.
     source: Mutex<Source>,
 }
 
@@ -41,7 +39,6 @@ impl Reading {
         }
     }
 
-    /// The next block; none at the end.
     pub(crate) fn block(&mut self) -> Option<Result<Block, Failure>> {
         let source = self.source.get_mut().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -58,8 +55,8 @@ impl Reading {
     }
 }
 
-/// Gives the records of a block that are wanted to `take`; comments are none. Returns how many cannot be read, which is
-/// 0 where the first one is an error.
+/// Calls `take` with the wanted records of a block, except comments. Returns the number of unreadable records, which is
+/// 0 with [`OnError::Stop`].
 pub(crate) fn each_record(
     name: &str,
     block: &Block,

@@ -26,7 +26,7 @@ use crate::interrupt::interruptible;
 use crate::moves::Move;
 use crate::position::Position;
 
-/// One of the words of an enum of the library.
+/// Parses a variant name of an enum of the library.
 pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failure> {
     let deserializer: StrDeserializer<'de, WordError> = text.into_deserializer();
     T::deserialize(deserializer).map_err(Failure::usage)
@@ -40,11 +40,11 @@ pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failur
 #[pyclass(module = "kyokumen")]
 pub(crate) struct Solver {
     settings: SearchSettings,
-    /// Not there while it works.
+    /// None during a search.
     judge: Option<Judge>,
 }
 
-/// What is asked for, checked.
+/// Checked settings. Options that are not given come from `default`.
 fn settings(
     depth: Option<u16>,
     nodes: Option<u64>,
@@ -67,7 +67,6 @@ fn settings(
     Ok(settings)
 }
 
-/// A position, as an object or as an SFEN.
 #[derive(FromPyObject)]
 enum PositionLike<'py> {
     Position(PyRef<'py, Position>),
@@ -315,7 +314,7 @@ impl Proof {
     }
 }
 
-/// How arrays say an answer: the numbers of `kyokumen.Verdict`.
+/// The numbers of `kyokumen.Verdict`.
 const fn number(answer: Option<Answer>) -> i8 {
     match answer {
         Some(Answer::Win) => 1,
@@ -326,7 +325,7 @@ const fn number(answer: Option<Answer>) -> i8 {
     }
 }
 
-/// What a run over many positions is ended by.
+/// Why a run over many positions ended early.
 enum Ended {
     Failure(Failure),
     Interrupted,

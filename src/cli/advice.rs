@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::relabel::evaluator_error::EvaluatorError;
 use crate::search::TableError;
 
-/// An error with its causes and, where there is something to do about it, what.
+/// Formats an error with its causes and with advice, if there is any.
 pub(super) fn told(error: &anyhow::Error) -> String {
     let advice = if let Some(advice) = error.chain().find_map(about_a_program) {
         Some(advice.to_owned())
@@ -21,7 +21,7 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     format!("{error:#}{}", advice.unwrap_or_default())
 }
 
-/// What to do about an engine that was not found, or does not answer.
+/// Advice about an engine that was not found or does not answer.
 fn about_a_program(cause: &(dyn Error + 'static)) -> Option<&'static str> {
     let boxed = || cause.downcast_ref::<Box<EvaluatorError>>().map(|error| &**error);
     match cause.downcast_ref().or_else(boxed)? {

@@ -19,15 +19,15 @@ use crate::cli::exit::Usage;
 /// precedence.
 #[derive(Clone, Debug)]
 pub(super) struct Layered<T> {
-    /// The options given on the command line, as words.
+    /// The options given on the command line, as `--name` or `--name=value`.
     words: Vec<OsString>,
-    /// Their long names.
+    /// Long names of the options in `words`.
     given: Vec<String>,
     options: PhantomData<T>,
 }
 
 impl<T: Args> Layered<T> {
-    /// The options, with those of a configuration file where the command line does not give them.
+    /// Adds the options of a configuration file, if there is one.
     pub(super) fn over_file(self, path: Option<&Path>) -> anyhow::Result<T> {
         let Some(path) = path else { return Ok(self.over(&Table::new()).map_err(Usage)?) };
         let text = std::fs::read_to_string(path)
@@ -36,7 +36,7 @@ impl<T: Args> Layered<T> {
         Ok(options.map_err(|error| Usage(format!("{}: {error}", path.display())))?)
     }
 
-    /// The same with the settings of a manifest. A value that is null or empty is not given.
+    /// Adds the settings of a manifest. A value that is null or empty counts as not given.
     pub(super) fn over_manifest(
         self,
         settings: &serde_json::Map<String, serde_json::Value>,
@@ -85,8 +85,8 @@ fn parse<T: Args>(
     matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| refusal(&error))
 }
 
-/// Whether two options with values, by their long names, cannot be given together. Flags are not asked: `resume` in a
-/// file and `--force` is an error, as one of them would replace what the other keeps.
+/// Whether two options, by their long names, conflict, so that `one` overrides `other`. Flags override nothing:
+/// `resume` in a file and `--force` is an error, as one of them would replace what the other keeps.
 fn excludes(command: &Command, one: &str, other: &str) -> bool {
     let arg = |name| command.get_arguments().find(|arg| arg.get_long() == Some(name));
     let (Some(one), Some(other)) = (arg(one), arg(other)) else { return false };
@@ -136,7 +136,7 @@ impl<T: Args> Args for Layered<T> {
     }
 }
 
-/// The file as words of the command line.
+/// Converts a table to arguments of the command line.
 fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for (key, value) in table {
@@ -164,7 +164,6 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// An option with a value, as one word of the command line.
 fn word(key: &str, value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(format!("--{key}={text}")),
@@ -173,12 +172,11 @@ fn word(key: &str, value: &Value) -> Result<String, String> {
     }
 }
 
-/// Whether the option may be given again and again.
 fn is_repeated(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
 }
 
-/// Without the parts that only make sense on a command line.
+/// Formats an error of clap without the parts that only make sense on a command line.
 fn refusal(error: &clap::Error) -> String {
     match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue), error.source())
     {
@@ -207,7 +205,6 @@ mod tests {
         over(&[], text)
     }
 
-    /// The options of a file under those of a command line.
     fn over(words: &[&str], text: &str) -> Result<Options, String> {
         let matches = Options::augment_args(Command::new("options").no_binary_name(true))
             .try_get_matches_from(words)

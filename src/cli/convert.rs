@@ -11,8 +11,7 @@ use super::heading;
 use super::message::say;
 use super::option::{location, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
-use super::report;
-use super::report::records;
+use super::report::{self, records};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::error::ErrorKind;
 use crate::format::packed::Family;
@@ -134,7 +133,7 @@ pub(super) struct ConvertArgs {
     json: bool,
 }
 
-/// What remembering positions may take if nothing is said.
+/// Default of `--memory`.
 const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
@@ -165,7 +164,6 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(report.counts.input, report.counts.bad.all()))
 }
 
-/// The word for a family.
 fn family(word: &str) -> Result<Family, &'static str> {
     match word {
         "apery" => Ok(Family::Apery),
@@ -174,12 +172,10 @@ fn family(word: &str) -> Result<Family, &'static str> {
     }
 }
 
-/// The encoding with a name.
 fn encoding(word: &str) -> Result<TextEncoding, &'static str> {
     TextEncoding::from_name(word).ok_or("expected utf-8 or shift_jis")
 }
 
-/// The version with a name.
 fn csa_version(word: &str) -> Result<CsaVersion, &'static str> {
     CsaVersion::from_name(word).ok_or("expected 2.2 or 3.0")
 }
@@ -214,7 +210,7 @@ impl ConvertArgs {
     }
 }
 
-/// Says what the formats alone make of the conversion, once for each format of the inputs.
+/// Prints once for each input format how it is converted, as far as the formats alone determine it.
 fn announce(plan: &ConvertPlan) {
     let mut told: Vec<Format> = Vec::new();
     for (part, conversion) in plan.parts.iter().zip(&plan.conversions) {
@@ -243,7 +239,7 @@ fn announce(plan: &ConvertPlan) {
     }
 }
 
-/// What the formats alone make of every record. What single records lose or lack besides is counted when they are read.
+/// The changes that the formats imply for every record. Further losses of single records are counted during the run.
 fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> String {
     let mut changes = Vec::new();
     if !conversion.lost.is_empty() {
@@ -276,7 +272,7 @@ fn to_games(from: Format, plan: &ConvertPlan) -> bool {
     plan.to.records().is_some_and(Format::holds_games) && !from.holds_games()
 }
 
-/// The values that will be filled in, as `--fill` takes them, if there are any.
+/// The values that are filled in, in the syntax of `--fill`; `None` if there are none.
 fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<String> {
     let fill = plan.settings.fill;
     // Lines of text lack fields one by one; which ones shows only when they are read.

@@ -102,7 +102,7 @@ impl SettingArgs {
     }
 }
 
-/// One line whose figures add up to the first.
+/// A one-line summary whose counts add up to the number of records.
 fn summary(counts: &Counts) -> String {
     let verdicts = &counts.verdicts;
     let unknown = verdicts.unknown.values().sum();

@@ -6,20 +6,19 @@ use super::message::say;
 use crate::error::Error;
 use crate::storage::platform::Interrupt;
 
-/// How a command ended when it did not fail.
+/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExitStatus {
-    /// Everything was done.
     Done,
-    /// Done, but bad records were met and skipped or quarantined.
+    /// Done, but bad records were skipped or quarantined.
     BadRecords,
-    /// Done, but there was nothing to do it with: the inputs hold no record.
+    /// The inputs hold no record.
     NothingRead,
 }
 
 impl ExitStatus {
-    /// That of a command that read so many records, some of them bad. Says so if there was none: nothing read is not
-    /// success.
+    /// The status of a command that read `read` records, `bad` of them bad. Prints a message if there were none:
+    /// reading nothing is not success.
     pub(crate) fn of_records(read: u64, bad: u64) -> Self {
         if read == 0 {
             say!("nothing was read: there is no record in the input");
@@ -45,12 +44,11 @@ impl std::error::Error for Usage {}
 #[derive(Debug)]
 pub(crate) struct Interrupted {
     pub(crate) signal: u8,
-    /// What is left behind.
     pub(crate) what: String,
 }
 
 impl Interrupted {
-    /// Nothing is left of a command that cannot go on.
+    /// For a command that cannot be resumed: its outputs are removed.
     pub(crate) fn removed(signal: u8) -> Self {
         Self { signal, what: "interrupted; unfinished outputs were removed".to_owned() }
     }
@@ -64,7 +62,7 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// A run that a signal ended, or that failed.
+/// Turns an interruption by a signal into [`Interrupted`]; other errors are unchanged.
 pub(crate) fn run_error(error: Error, interrupt: &Interrupt) -> anyhow::Error {
     match interrupt.signal() {
         Some(signal) if error.is_interruption() => {
@@ -74,7 +72,7 @@ pub(crate) fn run_error(error: Error, interrupt: &Interrupt) -> anyhow::Error {
     }
 }
 
-/// 2 for usage, 128 + signal for an interruption, 1 for everything else.
+/// Exit status: 2 for usage, 128 + signal for an interruption, 1 for everything else.
 pub(crate) fn failure_status(error: &anyhow::Error) -> u8 {
     if let Some(Interrupted { signal, .. }) = error.downcast_ref() {
         return 128 + signal;
@@ -83,7 +81,7 @@ pub(crate) fn failure_status(error: &anyhow::Error) -> u8 {
     if is_usage { 2 } else { 1 }
 }
 
-/// Whoever reads our output has read enough: nothing to complain about.
+/// Whether the reader of our output has closed the pipe, which is not a failure.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

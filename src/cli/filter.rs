@@ -150,7 +150,7 @@ impl SettingArgs {
     }
 }
 
-/// One line whose figures add up to the first.
+/// A one-line summary whose counts add up to the number of records.
 fn summary(counts: &Counts) -> String {
     let unknown = counts.unknown.split + counts.unknown.dropped;
     let unknown_kept = counts.verdicts.unknown.values().sum::<u64>() - unknown;

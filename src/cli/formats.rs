@@ -1,15 +1,13 @@
 //! `kyokumen formats`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
 
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
-use crate::format::{Field, Fields, Format};
-use crate::format::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+use crate::format::{Field, Fields, Format, MAX_GROUP_BYTES, MAX_LINE_BYTES};
 use crate::records::source::MAX_WINDOW_MIB;
 
 /// List the formats: what a unit is, what it says besides the position, what it must be given
@@ -20,7 +18,7 @@ pub(super) struct FormatsArgs {
     json: bool,
 }
 
-/// A format in the words of the JSON lines.
+/// One line of `--json`.
 #[derive(Serialize)]
 struct Described {
     format: &'static str,

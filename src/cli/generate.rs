@@ -56,10 +56,10 @@ pub(super) struct GenerateArgs {
     force: bool,
 }
 
-/// Plies of a game, or of games, that can be numbered.
+/// The largest ply number of a record.
 const MAX_PLIES: u64 = u16::MAX as u64;
 
-/// Records encoded before they are written.
+/// Records per write.
 const RECORDS_AT_A_TIME: usize = 1 << 12;
 
 pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<ExitStatus> {

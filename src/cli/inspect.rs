@@ -5,8 +5,7 @@ mod described;
 mod page;
 mod text;
 
-use std::io;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
 pub(super) use self::args::InspectArgs;
 use self::described::Described;
@@ -14,11 +13,10 @@ use self::text::{write_header, write_record};
 use crate::cli::exit::ExitStatus;
 use crate::ops::inspect::Inspection;
 use crate::records::claims::FileClaims;
-use crate::records::opening;
-use crate::records::opening::Unreadable;
+use crate::records::opening::{self, Unreadable};
 use crate::records::source::Input;
 
-/// How many records were shown, and how many of them are bad.
+/// Counts of shown records; `records` includes the bad ones.
 #[derive(Clone, Copy, Default)]
 struct Shown {
     records: u64,
@@ -40,7 +38,6 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(records, shown.bad))
 }
 
-/// Shows records as text or as JSON lines.
 fn show(args: &InspectArgs, inputs: Vec<Input>) -> anyhow::Result<Shown> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut shown = Shown::default();

@@ -15,8 +15,7 @@ use super::heading;
 use super::message::{name, say};
 use super::option::{location, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
-use super::report;
-use super::report::records;
+use super::report::{self, records};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
@@ -87,7 +86,7 @@ impl JobArgs {
         self.run.progress()
     }
 
-    /// What is asked for, with settings of which these options and those of the records are not yet part.
+    /// Builds the request. Overwrites the fields of `settings` that these options and `records` determine.
     pub(super) fn request(
         self,
         inputs: Vec<PathBuf>,
@@ -125,7 +124,7 @@ impl JobArgs {
     }
 }
 
-/// Does the work that a plan asks for, and reports; `summary` puts the counts into a line.
+/// Runs a plan and prints a report; `summary` formats the counts as one line.
 pub(super) fn run_job(
     plan: JobPlan,
     mode: ProgressMode,
@@ -136,7 +135,7 @@ pub(super) fn run_job(
     run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
-/// The same for commands that already watch for signals. If a signal has arrived before, the job ends at once.
+/// Like [`run_job`], for commands that already watch for signals. Ends at once if a signal has arrived.
 pub(super) fn run_watched_job(
     plan: JobPlan,
     mode: ProgressMode,
@@ -173,7 +172,7 @@ pub(super) fn run_watched_job(
     Ok(ExitStatus::of_records(read, counts.bad_records()))
 }
 
-/// What was written, and what that changed of the records.
+/// Prints the outputs and the fields that records lost or gained.
 fn list_outputs(manifest: &RecordManifest, folder: &Path) {
     let counts = &manifest.totals.counts;
     report::fields(&counts.lost, &counts.invented);
@@ -183,7 +182,7 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
     }
 }
 
-/// Says what a plan would read and write.
+/// Prints the files that a plan reads and writes.
 pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for part in &plan.parts {
@@ -197,7 +196,7 @@ pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Says what a plan would do, and how long that would take with such judges.
+/// Prints the files of a plan and an estimate of its duration, measured with judges from `make_judge`.
 pub(super) fn show_plan<J: PositionJudge + 'static>(
     plan: &JobPlan,
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,

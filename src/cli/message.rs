@@ -4,15 +4,14 @@
 //! as Rust's literals write them; JSON has its own way.
 
 use std::borrow::Cow;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::builder::StyledStr;
 use clap::error::ContextValue;
 
 use crate::storage::secrets::without_secrets;
 
-/// Says something on standard error, as `eprintln!` does.
+/// Prints an escaped message on standard error. Takes the arguments of `eprintln!`.
 macro_rules! say {
     ($($argument:tt)*) => {
         $crate::cli::message::print(&format!($($argument)*))
@@ -25,8 +24,8 @@ pub(super) fn print(text: &str) {
     drop(writeln!(io::stderr(), "{}", message(text)));
 }
 
-/// A message as it is shown. Of line ends those stay that begin a line of its own, which is indented; any other
-/// is part of a name.
+/// Escapes a message and removes secrets. A line end followed by two spaces separates lines of the message and stays;
+/// any other is part of a name.
 pub(super) fn message(text: &str) -> Cow<'_, str> {
     let text = without_secrets(text);
     if !text.contains(is_escaped) {
@@ -36,7 +35,7 @@ pub(super) fn message(text: &str) -> Cow<'_, str> {
     lines.join(OWN_LINE_END).into()
 }
 
-/// A name, or another text of one line, as it is shown.
+/// Escapes a name or another text of one line, and removes secrets.
 pub(super) fn name(text: &str) -> Cow<'_, str> {
     let text = without_secrets(text);
     if !text.contains(is_escaped) {
@@ -53,17 +52,17 @@ pub(super) fn name(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// What stands between the lines of a message that has several.
+/// Separator of the lines of a message.
 const OWN_LINE_END: &str = "\n  ";
 
-/// What a terminal would obey, or would not show.
+/// Whether a terminal would interpret the character, or not show it.
 fn is_escaped(c: char) -> bool {
     let is_invisible =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && c != '\t') || is_invisible
 }
 
-/// Where log lines are written: each is one message.
+/// Writer of log lines; each write is one message.
 pub(super) struct Log;
 
 impl Write for Log {
@@ -78,7 +77,7 @@ impl Write for Log {
     }
 }
 
-/// Ends the process with what clap says, words of the command line in it shown as names are.
+/// Prints an error of clap and ends the process. Words of the command line in it are escaped.
 pub(super) fn exit(mut error: clap::Error) -> ! {
     let mut words = Vec::new();
     for (kind, value) in error.context() {

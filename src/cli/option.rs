@@ -12,25 +12,23 @@ use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 use super::exit::Usage;
 use super::message::name;
 use crate::solver::MAX_PLIES;
-use crate::storage::files;
-use crate::storage::platform;
 use crate::storage::quantity::quantity;
 pub(super) use crate::storage::value_error::whole_number;
+use crate::storage::{files, platform};
 
-/// One of the words of an enum.
+/// Parses a variant of an enum by its serde name.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
     // The word stands in what is said about it.
     T::deserialize(deserializer).map_err(|error| Error::custom(name(&error.to_string())))
 }
 
-/// A file or a folder, or the URL of one.
+/// A path or a URL.
 pub(super) fn location() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(files::parse_location)
 }
 
-/// More threads than any machine runs at once: the system would take minutes to give them out, and each takes
-/// memory.
+/// Limit of thread counts: starting more would take minutes, and each takes memory.
 const MAX_THREADS: u64 = 4096;
 
 /// A number of threads, 0 for all cores.
@@ -38,18 +36,16 @@ pub(super) fn threads() -> impl TypedValueParser<Value = usize> {
     whole_number(..=MAX_THREADS)
 }
 
-/// How many plies a search goes below the position.
+/// A search depth in plies.
 pub(super) fn depth() -> impl TypedValueParser<Value = u16> {
     whole_number(..=u64::from(MAX_PLIES))
 }
 
-/// A time in seconds, with decimals if need be.
 pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
     Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
-/// A time in seconds above 0.
 pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
     match seconds(text)? {
         Duration::ZERO => Err("expected a time above 0"),
@@ -57,12 +53,10 @@ pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
     }
 }
 
-/// A number with decimals if need be.
 pub(super) fn decimal_number(text: &str) -> Result<f32, &'static str> {
     text.parse().map_err(|_| "expected a number, as in 0.5")
 }
 
-/// Checks the value of an option that must be above 0.
 pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
     if value.is_finite() && value > 0.0 {
         Ok(value)
@@ -71,14 +65,14 @@ pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
     }
 }
 
-/// Plies and nodes of a mate search: `7,30`.
+/// Parses plies and nodes of a mate search, as in `7,30`.
 pub(super) fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
     let parts = text.split_once(',');
     let parsed = parts.and_then(|(plies, nodes)| Some((plies.parse().ok()?, nodes.parse().ok()?)));
     parsed.ok_or("expected plies and nodes, as in 7,30")
 }
 
-/// Says how many threads are used, of which 0 is all.
+/// Logs the number of threads; 0 is all cores.
 pub(super) fn log_threads(threads: usize) {
     tracing::info!("works on {}", quantity(platform::threads(threads) as u64, "thread"));
 }

@@ -72,7 +72,6 @@ struct Line {
     elapsed_ms: Option<f64>,
 }
 
-/// All statistics, or nodes only.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Counted {

@@ -6,7 +6,7 @@ use crate::cli::exit::Usage;
 use crate::shogi::Position;
 use crate::shogi::sfen::{ParsePositionError, SfenError};
 
-/// Reads the SFEN given for `argument`.
+/// Parses an SFEN. `argument` is its name in errors.
 pub(super) fn parse(argument: &str, text: &str) -> Result<Position, Usage> {
     text.parse().map_err(|error| {
         let caret = match &error {
@@ -17,7 +17,7 @@ pub(super) fn parse(argument: &str, text: &str) -> Result<Position, Usage> {
     })
 }
 
-/// Characters before the place of the error.
+/// Number of characters before the error.
 fn column(text: &str, error: &SfenError) -> usize {
     let (SfenError::Unexpected { at, .. }
     | SfenError::RankLength { at, .. }

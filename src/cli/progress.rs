@@ -11,25 +11,22 @@ use serde::{Deserialize, Serialize};
 use crate::engine::progress::{Progress, ProgressDisplay};
 use crate::engine::snapshot::{Snapshot, separated, separated_quantity};
 
-/// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ProgressMode {
     /// A bar on a terminal, plain lines otherwise.
     #[default]
     Auto,
-    /// A bar that is drawn over and over.
     Bar,
     /// A line of text every ten seconds.
     Plain,
-    /// A JSON object a line, every second.
+    /// A line of JSON every second.
     Json,
-    /// Not at all.
     None,
 }
 
 impl ProgressMode {
-    /// The progress of a run over this many records, if that is known.
+    /// `records` is the number of records of the run, if it is known.
     pub(super) fn over(self, records: Option<u64>) -> Progress {
         match self.display(records) {
             Some(display) => Progress::new(display, records),
@@ -37,8 +34,7 @@ impl ProgressMode {
         }
     }
 
-    /// What shows snapshots of a run over this many of something, if that is known; nothing if nobody wants to see
-    /// them.
+    /// The display of a run over `total` units, if their number is known; `None` for [`Self::None`].
     pub(super) fn display<S: Shown>(
         self,
         total: Option<u64>,
@@ -53,18 +49,17 @@ impl ProgressMode {
     }
 }
 
-/// A snapshot that can be shown; as JSON, too.
+/// A snapshot of a run, to be shown as text or JSON.
 pub(super) trait Shown: Serialize {
-    /// What is counted, in the singular.
+    /// Unit of [`Self::done`], in the singular.
     const UNIT: &'static str;
 
-    /// How much is done.
     fn done(&self) -> u64;
 
-    /// Everything else in a few words.
+    /// The other figures as text, shown after [`Self::done`].
     fn rates(&self) -> String;
 
-    /// All in a line.
+    /// The whole snapshot as one line of text.
     fn line(&self) -> String;
 }
 
@@ -97,7 +92,7 @@ impl Bar {
     }
 }
 
-/// A short bar and as much of the message as the line has room for: nothing wraps.
+/// A short bar and as much of the message as fits on the line, so that nothing wraps.
 fn style(total: Option<u64>) -> ProgressStyle {
     let template = if total.is_some() {
         "{bar:12} {percent:>3} %  {wide_msg}"
@@ -107,7 +102,6 @@ fn style(total: Option<u64>) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates above are valid")
 }
 
-/// How much is done, and everything else.
 fn message<S: Shown>(snapshot: &S, total: Option<u64>) -> String {
     let (done, rates) = (snapshot.done(), snapshot.rates());
     match total {
@@ -180,7 +174,6 @@ mod tests {
     use super::*;
     use crate::records::counts::Counts;
 
-    /// What a terminal of this width shows.
     fn drawn(columns: u16, total: Option<u64>) -> String {
         let terminal = InMemoryTerm::new(5, columns);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));

@@ -80,7 +80,6 @@ impl RearrangeArgs {
         }
     }
 
-    /// Does it and tells about it.
     pub(super) fn run(
         &self,
         plan: Result<RearrangePlan, Error>,
@@ -118,7 +117,7 @@ fn why_left_out(condition: Condition) -> &'static str {
     }
 }
 
-/// As many parts as fit on a screen are named.
+/// Outputs listed in the summary: as many as fit on a screen.
 const NAMED_OUTPUTS: usize = 20;
 
 fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {

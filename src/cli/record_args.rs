@@ -57,7 +57,6 @@ impl RecordArgs {
     }
 }
 
-/// Reads the name of an encoding of moves.
 pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
     Dialect::from_name(text)
         .ok_or_else(|| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))

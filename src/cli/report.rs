@@ -4,8 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -26,13 +25,13 @@ pub(super) fn records(number: u64) -> String {
     quantity(number, "record")
 }
 
-/// `2 win, 1 unknown`: those that there are.
+/// `2 win, 1 unknown`; counts of 0 are left out.
 pub(super) fn counted(counts: &[(u64, &str)]) -> String {
     let there = counts.iter().filter(|(count, _)| *count > 0);
     there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A line, and behind it these counts, as far as there are any.
+/// Appends the counts that are not 0 to a line.
 pub(super) fn with_counts(line: String, counts: &[(u64, &str)]) -> String {
     match counted(counts) {
         rest if rest.is_empty() => line,
@@ -45,12 +44,12 @@ pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Milliseconds to the nanosecond, for what may take a few microseconds.
+/// Milliseconds with nanosecond precision, for durations of a few microseconds.
 pub(super) fn exact_milliseconds(elapsed: Duration) -> f64 {
     elapsed.as_nanos() as f64 / 1e6
 }
 
-/// One line for each field that records lost or gained.
+/// Prints one line for each field that records lost or gained.
 pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
     for (what, fields) in [("lost", lost), ("filled in", invented)] {
         for (field, &number) in fields {
@@ -70,7 +69,7 @@ pub(super) fn lost_info(lost: &BTreeMap<String, u64>, to: &str) {
     }
 }
 
-/// Moves with spaces between them.
+/// Displays moves separated by spaces.
 pub(super) struct Moves<'a>(pub(super) &'a [Move]);
 
 impl fmt::Display for Moves<'_> {

@@ -70,7 +70,7 @@ impl SearchArgs {
     }
 }
 
-/// Fails for limits that cannot be and for a table that the machine has no memory for, before any work begins.
+/// Fails before any work begins if the limits are invalid or there is not enough memory for the table.
 pub(super) fn check(settings: &SearchSettings) -> anyhow::Result<()> {
     settings.check().map_err(|error| Usage(error.to_string()))?;
     Ok(check_table(settings.hash_mb)?)

@@ -125,7 +125,7 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     }
 }
 
-/// Whether the text is meant as a position, right or wrong: a name of a file is not.
+/// Whether the text is meant as a position, even a malformed one. The name of an existing file is not.
 fn is_sfen(text: &str) -> bool {
     let board = text.split_ascii_whitespace().next().unwrap_or_default();
     let has_nine_ranks = board.matches('/').count() == 8;

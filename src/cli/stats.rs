@@ -2,8 +2,7 @@
 
 mod text;
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -56,7 +55,7 @@ pub(super) struct StatsArgs {
     json: bool,
 }
 
-/// What telling positions apart may take if nothing is said.
+/// Default of `--memory`.
 const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {

@@ -1,7 +1,6 @@
 //! `kyokumen status`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;

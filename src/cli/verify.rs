@@ -1,7 +1,6 @@
 //! `kyokumen verify`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;

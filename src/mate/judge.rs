@@ -161,7 +161,7 @@ pub struct MemoHits {
 }
 
 impl MemoHits {
-    /// What was saved since it was so much.
+    /// The hits since `before`.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self { answers: self.answers - before.answers, nodes: self.nodes - before.nodes }
     }
@@ -178,9 +178,9 @@ pub struct Judge {
     solver: Solver,
     limits: Limits,
     in_check: InCheck,
-    /// Whether mates are measured as problems count them.
+    /// Whether [`Judgement::tsume_plies`] is measured.
     tsume: bool,
-    /// Whether proofs are shortened.
+    /// Whether the shortest mate is looked for.
     shortest: bool,
     is_shortest: bool,
 }
@@ -320,7 +320,6 @@ impl Judge {
         Some(proof_text(head, searched))
     }
 
-    /// Asks one question.
     fn ask(
         &mut self,
         position: &Position,
@@ -372,7 +371,7 @@ mod tests {
     const MATES_OUT_OF_CHECK: &str =
         "l1r3bn1/3k1g1sl/2G1pp3/p2p1Pp1p/4P4/PP1P2PRP/1g1S5/4+b4/LNK3sNL w Pgsn4p 1";
 
-    /// Wants to stop from the question of this number on.
+    /// Wants to stop from call number `question` on.
     struct StopsAt {
         question: usize,
         asked: AtomicUsize,

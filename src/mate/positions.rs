@@ -76,7 +76,6 @@ pub struct Positions {
     line: u64,
 }
 
-/// Records read at a time.
 const BLOCK_RECORDS: u64 = 64;
 
 impl Positions {

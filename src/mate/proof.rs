@@ -50,7 +50,6 @@ pub fn proof_text(
     Ok(text)
 }
 
-/// From step to step along a proof.
 struct Walk<'a> {
     /// `None` where nothing was searched because the root has no legal move.
     proof: Option<&'a Proof<Move, Hand>>,
@@ -63,7 +62,7 @@ impl Walk<'_> {
         self.proof?.shortest_step(game.board_key(), game.hand())
     }
 
-    /// Opens the positions after each move of the defender, the first one on top.
+    /// Pushes the position after each move of the defender, the first on top.
     fn push_replies(&mut self, game: &Mate) {
         for m in plain::legal_moves(game.position()).into_iter().rev() {
             let mut after = game.clone();
@@ -72,7 +71,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Plies that the proof of the root takes at most.
+    /// Maximum length of the mate, in plies.
     fn plies(&self, root: &Mate) -> u16 {
         if let Some(step) = self.step(root) {
             return step.plies;

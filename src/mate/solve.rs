@@ -19,7 +19,7 @@ use crate::shogi::{Move, Position};
 use crate::solver::{CountedPlies, Threads};
 use crate::storage::platform;
 
-/// Positions under way per thread.
+/// Positions in flight per thread.
 const POSITIONS_PER_THREAD: usize = 1 << 10;
 
 /// What is wanted besides the answers, and who may end the work before its end.
@@ -130,7 +130,7 @@ where
     ended
 }
 
-/// What is found out about a position besides its number and its proof.
+/// What the memo remembers of a [`Solution`].
 #[derive(Clone)]
 struct SolvedPosition {
     judgement: Judgement,
@@ -145,7 +145,6 @@ impl Memorable for SolvedPosition {
     }
 }
 
-/// Works on one thread.
 struct SolveWorker {
     judge: Judge,
     moves_judge: Option<MovesJudge>,
@@ -208,7 +207,7 @@ impl SolveWorker {
         })
     }
 
-    /// The answer, and whether it was known before.
+    /// Returns the answer, and whether the memo had it.
     fn answer(
         &mut self,
         position: &Position,
@@ -262,7 +261,7 @@ mod tests {
     use crate::mate::positions::{LineOrByte, RecordLocation};
     use crate::shogi::random_play::RandomPlay;
 
-    /// Some positions of each of a few games: twice soon after another, and a third time.
+    /// Positions of a few games, each three times: twice in short succession and once at the end.
     fn found() -> Vec<InputPosition> {
         let mut positions = Vec::new();
         for game in RandomPlay::new(8, 160).take(12) {

@@ -31,7 +31,7 @@ pub use output_format::OutputFormat;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings, MakeGames};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
 
-/// Records that travel together: enough that handing them over costs nothing beside the work on them.
+/// Records per block: enough to make the cost of handing a block over negligible.
 const BLOCK_RECORDS: u64 = 1 << 12;
 
 /// Converts. Sets nothing under a final name unless all went well.
@@ -72,7 +72,7 @@ pub fn convert(
     Ok(report)
 }
 
-/// Sorts a block; `None` if `cancel` was set meanwhile.
+/// None if cancelled.
 fn convert_block(
     plan: &ConvertPlan,
     block: &Block,

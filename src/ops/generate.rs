@@ -4,9 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::format;
 use crate::format::{
-    EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
+    self, EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
 };
 use crate::random::SplitMix64;
 use crate::records::stream::EncodedRecords;
@@ -45,7 +44,8 @@ impl Default for GenerateSettings {
 pub struct Generator {
     settings: GenerateSettings,
     play: RandomPlay,
-    /// Draws where in a game the sampling begins; apart from the games, so that they stay the same.
+    /// Draws the offset of the first sampled position of each game. Separate from `play`, so that sampling does not
+    /// change the games.
     offsets: SplitMix64,
     game: std::vec::IntoIter<Record>,
     made: u64,
@@ -100,7 +100,7 @@ impl Generator {
 }
 
 impl Generator {
-    /// The records of a game from the next one on; none at the end.
+    /// The next record and the rest of its game; None at the end.
     fn rest_of_game(&mut self) -> Option<Vec<Record>> {
         let mut records = vec![self.next()?];
         let left = usize::try_from(self.settings.count - self.made).unwrap_or(usize::MAX);
@@ -110,7 +110,7 @@ impl Generator {
     }
 }
 
-/// Consecutive positions of a game, at least one, as a game.
+/// `records` are consecutive positions of a game, at least one.
 fn as_game(records: &[Record]) -> format::Game {
     let played = records.iter().filter_map(|record| {
         let best_move = record.best_move?;

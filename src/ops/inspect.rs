@@ -12,20 +12,19 @@ use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{Decoded, RecordRef, Survey};
 use crate::records::claims::FileClaims;
-use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
+use crate::records::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
-use crate::records::opening::Unreadable;
+use crate::records::opening::{self, Unreadable};
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, Delivery, Input, InputLocation, Part, Source};
-use crate::records::{evidence, opening, source};
+use crate::records::source::{self, Block, Delivery, Input, InputLocation, Part, Source};
 use crate::storage::quantity::quantity;
 
 pub use choice::{RecordChoice, RecordRange};
 
-/// Where fewer than one record in so many is chosen, they are gone to one by one; others are passed over.
+/// If fewer than one record in this many is chosen, each is read by random access. Otherwise the file is read through.
 const RECORDS_PER_PLACE: u64 = 1 << 12;
 
-/// Of a stream no more is held than this and a block, however few records it is.
+/// The sample of a stream ends after this many bytes, however few records they are.
 const SAMPLE_BYTES: usize = 1 << 25;
 
 /// What is known about a file before its records are shown.
@@ -60,11 +59,10 @@ pub struct Inspection {
     blocks: Deliveries,
 }
 
-/// The records that are shown.
 enum Wanted {
-    /// Where `must_be_there`, a file that ends before is an error.
+    /// With `must_be_there`, a file that ends earlier is an error.
     Range { range: RecordRange, must_be_there: bool },
-    /// These, ascending.
+    /// Ascending.
     Numbers(Vec<u64>),
 }
 
@@ -181,7 +179,7 @@ impl Wanted {
         }
     }
 
-    /// Whether no record from this one on is wanted.
+    /// Whether no record from this number on is wanted.
     fn is_behind(&self, number: u64) -> bool {
         match self {
             Self::Range { range, .. } => range.to.is_some_and(|to| number >= to),
@@ -213,7 +211,7 @@ fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
     })
 }
 
-/// Reads the start of a stream; what was read is shown first.
+/// Reads the start of a stream. The deliveries returned begin with what was read.
 fn sample_stream(input: Input) -> Result<(Header, Deliveries), Error> {
     let part = Part::whole(input.clone());
     let mut source = Source::new(vec![part], PROBE_RECORDS);

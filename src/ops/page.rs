@@ -11,23 +11,22 @@ use crate::error::Error;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::EncodedRecords;
 
-/// What all pages look like.
+/// Style sheet of all pages.
 const STYLE: &str = include_str!("page.css");
 
-/// Positions of a page. With more, browsers are slow to show it, and nobody looks at all of them.
+/// The most positions on a page. With more, browsers become slow.
 pub(crate) const MAX_POSITIONS: u64 = 5000;
 
-/// A page before it is put together.
 pub(crate) struct Page<'a> {
-    /// Text, of wherever.
+    /// Plain text, which is escaped.
     pub(crate) title: &'a str,
     /// Markup.
     pub(crate) subtitle: &'a str,
-    /// Besides that of all pages.
+    /// Style sheets in addition to the common one.
     pub(crate) styles: &'a [&'a str],
-    /// Markup of the page's content.
+    /// Markup.
     pub(crate) body: &'a str,
-    /// Program of the page, without which it has to be readable, too.
+    /// JavaScript. The page must be readable without it.
     pub(crate) script: Option<&'a str>,
 }
 
@@ -53,7 +52,6 @@ impl Page<'_> {
     }
 }
 
-/// Writes a page to its file.
 pub(crate) fn write_page(plan: OutputPlan, html: &str) -> Result<(), Error> {
     let stream = plan.stream;
     let mut sinks = Sinks::create(&[plan])?;
@@ -63,7 +61,7 @@ pub(crate) fn write_page(plan: OutputPlan, html: &str) -> Result<(), Error> {
     sinks.finish()?.commit()
 }
 
-/// Text between tags or in an attribute.
+/// Escapes text for content and attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let replace = |text: String, (letter, name): (char, &str)| text.replace(letter, name);
     [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")]
@@ -75,7 +73,7 @@ pub(crate) fn push(text: &mut String, more: Arguments<'_>) {
     text.write_fmt(more).expect("a string takes any text");
 }
 
-/// A part of a page under a name, with what is told about it; all of it markup.
+/// All arguments are markup.
 pub(crate) fn figure(name: &str, told: &str, content: &str) -> String {
     format!("<figure>\n<figcaption><h2>{name}</h2><p>{told}</p></figcaption>\n{content}</figure>\n")
 }

@@ -27,12 +27,10 @@ use crate::records::claims::FileClaims;
 use crate::records::counts::Disposition;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
-use crate::records::opening;
-use crate::records::opening::{Unreadable, check_filters};
+use crate::records::opening::{self, Unreadable, check_filters};
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::selection::{Selection, select_records};
-use crate::records::sink::OutputPlan;
-use crate::records::sink::Sinks;
+use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::source::{Block, Part};
 use crate::records::stream::Stream;
 use crate::shogi::Position;
@@ -48,7 +46,7 @@ pub use report::{
 pub use squares::SquaresReport;
 pub use tally::{ENDGAME_FROM, MIDDLEGAME_FROM};
 
-/// Records that travel together: many, as the tables of each block are added up.
+/// Records per block. Many, because the tables of every block are added up.
 const BLOCK_RECORDS: u64 = 1 << 12;
 
 /// What the user asked for, not yet checked.
@@ -106,7 +104,6 @@ impl StatsPlan {
     }
 }
 
-/// What was found out about a block.
 #[derive(Default)]
 struct BlockStats {
     tally: Tally,

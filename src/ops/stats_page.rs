@@ -142,7 +142,7 @@ fn plots(report: &StatsReport) -> [Option<String>; 6] {
     [evals, win_rates(report), plies, results(report), phases, material]
 }
 
-/// A distribution as bars; what lies in an open bin at either end is marked as such.
+/// Bars of a distribution. Open bins at either end have a class of their own.
 fn histogram(
     distribution: &Distribution,
     label: &'static str,
@@ -194,7 +194,7 @@ fn results(report: &StatsReport) -> Option<String> {
     Some(figure("Results", "How the games of the records ended", &content))
 }
 
-/// A table; numbers are right-aligned but for the first column.
+/// All columns but the first are right-aligned.
 fn table(name: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
     let mut html =
         format!("<section class=\"card\">\n<h2>{name}</h2>\n<div class=\"wide\"><table>\n<tr>");
@@ -315,13 +315,13 @@ fn inputs(report: &StatsReport) -> String {
     table("Inputs", &heads, &rows).replacen("card", "card inputs", 1)
 }
 
-/// A part of a whole in per cent, with one decimal; of nothing it is 0.
+/// Per cent with one decimal; 0 if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
     format!("{percent:.1} %")
 }
 
-/// How many per position, with two decimals.
+/// With two decimals; 0 if there are no positions.
 pub(crate) fn per_position(count: u64, positions: u64) -> String {
     let each = if positions == 0 { 0.0 } else { count as f64 / positions as f64 };
     format!("{each:.2}")

@@ -30,10 +30,9 @@ pub use findings::{Example, Finding, Findings, Level, VerifyReport};
 pub use plan::{VerifyPlan, VerifyRequest};
 pub use proofs::{ProofsReport, verify_proofs};
 
-/// Records that travel together.
 const BLOCK_RECORDS: u64 = 1 << 10;
 
-/// The finding that the frames of a file do not hold what its table of them says.
+/// Finding: the frames of a file do not match its frame table.
 const WRONG_TABLE: &str = "wrong-table-of-frames";
 
 /// The finding that a file is not of the format that its name says; no record of it is judged then.
@@ -82,7 +81,7 @@ pub fn verify(
     Ok(report)
 }
 
-/// Judges the units of a block; `None` if `cancel` was set meanwhile.
+/// None if cancelled.
 fn verify_block(
     plan: &VerifyPlan,
     block: &Block,
@@ -111,7 +110,7 @@ struct RecordVerifier<'a> {
     findings: Findings,
 }
 
-/// One line about bytes that are set apart.
+/// A line of [`Stream::QuarantineLines`].
 #[derive(Serialize)]
 struct BadLine<'a> {
     file: &'a str,
@@ -126,7 +125,7 @@ struct BadLine<'a> {
 }
 
 impl RecordVerifier<'_> {
-    /// Judges the records of a unit, whose first one has this index; returns their number.
+    /// Checks the records of a unit and returns their number.
     fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let mut index = first_index;
         let mut names = Vec::new();
@@ -163,7 +162,7 @@ impl RecordVerifier<'_> {
         records
     }
 
-    /// Counts what was found out about a record; what makes it bad, if it is.
+    /// Counts the findings of a record. Returns why it is bad; None if it is not.
     fn count(
         &mut self,
         judged: Result<Warnings, RecordError>,
@@ -204,7 +203,7 @@ impl RecordVerifier<'_> {
         }
     }
 
-    /// Lays a unit, byte for byte, on the side where it belongs.
+    /// Writes a unit unchanged: with a `line` to the quarantine, otherwise to the good records.
     fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
         let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
         let is_first = self.block.offset + unit.offset == 0;
@@ -223,19 +222,17 @@ impl RecordVerifier<'_> {
     }
 }
 
-/// How many lines of the games in a unit were not understood.
+/// Number of lines in a unit that were not understood, as text.
 fn skipped_lines(format: Format, unit: &RawUnit<'_>) -> String {
     let games = read_games(format, unit.without_line_end(format)).flatten();
     quantity(games.map(|game| u64::from(game.info.skipped_lines)).sum::<u64>(), "line")
 }
 
-/// Why a record is bad.
 struct Bad {
     names: Vec<&'static str>,
     reason: String,
 }
 
-/// What is unusual about a record that can be read.
 fn judge(record: &RecordRef<'_>) -> Result<Warnings, RecordError> {
     let content = record.record()?;
     let position = Position::try_from(&content.setup).ok();

@@ -34,18 +34,17 @@ pub struct InputEntry {
 }
 
 impl InputEntry {
-    /// The identities of several entries.
     pub(crate) fn identities(entries: &[Self]) -> Vec<InputIdentity> {
         entries.iter().map(|entry| entry.identity.clone()).collect()
     }
 
-    /// Where the byte behind the last one read stands, uncompressed.
+    /// Offset behind the last byte read, uncompressed.
     pub(crate) const fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
     }
 
-    /// Whether the first byte read is that of the first record: where several records are read together, as in
-    /// a game, it is that of the first of these.
+    /// Whether `offset` is the start of record `from`. In formats without single records, such as games, it is the
+    /// start of the unit that holds the record.
     pub(crate) fn begins_with_record(&self) -> bool {
         Format::from_name(&self.identity.format).is_some_and(Format::has_single_records)
     }

@@ -9,16 +9,13 @@ use crate::error::Error;
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::storage::path_text::path_of;
 
-/// More records than any archive has; so many of anything can be added up.
+/// More records than any archive has. Sums of many such numbers do not overflow.
 pub(crate) const MAX_RECORDS: u64 = 1 << 48;
 
 /// More bytes than any archive has.
 pub(crate) const MAX_BYTES: u64 = 1 << 60;
 
-/// Checks what holds of the inputs, outputs and counts of any command.
-///
-/// # Errors
-/// [`Error`] with the first thing that cannot be.
+/// Checks that no number exceeds its limit and that ranges of records are not reversed.
 pub(crate) fn check_numbers(
     counts: &impl Serialize,
     inputs: &[InputEntry],
@@ -51,7 +48,7 @@ pub(crate) fn check_numbers(
     Ok(())
 }
 
-/// The largest number in an object of numbers.
+/// The largest number in nested objects. A number that is no `u64` counts as [`u64::MAX`].
 pub(crate) fn largest(value: &Value) -> u64 {
     match value {
         Value::Object(values) => values.values().map(largest).max().unwrap_or(0),
@@ -60,10 +57,7 @@ pub(crate) fn largest(value: &Value) -> u64 {
     }
 }
 
-/// Outputs stand beside their manifest, each under a name of its own and with a checksum.
-///
-/// # Errors
-/// [`Error`] with the first thing that cannot be.
+/// Outputs are in the folder of their manifest, each with a unique name and a checksum.
 pub(crate) fn check_outputs(outputs: &[OutputEntry]) -> Result<(), Error> {
     if outputs.is_empty() {
         return Err(Error::number_of_outputs(0, "some"));

@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, ErrorKind};
 use crate::storage::files;
 
-/// Reads the account of any command.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let bytes = files::read(path).map_err(|source| Error::io("read", path, source))?;
     serde_json::from_slice(&bytes).map_err(|source| {
@@ -17,7 +16,6 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     })
 }
 
-/// The bytes of the file of an account.
 pub(crate) fn to_json(account: &impl Serialize) -> Vec<u8> {
     let mut json = serde_json::to_vec_pretty(account)
         .expect("strings, numbers and maps with words as keys always have a JSON form");
@@ -25,5 +23,4 @@ pub(crate) fn to_json(account: &impl Serialize) -> Vec<u8> {
     json
 }
 
-/// What the name of a manifest ends with.
 pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";

@@ -18,7 +18,7 @@ use crate::storage::mapped_file::MappedFile;
 use crate::storage::platform;
 use crate::storage::seek_table::{Frame, SeekTable};
 
-/// The largest frame of a compressed file that is held in memory.
+/// Largest frame, decompressed, that is held in memory.
 const MAX_FRAME_BYTES: u64 = 1 << 28;
 
 /// A file of records of one size: as many of them as it has can be asked for, in any order, by any thread.
@@ -198,7 +198,7 @@ impl Archive {
         Ok(Some(ArchiveRecord { format: self.format, dialect: self.dialect, bytes }))
     }
 
-    /// The bytes of a record, with errors as they are when it is met on the way through everything.
+    /// The bytes of a record. Errors are the same as in a sequential read.
     pub(crate) fn record_bytes(&self, index: u64) -> Result<Cow<'_, [u8]>, Error> {
         self.bytes(index..index + 1).map_err(|source| {
             let compression = match self.content {
@@ -209,7 +209,7 @@ impl Archive {
         })
     }
 
-    /// A record as a block of one, which has this number over all inputs.
+    /// A block of one record. `number` is its number over all inputs.
     pub(crate) fn block(&self, part: usize, index: u64, number: u64) -> Result<Block, Error> {
         let (offset, bytes) = (self.offset(index), self.record_bytes(index)?);
         Ok(Block {
@@ -253,16 +253,16 @@ impl Archive {
     }
 }
 
-/// A compressed file whose frames can be gone to.
+/// A compressed file with random access to its frames.
 #[derive(Debug)]
 struct Frames {
     table: Arc<SeekTable>,
     file: Arc<File>,
-    /// The frame that was read last, and its number.
+    /// The frame read last, with its number.
     last_read: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
 }
 
-/// Reads on from a place; others may do so at other places of the same file.
+/// Reads from an offset of its own, so that several readers can share a file.
 struct ReaderAt {
     file: Arc<File>,
     offset: u64,
@@ -277,7 +277,7 @@ impl Read for ReaderAt {
 }
 
 impl Frames {
-    /// None of a file without a table, or with frames too large to be held.
+    /// `None` if the file has no table of frames or a frame is larger than [`MAX_FRAME_BYTES`].
     fn open(mut file: File) -> io::Result<Option<Self>> {
         let len = file.metadata()?.len();
         let Some(table) = SeekTable::read(&mut file, len)? else { return Ok(None) };
@@ -302,7 +302,7 @@ impl Frames {
         Ok(bytes)
     }
 
-    /// What a frame holds, compared with what the table says of it.
+    /// The content of a frame, checked against the table.
     fn frame(&self, number: usize, content: &Range<u64>) -> io::Result<Arc<Vec<u8>>> {
         let last_read = || self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, bytes)) = last_read().as_ref().filter(|(last, _)| *last == number) {

@@ -19,17 +19,17 @@ use crate::storage::{files, platform};
 /// What a run reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct FileClaims {
-    /// With the names by which a person knows them.
+    /// With their display names.
     read: HashMap<Key, String>,
     written: HashMap<Key, PathBuf>,
 }
 
-/// What makes two paths one place.
+/// Equal for two paths that lead to the same place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Key {
-    /// They lead to the same bytes.
+    /// An existing file.
     Content(FileIdentity),
-    /// They will, once something is there; also the URL of an object.
+    /// A normalized path, which need not exist, or the URL of an object.
     Name(PathBuf),
 }
 
@@ -37,7 +37,7 @@ enum Key {
 #[derive(Clone, Debug)]
 pub struct FileClaim {
     path: PathBuf,
-    /// Files that are written in its stead until it is whole.
+    /// Files that are written instead until the output is complete.
     partial: Vec<PathBuf>,
     is_stream: bool,
 }
@@ -55,12 +55,11 @@ impl FileClaim {
         Self { path: path.to_owned(), partial: vec![partial_path(path)], is_stream: false }
     }
 
-    /// The same, unless its path leads to a stream.
     pub(crate) fn file_or_stream<P: AsRef<Path>>(path: &P) -> Self {
         if platform::is_stream(path.as_ref()) { Self::in_place(path) } else { Self::file(path) }
     }
 
-    /// That of a file that is written where it stands.
+    /// A file that is written without a partial file.
     pub(crate) fn in_place<P: AsRef<Path>>(path: &P) -> Self {
         let path = path.as_ref();
         Self { path: path.to_owned(), partial: Vec::new(), is_stream: platform::is_stream(path) }
@@ -97,7 +96,7 @@ impl FileClaims {
         Ok(claims)
     }
 
-    /// Takes in files that were read before: what is not there any more cannot be written over.
+    /// Adds files that were read before. One that no longer exists is claimed by name only.
     #[must_use]
     pub(crate) fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         for path in paths {
@@ -149,11 +148,8 @@ impl FileClaims {
         }
     }
 
-    /// Plans the one output that stands by itself at a path, uncompressed, or is written straight through where the
-    /// path leads to a stream. Without `force` no file may be there.
-    ///
-    /// # Errors
-    /// [`Error`] if it cannot be written there.
+    /// Plans a single uncompressed output, written without a partial file if the path is a stream. Without `force` the
+    /// file must not exist.
     pub(crate) fn lone_output(
         &mut self,
         stream: Stream,
@@ -170,7 +166,7 @@ impl FileClaims {
     }
 }
 
-/// What the shell has opened for us is no place for a file, which would take its name away.
+/// Rejects a file that the shell has opened as standard output or standard error: the final rename would replace it.
 fn check_standard(path: &Path, content: Option<&Key>) -> Result<(), Error> {
     for (stream, name) in
         [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
@@ -186,7 +182,7 @@ fn content(path: &Path) -> Option<FileIdentity> {
     platform::identity_of_content(path).ok().flatten()
 }
 
-/// Whether a file can get this name: what never can would show only when all is done.
+/// Checks early that a file can get this name. Otherwise the error would appear only at the end of the run.
 fn check_place(path: &Path) -> Result<(), Error> {
     if files::is_object(path) {
         return Ok(());
@@ -205,7 +201,7 @@ fn check_place(path: &Path) -> Result<(), Error> {
     if platform::is_stream(path) { Err(Error::not_a_file(output)) } else { Ok(()) }
 }
 
-/// A path without links, as far as it exists, and without `.` and `..`. The last name stays: what it links to is
+/// Resolves links, `.` and `..` as far as the path exists. The last component is not resolved: the target of a link is
 /// another file.
 fn normal(path: &Path) -> PathBuf {
     let absolute = if files::is_object(path) { None } else { std::path::absolute(path).ok() };
@@ -226,10 +222,6 @@ fn normal(path: &Path) -> PathBuf {
     absolute
 }
 
-/// No output may exist.
-///
-/// # Errors
-/// [`Error`] for the first one that does.
 pub(crate) fn check_absence<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), Error> {
@@ -242,10 +234,7 @@ pub(crate) fn check_absence<'a>(
     Ok(())
 }
 
-/// Whether an output is standard output or leads to something that is no file.
-///
-/// # Errors
-/// [`Error`].
+/// Whether an output is standard output or another stream, such as a pipe. A folder is an error.
 pub(crate) fn is_stream(output: &Path) -> Result<bool, Error> {
     if files::is_object(output) {
         return Ok(false);
@@ -259,7 +248,7 @@ pub(crate) fn is_stream(output: &Path) -> Result<bool, Error> {
     Ok(platform::is_stream(output))
 }
 
-/// What is written straight through has nothing beside it.
+/// A stream has no folder for quarantine files.
 pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), Error> {
     if on_error == BadPolicy::Quarantine {
         let output = text_of(output);
@@ -270,7 +259,7 @@ pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), Err
     Ok(())
 }
 
-/// What can be read only once cannot be named twice.
+/// An input that can be read only once must not be named twice.
 pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), Error> {
     let mut found = HashSet::new();
     for input in inputs.into_iter().filter(|input| !input.location.can_be_read_again()) {
@@ -286,10 +275,7 @@ pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Res
     Ok(())
 }
 
-/// Whether all inputs can be read twice.
-///
-/// # Errors
-/// [`Error`] for the first that cannot.
+/// Checks that all inputs can be read more than once.
 pub(crate) fn check_twice<'a>(
     inputs: impl IntoIterator<Item = &'a Input>,
     why: &'static str,

@@ -50,7 +50,6 @@ impl Candidate {
     }
 }
 
-/// Keeps the candidates that an input may have.
 pub(crate) fn possible(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates.retain(Candidate::is_possible);
     if candidates.len() > 1 {
@@ -95,7 +94,6 @@ pub(crate) fn is_doubtful(survey: &Survey, format: Format) -> bool {
     survey.readable_share() < READABLE || survey.moves_are_mostly_illegal(format.dialect())
 }
 
-/// Whether more than half of the records of a sample cannot be read.
 pub(crate) const fn is_mostly_unreadable(survey: &Survey) -> bool {
     survey.unreadable.saturating_mul(2) > survey.records
 }
@@ -111,9 +109,6 @@ pub(crate) fn better(named: &Survey, candidates: Vec<Candidate>) -> Vec<Candidat
 }
 
 /// Checks the first block of an input that cannot be sampled because it can be read only once.
-///
-/// # Errors
-/// [`Error`] if another format than the named one fits.
 pub(crate) fn check_start(
     input: &str,
     named: FormatName,
@@ -186,11 +181,8 @@ pub struct Container {
     advice: &'static str,
 }
 
-/// Advice for archives.
 const EXTRACT: &str = "extract the file in it first";
-/// Advice for unsupported compression.
 const DECOMPRESS: &str = "decompress it first; .zst, .gz and .xz are read as they are";
-/// Advice for files without positions.
 const NOTHING: &str = "it holds no positions";
 
 /// Magic numbers with their offsets.
@@ -217,26 +209,19 @@ const MAGIC: &[(usize, &[u8], Container)] = &[
     (0, b"version https://git-lfs", Container { name: "a pointer of Git LFS", advice: LFS }),
 ];
 
-/// Advice for databases.
 const NO_BOOK: &str = "it is not read; export its positions as text first";
-/// Advice for tables in unsupported formats.
 const NOT_READ: &str = "it is not read; write its records in a format of `kyokumen formats` first";
-/// Advice for Git LFS pointers.
 const LFS: &str = "the file itself was not downloaded; `git lfs pull` does it";
-/// Advice for HTML pages.
 const PAGE: &str = "the download may have failed and left an error page";
-/// Advice for binary opening books.
 const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) first";
 
 impl Container {
-    /// The error for an input that is one. `named` is the format in its name.
     pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
         let not = named.map(|named| format!(", not {named} as the name says")).unwrap_or_default();
         let message = format!("{input}: the content is {}{not}", self.name);
         Error::new(ErrorKind::NotRecords, message).with_advice(self.advice.to_owned())
     }
 
-    /// The container whose magic number these bytes begin with.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         let begins = |&&(at, magic, _): &&(usize, &[u8], Self)| {
             head.get(at..).is_some_and(|rest| rest.starts_with(magic))
@@ -295,7 +280,7 @@ fn rename_advice(found: FormatName) -> String {
     format!("give it a name that ends in .{found}")
 }
 
-/// The same error for inputs that no option gives a format for: it advises to rename the file.
+/// Advises to rename the file, for inputs whose format no option gives.
 pub(crate) fn without_option(error: Error) -> Error {
     match error.kind() {
         &ErrorKind::OtherFormat(found) => error.with_advice(rename_advice(found)),
@@ -303,7 +288,6 @@ pub(crate) fn without_option(error: Error) -> Error {
     }
 }
 
-/// The error for an input that no known format fits.
 pub(crate) fn unreadable(
     input: &str,
     named: FormatName,

@@ -237,7 +237,7 @@ impl Counts {
         } += 1;
     }
 
-    /// Counts a game that was written, with what it lost besides fields of records.
+    /// Counts a written game. `lost` holds lost names, comments and the like, not fields of records.
     pub(crate) fn count_game(&mut self, game: &Game, lost: InfoCounts) {
         let what = if game.is_position { &mut self.positions } else { &mut self.games };
         *what += 1;
@@ -306,7 +306,6 @@ impl Counts {
     }
 }
 
-/// Adds what was counted under names.
 pub(crate) fn add_tally(
     counts: &mut BTreeMap<String, u64>,
     tally: impl Iterator<Item = (&'static str, u64)>,

@@ -6,10 +6,9 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format::{Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Format, Survey};
-use crate::records::content;
 use crate::records::content::{
-    Candidate, Container, better, first_fault, groups, is_doubtful, is_mostly_unreadable, possible,
-    settle_kif,
+    self, Candidate, Container, better, first_fault, groups, is_doubtful, is_mostly_unreadable,
+    possible, settle_kif,
 };
 use crate::records::evidence::{sample, small_sample, start_of};
 use crate::records::format_name::FormatName;
@@ -18,16 +17,14 @@ use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
 
-/// The format that the content of a file says.
 #[derive(Debug)]
 pub(crate) struct Detected {
     pub(crate) format: FormatName,
-    /// How much of a sample can be read so.
+    /// The readable part of the sample, in words.
     readable: String,
 }
 
 impl Detected {
-    /// Says what was found out.
     pub(crate) fn warn(&self, input: &Path) {
         tracing::warn!(
             "{}: its name does not say its format, its content does: {} looked at can be read; --from forces \
@@ -38,10 +35,7 @@ impl Detected {
     }
 }
 
-/// The format in which the records of a sample can be read and their moves be played.
-///
-/// # Errors
-/// [`Error`] if there is none, [`Error`] if there are several.
+/// The format in which the records of a sample are readable and their moves legal. Fails if none or several fit.
 pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
     let input = text_of(path);
     let compression = compression_of(path)?;
@@ -106,10 +100,8 @@ fn candidates(
 }
 
 /// Compares the format in the name of an input with its content. If a `.sfen` file holds USI games, returns the input
-/// to read instead: the extension is used for both formats.
-///
-/// # Errors
-/// [`Error`] if most records cannot be read or most moves are illegal.
+/// to read instead: the extension is used for both formats. Fails if another format fits better or most records cannot
+/// be read.
 pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Error> {
     if matches!(&input.location, InputLocation::File(path) if !path.exists()) {
         // The reader reports it.
@@ -180,7 +172,7 @@ fn container(path: &Path, compression: Compression) -> Result<Option<Container>,
     Ok(Container::of(&head).or_else(|| Container::of_name(&name)))
 }
 
-/// What a sample shows; a small one, if that shows that the file is of another format.
+/// Surveys a small sample, and a full one if most of the small one is readable.
 fn survey(input: &Input) -> Result<Survey, Error> {
     match small_sample(input)? {
         small if small.is_mostly_readable() => sample(input),
@@ -188,7 +180,7 @@ fn survey(input: &Input) -> Result<Survey, Error> {
     }
 }
 
-/// How a file is compressed, going by its first bytes.
+/// Detects compression by magic numbers.
 fn compression_of(path: &Path) -> Result<Compression, Error> {
     let mut head = Vec::new();
     let read = files::open(path).and_then(|file| file.take(6).read_to_end(&mut head));

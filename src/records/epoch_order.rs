@@ -15,7 +15,7 @@ pub struct EpochOrder {
     window_chunks: u64,
     rank: u64,
     world_size: u64,
-    /// Of this epoch; none where records come as they are.
+    /// Seed of this epoch. `None` for the order of the archive.
     shuffle: Option<u64>,
 }
 

@@ -2,8 +2,7 @@
 //!
 //! The sample is taken at fixed positions of the whole input, so that every shard gets the same result.
 
-use super::source;
-use super::source::{Delivery, Input, InputLocation, Part, Source};
+use super::source::{self, Delivery, Input, InputLocation, Part, Source};
 use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
@@ -13,21 +12,20 @@ use crate::storage::quantity::quantity;
 /// Places at which a file is sampled.
 const PROBES: u64 = 64;
 
-/// Records looked at in each place.
+/// Records sampled at each place.
 pub(crate) const PROBE_RECORDS: u64 = 64;
 
-/// Bytes of units that are looked at where not every place can be gone to, and the last of them.
+/// A sample of an input without random access ends with the block that reaches this many bytes.
 const SAMPLE_BYTES: usize = 1 << 25;
 
-/// Records that are looked at in all, from the start where not every place can be gone to.
+/// Records of a sample. Without random access they are the first ones.
 pub(crate) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 
 /// Samples an input of fixed-size records and decides whether `hcpe` records have 38 or 42 bytes, unless the format
 /// was given. Standard input, pipes and damaged files stay as they are: the reader will report what is wrong.
 ///
-/// # Errors
-/// If the system refuses to read it: it may let the reader do so a moment later, who must not take the input
-/// for another one then.
+/// Errors of the system are returned: the reader may succeed a moment later, and must not take the input for another
+/// format then.
 pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(), Error> {
     let is_file = match &input.location {
         InputLocation::Stdin => false,
@@ -44,9 +42,6 @@ pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(),
 }
 
 /// Decides the move encoding: the given one, or the one in which most moves of the sample are legal.
-///
-/// # Errors
-/// As [`add_sample`].
 pub(crate) fn settle_dialect(input: &mut Input, dialect: Option<Dialect>) -> Result<(), Error> {
     let settled = match (dialect, &input.evidence) {
         (Some(dialect), _) => dialect,
@@ -63,7 +58,7 @@ pub(crate) fn settle_dialect(input: &mut Input, dialect: Option<Dialect>) -> Res
     Ok(())
 }
 
-/// What a sample shows, of what is not damaged.
+/// Surveys a sample. `None` if the data is damaged.
 fn found(input: &Input) -> Result<Option<Box<Survey>>, Error> {
     match sample(input) {
         Err(error) if error.is_of_system() => Err(error),
@@ -71,8 +66,8 @@ fn found(input: &Input) -> Result<Option<Box<Survey>>, Error> {
     }
 }
 
-/// Takes `hcpe` for Apery's own records where most of them can be read so, and a larger share than as they are
-/// named: a few can be by chance, whatever the bytes.
+/// Reads `hcpe` as Apery's records of 42 bytes if most of them are readable, and a larger share than with 38 bytes. A
+/// few are readable by chance in any data.
 fn detect_record_length(input: &mut Input) -> Result<(), Error> {
     let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
         return Ok(());
@@ -128,18 +123,12 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     finding.dialect(own)
 }
 
-/// Looks at records from all of a file, or at its start where not every place can be gone to.
-///
-/// # Errors
-/// If it cannot be read.
+/// Samples places in the whole file, or its start if the input has no random access.
 pub(crate) fn sample(input: &Input) -> Result<Survey, Error> {
     sample_of(input, PROBE_RECORDS)
 }
 
-/// Looks at one record where [`sample`] looks at 64.
-///
-/// # Errors
-/// If it cannot be read.
+/// Samples one record where [`sample`] takes 64.
 pub(crate) fn small_sample(input: &Input) -> Result<Survey, Error> {
     sample_of(input, 1)
 }
@@ -189,9 +178,6 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
 }
 
 /// The first bytes of an input, decompressed: whole units, or a few fixed-size records.
-///
-/// # Errors
-/// If they cannot be read.
 pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
     let part = Part::whole(Input { evidence: None, ..input.clone() });
     match Source::new(vec![part], PROBE_RECORDS).next().transpose()? {
@@ -200,7 +186,6 @@ pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Looks at the records of a delivery, if it has any.
 pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
     if let Delivery::Block(block) = delivery {
         let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));

@@ -14,10 +14,8 @@ use crate::shogi::{Move, Position};
 #[cfg(feature = "cli")]
 use crate::storage::value_error::whole_number;
 
-/// The seed of a sample if none is given.
 const DEFAULT_SEED: u64 = 1;
 
-/// The heading of the filters in help.
 #[cfg(feature = "cli")]
 const HEADING: &str = "Records";
 
@@ -105,7 +103,6 @@ pub struct RecordFilters {
 }
 
 impl RecordFilters {
-    /// The random part of the records that is taken.
     #[inline]
     fn sample(&self) -> Option<Sample> {
         let seed = self.seed.unwrap_or(DEFAULT_SEED);
@@ -133,7 +130,7 @@ impl RecordFilters {
         Ok(self.failed_by_rules(position.as_ref(), record.best_move()?).is_none())
     }
 
-    /// Fields that a format must have for these conditions, with the long name of the option that asks.
+    /// Fields that the conditions need, each with the long name of its option.
     pub(crate) fn asked(&self) -> impl Iterator<Item = (&'static str, Field)> {
         [
             ("max-abs-eval", self.max_abs_eval_cp.is_some(), Field::EvalCp),
@@ -155,29 +152,27 @@ impl RecordFilters {
         .filter_map(|(option, is_asked, field)| is_asked.then_some((option, field)))
     }
 
-    /// Whether there is any condition besides what the writers of games say.
+    /// Whether there is any condition besides `keep_untrained`.
     #[inline]
     pub(crate) fn leave_out(&self) -> bool {
         Self { keep_untrained: false, ..*self } != Self::default()
     }
 
-    /// Whether any record of this format may fail by its number or its fields.
+    /// Whether a record of this format can fail [`Self::failed_by_fields`].
     pub(crate) fn ask_fields_of(&self, format: Format) -> bool {
         // Nothing of one size says that it is a comment, or not to be trained on.
         self.leave_out() || format.record_len().is_none()
     }
 
-    /// Whether any condition is about the length of games.
     pub(crate) const fn ask_game_plies(&self) -> bool {
         self.min_game_plies.is_some() || self.max_game_plies.is_some()
     }
 
-    /// All but the conditions on the length of games.
     pub(crate) fn without_game_plies(&self) -> Self {
         Self { min_game_plies: None, max_game_plies: None, ..*self }
     }
 
-    /// Whether any condition holds for all records of a game or for none.
+    /// Whether any condition is about games and not about single records.
     const fn ask_about_games(&self) -> bool {
         self.results.is_some()
             || self.ask_game_plies()
@@ -185,7 +180,7 @@ impl RecordFilters {
             || self.dropped_endings.is_some()
     }
 
-    /// The conditions that hold for all records of a game or for none.
+    /// The conditions about games, which hold for all records of a game or for none.
     fn of_games(&self) -> Self {
         let Self { results, min_game_plies, max_game_plies, endings, dropped_endings, .. } = *self;
         Self {
@@ -198,12 +193,12 @@ impl RecordFilters {
         }
     }
 
-    /// Whether there is any condition that may hold for some records of a game and not for others.
+    /// Whether any condition can hold for only some records of a game.
     pub(crate) fn leave_out_of_games(&self) -> bool {
         Self { keep_untrained: false, ..*self } != self.of_games()
     }
 
-    /// Endings that are asked for, with the long name of the option that asks.
+    /// Endings named by a filter, each with the long name of its option.
     pub(crate) fn asked_endings(&self) -> impl Iterator<Item = (&'static str, Ending)> {
         let asked = [("ending", self.endings), ("drop-ending", self.dropped_endings)];
         asked.into_iter().flat_map(|(option, endings)| {
@@ -214,14 +209,15 @@ impl RecordFilters {
         })
     }
 
-    /// Whether [`Self::failed_by_rules`] has anything to ask.
+    /// Whether there are conditions for [`Self::failed_by_rules`].
     pub(crate) const fn ask_rules(&self) -> bool {
         self.drop_in_check || self.legal_move || self.quiet
     }
 
     /// The first condition on number and fields that does not hold, in the order of [`Condition`].
     ///
-    /// `number` counts the records of all inputs, from 0. Nothing but text is decoded.
+    /// `number` counts the records of all inputs, from 0. Of packed records the position is decoded only for
+    /// `contradictions_from_cp`.
     #[inline]
     pub(crate) fn failed_by_fields(
         &self,
@@ -260,7 +256,7 @@ impl RecordFilters {
         Ok(lacks_move.then_some(Condition::NoMove))
     }
 
-    /// The first condition that does not hold for a game that ended so, and has so many moves: 0 says nothing.
+    /// The first condition about the game that does not hold.
     pub(crate) fn failed_by_game<E>(
         &self,
         (result, ending): (Option<GameResult>, Option<Ending>),
@@ -283,7 +279,7 @@ impl RecordFilters {
         Ok((is_dropped || !is_kept).then_some(Condition::Ending))
     }
 
-    /// The condition on the length of its game that does not hold.
+    /// The condition on the length of the game that does not hold. `None` and 0 plies mean that the length is unknown.
     pub(crate) fn failed_by_game_plies(&self, plies: Option<u16>) -> Option<Condition> {
         let Some(plies) = plies.filter(|&plies| plies > 0) else {
             return self.ask_game_plies().then_some(Condition::NoGamePlies);
@@ -294,8 +290,8 @@ impl RecordFilters {
         self.max_game_plies.is_some_and(|most| plies > most).then_some(Condition::MaxGamePlies)
     }
 
-    /// Whether the evaluation is large, and the side that it is for lost: not by a draw, which even a won game may end
-    /// in.
+    /// Fails if the evaluation is large and the better side lost. A draw is no contradiction: even a won game may end
+    /// in one.
     fn failed_by_contradiction(
         &self,
         record: &RecordRef<'_>,
@@ -342,8 +338,7 @@ impl RecordFilters {
 
     /// The first condition on the position that does not hold, in the order of [`Condition`].
     ///
-    /// Where the side to move could capture the king there is no position: the filter reports no check, and no
-    /// move can be played.
+    /// `position` is `None` if the side to move could capture the king. Then there is no check, and no move is legal.
     #[inline]
     pub(crate) fn failed_by_rules(
         &self,
@@ -363,7 +358,6 @@ impl RecordFilters {
     }
 }
 
-/// Whether nothing happens on the board: no check before a move or by it, no capture, no promotion.
 fn is_quiet(position: &Position, m: Move) -> bool {
     let is_capture = position.captured_by(m).is_some();
     !(position.in_check() || is_capture || m.is_promotion() || position.gives_check(m))

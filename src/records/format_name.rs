@@ -22,7 +22,6 @@ pub(crate) fn format_names() -> String {
     Format::ALL.map(Format::name).join(", ")
 }
 
-/// What can stand where a format is asked for.
 pub(crate) fn expected_names() -> String {
     format!("one of {}, each also with .zst, .gz or .xz, or parquet", format_names())
 }
@@ -68,7 +67,6 @@ impl FormatName {
     }
 }
 
-/// The name without the suffix of a compression, and the compression.
 pub(crate) fn without_compression(name: &str) -> (&str, Compression) {
     for compression in [Compression::Zstd, Compression::Gzip, Compression::Xz, Compression::Parquet]
     {

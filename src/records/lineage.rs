@@ -11,25 +11,21 @@ use crate::records::stream::Stream;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
 
-/// A file, as the manifest beside it lists it.
+/// An output file, with its entry in a manifest of the same folder.
 pub(crate) struct ListedOutput {
-    /// The manifest.
     pub manifest: PathBuf,
-    /// What was run.
     pub command: String,
-    /// What the manifest says of the file.
     pub entry: OutputEntry,
 }
 
-/// What any manifest says.
+/// Fields that the manifests of all commands have.
 #[derive(Deserialize)]
 struct Account {
     command: String,
     outputs: Vec<OutputEntry>,
 }
 
-/// What a manifest beside a file says of it, if one lists a file of this name and size. What cannot be read is as if it
-/// were not there.
+/// Finds the manifest in the same folder that lists a file of this name and size. Unreadable manifests are ignored.
 pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
     let name = text_of(path.file_name()?);
     // Outputs are called as their run, and more: the manifest of `a.hcp.mated` is that of `a`.
@@ -45,8 +41,8 @@ pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
     })
 }
 
-/// Warns where inputs, going by their manifests, are the kept records of one run and what was taken out of that or
-/// another: it would be taken in again. Only of files: asking a store about thousands of objects takes its time.
+/// Warns if some inputs are kept records of a run and others mated or unknown records, which would be added again.
+/// Objects are not checked: requests for thousands of them take too long.
 pub(crate) fn warn_of_mixed_streams(inputs: &[Input]) {
     let files = inputs.iter().filter_map(|input| match &input.location {
         InputLocation::File(path) if inputs.len() > 1 => Some((&input.name, listed_output(path)?)),

@@ -8,19 +8,17 @@ use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Field, Fields, Fill, Format, Survey, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
-use crate::records::content;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{FirstBlock, Input, InputLocation};
 use crate::records::stream::{BAD, Stream};
-use crate::records::{detection, evidence};
+use crate::records::{content, detection, evidence};
 use crate::storage::compression::Compression;
-use crate::storage::files;
-use crate::storage::parquet;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
+use crate::storage::{files, parquet};
 
 /// What to do with an input whose records mostly cannot be read in the format of its name, if no other format fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -100,7 +98,6 @@ fn input_with(
     Ok(input)
 }
 
-/// Logs the format that was chosen for an input, and why.
 fn log(input: &Input, is_given: bool, is_named: bool) {
     let by = match (is_given, is_named) {
         (true, _) => "as --from says",
@@ -124,7 +121,6 @@ fn log(input: &Input, is_given: bool, is_named: bool) {
     tracing::info!("{name}: read as {format}, {by}{moves}{}", sample.unwrap_or_default());
 }
 
-/// Whether the file name is that of quarantined records.
 fn is_quarantined(path: &Path) -> bool {
     Stream::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
 }
@@ -145,8 +141,7 @@ fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input,
     }
 }
 
-/// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to
-/// say.
+/// Rejects a folder: the user must say which of its files are read, and in which order.
 pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
     if files::is_object(path) || !path.is_dir() {
         return Ok(());
@@ -168,7 +163,7 @@ pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
     )))
 }
 
-/// What else is asked for is of no interest while the input is not there.
+/// Called for all inputs first, so that a missing file is reported before any other error.
 fn check_is_there(path: &Path) -> Result<(), Error> {
     if let InputLocation::File(path) = InputLocation::of(path) {
         let looked = path.metadata().map(drop);
@@ -177,7 +172,7 @@ fn check_is_there(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Several inputs, none of which is read twice if it can be read only once.
+/// Opens several inputs. An input that can be read only once must not be named twice.
 pub(crate) fn inputs(
     paths: &[PathBuf],
     from: Option<FormatName>,
@@ -195,7 +190,7 @@ pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, Error> {
     inputs.collect::<Result<_, _>>()
 }
 
-/// The same, but a contradiction between name and content is returned for each input instead of ending the call.
+/// Like [`inputs`], but a contradiction between name and content is an error of that input and does not end the call.
 pub(crate) fn inputs_or_errors(
     paths: &[PathBuf],
     from: Option<FormatName>,
@@ -273,9 +268,6 @@ pub(crate) fn warn_of_invented_labels<'a>(
 }
 
 /// Outputs are compressed with zstd or not at all.
-///
-/// # Errors
-/// [`Error`].
 pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, Error> {
     match to.compression {
         Compression::Gzip | Compression::Xz => Err(Error::usage(format!(
@@ -287,7 +279,6 @@ pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, Error> {
     }
 }
 
-/// Whether a Parquet file can hold this format, and this program handles such files.
 pub(crate) fn check_parquet(format: Format) -> Result<(), Error> {
     match (parquet::IS_BUILT_IN, format) {
         (false, _) => Err(Error::no_parquet()),
@@ -323,7 +314,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where bad records go that stand beside an output.
+/// Quarantine outputs in the folder of `output`.
 pub(crate) fn side_outputs(output: &Path, extension: &str, on_error: BadPolicy) -> Vec<OutputPlan> {
     if on_error != BadPolicy::Quarantine {
         return Vec::new();
@@ -336,7 +327,6 @@ pub(crate) fn side_outputs(output: &Path, extension: &str, on_error: BadPolicy) 
     vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
 }
 
-/// Whether this program writes tables in this format.
 pub(crate) fn check_table_format(format: TableFormat) -> Result<(), Error> {
     if format.is_built_in() { Ok(()) } else { Err(Error::no_parquet()) }
 }

@@ -8,45 +8,38 @@ use crate::format::PositionKey;
 use crate::random::SplitMix64;
 use crate::storage::memory::Memory;
 
-/// Positions in one allocation, so that the set never copies them.
+/// Positions per allocation. Chunks are never reallocated, so positions are never copied.
 const CHUNK: usize = 1 << 11;
 
-/// Slots of the smallest table.
 const MIN_SLOTS: usize = 1 << 10;
 
 /// The table grows when more than this many of four slots are taken.
 const MAX_QUARTERS_FULL: usize = 3;
 
-/// A set of positions.
 #[derive(Debug)]
 pub(crate) struct PositionSet {
     chunks: Vec<Vec<PositionKey>>,
-    /// Numbers of positions from 1 on; 0 is an empty slot. As many as a power of two.
+    /// Numbers of positions from 1 on; 0 is an empty slot. The length is a power of two.
     slots: Vec<u32>,
     len: usize,
     most: Memory,
 }
 
 impl PositionSet {
-    /// A set that takes no more than this.
     pub(crate) const fn within(memory: Memory) -> Self {
         Self { chunks: Vec::new(), slots: Vec::new(), len: 0, most: memory }
     }
 
-    /// Number of positions.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// The positions, in the order in which they came.
+    /// In insertion order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &PositionKey> {
         self.chunks.iter().flatten()
     }
 
-    /// Puts a position in; whether it is new.
-    ///
-    /// # Errors
-    /// [`Error`] if it is new and there is no room for it.
+    /// Returns whether the position is new. Fails if it is new and there is no room for it.
     pub(crate) fn insert(&mut self, key: &PositionKey) -> Result<bool, Error> {
         if self.slots.is_empty() {
             self.grow()?;
@@ -64,7 +57,7 @@ impl PositionSet {
         Ok(true)
     }
 
-    /// The slot with this position, or the empty one where it would stand.
+    /// The slot with this position, or the empty slot for it.
     fn slot_of(&self, key: &PositionKey) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = hash(key) as usize & mask;
@@ -134,7 +127,7 @@ mod tests {
     use crate::shogi::random_play::RandomPlay;
     use std::collections::HashSet;
 
-    /// The positions of some games, the openings of which meet again and again.
+    /// Positions of some games, with openings that repeat.
     fn keys(games: usize) -> Vec<PositionKey> {
         let mut keys = Vec::new();
         for game in RandomPlay::new(9, 60).take(games) {

@@ -16,21 +16,20 @@ use crate::format::{
 };
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
-/// The output of a block: the records of each stream, and the counts.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessedBlock {
     encoded: [EncodedRecords; Stream::ALL.len()],
     pub(crate) counts: Counts,
     tallies: Tallies,
-    /// The first record that could not be used, if that ends the run.
+    /// The bad record that ends the run.
     pub(crate) stopped_by: Option<BadRecord>,
-    /// Where the unit stands in the block that was quarantined last: its bytes are there once, however
-    /// many of its records are bad.
+    /// Offset in the block of the unit quarantined last. Its bytes are written once, however many of its records are
+    /// bad.
     quarantined_unit: Option<u64>,
 }
 
-/// What is counted of every record, under numbers: names are looked up once a block. Fields are counted
-/// as sets, of which the records of a file have few.
+/// Counts indexed by number: names are looked up once per block. Fields are counted as sets, because the records of a
+/// file have few different ones.
 #[derive(Debug)]
 struct Tallies {
     warnings: [u64; Warning::ALL.len()],
@@ -61,7 +60,7 @@ impl ProcessedBlock {
         &mut self.encoded[stream as usize]
     }
 
-    /// Memory that the streams take, in bytes.
+    /// In bytes.
     pub(crate) fn size(&self) -> usize {
         self.encoded.iter().map(EncodedRecords::size).sum()
     }
@@ -76,23 +75,22 @@ impl ProcessedBlock {
         }
     }
 
-    /// Counts a best move that the evaluator named although it is illegal, of a record that was written without it.
+    /// Counts a record that is written without a best move because the move of the evaluator is illegal.
     pub(crate) fn count_illegal_best_move(&mut self) {
         *self.counts.warnings.entry("illegal_best_move".to_owned()).or_default() += 1;
     }
 
-    /// Counts the fields that a record lost or gained when it was written.
     pub(crate) fn count_fields(&mut self, written: FieldChanges) {
         self.tallies.lost[written.lost.index()] += 1;
         self.tallies.invented[written.invented.index()] += 1;
     }
 
-    /// Counts the fields that stay empty of a record that was written.
+    /// Counts the fields that are empty in a written record.
     pub(crate) fn count_missing(&mut self, missing: Fields) {
         self.tallies.missing[missing.index()] += 1;
     }
 
-    /// The block with everything that was counted in its counts.
+    /// Moves the tallies into `counts`.
     pub(crate) fn with_tallies(mut self) -> Self {
         let Tallies { warnings, lost, invented, missing } = std::mem::take(&mut self.tallies);
         let names = Warning::ALL.map(Warning::name);
@@ -107,11 +105,11 @@ impl ProcessedBlock {
         *self.counts.filtered.entry(condition).or_default() += 1;
     }
 
-    /// Quarantines or skips those of these records that are wanted and cannot be used, or remembers that they
-    /// end the run. A comment of a text is only counted.
+    /// Quarantines or skips the wanted ones of these bad records, or stops the run. Comments of a text are only
+    /// counted.
     ///
-    /// Records that are bad together have one line, and a unit's bytes are quarantined once: both where the
-    /// first of the records is, though it be in another shard.
+    /// Records that are bad together have one line, and the bytes of a unit are quarantined once. Both are written
+    /// where the first of the records is, even if that is another shard.
     pub(crate) fn set_aside(
         &mut self,
         error: &RecordError,
@@ -162,7 +160,7 @@ impl ProcessedBlock {
     }
 }
 
-/// How often each field is in the sets that were counted.
+/// Converts counts of sets to counts of single fields.
 fn by_field(sets: &[u64; Fields::COUNT]) -> impl Iterator<Item = (&'static str, u64)> {
     let counted = sets.iter().enumerate().filter(|&(_, &count)| count > 0);
     counted.flat_map(|(index, &count)| {
@@ -171,25 +169,21 @@ fn by_field(sets: &[u64; Fields::COUNT]) -> impl Iterator<Item = (&'static str, 
     })
 }
 
-/// A record of the expected size, with its numbers.
 pub(crate) struct NumberedRecord<'a> {
     /// Number within the input, from 0.
     pub(crate) index: u64,
     /// Number over all inputs, from 0.
     pub(crate) number: u64,
-    /// The unit that it stands in.
     pub(crate) unit: RawUnit<'a>,
     pub(crate) record: RecordRef<'a>,
 }
 
-/// Whether to go on after a record.
 pub(crate) enum AfterRecord {
     Continue,
     Cancelled,
 }
 
-/// Sorts the records of a block of `file` by asking `process_record` about each; `None` if `cancel` was set
-/// meanwhile.
+/// Calls `process_record` for each wanted record of a block of `file`. `None` if `cancel` was set meanwhile.
 pub(crate) fn process_block(
     block: &Block,
     file: &str,
@@ -209,7 +203,6 @@ pub(crate) fn process_block(
     }
 }
 
-/// A block while it is sorted.
 struct BlockProcessor<'a, F> {
     block: &'a Block,
     file: &'a str,
@@ -219,7 +212,6 @@ struct BlockProcessor<'a, F> {
     processed: ProcessedBlock,
 }
 
-/// Why the sorting ended before the block did.
 enum StopReason {
     Cancelled,
     /// By a bad record.
@@ -229,7 +221,7 @@ enum StopReason {
 impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, RecordError>>
     BlockProcessor<'_, F>
 {
-    /// Records of one size stand by themselves, which spares the detour over the records of a unit.
+    /// Fast path for records of one size, each of which is a unit.
     fn process_records(&mut self) -> Result<(), StopReason> {
         let Block { format, dialect, first_index, .. } = *self.block;
         for (unit, index) in self.block.units().zip(first_index..) {
@@ -276,8 +268,8 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         Ok(())
     }
 
-    /// Finds out whether a unit that begins before the records that are wanted has a bad record there, which
-    /// can be read: then its bytes are quarantined with that one.
+    /// Looks for a decodable but bad record of a unit before the wanted records. The bytes of the unit are quarantined
+    /// with that record.
     fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), StopReason> {
         let is_known = self.processed.quarantined_unit == Some(unit.offset);
         if is_known || self.on_error != BadPolicy::Quarantine {

@@ -38,7 +38,6 @@ impl From<ConvertError> for RecordError {
 }
 
 impl RecordError {
-    /// What is wrong with the record of this number.
     pub(crate) fn reason(&self, index: u64) -> String {
         let is_cut_off =
             matches!(self, Self::Decode(DecodeError { kind: DecodeErrorKind::Length { .. }, .. }));
@@ -49,12 +48,11 @@ impl RecordError {
         }
     }
 
-    /// Whether it is no record at all but a comment in a text.
     pub(crate) fn is_comment(&self) -> bool {
         matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
     }
 
-    /// Its name in reports: `snake_case`, stable.
+    /// Name in reports: `snake_case`, stable.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Decode(error) => error.kind.name(),
@@ -67,12 +65,12 @@ impl RecordError {
         }
     }
 
-    /// Whether the run ends with it, whatever the policy for bad records.
+    /// Whether it ends the run, whatever the policy for bad records.
     pub(crate) const fn ends_run(&self) -> bool {
         matches!(self, Self::Loss { .. } | Self::PreviousRun(_))
     }
 
-    /// Fields that the output needs and the record lacks, if that is all that is wrong.
+    /// Fields that the output needs and the record lacks, if nothing else is wrong.
     pub(crate) fn missing(&self) -> Fields {
         match self {
             Self::Encode(EncodeError::Missing { fields }) => *fields,

@@ -17,7 +17,6 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// Behind another block.
     pub(crate) fn advance(&mut self, block: &Counts, read: PartRead) {
         self.blocks += 1;
         self.counts.add(block);

@@ -4,23 +4,21 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::records::shard::Shard;
-use crate::records::source;
-use crate::records::source::{Index, Input, Part, RecordCount, SeekPoint};
+use crate::records::source::{self, Index, Input, Part, RecordCount, SeekPoint};
 use crate::storage::quantity::quantity;
 
-/// Which records of which input are read.
 pub(crate) struct Selection {
     pub(crate) parts: Vec<Part>,
-    /// How many, if that is cheap to say or a shard needs it.
+    /// `None` if no shard needs the number and counting is expensive.
     pub(crate) records: Option<u64>,
     /// Number of the first one over all inputs, from 0.
     pub(crate) first_number: u64,
-    /// What was found out about where records are, and where that is to be kept.
+    /// New indexes, with the paths for saving them.
     pub(crate) indexes: Vec<(PathBuf, Index)>,
 }
 
-/// Chooses the records of a shard, or all, as far as a limit over all inputs allows. What an earlier run found out
-/// about the inputs stands in `folder`.
+/// Selects the records of a shard, or all records, up to `limit` over all inputs. `folder` holds the indexes built by
+/// earlier runs.
 pub(crate) fn select_records(
     inputs: Vec<Input>,
     shard: Option<Shard>,

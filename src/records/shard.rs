@@ -58,7 +58,6 @@ pub fn missing(present: impl IntoIterator<Item = u32>, count: u32) -> Vec<(Shard
     missing
 }
 
-/// That a text says no shard.
 pub(crate) fn no_shard(text: &str) -> ParseValueError {
     ParseValueError::new(text, "not a shard", "I/N with 1 ≤ I ≤ N, as in 3/10")
 }

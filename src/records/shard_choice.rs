@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::records::shard::{Shard, no_shard};
 use crate::storage::value_error::ParseValueError;
 
-/// Says which shard, in any job system.
+/// The shard, as in `3/10`. Takes precedence over the variables of job systems.
 const OWN: &str = "KYOKUMEN_SHARD";
-/// Says how many shards there are where the job system does not.
+/// The number of shards, unless `--shard auto/N` gives it.
 const OWN_COUNT: &str = "KYOKUMEN_SHARDS";
 
 /// Which shard to process: a given one, or the one that the job system assigns.
@@ -28,13 +28,13 @@ pub enum ShardChoice {
     },
 }
 
-/// The variables that a job system with arrays sets.
+/// Names of the variables of a job system with arrays.
 struct Array {
     index: &'static str,
     first: &'static str,
     last: &'static str,
     step: &'static str,
-    /// How many tasks there are, if a variable states it.
+    /// `None` if no variable holds the number of tasks.
     count: Option<&'static str>,
 }
 
@@ -57,7 +57,7 @@ const GRID_ENGINE: Array = Array {
 const KUBERNETES: &str = "JOB_COMPLETION_INDEX";
 const PBS: &str = "PBS_ARRAY_INDEX";
 
-/// What Grid Engine says outside of arrays.
+/// The value that Grid Engine sets outside of arrays.
 const UNDEFINED: &str = "undefined";
 
 impl ShardChoice {
@@ -99,7 +99,7 @@ impl ShardChoice {
     }
 }
 
-/// The shard with this number, if the first one has the number `first`.
+/// The shard of a task. Task numbers start at `first`.
 fn numbered(name: &'static str, index: u32, first: u32, count: u32) -> Result<Shard, Error> {
     let shard = index.checked_sub(first).and_then(|before| Shard::new(before + 1, count));
     let last = (first + count).saturating_sub(1);
@@ -122,7 +122,6 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
         }
     }
 
-    /// What was said, or what the variable for it says.
     fn count(&self, said: Option<u32>, index: &'static str) -> Result<u32, Error> {
         match said {
             Some(count) => Ok(count),
@@ -131,7 +130,7 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
         }
     }
 
-    /// The shard with the number of the task, if it is said how many there are; else its place in the array.
+    /// The shard with the number of the task if the number of shards is given, else the place of the task in the array.
     fn task(&self, array: &Array, index: u32, said: Option<u32>) -> Result<Shard, Error> {
         match said.map_or_else(|| self.number(OWN_COUNT), |count| Ok(Some(count)))? {
             Some(count) => numbered(array.index, index, 1, count),
@@ -139,7 +138,7 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
         }
     }
 
-    /// The place of a task among those of an array without gaps.
+    /// The place of a task in an array, which must have no gaps.
     fn in_array(&self, array: &Array, index: u32) -> Result<Shard, Error> {
         let needed = |name| match self.number(name)? {
             Some(number) => Ok(number),
@@ -200,7 +199,7 @@ impl fmt::Display for ShardChoice {
 mod tests {
     use super::*;
 
-    /// What a wish comes to with variables as `A=1 B=2`: the shard, or the complaint.
+    /// The shard or the error, with variables as in `A=1 B=2`.
     fn settled(choice: &str, variables: &str) -> String {
         let read = |name: &str| {
             let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));

@@ -31,7 +31,7 @@ pub enum Stream {
     QuarantineLines,
 }
 
-/// The last word in names of files of bad records in the format in which they were read.
+/// Last part of the names of files with bad records in their original format.
 pub(crate) const BAD: &str = "bad";
 
 impl Stream {
@@ -64,7 +64,7 @@ impl Stream {
         }
     }
 
-    /// The name of a file without the last word of that of records which were taken out, and the word.
+    /// Splits `a.hcp.mated` into `a.hcp` and `mated`. `None` for other files.
     pub(crate) fn taken_out(file_name: &str) -> Option<(&str, &'static str)> {
         ["mated", "unknown", BAD].into_iter().find_map(|word| {
             let name = file_name.strip_suffix(word)?.strip_suffix('.')?;
@@ -89,19 +89,18 @@ impl fmt::Display for Stream {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EncodedRecords {
     bytes: Vec<u8>,
-    /// The length of the records, if all have the same and none is listed.
+    /// Length of each record, if all are equal and `ends` is empty.
     record_len: Option<usize>,
-    /// Where each record ends.
+    /// End of each record in `bytes`, unless `record_len` is set.
     ends: Vec<usize>,
 }
 
 impl EncodedRecords {
-    /// Records of one size that stand in a row.
     pub(crate) const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
         Self { bytes, record_len: Some(record_len), ends: Vec::new() }
     }
 
-    /// The ends as a list to which others can be added.
+    /// Replaces `record_len` by `ends`.
     #[inline]
     fn listed(&mut self) -> &mut Vec<usize> {
         if let Some(len) = self.record_len.take() {
@@ -131,22 +130,21 @@ impl EncodedRecords {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Where an encoder appends the bytes of the next record; [`Self::end_record`] closes it.
+    /// An encoder appends the next record here and then calls [`Self::end_record`].
     #[inline]
     pub(crate) fn open_record(&mut self) -> &mut Vec<u8> {
         self.listed();
         &mut self.bytes
     }
 
-    /// Closes the record whose bytes were appended last.
     #[inline]
     pub(crate) fn end_record(&mut self) {
         let end = self.bytes.len();
         self.listed().push(end);
     }
 
-    /// Closes a group of records whose bytes were appended last. Nothing is written between them: they
-    /// count as records of the group's last byte.
+    /// Closes a group of records whose common bytes were appended last. The bytes belong to the last record of the
+    /// group.
     #[inline]
     pub(crate) fn end_group(&mut self, records: usize) {
         let ends = self.listed();

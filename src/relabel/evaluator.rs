@@ -50,12 +50,11 @@ pub enum Score {
     },
 }
 
-/// The weight of a game's result that is not there was asked for.
+/// The game's result has a weight, but the record has no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NoResult;
 
 impl Evaluated {
-    /// A proven mate in so many plies.
     pub(super) const fn mate(wins: bool, plies: usize, best_move: Option<Move>) -> Self {
         Self {
             score: Score::Mate { wins, plies },
@@ -64,7 +63,7 @@ impl Evaluated {
         }
     }
 
-    /// What becomes of it in a record of this mover, whose game ended so.
+    /// The new fields of a record, with the game's `result` mixed in as `mover` sees it. Proven mates are not mixed.
     pub(super) fn mixed(
         self,
         settings: &RelabelSettings,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kyokumen_network::NetworkError;
 use thiserror::Error;
 
-/// How often an engine is asked about a position.
+/// Maximum number of tries for one position.
 pub(super) const TRIES: usize = 3;
 
 /// Why there are no evaluations.

@@ -18,7 +18,6 @@ use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
-/// Writes the games of a block with new evaluations.
 pub(super) fn relabel_block(
     relabelling: &Relabelling<'_>,
     block: &Block,
@@ -59,16 +58,16 @@ fn read(block: &Block, unit: &RawUnit<'_>) -> Vec<Result<Game, RecordError>> {
         .collect()
 }
 
-/// A game, as far as it was read, and where it stands.
+/// A game, as far as it could be read, and its place in the input.
 struct PlacedGame<'a> {
     unit: RawUnit<'a>,
     first_index: u64,
     game: Result<Game, RecordError>,
     records: Vec<Record>,
-    /// The position before each move that gets a new evaluation.
+    /// The position of each record that gets a new evaluation; `None` for the others.
     positions: Vec<Option<Position>>,
     evaluated: Vec<Option<Evaluated>>,
-    /// Why nothing more was read, and how many records are lost with it.
+    /// Why reading stopped, and the number of records that are lost.
     fault: Option<(DecodeError, u64)>,
 }
 
@@ -94,7 +93,7 @@ impl<'a> PlacedGame<'a> {
         self.positions.iter().flatten().cloned()
     }
 
-    /// Takes the evaluations of its positions, which are the next ones.
+    /// Takes the next evaluations, one for each of its positions.
     fn take(&mut self, all: &mut impl Iterator<Item = Evaluated>) {
         let next = |position: &Option<Position>| {
             position.as_ref().map(|_| all.next().expect("an answer for every position"))
@@ -102,12 +101,12 @@ impl<'a> PlacedGame<'a> {
         self.evaluated = self.positions.iter().map(next).collect();
     }
 
-    /// Behind the last record that was read.
+    /// Index after the last record that was read.
     fn end_of_read(&self) -> u64 {
         self.first_index + self.records.len() as u64
     }
 
-    /// Behind its last record; what is no game counts as one.
+    /// Index after the last record. An unreadable game counts as one record.
     fn end(&self) -> u64 {
         match (&self.game, &self.fault) {
             (Err(_), _) => self.first_index + 1,

@@ -59,7 +59,7 @@ impl NetworkSettings {
         Ok(entry)
     }
 
-    /// That of self-play, without noise.
+    /// The settings of self-play, without noise.
     const fn search(&self) -> SearchSettings {
         SearchSettings {
             puct: Puct { root_noise_per_mille: 0, ..Puct::DLSHOGI },
@@ -99,7 +99,7 @@ impl NetworkEvaluator {
         answered.map_err(|source| self.settings.failed(source))
     }
 
-    /// The network's own values of at most a batch of positions.
+    /// Evaluates at most a batch of positions by the network's values alone.
     fn values(
         &mut self,
         positions: &[&Position],
@@ -187,7 +187,6 @@ fn check(cancel: &AtomicBool) -> Result<(), EvaluatorError> {
     if cancel.load(Ordering::Relaxed) { Err(EvaluatorError::Cancelled) } else { Ok(()) }
 }
 
-/// The search of one position.
 struct Search {
     tree: Tree,
     leaf: Leaf,
@@ -201,7 +200,7 @@ impl Search {
         Self { tree, leaf: Leaf::default() }
     }
 
-    /// Goes on until an evaluation is needed, which is said, or to the end.
+    /// Simulates until a leaf needs an evaluation (true) or the search ends (false).
     fn waits(&mut self, playouts: u32, mates: &mut LeafSearch) -> bool {
         while self.tree.visits() < playouts {
             match self.tree.simulate(&mut self.leaf, mates) {

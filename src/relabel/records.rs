@@ -13,7 +13,6 @@ use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
-/// What is to be done with a record.
 #[expect(clippy::large_enum_variant, reason = "it is looked into at once")]
 enum Choice {
     Filtered(Condition),
@@ -21,8 +20,7 @@ enum Choice {
     Evaluate(Position),
 }
 
-/// Writes the records of a block with new evaluations. It is read twice: for the positions, and when their evaluations
-/// are there.
+/// Reads the block twice: to collect the positions, and to write the records with their evaluations.
 pub(super) fn relabel_block(
     relabelling: &Relabelling<'_>,
     block: &Block,

@@ -8,16 +8,14 @@ use crate::jobs::settings::RelabelSettings;
 use crate::records::reading::RecordError;
 use crate::shogi::{Color, Position};
 
-/// Positions in, and what is known of them: one call a block.
+/// Evaluates all positions of a block in one call.
 pub(super) type Evaluate<'a> = dyn FnMut(&[Position]) -> Result<Vec<Evaluated>, Interruption> + 'a;
 
-/// Why a block is not written.
 pub(super) enum Interruption {
     Cancelled,
     Failed(EvaluatorError),
 }
 
-/// What is to be done with a block.
 pub(super) struct Relabelling<'a> {
     pub(super) plan: &'a JobPlan,
     pub(super) settings: &'a RelabelSettings,
@@ -33,7 +31,7 @@ impl<'a> Relabelling<'a> {
         Self { plan, settings, to: to.format }
     }
 
-    /// What is written into a record of this mover, whose game ended so.
+    /// The new fields of a record. A missing `result` is taken from the fill settings.
     pub(super) fn reevaluation(
         &self,
         evaluated: Evaluated,

@@ -14,24 +14,18 @@ use super::usi_progress::SearchProgress;
 use super::usi_score::{LastScore, shortened};
 use crate::shogi::Position;
 
-/// An engine, and how it is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct EngineSettings {
-    /// The program and its arguments.
     pub command: Vec<String>,
-    /// Names and values of its options.
     pub options: Vec<(String, String)>,
-    /// Nodes a position.
+    /// Nodes per position.
     pub nodes: u64,
     /// How long the engine may take to get ready, or to make progress in its search.
     pub patience: Duration,
 }
 
 impl EngineSettings {
-    /// Starts the engine once, and returns what manifests say of it: with its name, which it tells.
-    ///
-    /// # Errors
-    /// [`EvaluatorError`] if it does not answer.
+    /// Starts the engine once and returns its manifest entry, with the name that it reports.
     pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
         let mut process = UsiProcess::start(&self.command, self.patience)?;
         let name = greet(&mut process, cancel)?;
@@ -71,11 +65,9 @@ fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>
     Ok(name)
 }
 
-/// An engine that evaluates one position after the other.
 pub(crate) struct UsiEvaluator {
     settings: EngineSettings,
     process: Option<UsiProcess>,
-    /// Positions asked about.
     asked: u64,
     /// How often the engine was given up.
     failures: u64,
@@ -87,7 +79,6 @@ impl UsiEvaluator {
         Self { settings, process: None, asked: 0, failures: 0 }
     }
 
-    /// Evaluates one position.
     fn ask(
         &mut self,
         position: &Position,
@@ -108,7 +99,7 @@ impl UsiEvaluator {
         evaluated.ok_or_else(|| EvaluatorError::NoScore { best_move: shortened(&best_move) })
     }
 
-    /// Whether the engine fails too often to be started again and again.
+    /// Whether the engine fails too often to be restarted.
     const fn is_unreliable(&self) -> bool {
         self.failures > FAILURES_TOLERATED
             && self.failures * 100 > self.asked * FAILURES_TOLERATED_PERCENT
@@ -191,7 +182,7 @@ fn search(
     }
 }
 
-/// Starts an engine and brings it as far as it can be asked.
+/// Starts an engine and sets its options.
 fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, EvaluatorError> {
     let mut process = UsiProcess::start(&settings.command, settings.patience)?;
     greet(&mut process, cancel)?;

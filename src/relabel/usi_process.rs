@@ -30,7 +30,6 @@ impl UsiProcess {
         Ok(Self { process, command: command.join(" "), patience, heard: 0 })
     }
 
-    /// Sends a line.
     pub(super) fn say(&mut self, line: &str) {
         let mut bytes = self.process.buffer();
         bytes.extend_from_slice(line.as_bytes());
@@ -84,7 +83,6 @@ impl UsiProcess {
         Ok(())
     }
 
-    /// The next line.
     pub(super) fn line(&mut self, wait: &Wait<'_>) -> Result<String, EvaluatorError> {
         let line = self.process.line(wait).map_err(|fault| self.failed(&fault))?;
         self.count(&line)?;

@@ -6,12 +6,11 @@ const MOST_DEPTH: u64 = 1000;
 /// Nodes that an engine may search beyond twice its limit: engines look at the limit only now and then.
 const NODES_TOLERATED: u64 = 1_000_000;
 
-/// How far the search of one position is.
 pub(super) struct SearchProgress {
     most_nodes: u64,
-    /// The most nodes that an `info` line has named.
+    /// The largest number of nodes in an `info` line.
     nodes: Option<u64>,
-    /// The greatest depth that an `info` line has named.
+    /// The greatest depth in an `info` line.
     depth: Option<u64>,
 }
 

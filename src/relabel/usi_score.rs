@@ -10,14 +10,14 @@ use crate::shogi::{Move, Position};
 #[derive(Default)]
 pub(super) struct LastScore {
     exact: Option<Score>,
-    /// Upper or lower bound: better than nothing.
+    /// Upper or lower bound, used if there is no exact score.
     bound: Option<Score>,
 }
 
-/// Evaluations of engines stay so far from those of mates.
+/// Limit of engines' evaluations, below those of mates.
 const MOST_CENTIPAWNS: i16 = 28_999;
 
-/// The most characters of an engine's word that a message shows.
+/// Maximum number of characters of an engine's word in a message.
 const SHOWN_CHARS: usize = 40;
 
 impl LastScore {
@@ -43,7 +43,7 @@ impl LastScore {
         }
     }
 
-    /// What is known when `bestmove` has come; `None` if the engine said no score.
+    /// The evaluation after `bestmove`; `None` if the engine sent no score.
     pub(super) fn finish(self, best_move: &str, position: &Position) -> Option<Evaluated> {
         let score = self.exact.or(self.bound);
         let mut rejected_move = None;

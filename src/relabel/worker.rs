@@ -18,7 +18,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::source::Block;
 use crate::shogi::Position;
 
-/// An evaluator, made when it is first needed, and the records that it evaluates.
+/// Evaluates blocks of records. The evaluator is created when it is first needed.
 pub(super) struct RelabelWorker<E, F> {
     plan: Arc<JobPlan>,
     make_evaluator: Arc<F>,

@@ -47,7 +47,7 @@ impl Model {
     }
 }
 
-/// A command's words; what cannot be split is one, which no program is called.
+/// Splits a command into words. One that cannot be split is a single word, which is the name of no program.
 fn words(command: &str) -> Vec<String> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     words.unwrap_or_else(|| vec![command.to_owned()])

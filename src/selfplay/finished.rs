@@ -8,7 +8,7 @@ use crate::format::{EncodeError, Fill, Format, GameResult, encode, write_game};
 use crate::jobs::game_totals::GameCounts;
 use crate::records::stream::EncodedRecords;
 
-/// A game as a record of its own where the format holds games, else its positions that are to be trained on.
+/// Encodes the whole game if the format holds games, otherwise its positions for training.
 pub(super) fn encoded(
     format: Format,
     finished: &FinishedGame,

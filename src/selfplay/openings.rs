@@ -25,12 +25,11 @@ use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
 
-/// The positions of a file.
 #[derive(Debug)]
 pub(super) enum OpeningPositions {
-    /// Read where they stand.
+    /// Read from the file on demand.
     Archive(Archive),
-    /// Of files that are read from their start only, packed: 32 bytes each.
+    /// Positions of a file without random access, packed into 32 bytes each.
     Packed(Vec<u8>),
 }
 
@@ -38,7 +37,7 @@ const PACKED: Format = Format::Hcp;
 const PACKED_BYTES: usize = 32;
 
 impl OpeningPositions {
-    /// Opens a file, or reads it whole if its records cannot be gone to by their numbers.
+    /// Opens a file. Reads it whole if it has no random access or is an object.
     pub(super) fn open(
         input: &Input,
         path: &Path,
@@ -98,11 +97,11 @@ impl OpeningPositions {
     }
 }
 
-/// The openings of a run: which game gets which depends on the seed only.
+/// The openings of a run. That of a game depends only on its number and the seed.
 pub(super) struct RunOpenings {
     positions: OpeningPositions,
     seed: u64,
-    /// What leaves out openings with a mate, if that is wanted.
+    /// Leaves out openings that a mate decides; `None` keeps them.
     filter: Option<Mutex<Judge>>,
 }
 

@@ -148,7 +148,7 @@ impl SelfPlayPlan {
     }
 }
 
-/// The files that the run reads.
+/// Claims the files that the run reads.
 fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, Error> {
     let models = request.models.iter().filter_map(|model| match model {
         Model::Onnx(path) => Some(path),
@@ -170,7 +170,7 @@ fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, Error> {
     Ok(numbers)
 }
 
-/// Everything that decides the bytes. Batches, groups and devices of one network do not.
+/// Everything that decides the output bytes: not batches, groups and devices of one network.
 fn identity(
     request: &SelfPlayRequest,
     to: FormatName,

@@ -23,7 +23,7 @@ use crate::records::stream::Stream;
 /// A run of self-play that has ended well.
 pub type SelfPlayed = Completed<GameTotals>;
 
-/// How often somebody is asked whether to stop, and shown how it goes.
+/// Interval of checks for cancellation and of progress updates.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Plays the games of a plan. Gives no output its final name unless everything went well.
@@ -62,7 +62,7 @@ pub fn selfplay(
     play.finish(cancel)
 }
 
-/// Who is told how it goes.
+/// Progress display and metrics.
 struct SelfPlayProgress {
     display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
     shown: Instant,
@@ -98,7 +98,7 @@ impl SelfPlayProgress {
 }
 
 impl Drop for SelfPlayProgress {
-    /// A failed run leaves nothing half drawn behind, and does not seem to go on.
+    /// Ends the display and marks the run as not running in the metrics, also after a failure.
     fn drop(&mut self) {
         if let (Some(metrics), Some(last)) = (&mut self.metrics, &self.last) {
             metrics.write(false, |text| last.add_metrics(text));
@@ -128,7 +128,7 @@ fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), E
     Ok((networks, all))
 }
 
-/// The devices of each network: equal models are devices of one.
+/// Loads the networks. Equal models are devices of one network.
 fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     let mut names: Vec<&Model> = Vec::new();
     let mut networks: Networks = Vec::new();
@@ -143,7 +143,7 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     Ok(networks)
 }
 
-/// What a later process can resume the run from.
+/// The part of a message that says what `--resume` can continue from.
 fn kept(plan: &SelfPlayPlan, games: u64) -> String {
     match (&plan.files.checkpoint, games) {
         (None, _) => "unfinished outputs were removed".to_owned(),
@@ -156,7 +156,6 @@ fn interrupted(kept: &str) -> Error {
     Error::new(ErrorKind::Interrupted, format!("interrupted; {kept}"))
 }
 
-/// A run in progress.
 struct Play {
     plan: SelfPlayPlan,
     run: Run<GameProgress>,

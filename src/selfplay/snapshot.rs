@@ -36,11 +36,10 @@ pub struct SelfPlaySnapshot {
     pub eta_s: Option<f64>,
 }
 
-/// Where a run stands in its games.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GamesDone {
     pub(super) done: u64,
-    /// Those of earlier processes.
+    /// Games of earlier processes.
     pub(super) before: u64,
     pub(super) total: u64,
 }

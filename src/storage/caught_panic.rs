@@ -10,16 +10,12 @@ use std::sync::Once;
 pub struct CaughtPanic(String);
 
 thread_local! {
-    /// Whether panics of this thread are caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
     /// The message of the last caught panic.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls a function. Returns its panic as an error.
-///
-/// # Errors
-/// [`CaughtPanic`].
+/// Calls a function and returns its panic as an error.
 pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -42,7 +38,6 @@ fn keep(panic: &PanicHookInfo<'_>) {
 }
 
 impl CaughtPanic {
-    /// A panic with this message.
     pub(crate) fn new(message: &str) -> Self {
         Self(message.to_owned())
     }

@@ -98,7 +98,7 @@ impl RunningChecksum {
         }
     }
 
-    /// The checksum of all bytes so far; none if none is needed.
+    /// The checksum of all bytes so far. `None` if none is needed.
     pub(crate) fn sum(&self) -> Option<Sha256Sum> {
         self.0.as_ref().map(|digester| digester.digest().into())
     }

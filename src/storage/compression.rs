@@ -28,7 +28,7 @@ impl Compression {
         }
     }
 
-    /// How files are written that are made of such a file: what is only read leaves as it is inside.
+    /// Compression of a file made from such a file. A compression that can only be read becomes [`Self::None`].
     pub(crate) const fn written(self) -> Self {
         match self {
             Self::Gzip | Self::Xz => Self::None,

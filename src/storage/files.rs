@@ -12,7 +12,6 @@ use super::{objects, platform};
 use crate::storage::path_text::text_of;
 use crate::storage::state::FileState;
 
-/// What a URL of a store begins with, and what is behind it.
 const SCHEMES: &[&str] = &[
     "s3://",
     "gs://",
@@ -21,10 +20,8 @@ const SCHEMES: &[&str] = &[
     "memory://",
 ];
 
-/// The path that a word of the command line means: `file:///a/b` is `/a/b`, the URL of an object stays.
-///
-/// # Errors
-/// What is wrong with a URL, or that this build knows none.
+/// Parses a word of the command line: `file:///a/b` becomes `/a/b`, and the URL of an object stays as it is. The error
+/// is a message for the user.
 pub(crate) fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
     match word.to_str() {
         Some(text) if text.contains("://") => place_of_url(text),
@@ -49,18 +46,18 @@ fn place_of_url(word: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Whether a path is the URL of an object, or of what stands for a folder of them.
+/// Whether a path is the URL of an object or of a folder of objects.
 pub(crate) fn is_object(path: &Path) -> bool {
     let text = path.as_os_str().as_encoded_bytes();
     SCHEMES.iter().any(|scheme| text.starts_with(scheme.as_bytes()))
 }
 
-/// Two letters at least: one alone is a drive.
+/// At least two letters: one letter is a drive of Windows.
 fn is_scheme(text: &str) -> bool {
     text.len() > 1 && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
 }
 
-/// Without the `%20` of URLs.
+/// Decodes the percent encoding of URLs.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -78,7 +75,6 @@ fn object(path: &Path) -> Object {
     Object::named(&path.to_string_lossy())
 }
 
-/// What a file is at the moment.
 pub(crate) fn state(path: &Path) -> io::Result<FileState> {
     if is_object(path) {
         return object(path).state().cloned();
@@ -97,10 +93,8 @@ fn check_file(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device: copy it to a file"))
 }
 
-/// Whether there is something of this name, a link that leads nowhere included.
-///
-/// # Errors
-/// What a store says that does not say whether.
+/// Whether the name exists, even as a broken link. Only a store can fail; errors of the system mean that there is
+/// nothing.
 pub(crate) fn exists(path: &Path) -> io::Result<bool> {
     let found =
         if is_object(path) { state(path).map(drop) } else { path.symlink_metadata().map(drop) };
@@ -113,10 +107,7 @@ pub(crate) fn exists(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Opens a file to read it from its start.
-///
-/// # Errors
-/// What the system or the store says; an object that changes while it is read is an error of the reader.
+/// Opens a file or an object. If an object changes while it is read, the reader fails.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if is_object(path) { Box::new(object(path).reader()?) } else { Box::new(File::open(path)?) })
 }
@@ -132,7 +123,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The names of what is in a folder; none where no object has a name that begins with its URL.
+/// The names of the entries of a folder. Empty if there are no objects under a URL.
 pub(crate) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     if is_object(folder) {
         return objects::names_in(&folder.to_string_lossy());
@@ -141,16 +132,15 @@ pub(crate) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     fs::read_dir(folder)?.map(name).collect()
 }
 
-/// Makes a folder; stores need none.
+/// Stores need no folders.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if is_object(folder) { Ok(()) } else { fs::create_dir_all(folder) }
 }
 
-/// The folders that were made for outputs, innermost first; when dropped they are gone again as far as they are empty.
+/// Folders created for outputs, innermost first. On drop the empty ones are removed.
 pub(crate) struct NewFolders(Vec<PathBuf>);
 
 impl NewFolders {
-    /// Makes a folder, and those around it, as far as they are not there.
     pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let missing = folder.ancestors().take_while(is_missing).map(Path::to_owned);
@@ -169,7 +159,7 @@ impl Drop for NewFolders {
     }
 }
 
-/// Takes a file away, if there is one.
+/// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     if !is_object(path) {
         return platform::remove_if_there(path);

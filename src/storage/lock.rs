@@ -17,10 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{own_files, platform};
 use crate::error::{Error, ErrorKind};
 
-/// Time between two heartbeats of the holder.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// No signature is longer.
+/// Upper bound of the size of a signature.
 const MAX_BYTES: u64 = 1 << 16;
 
 /// A process on another machine without a heartbeat for this long counts as dead.
@@ -60,7 +59,6 @@ fn by(holder: Option<&Holder>) -> String {
 }
 
 impl Holder {
-    /// This process.
     fn this() -> Self {
         let (host, boot) = (platform::host_name(), platform::boot_id());
         Self { host, boot, pid: std::process::id(), shard: None }
@@ -144,11 +142,8 @@ impl Drop for Lock {
     }
 }
 
-/// Locks a file that nobody holds for longer than a moment: so do those who only look, and a process that another
-/// thread has just started, which has a copy of all open files until its program begins.
-///
-/// # Errors
-/// [`TryLockError::WouldBlock`] if it is held.
+/// Tries several times to lock a file: readers of the signature lock it for a moment, and so does a child process that
+/// another thread has just started, which holds a copy of all open files until it executes its program.
 pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
     for _ in 0..MAX_RETRIES {
         match file.try_lock() {
@@ -159,7 +154,7 @@ pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// Who signed the file, if it is not empty.
+/// The signature in a file, if there is a valid one.
 fn holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.rewind().ok()?;
@@ -175,7 +170,7 @@ fn sign(file: &mut File, holder: &Holder) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Waits until a process on another machine has given no sign of life for long enough.
+/// Waits until a process on another machine has had no heartbeat for [`STALE_AFTER`].
 fn wait_until_stale(
     path: &Path,
     file: &File,
@@ -207,7 +202,7 @@ fn wait_until_stale(
     Ok(())
 }
 
-/// Whether the file is still the one under this name.
+/// Whether the path still leads to this file.
 fn is_same_file(path: &Path, file: &File) -> bool {
     let named = platform::identity(path).ok();
     named.is_some() && named == platform::identity_of(path, file).ok()

@@ -7,13 +7,14 @@ use std::ops::Range;
 use memmap2::Mmap;
 
 use crate::storage::quantity::quantity;
-/// A file whose bytes are read where they are, in the system's cache.
+/// A file mapped into memory.
 ///
-/// # What is promised
-/// Nothing is read behind the file's end as it is at the moment: its length is looked at before each access, and a
-/// file that has become shorter is an error. Whoever changes the file meanwhile changes what is read. If it becomes
-/// shorter between that look and the end of an access, the system ends the process (`SIGBUS`); where that can
-/// happen, a [`Source`](crate::records::source::Source), which reads, is the choice.
+/// # Guarantees
+///
+/// Nothing is read behind the current end of the file: its length is checked before each access, and a file that has
+/// become shorter is an error. Changes by others are visible. If the file becomes shorter between the check and the end
+/// of an access, the system ends the process (`SIGBUS`). Where that can happen, use a
+/// [`Source`](crate::records::source::Source), which reads instead.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
     file: File,
@@ -21,10 +22,7 @@ pub(crate) struct MappedFile {
 }
 
 impl MappedFile {
-    /// Maps all of an opened file.
-    ///
-    /// # Errors
-    /// Those of the system; of a device or a pipe always.
+    /// Maps a whole file. Fails for devices and pipes.
     pub(crate) fn new(file: File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::NotSeekable, "it is no regular file"));
@@ -39,22 +37,19 @@ impl MappedFile {
         Ok(Self { file, map })
     }
 
-    /// Its length when it was mapped.
+    /// Length at the time of mapping.
     pub(crate) fn len(&self) -> u64 {
         self.map.len() as u64
     }
 
-    /// Tells the system not to read around what is asked for.
+    /// Tells the system not to read ahead.
     pub(crate) fn expect_random_access(&self) {
         // Whether it heeds that changes the speed only.
         #[cfg(unix)]
         let _ = self.map.advise(memmap2::Advice::Random);
     }
 
-    /// These bytes.
-    ///
-    /// # Errors
-    /// If the file ends before them, or no longer can be looked at.
+    /// Fails if the file now ends before the range.
     pub(crate) fn bytes(&self, range: Range<u64>) -> io::Result<&[u8]> {
         let now = self.file.metadata()?.len();
         if range.end > now {

@@ -19,11 +19,10 @@ use self::store::ObjectLocation;
 pub use self::object::Object;
 pub(crate) use self::upload::Upload;
 
-/// Whether this build reads and writes objects.
 #[cfg(test)]
 pub(crate) const IS_BUILT_IN: bool = true;
 
-/// Whether a URL is one, and of a store that can be asked.
+/// Checks the URL and the settings of its store.
 pub(crate) fn check(url: &str) -> Result<(), String> {
     ObjectLocation::of(url).map(drop).map_err(|error| error.to_string())
 }
@@ -39,7 +38,6 @@ pub(crate) fn names_in(url: &str) -> io::Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Takes an object away.
 pub(crate) fn remove(url: &str) -> io::Result<()> {
     ObjectLocation::of(url)?.ask(async |location| location.store.lookup.delete(&location.key).await)
 }

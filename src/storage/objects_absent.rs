@@ -3,13 +3,11 @@
 //! The command line refuses URLs before any of this is called.
 
 use std::convert::Infallible;
-use std::io;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::storage::state::FileState;
 
-/// Whether this build reads and writes objects.
 #[cfg(test)]
 pub(crate) const IS_BUILT_IN: bool = false;
 

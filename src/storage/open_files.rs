@@ -4,13 +4,14 @@
 /// Files that are open besides outputs: inputs, temporary files, what the system needs.
 const OTHERS: u64 = 64;
 
-/// Lets the process hold so many outputs open, if it may; how many it can have, where that is fewer.
+/// Raises the limit of open files for this many outputs. The error is the number of outputs that are possible, if that
+/// is fewer.
 pub(crate) fn allow_outputs(outputs: u64) -> Result<(), u64> {
     let most = raise_limit(outputs.saturating_add(OTHERS));
     if most.saturating_sub(OTHERS) < outputs { Err(most.saturating_sub(OTHERS)) } else { Ok(()) }
 }
 
-/// Raises the limit to so many files as far as the system allows; what it is then.
+/// Raises the limit to this many files as far as the system allows. Returns the new limit.
 #[cfg(unix)]
 fn raise_limit(files: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -9,12 +9,8 @@ use std::{fs, io};
 use super::platform::folder_of;
 use super::platform::remove_if_there;
 
-/// Opens a file of our own making to read and write it, or makes it if `create` says so. What is there stays as it
-/// is, and must be a file that has no other name: no link is followed, since somebody else may have put it
-/// there.
-///
-/// # Errors
-/// As [`OpenOptions::open`], and if something else stands there.
+/// Opens a file of this program for reading and writing, without truncating it. It must be a regular file with no other
+/// name. Links are not followed, because another user may have created them.
 pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
     if let Ok(metadata) = path.symlink_metadata() {
         // To open a device may do something.
@@ -47,22 +43,19 @@ fn check_own(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, text))
 }
 
-/// How many names a file has, none once it was removed.
+/// Number of names of the file; 0 once it is removed.
 #[cfg(unix)]
 fn names(metadata: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(metadata)
 }
 
-/// Windows says it only of what is open, and only to unstable Rust.
+/// Windows tells the number only for open files, and only to unstable Rust.
 #[cfg(not(unix))]
 fn names(_metadata: &Metadata) -> u64 {
     1
 }
 
-/// Makes a folder that only this user can look into or write to. One that is there must be such a folder.
-///
-/// # Errors
-/// If the system refuses, or it is the folder of somebody else or open to others.
+/// Creates a folder that only this user can read and write. An existing folder must be such a folder.
 #[cfg(unix)]
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -85,20 +78,14 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
 }
 
-/// Folders of temporary files are those of each user on Windows.
-///
-/// # Errors
-/// If the system refuses.
+/// On Windows each user has a folder for temporary files.
 #[cfg(not(unix))]
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Makes a file with these bytes. What had its name is taken away, not written to: it may be a link that
-/// somebody else has put there.
-///
-/// # Errors
-/// As [`OpenOptions::open`] and [`File::write_all`](io::Write::write_all).
+/// Creates a file with these bytes. An existing file is removed and not overwritten: it may be a link created by
+/// another user.
 pub(crate) fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<File> {
     remove_if_there(path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;

@@ -11,5 +11,4 @@ pub(crate) use columns::Columns;
 pub(crate) use reader::LineReader;
 pub(crate) use writer::RecordColumns;
 
-/// Whether this build reads and writes such files.
 pub(crate) const IS_BUILT_IN: bool = true;

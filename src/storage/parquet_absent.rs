@@ -4,12 +4,10 @@
 
 use std::convert::Infallible;
 use std::fs::File;
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use super::table::{Table, Value};
 
-/// Whether this build reads and writes such files.
 pub(crate) const IS_BUILT_IN: bool = false;
 
 pub(crate) struct LineReader(Infallible);

@@ -6,11 +6,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Bytes of an escape.
 const ESCAPE_LEN: usize = 4;
 
-/// The name as text, from which [`path_of`] makes the name again; two names never have one text. On systems where names
-/// are no bytes what is no text is replaced.
+/// On Unix [`path_of`] is the inverse: two names never have the same text. Elsewhere invalid Unicode is replaced.
 pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     let name = name.as_ref();
     if !cfg!(unix) {
@@ -29,7 +27,7 @@ pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     text
 }
 
-/// The name that has this text.
+/// The inverse of [`text_of`].
 pub(crate) fn path_of(text: &str) -> PathBuf {
     if !cfg!(unix) {
         return PathBuf::from(text);
@@ -53,8 +51,8 @@ fn name_of_bytes(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The byte that a text begins with, if it is an escape: of no other bytes there are any, lest a name that was checked
-/// as text turns out to be a path.
+/// The byte of an escape at the start of `text`. Only a backslash and non-ASCII bytes have escapes, so that a name that
+/// was checked as text cannot turn out to be a path.
 fn escaped(text: &[u8]) -> Option<u8> {
     let digits = text.get(..ESCAPE_LEN)?.strip_prefix(b"\\x")?;
     let digit = |digit: u8| char::from(digit).to_digit(16);

@@ -27,11 +27,8 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// Watches for signals from now on. SIGINT, SIGTERM and SIGHUP are requests to stop. A SIGINT after one of them
-    /// ends the process at once: somebody at a keyboard has lost patience. Job systems send SIGTERM twice without
-    /// meaning that. SIGQUIT ends the process as always. No child process is left behind in either case.
-    ///
-    /// # Errors
-    /// If the operating system refuses to install a handler or to start a thread.
+    /// ends the process at once: the user has lost patience. Job systems send SIGTERM twice without meaning that.
+    /// SIGQUIT ends the process, as by default. Child processes are killed in both cases.
     #[cfg(unix)]
     pub(crate) fn watch() -> io::Result<Self> {
         let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
@@ -62,10 +59,7 @@ impl Interrupt {
     }
 
     /// Watches for signals from now on. Ctrl-C is a request to stop, and ends the process at once if it is repeated.
-    /// Child processes of the same console get it, too.
-    ///
-    /// # Errors
-    /// If the operating system refuses to install a handler.
+    /// Child processes of the same console receive it, too.
     #[cfg(not(unix))]
     pub(crate) fn watch() -> io::Result<Self> {
         let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
@@ -85,7 +79,6 @@ impl Interrupt {
         Arc::clone(&self.cancel)
     }
 
-    /// Number of the signal caught.
     pub(crate) fn signal(&self) -> Option<u8> {
         match self.caught.load(Ordering::Relaxed) {
             0 => None,
@@ -103,36 +96,26 @@ fn is_ignored(signal: i32) -> bool {
     ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
 }
 
-/// Whether this process may have been started with a signal ignored. No safe call tells, but `nohup` redirects messages
-/// that would go to a terminal.
+/// Whether this process may have been started with a signal ignored. No safe call reports it, but `nohup` redirects
+/// messages that would go to a terminal.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn is_ignored(_signal: i32) -> bool {
     !io::IsTerminal::is_terminal(&io::stderr())
 }
 
-/// Reads bytes of a file at a place, wherever others read it.
-///
-/// # Errors
-/// Those of the system.
+/// Reads at an offset. Other threads may read the same file.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, offset)
 }
 
-/// Reads bytes of a file at a place, wherever others read it.
-///
-/// # Errors
-/// Those of the system.
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
 }
 
-/// From now on a file that grows beyond the limit of the user is a write that fails, as on a full disk,
-/// where Unix would end the process with a signal.
-///
-/// # Errors
-/// If the operating system refuses to install a handler.
+/// A write beyond the file size limit of the user fails from now on, as on a full disk. By default Unix would end the
+/// process with a signal.
 #[cfg(unix)]
 pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     /// The same number on all systems that have it and that we build for.
@@ -140,16 +123,13 @@ pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// Windows knows no such signal.
-///
-/// # Errors
-/// Never.
+/// Windows has no such signal.
 #[cfg(not(unix))]
 pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     Ok(())
 }
 
-/// What makes two names one file: device and inode where the system has them.
+/// Equal for two names of the same file: device and inode on Unix, the canonical path elsewhere.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct FileIdentity(Identity);
 
@@ -159,9 +139,6 @@ type Identity = (u64, u64);
 type Identity = std::path::PathBuf;
 
 /// Identity of the file behind `path`, links followed.
-///
-/// # Errors
-/// If the file does not exist or cannot be looked at.
 #[cfg(unix)]
 pub(crate) fn identity(path: &Path) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
@@ -169,10 +146,7 @@ pub(crate) fn identity(path: &Path) -> io::Result<FileIdentity> {
     Ok(FileIdentity((metadata.dev(), metadata.ino())))
 }
 
-/// Identity of a file that is open, and was opened under this name.
-///
-/// # Errors
-/// If it cannot be looked at.
+/// Identity of an open file. `_path` is the name under which it was opened.
 #[cfg(unix)]
 pub(crate) fn identity_of(_path: &Path, file: &File) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
@@ -180,10 +154,6 @@ pub(crate) fn identity_of(_path: &Path, file: &File) -> io::Result<FileIdentity>
     Ok(FileIdentity((metadata.dev(), metadata.ino())))
 }
 
-/// Identity of a file that is open, and was opened under this name.
-///
-/// # Errors
-/// If it cannot be looked at.
 #[cfg(not(unix))]
 pub(crate) fn identity_of(path: &Path, _file: &File) -> io::Result<FileIdentity> {
     identity(path)
@@ -198,11 +168,8 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     path.canonicalize().map(FileIdentity)
 }
 
-/// Identity of what stands behind `path`, links followed; none of terminals, other devices that give one
-/// character after the other, and sockets: what is written to them is not what is read from them.
-///
-/// # Errors
-/// If there is nothing or it cannot be looked at.
+/// Identity of what is behind `path`, links followed. `None` for sockets and character devices, such as terminals: what
+/// is written to them is not what is read from them.
 pub(crate) fn identity_of_content(path: &Path) -> io::Result<Option<FileIdentity>> {
     let metadata = path.metadata()?;
     if has_content(&metadata) { identity(path).map(Some) } else { Ok(None) }
@@ -220,30 +187,26 @@ fn has_content(_metadata: &Metadata) -> bool {
     true
 }
 
-/// One of the three streams that a process has from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standard {
-    /// Standard input.
     Input,
-    /// Standard output.
     Output,
-    /// Standard error.
     Error,
 }
 
 impl Standard {
-    /// Identity of the file or pipe behind it, as of [`identity_of_content`].
+    /// Identity of the file or pipe behind it. `None` for the same kinds as in [`identity_of_content`].
     pub(crate) fn identity(self) -> Option<FileIdentity> {
         let (identity, metadata) = self.look()?;
         has_content(&metadata).then_some(identity)
     }
 
-    /// Identity of whatever is behind it.
+    /// Identity of anything behind it, devices and sockets included.
     pub(crate) fn any_identity(self) -> Option<FileIdentity> {
         self.look().map(|(identity, _)| identity)
     }
 
-    /// Whether a path leads to it, through whatever links.
+    /// Whether a path leads to it, links followed.
     pub(crate) fn is(self, path: &Path) -> bool {
         let found = self.any_identity();
         found.is_some() && found == identity(path).ok()
@@ -262,21 +225,21 @@ impl Standard {
         Some((FileIdentity((metadata.dev(), metadata.ino())), metadata))
     }
 
-    /// Windows does not let a file be written while another process reads it, nor the other way round.
+    /// Not needed: Windows does not let a file be written while another process reads it, nor the reverse.
     #[cfg(not(unix))]
     fn look(self) -> Option<(FileIdentity, Metadata)> {
         None
     }
 }
 
-/// Whether what is written to a path does not become a file of its name: it leads, through whatever links, to
-/// a pipe, a device, or something that this process has open (`/dev/stdout`, `/proc/self/fd/3`).
+/// Whether output to a path, links followed, does not become a file of that name but goes to a pipe, a device, or a
+/// file that this process has open (`/dev/stdout`, `/proc/self/fd/3`).
 pub(crate) fn is_stream(path: &Path) -> bool {
     let leads_to_file = |metadata: Metadata| metadata.is_file() || metadata.is_dir();
     path.metadata().is_ok_and(|metadata| !leads_to_file(metadata)) || leads_to_descriptor(path)
 }
 
-/// As many links in a row as Linux follows.
+/// The limit of Linux.
 #[cfg(unix)]
 const MAX_LINKS: usize = 40;
 
@@ -299,19 +262,12 @@ fn leads_to_descriptor(_path: &Path) -> bool {
     false
 }
 
-/// Opens what is written straight through. What is a file behind it is written behind its end, as whoever
-/// opened it before may have done.
-///
-/// # Errors
-/// As [`OpenOptions::open`].
+/// Opens a stream for writing. If it is a file, output is appended, because others may have written to it before.
 pub(crate) fn open_stream(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// The same, but does not wait for a reader of a pipe: without one it is an error.
-///
-/// # Errors
-/// As [`OpenOptions::open`].
+/// Like [`open_stream`], but fails if a pipe has no reader yet instead of waiting for one.
 pub(crate) fn open_stream_at_once(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true);
@@ -323,12 +279,11 @@ pub(crate) fn open_stream_at_once(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Name of this machine, as its network knows it.
 pub(crate) fn host_name() -> String {
     gethostname::gethostname().to_string_lossy().into_owned()
 }
 
-/// A name of this start of the machine that no other start of any machine has, see random(4).
+/// Unique id of this boot of the machine, see random(4).
 #[cfg(target_os = "linux")]
 pub(crate) fn boot_id() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -341,7 +296,7 @@ pub(crate) fn boot_id() -> Option<String> {
     None
 }
 
-/// The folder in which a file stands or is to stand.
+/// The parent folder; `.` for a plain file name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -350,18 +305,12 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Makes renames inside a folder survive a loss of power.
-///
-/// # Errors
-/// If the folder cannot be opened or synchronised.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// Windows writes folders through; there is nothing to synchronise.
-///
-/// # Errors
-/// Never.
 #[cfg(not(unix))]
 pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
@@ -396,18 +345,16 @@ pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::
     Ok(())
 }
 
-/// When a file was written last, in nanoseconds since 1970, where the system says it.
 pub(crate) fn modified_unix_ns(metadata: &Metadata) -> Option<u64> {
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok()
 }
 
-/// The time, in seconds since 1970.
 pub(crate) fn now_unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// So many threads; of 0 as many as the machine runs at once.
+/// 0 means as many threads as the machine runs at once.
 pub(crate) fn threads(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -415,10 +362,6 @@ pub(crate) fn threads(threads: usize) -> usize {
     }
 }
 
-/// Removes a file, if it is there.
-///
-/// # Errors
-/// As [`std::fs::remove_file`], but for a file that is not there.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -426,10 +369,7 @@ pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives `from` the name `to`, replacing what had it, in one step that a reader never sees half done.
-///
-/// # Errors
-/// As [`std::fs::rename`], which replaces on every system that we build for.
+/// Renames atomically and replaces an existing file, on every supported system.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }

@@ -2,12 +2,11 @@
 
 use std::fmt::Display;
 
-/// So many of a thing.
 pub(crate) fn quantity<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
     format!("{number} {}", noun(number == N::from(1), thing))
 }
 
-/// The word for one thing or several, whose plural has an s: plies of a ply, records of a record.
+/// Regular plurals only: `records`, `plies`.
 pub(crate) fn noun(is_one: bool, thing: &str) -> String {
     let (stem, end) = match thing.strip_suffix('y') {
         _ if is_one => (thing, ""),

@@ -3,13 +3,11 @@
 //! POSIX, `EINTR`: nothing has happened then. `read_exact`, `read_to_end` and `write_all` begin again by
 //! themselves; encoders and decoders that stand between them and a file do not all.
 
-use std::io;
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
 /// Wraps a reader or writer so that `EINTR` is never returned.
 pub(crate) struct RetryInterrupted<T>(pub(crate) T);
 
-/// Calls until the call is not interrupted.
 fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

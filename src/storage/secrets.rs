@@ -4,13 +4,13 @@
 
 use std::borrow::Cow;
 
-/// What begins the names of variables with which stores are configured.
+/// Prefixes of the variables that configure stores.
 const FAMILIES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
 /// Words in the name of a variable whose value is a secret.
 const SECRET: [&str; 6] = ["KEY", "SECRET", "TOKEN", "PASSWORD", "SAS", "SIGNATURE"];
 
-/// What is shorter is `true` or a number, and may stand anywhere.
+/// Shorter values, such as `true` or a number, may occur anywhere.
 const SHORTEST_SECRET: usize = 8;
 
 const HIDDEN: &str = "…";
@@ -58,8 +58,8 @@ fn hide_in_urls(text: &str) -> String {
     hidden + rest
 }
 
-/// What follows the user and the password of a URL without its scheme, if it has any. A password may hold a
-/// slash that should have been written as `%2F`: then the name of the host seems to hold a colon and no port.
+/// Removes user and password from a URL without its scheme. `None` if it has none. A password may contain a slash that
+/// should have been written as `%2F`: then the host seems to contain a colon and no port.
 fn without_user(url: &str) -> Option<&str> {
     let host = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
     if let Some(at) = host.rfind('@') {

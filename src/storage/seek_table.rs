@@ -4,8 +4,7 @@
 //! over the table, and no checksum protects it: it is a hint, and a reader that uses it compares it with what the
 //! frames hold.
 
-use std::io;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// First bytes of a skippable frame of this kind.
@@ -23,43 +22,36 @@ const FOOT_BYTES: u64 = 9;
 /// The most frames that the format allows in one file.
 const MAX_FRAMES: u32 = 0x800_0000;
 
-/// Bit of the descriptor: a checksum of its content stands behind the sizes of each frame.
+/// Descriptor bit: in each entry a checksum of the content follows the sizes.
 const WITH_CHECKSUMS: u8 = 1 << 7;
 
-/// Bits of the descriptor that say nothing.
+/// Descriptor bits without a meaning.
 const UNUSED_BITS: u8 = 0b11;
 
 /// Compressed and uncompressed size of a frame, in bytes.
 pub(crate) type FrameSizes = (u32, u32);
 
-/// The frames of a file, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SeekTable {
-    /// Where each frame ends.
     ends: Vec<FrameOffset>,
 }
 
-/// A place between two frames, in bytes from the first one.
+/// A boundary between two frames, in bytes from the start of the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct FrameOffset {
     compressed: u64,
     content: u64,
 }
 
-/// Where one frame is, in bytes from the first one.
+/// Position of one frame, in bytes from the start of the first one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
-    /// In the file.
     pub(crate) compressed: Range<u64>,
-    /// In what all frames hold.
+    /// In the decompressed content of all frames.
     pub(crate) content: Range<u64>,
 }
 
 impl SeekTable {
-    /// Adds a frame.
-    ///
-    /// # Errors
-    /// If the format has no room for more.
     pub(crate) fn push(&mut self, sizes: FrameSizes) -> io::Result<()> {
         if self.ends.len() >= MAX_FRAMES as usize {
             return Err(io::Error::other("a seekable file has 134,217,728 frames at the most"));
@@ -72,11 +64,8 @@ impl SeekTable {
         Ok(())
     }
 
-    /// The table of a file of this size, if it has one that speaks of all of it: of files that were joined
-    /// the last table knows the last file only.
-    ///
-    /// # Errors
-    /// What reading fails with.
+    /// Reads the table at the end of a file. `None` if there is none for the whole file: in joined files the last table
+    /// covers only the last one.
     pub(crate) fn read(file: &mut (impl Read + Seek), file_bytes: u64) -> io::Result<Option<Self>> {
         let Some(foot_at) = file_bytes.checked_sub(FOOT_BYTES) else { return Ok(None) };
         let mut foot = [0; FOOT_BYTES as usize];
@@ -107,7 +96,6 @@ impl SeekTable {
         Ok((table.end().compressed == start).then_some(table))
     }
 
-    /// As it stands in a file, behind the frames.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let frames = self.ends.len() as u32;
         let table_bytes = 8 * frames + FOOT_BYTES as u32;
@@ -125,12 +113,10 @@ impl SeekTable {
         bytes
     }
 
-    /// Whether it knows no frame.
     pub(crate) const fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Size of each frame.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = FrameSizes> {
         let starts = std::iter::once(FrameOffset::default()).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| {
@@ -144,7 +130,7 @@ impl SeekTable {
         self.sizes().all(|(_, content)| content > 0)
     }
 
-    /// Bytes that all frames hold.
+    /// Decompressed size of all frames.
     pub(crate) fn content_bytes(&self) -> u64 {
         self.end().content
     }
@@ -154,7 +140,6 @@ impl SeekTable {
         self.ends.partition_point(|end| end.content <= content_byte)
     }
 
-    /// Where a frame is.
     pub(crate) fn frame(&self, number: usize) -> Option<Frame> {
         let end = self.ends.get(number)?;
         let start =
@@ -190,7 +175,7 @@ mod tests {
         table
     }
 
-    /// A file of frames of these sizes, whatever they hold.
+    /// A file with frames of these sizes and arbitrary content.
     fn file(table: &SeekTable) -> Vec<u8> {
         let mut file = vec![0; table.end().compressed as usize];
         file.extend(table.to_bytes());

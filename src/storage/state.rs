@@ -4,14 +4,12 @@ use std::fs::Metadata;
 
 use crate::storage::platform;
 
-/// What a file is, as far as that shows without reading it.
+/// Identifies the content of a file or object without reading it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileState {
-    /// Its size.
     pub(crate) bytes: u64,
-    /// When it was written last, in nanoseconds since 1970.
     pub(crate) modified_unix_ns: Option<u64>,
-    /// What a store calls this content.
+    /// Entity tag of an object. `None` for files.
     pub(crate) etag: Option<String>,
 }
 

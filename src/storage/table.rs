@@ -39,7 +39,7 @@ pub(crate) mod tests {
         ],
     };
 
-    /// Rows of [`EVERYTHING`]: the one has all there is, the other as little as can be.
+    /// Rows of [`EVERYTHING`]: a full one, an empty one, and the full one again.
     pub(crate) fn rows() -> Vec<Vec<Value<'static>>> {
         let full = vec![
             Value::Text("局面 \"1\"".into()),

@@ -11,7 +11,7 @@ use thiserror::Error;
 #[error("{text:?} is {kind}: expected {expected}")]
 pub struct ParseValueError {
     text: String,
-    /// What it is not: `no probability`.
+    /// For instance `no probability`.
     kind: &'static str,
     expected: Cow<'static, str>,
 }

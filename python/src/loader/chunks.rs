@@ -17,14 +17,13 @@ use serde::Deserialize;
 
 use super::index::{IndexedChunk, index_of};
 use super::spool::Spool;
-use crate::failure;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 
-/// All files, with their chunks numbered one after another.
+/// All files, with their chunks numbered consecutively.
 pub(super) struct DataSet {
     files: Vec<DataFile>,
     chunk: u64,
-    /// Numbers over all files of records that are left out.
+    /// Numbers, over all files, of the records to leave out.
     excluded: HashSet<u64>,
 }
 
@@ -37,26 +36,23 @@ pub(super) struct DataFile {
 }
 
 enum Content {
-    /// Records of one size, so many of them a chunk.
+    /// Fixed-size records, in chunks of equal length.
     Even(Archive),
-    /// Games, lines, or what was decompressed: whole units of about as many records.
+    /// Games, lines or decompressed records, in chunks of whole units with about as many records.
     Indexed(File, Vec<IndexedChunk>),
 }
 
-/// How files are opened.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub(super) from: Option<FormatName>,
     pub(super) dialect: Option<Dialect>,
-    /// Records of a chunk.
+    /// Records per chunk.
     pub(super) chunk: u64,
-    /// Whether what is compressed goes to a temporary file; else it must have frames that can be gone to.
+    /// Whether compressed files are unpacked to a temporary file. Otherwise they must allow random access.
     pub(super) spool: bool,
-    /// Folder of temporary files.
     pub(super) tmp_dir: Option<PathBuf>,
 }
 
-/// The bytes of a chunk, and which records they are.
 pub(super) struct ChunkBytes {
     pub(super) file: usize,
     /// Number of the first record in its file.
@@ -123,7 +119,7 @@ impl DataSet {
         self.files.iter().map(|file| &file.input)
     }
 
-    /// Of the first file.
+    /// The format of the first file.
     pub(super) fn format(&self) -> Format {
         self.files[0].input.format
     }
@@ -140,12 +136,12 @@ impl DataSet {
         self.files.iter().map(|file| file.records).sum()
     }
 
-    /// Records that the chunks have fewer than they would have if each was whole.
+    /// Number of records by which chunks are shorter than the full length.
     pub(super) fn missing_of_chunks(&self) -> u64 {
         (self.chunks() * self.chunk).saturating_sub(self.records())
     }
 
-    /// Whether formats hold records that are not to be trained on, or some were named.
+    /// Whether records are excluded, or a format may hold records that are not for training.
     pub(super) fn leaves_out(&self) -> bool {
         let of_games = |file: &DataFile| file.input.format.record_len().is_none();
         !self.excluded.is_empty() || self.files.iter().any(of_games)
@@ -168,7 +164,7 @@ impl DataSet {
         format!("{} excluded={}", files.join(","), self.excluded.len())
     }
 
-    /// A chunk by its number over all files.
+    /// `chunk` is its number over all files.
     pub(super) fn read(&self, chunk: u64) -> Result<ChunkBytes, Failure> {
         let file = self.files.partition_point(|file| file.first_chunk <= chunk) - 1;
         let found = &self.files[file];
@@ -249,17 +245,17 @@ impl DataFile {
         }
     }
 
-    /// Number over all files of a record.
+    /// Number of a record over all files.
     pub(super) const fn number(&self, index: u64) -> u64 {
         self.first_number + index
     }
 
-    /// Bytes of a record, where all have as many.
+    /// None if records vary in length.
     pub(super) const fn record_len(&self) -> Option<usize> {
         self.input.format.record_len()
     }
 
-    /// The records of some bytes that are whole units.
+    /// `bytes` must be whole units.
     pub(super) fn decode<'a>(
         &self,
         bytes: &'a [u8],
@@ -270,12 +266,12 @@ impl DataFile {
     }
 }
 
-/// Whether the bytes of records stand in a file as they are.
+/// Whether the input is an uncompressed file.
 fn is_plain(input: &Input) -> bool {
     matches!(input.location, InputLocation::File(_)) && input.compression == Compression::None
 }
 
-/// Of a file that ends in the middle of a record, behind so many whole ones.
+/// Error for a file that ends inside a record, after `whole` complete ones.
 fn cut_off(input: &Input, whole: u64) -> Failure {
     let reason = failure::cut_off(whole);
     let byte = input.format.record_len().map_or(0, |len| whole * len as u64);

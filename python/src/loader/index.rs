@@ -7,10 +7,10 @@ use kyokumen::records::source::{Input, Part};
 use crate::failure::Failure;
 use crate::reading::Reading;
 
-/// A stretch of whole units.
+/// Consecutive whole units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct IndexedChunk {
-    /// Among the bytes of the file, uncompressed.
+    /// Offset in the uncompressed file.
     pub(super) offset: u64,
     pub(super) bytes: usize,
     /// Number of the first record.
@@ -18,10 +18,9 @@ pub(super) struct IndexedChunk {
     pub(super) records: u32,
 }
 
-/// Records of a block that is read.
 const BLOCK_RECORDS: u64 = 1 << 14;
 
-/// Reads a file to its end, and gives all its bytes, uncompressed, to `take`.
+/// Reads a file to its end and passes its uncompressed bytes to `take`. Incomplete if cancelled.
 pub(super) fn index_of(
     input: &Input,
     chunk: u64,

@@ -26,11 +26,10 @@ use crate::features::{Numbers, input2_of, nnue_named, points, write_nnue};
 pub(super) enum Mirror {
     Never,
     Always,
-    /// Of every other record, by chance.
+    /// Each record with a probability of ½.
     Random,
 }
 
-/// What is made of records.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Making {
     features: Features,
@@ -46,7 +45,7 @@ enum Features {
     Records,
 }
 
-/// What a record says that is learnt from.
+/// The fields of a record that are used for training.
 struct Example {
     setup: Setup,
     best_move: Option<Move>,
@@ -82,7 +81,7 @@ impl Making {
         Ok(Self { features, mirror, scale, policy })
     }
 
-    /// Whether a format says what is to be learnt.
+    /// Fails if the format lacks a field that the features need.
     pub(super) fn check(self, format: Format) -> Result<(), Failure> {
         let needed: &[Field] = match self.features {
             Features::Dlshogi(..) => &[Field::BestMove, Field::EvalCp, Field::Result],
@@ -102,7 +101,7 @@ impl Making {
         }
     }
 
-    /// Bytes that the largest arrays of a batch have for each record.
+    /// Bytes per record of the largest arrays of a batch.
     pub(super) const fn bytes(self) -> usize {
         let inputs = match self.features {
             Features::Dlshogi(kind, Numbers::Bits) => INPUT1_BYTES + kind.bytes(),
@@ -120,7 +119,6 @@ impl Making {
         self.features == Features::Records
     }
 
-    /// The arrays of a batch.
     pub(super) fn make(
         self,
         data: &DataSet,
@@ -216,8 +214,8 @@ impl Making {
     }
 }
 
-/// The bytes of records of one size, one after another. They lie here and there in a window that no cache holds, and
-/// the processor waits for many of them at once only where nothing else is done in between.
+/// Copies fixed-size records into one buffer. They are scattered over a window that no cache holds, and the processor
+/// overlaps the waits for memory only if nothing else is done in between.
 fn gather(data: &DataSet, records: &[Stretch]) -> Vec<u8> {
     let mut gathered = Vec::new();
     for (chunk, record) in records.iter().flat_map(Stretch::records) {
@@ -280,7 +278,6 @@ impl Example {
     }
 }
 
-/// The numbers of a batch.
 pub(super) struct Made {
     records: usize,
     input2: Input2,
@@ -335,7 +332,7 @@ impl Made {
         }
     }
 
-    /// By their names. The arrays take the memory over.
+    /// Arrays by name. They take over the memory.
     pub(super) fn into_arrays(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let (n, planes) = (self.records, self.input2.planes());
         let dict = PyDict::new(py);

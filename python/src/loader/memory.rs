@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::foreign::array_over;
 
-/// Numbers of a kind of which batches have many.
+/// The numbers of a large array of a batch.
 pub(super) enum Numbers {
     F32(Vec<f32>),
     F16(Vec<f16>),
@@ -17,7 +17,7 @@ pub(super) enum Numbers {
     Ints(Vec<i32>),
 }
 
-/// A kind of numbers.
+/// An element type of [`Numbers`].
 pub(super) trait Number: Element + Copy + Default {
     fn wrap(numbers: Vec<Self>) -> Numbers;
     fn of(numbers: &Numbers) -> Option<&Vec<Self>>;
@@ -43,15 +43,15 @@ macro_rules! numbers {
 }
 numbers!(F32: f32, F16: f16, Bytes: u8, Ints: i32);
 
-/// Memory that waits for a batch.
+/// Memory to be reused by later batches.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Vec<Numbers>>);
 
-/// More than this waits for nobody.
+/// The most arrays kept for reuse.
 const MOST: usize = 64;
 
 impl Pool {
-    /// So many numbers, of which nobody knows which they are.
+    /// `len` numbers with unspecified values.
     pub(super) fn take<T: Number>(&self, len: usize) -> Vec<T> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |numbers: &Numbers| T::of(numbers).is_some_and(|numbers| numbers.len() == len);
@@ -82,7 +82,7 @@ impl Drop for Memory {
     }
 }
 
-/// Numbers as an array of this shape.
+/// An array over `numbers`, which return to the pool when it is dropped.
 pub(super) fn array<'py, T: Number>(
     py: Python<'py>,
     numbers: Vec<T>,

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// A temporary file that is being written.
 pub(super) struct Spool {
     folder: PathBuf,
     file: BufWriter<File>,

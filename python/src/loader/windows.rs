@@ -16,11 +16,10 @@ use super::chunks::{ChunkBytes, DataSet};
 use crate::failure::Failure;
 use crate::reading::OnError;
 
-/// Which records are taken.
 pub(super) struct Choosing {
     pub(super) filters: RecordFilters,
     pub(super) on_error: OnError,
-    /// Limits within which mates are looked for that are left out.
+    /// Limits of the search for mates, which are left out; None to keep them.
     pub(super) search: Option<SearchSettings>,
 }
 
@@ -31,7 +30,7 @@ impl Choosing {
         !takes_all || self.search.is_some() || data.leaves_out()
     }
 
-    /// Whether records are looked at before they become arrays.
+    /// Whether records are examined before they become arrays.
     fn looks(&self) -> bool {
         !is_unconditional(&self.filters) || self.on_error == OnError::Skip || self.search.is_some()
     }
@@ -42,70 +41,65 @@ impl Choosing {
     }
 }
 
-/// Whether conditions leave anything out.
 fn is_unconditional(filters: &RecordFilters) -> bool {
     *filters == RecordFilters::default()
 }
 
-/// How far an epoch has come: the window, and how many of its records, in their order, are behind it.
+/// Progress of an epoch: the window, and how many of its records, in their order, have been passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) window: u64,
     pub(super) record: u32,
 }
 
-/// Records of a batch, and the place behind them.
+/// The records of a batch, and the place after them.
 pub(super) struct Job {
     pub(super) records: Vec<Stretch>,
     pub(super) behind: Place,
 }
 
-/// Records of a window that follow each other in its order.
+/// Records of a window, in its order.
 pub(super) struct Stretch {
     window: Arc<WindowRecords>,
-    /// Chunk and record.
+    /// Chunk and record, as indices.
     places: Vec<(u32, u32)>,
 }
 
 impl Stretch {
-    /// The records, each with its chunk.
+    /// The index of each record in its chunk, with the chunk.
     pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Chunk, usize)> {
         let chunk = |number: u32| &self.window.chunks[number as usize];
         self.places.iter().map(move |&(number, record)| (chunk(number), record as usize))
     }
 }
 
-/// The chunks of a window.
 pub(super) struct WindowRecords {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// The records of a chunk.
 pub(super) struct Chunk {
     pub(super) file: usize,
     pub(super) first: u64,
     records: u32,
     pub(super) content: ChunkContent,
-    /// Those that are left out, if there are any.
+    /// Whether each record is taken; None if all are.
     is_taken: Option<Vec<bool>>,
 }
 
 pub(super) enum ChunkContent {
-    /// Of one size.
+    /// Fixed-size records.
     Bytes(Vec<u8>),
-    /// Read out of games and lines; none where there is none, or a bad one.
+    /// Decoded games and lines; None for records that are left out or cannot be read.
     Records(Vec<Option<Record>>),
 }
 
-/// A window with the order of its records.
 pub(super) struct Window {
     number: u64,
     records: Arc<WindowRecords>,
-    /// Chunk and record, in the order in which they are taken, those that are left out among them.
+    /// Chunk and record, as indices, in the order of use. Includes records that are left out.
     order: Vec<(u32, u32)>,
 }
 
-/// Reads windows.
 pub(super) struct Windows<'a> {
     data: &'a DataSet,
     choosing: &'a Choosing,
@@ -136,7 +130,7 @@ impl<'a> Windows<'a> {
         Ok(Window { number: window, records: Arc::new(WindowRecords { chunks }), order })
     }
 
-    /// The chunks with these numbers, read and chosen on several threads.
+    /// Reads and filters chunks on several threads.
     fn chunks(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Chunk>, Failure> {
         // Also where nothing is looked at: a disk answers several questions at once.
         let threads = self.threads;
@@ -177,7 +171,7 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// Chooses records on one thread.
+/// Filters records on one thread.
 struct Chooser<'a> {
     data: &'a DataSet,
     choosing: &'a Choosing,
@@ -264,8 +258,8 @@ fn is_comment(error: &DecodeError) -> bool {
     error.kind == DecodeErrorKind::Comment
 }
 
-/// Cuts windows into batches, from a place in the first one on, of at most so many records in all; ends when `send`
-/// says so.
+/// Cuts windows into batches, from a place in the first window on, of at most `bound` records in total. Stops when
+/// `send` returns false.
 pub(super) fn cut(
     windows: &Receiver<Result<Window, Failure>>,
     from: Place,

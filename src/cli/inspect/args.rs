@@ -12,10 +12,10 @@ use crate::format::move16::Dialect;
 use crate::ops::inspect::{RecordChoice, RecordRange};
 use crate::records::format_name::FormatName;
 
-/// Records of each file on a page if nothing is said.
+/// Default number of records of each file on a page.
 const PAGE_RECORDS: u64 = 20;
 
-/// More than anybody looks at.
+/// Limit of `--sample`, more than anybody looks at.
 const MAX_SAMPLE: u64 = 1_000_000;
 
 /// Show what is in files of positions: format, dialect, records with their boards
@@ -93,7 +93,7 @@ pub(in crate::cli) struct InspectArgs {
 }
 
 impl InspectArgs {
-    /// Refuses limits of searches that nobody asked for.
+    /// Fails if search limits are given without `--solve`.
     pub(super) fn check(&self) -> Result<(), Usage> {
         if !self.solve && self.search != SearchArgs::default() {
             let why = "limits of a search are for --solve, which searches the positions of a page";

@@ -7,7 +7,7 @@ use crate::ops::inspect::InspectedRecord;
 use crate::shogi::Position;
 use crate::storage::checksum::hex;
 
-/// A record, or why it is none.
+/// A line of `--json`. Exactly one of `content` and `error` is set.
 #[derive(Serialize)]
 pub(super) struct Described<'a> {
     file: &'a str,

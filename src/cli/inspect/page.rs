@@ -23,23 +23,20 @@ use crate::shogi::{Color, Position, Setup};
 
 const STYLE: &str = include_str!("page.css");
 
-/// A record of the page.
 struct Board {
     index: u64,
-    /// The record has a position that could arise in a game.
+    /// `None` if the record is bad or its position cannot arise in a game.
     position: Option<Position>,
-    /// The part of the page up to what a search found out.
+    /// HTML before the result of the search.
     beginning: String,
     end: String,
 }
 
-/// The records of one file.
 struct FileBoards {
     head: String,
     boards: Vec<Board>,
 }
 
-/// Writes the page to a file.
 pub(super) fn write(
     args: &InspectArgs,
     path: &Path,
@@ -151,7 +148,7 @@ fn turn(setup: &Setup) -> &'static str {
     }
 }
 
-/// The stored move in words, where it can be played, and as USI has it.
+/// The stored move in words, or `illegal`, and in USI notation; empty if there is none.
 fn move_text(found: &InspectedRecord<'_>, position: Option<&Position>) -> String {
     let best_move = found.record.as_ref().ok().and_then(|record| record.best_move().ok()).flatten();
     let Some(m) = best_move else { return String::new() };
@@ -166,7 +163,7 @@ fn diagram(found: &InspectedRecord<'_>, setup: &Setup) -> String {
     best_move.map_or(diagram, |m| diagram.arrow(m)).embedded().to_string()
 }
 
-/// What the record says besides position and move.
+/// The fields other than position and move, as HTML.
 fn facts(described: &Described<'_>) -> String {
     let Some(content) = &described.content else { return String::new() };
     let said = &content.said;

@@ -1,7 +1,6 @@
 //! What `kyokumen inspect` shows as text: a head about the file, records with their boards.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::described::{Content, Described};
 use crate::cli::message::name;
@@ -61,7 +60,7 @@ fn hand_order(survey: &Survey) -> String {
     }
 }
 
-/// How the moves are encoded, and how sure that is.
+/// The encoding of the moves, and how certain it is.
 fn encoding(input: &Input, survey: &Survey) -> String {
     let own = input.format.dialect();
     let (dialect, telling) = (input.dialect, telling_moves(survey.telling_moves));

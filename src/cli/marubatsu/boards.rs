@@ -1,8 +1,7 @@
 //! `kyokumen marubatsu boards`.
 
 use std::hint::black_box;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -11,9 +10,9 @@ use serde::Serialize;
 use super::super::report::{json_line, milliseconds};
 use super::games::GamesArgs;
 use crate::marubatsu::matches::random_game;
-use crate::marubatsu::representation::{Representation, Visitor};
+use crate::marubatsu::representation::{self, Representation, Visitor};
 use crate::marubatsu::tree::GameTree;
-use crate::marubatsu::{Mark, Square, representation};
+use crate::marubatsu::{Mark, Square};
 use crate::random::SplitMix64;
 
 /// Compare ways to keep the marks of a board: match speed, copy, move, unmove, the complete tree
@@ -98,10 +97,10 @@ impl Visitor for Measure {
     }
 }
 
-/// The game that the articles measure by: nine moves, drawn.
+/// The game that the articles measure with: nine moves, drawn.
 const GAME: [u8; 9] = [0, 1, 2, 3, 5, 4, 7, 8, 6];
 
-/// What a copy, a move with its test for a line, and taking it back take, in ns: the same step of [`GAME`] on many
+/// Times in ns of a copy, a move with its test for a line, and an unmove. The same step of [`GAME`] runs on many
 /// boards, so that each can be timed alone.
 fn single_steps<R: Representation>() -> [f64; 3] {
     const BOARDS: usize = 1024;

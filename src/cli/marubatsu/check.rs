@@ -1,7 +1,6 @@
 //! `kyokumen marubatsu check`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Instant;
 
 use clap::Args;
@@ -35,7 +34,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What `--json` says.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report {
     player: Player,
@@ -54,7 +53,7 @@ struct Calls {
     total: u64,
 }
 
-/// How many positions are right, and of how many.
+/// Pairs of the number of right positions and the number of all positions.
 #[derive(Serialize)]
 struct Shares {
     symmetric: [usize; 2],
@@ -100,7 +99,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A player that is hardly ever right is not told apart by boards.
+/// Maximum number of wrong positions in the text output.
 const MAX_SHOWN: usize = 20;
 
 fn write(report: &Report, [o, x]: [bool; 2]) -> io::Result<()> {

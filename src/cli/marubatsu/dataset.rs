@@ -1,7 +1,6 @@
 //! `kyokumen marubatsu dataset`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -48,7 +47,7 @@ pub(super) struct DatasetArgs {
     json: bool,
 }
 
-/// What `--json` says.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report {
     file: PathBuf,
@@ -88,7 +87,7 @@ pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The file itself, if it has the format's extension or is a pipe or a device; otherwise one in this folder.
+/// Returns `output` if it has the format's extension or is a pipe or a device; otherwise a file in that folder.
 fn file(output: &Path, extension: &str) -> PathBuf {
     let is_file = output.extension().is_some_and(|found| found == extension);
     if is_file || platform::is_stream(output) {

@@ -1,7 +1,6 @@
 //! `kyokumen marubatsu match`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Instant;
 
 use clap::Args;
@@ -45,7 +44,7 @@ pub(super) struct GamesArgs {
     pub(super) seed: u64,
 }
 
-/// What `--json` says.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report {
     players: [Player; 2],

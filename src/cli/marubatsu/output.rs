@@ -12,7 +12,7 @@ use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 
-/// Plans files, all before the first is written, and refuses to replace one unless `force` says so.
+/// Plans all files before the first is written. Fails if one exists, unless `force` is set.
 pub(super) fn plan_files<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
     force: bool,
@@ -21,7 +21,7 @@ pub(super) fn plan_files<'a>(
     paths.into_iter().map(|path| claims.lone_output(Stream::Kept, path, force)).collect()
 }
 
-/// Writes a file, its folder too.
+/// Writes a file and creates its folder.
 pub(super) fn write_file(plan: OutputPlan, content: &[u8]) -> anyhow::Result<()> {
     make_folder(&plan.path)?;
     let mut sinks = Sinks::create(&[plan])?;
@@ -31,7 +31,7 @@ pub(super) fn write_file(plan: OutputPlan, content: &[u8]) -> anyhow::Result<()>
     Ok(sinks.finish()?.commit()?)
 }
 
-/// Makes the folder of a file.
+/// Creates the folder of a file; objects have none.
 pub(super) fn make_folder(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|_| !files::is_object(path));
     folder.map_or(Ok(()), |folder| {

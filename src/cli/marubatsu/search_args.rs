@@ -50,7 +50,7 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// These, and for what is not said what is usual for the method.
+    /// The settings; options that are not given have the defaults of the method.
     pub(super) fn settings(&self, method: Method) -> Settings {
         let usual = Settings::new(method);
         Settings {

@@ -1,7 +1,6 @@
 //! `kyokumen marubatsu show`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -59,7 +58,7 @@ pub(super) struct ShowArgs {
     force: bool,
 }
 
-/// What `--json` says.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report {
     plies: u8,
@@ -70,7 +69,6 @@ struct Report {
     elapsed_ms: f64,
 }
 
-/// A board of the picture.
 #[derive(Serialize)]
 struct Node {
     board: String,

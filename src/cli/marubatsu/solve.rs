@@ -1,7 +1,6 @@
 //! `kyokumen marubatsu solve`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Instant;
 
 use clap::Args;
@@ -41,7 +40,7 @@ pub(super) struct SolveArgs {
     json: bool,
 }
 
-/// What `--json` says.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report {
     board: String,
@@ -86,7 +85,7 @@ fn report(board: Board, settings: Settings, found: SearchOutcome, elapsed_ms: f6
     }
 }
 
-/// Without decimals where there are none.
+/// Converts to JSON; whole numbers get no decimals.
 pub(super) fn number(points: f64) -> serde_json::Number {
     let whole = serde_json::Number::from(points as i64);
     if points.fract() == 0.0 {

@@ -1,7 +1,6 @@
 //! `kyokumen marubatsu tree`.
 
-use std::io;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
 use clap::Args;
@@ -24,7 +23,7 @@ pub(super) struct TreeArgs {
     json: bool,
 }
 
-/// What `--json` says.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report {
     nodes: usize,

@@ -113,7 +113,7 @@ pub(super) struct EngineArgs {
 }
 
 impl SettingArgs {
-    /// What is to be done, but for what manifests say of the evaluator: it is asked last.
+    /// Builds the plan without the evaluator's manifest entry, for which the evaluator must be started.
     pub(super) fn plan(
         self,
         inputs: Vec<PathBuf>,

@@ -13,7 +13,7 @@ use crate::relabel::relabel;
 use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
 use crate::storage::platform::Interrupt;
 
-/// Records a thread asks an engine about before they are written.
+/// Records per block. A block is written when the engine has evaluated all of it.
 const ENGINE_BLOCK_RECORDS: u64 = 4;
 
 const NODES_MISSING: &str =

@@ -29,13 +29,12 @@ pub(super) fn with_evaluator(
     }
 }
 
-/// Says what would be read and written.
 pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {
     show_files(plan)?;
     Ok(ExitStatus::Done)
 }
 
-/// One line whose figures add up to the first.
+/// A one-line summary whose counts add up to the number of records.
 pub(super) fn summary(counts: &Counts) -> String {
     let filtered: u64 = counts.filtered.values().sum();
     let evaluations = &counts.evaluations;

@@ -227,25 +227,24 @@ pub(super) struct GameArgs {
     pub(super) hash_mb: Option<usize>,
 }
 
-/// Constants of the choice of moves, by name.
+/// Values of `--puct`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum PuctName {
-    /// dlshogi's of today.
+    /// That of dlshogi's self-play today.
     Dlshogi,
     /// Unvisited moves have the value of their position.
     ParentValue,
-    /// dlshogi's of 2018.
     #[serde(rename = "dlshogi-2018")]
     Dlshogi2018,
 }
 
-/// Repetitions that end games, by name.
+/// Values of `--repetition`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum RepetitionName {
-    /// The fourth time.
+    /// Fourth occurrence of a position.
     Fourth,
-    /// The second time within 16 plies.
+    /// Second occurrence within 16 plies.
     Dlshogi,
 }

@@ -9,8 +9,7 @@ use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 
 use super::args::{GameArgs, PuctName, RepetitionName, SettingArgs};
-use crate::cli::exit::run_error;
-use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::message::{name, say};
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
@@ -51,7 +50,6 @@ pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Res
     Ok(ExitStatus::Done)
 }
 
-/// Shows what a plan would read and write.
 fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     // A network that several devices run is named once.
@@ -78,7 +76,6 @@ fn report(manifest: &GameManifest, folder: &Path) {
     }
 }
 
-/// One line about the games.
 fn summary(games: &GameCounts) -> String {
     let GameCounts { played, dropped, mated_openings, endings, results, moves, .. } = games;
     let words = |counts: &BTreeMap<String, u64>| {
@@ -192,7 +189,7 @@ impl GameArgs {
         Ok(game)
     }
 
-    /// The named rule, with the given constants if the rule has them.
+    /// The named variant with the given constants; `dlshogi-2018` takes none.
     fn puct(&self) -> anyhow::Result<Puct> {
         let mut puct = match self.puct {
             None | Some(PuctName::Dlshogi) => Puct::DLSHOGI,
@@ -240,7 +237,7 @@ fn set<T>(value: &mut T, said: Option<T>) {
     }
 }
 
-/// Fails for settings that mean nothing.
+/// Fails for settings out of range.
 fn check(game: &GameSettings) -> anyhow::Result<()> {
     if game.playouts == 0 {
         return Err(Usage("--playouts: at least one simulation a position".to_owned()).into());

@@ -1,7 +1,6 @@
 //! Answers about positions, as text and as JSON.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -27,23 +26,23 @@ struct Line {
     plies: Option<usize>,
     /// Plies without futile interpositions.
     tsume_plies: Option<u16>,
-    /// Why `tsume_plies` is null, if it is.
+    /// Why `tsume_plies` is null.
     tsume_plies_null: Option<&'static str>,
-    /// Whether `tsume_plies` are proven to be the fewest there can be.
+    /// Whether `tsume_plies` is proven minimal.
     tsume_shortest: Option<bool>,
-    /// Whether `plies` are proven to be the fewest there can be; null if that was not asked.
+    /// Whether `plies` is proven minimal; null without a mate and without `--shortest`.
     shortest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
-    /// Of the search that gave the answer, which may have been that of an equal position.
+    /// Time of the search that gave the answer, which may be that of an equal position.
     elapsed_ms: f64,
-    /// With `--all`.
+    /// Only with `--all`.
     #[serde(flatten)]
     all: Option<AllMovesJson>,
 }
 
 impl Line {
-    /// `measures`: whether mates are measured as problems count them.
+    /// `measures`: whether `tsume_plies` is asked for.
     fn new(solution: &Solution, measures: bool) -> Self {
         let judgement = solution.judgement.as_ref();
         let stop = match judgement.map(|judgement| judgement.answer) {
@@ -68,7 +67,7 @@ impl Line {
     }
 }
 
-/// Why a position has no length as problems count it.
+/// Why `tsume_plies` is null; `None` if it is not.
 fn why_not_measured(solution: &Solution, measures: bool) -> Option<&'static str> {
     if solution.tsume_plies.is_some() {
         return None;
@@ -82,12 +81,11 @@ fn why_not_measured(solution: &Solution, measures: bool) -> Option<&'static str>
     })
 }
 
-/// The answer as a JSON object.
 pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> {
     json_line(&Line::new(solution, measures))
 }
 
-/// The answer about one position of several, in a line.
+/// Writes the answer about one of several positions as a line of text.
 pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     let line = Line::new(solution, false);
     let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
@@ -98,7 +96,7 @@ pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
-/// The answer about one position, in some lines. Of a search that did not decide, how far it came.
+/// Writes the answer about a single position as several lines; for an undecided search also how far it came.
 pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io::Result<()> {
     let line = Line::new(solution, true);
     let mut out = io::stdout();
@@ -127,7 +125,7 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
     solution.moves.as_ref().map_or(Ok(()), |report| write_moves(solution, report))
 }
 
-/// The line as books print it.
+/// The mating line in Japanese notation.
 pub(in crate::cli) fn in_words(solution: &Solution) -> String {
     let (mut position, mut last) = (solution.found.position.clone(), None);
     let moves = solution.judgement.iter().flat_map(|judgement| &judgement.line);
@@ -157,7 +155,6 @@ fn moves(judgement: &Judgement) -> Vec<String> {
     judgement.line.iter().map(ToString::to_string).collect()
 }
 
-/// How many positions got which answer.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) positions: u64,
@@ -167,9 +164,9 @@ pub(super) struct Tally {
     unknown: u64,
     skipped: u64,
     pub(super) bad: u64,
-    /// Answered because an equal position had been.
+    /// Positions answered from an equal one.
     known: u64,
-    /// Searched, without those of the known.
+    /// Nodes searched, without those of `known` positions.
     nodes: u64,
 }
 

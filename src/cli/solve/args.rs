@@ -112,7 +112,6 @@ pub(in crate::cli) struct SolveArgs {
 }
 
 impl SolveArgs {
-    /// What is wanted besides the answers.
     pub(super) fn options(&self, cancel: Arc<AtomicBool>, intended: Vec<Move>) -> SolveOptions {
         let depth_plies = self.search.depth.unwrap_or(MAX_PLIES);
         let nodes = self.all_nodes;
@@ -126,7 +125,7 @@ impl SolveArgs {
         }
     }
 
-    /// Where the solutions go; `measures`: whether mates are measured as problems count them, `title`: what is solved.
+    /// `measures`: whether `tsume_plies` is asked for. `title`: title of an HTML page.
     pub(super) fn output(&self, measures: bool, title: &str) -> Output {
         match self.to {
             Some(format) => Output::of_mates(format, title),
@@ -135,7 +134,7 @@ impl SolveArgs {
         }
     }
 
-    /// The moves of the intended solution.
+    /// Parses `--solution`; every move must be legal.
     pub(super) fn intended(&self, position: &Position) -> Result<Vec<Move>, Usage> {
         let mut position = position.clone();
         let words = self.solution.iter().flat_map(|text| text.split_ascii_whitespace());

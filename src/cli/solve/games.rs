@@ -1,24 +1,23 @@
 //! Mates as games, which shogi programs show move by move.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::format::{Format, Game, GameResult, Played, write_game};
 use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
 
-/// Text that holds games.
+/// Text formats that hold games.
 pub(super) const MATE_FORMATS: [Format; 7] =
     [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Csa, Format::Jkf, Format::Usi];
 
-/// Writes mates to standard output, in a format of games.
+/// Writes mates as games to standard output.
 pub(super) struct MateGames {
     format: Format,
     mates: u64,
 }
 
 impl MateGames {
-    /// In this format, one of [`MATE_FORMATS`].
+    /// `format` is one of [`MATE_FORMATS`].
     pub(super) const fn new(format: Format) -> Self {
         Self { format, mates: 0 }
     }
@@ -41,7 +40,7 @@ impl MateGames {
     }
 }
 
-/// The position and the line of its mate; a position that is mated is a diagram.
+/// The mating line as a game. A position that is already mated becomes a diagram. `None` if there is no mate.
 fn game(solution: &Solution) -> Option<Game> {
     let judgement = solution.judgement.as_ref()?;
     let position = &solution.found.position;

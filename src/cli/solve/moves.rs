@@ -1,7 +1,6 @@
 //! What was found about all moves, as text and as JSON.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -16,15 +15,15 @@ use crate::search::alternatives::{
 use crate::shogi::{Move, Position};
 use crate::solver::Verdict;
 
-/// What `--json` has besides the answer.
+/// Fields that `--all` adds to `--json`.
 #[derive(Serialize)]
 pub(super) struct AllMovesJson {
     /// `unique`, `not_unique`, `no_mate`, `undecided`; null if the defender is to move and only his replies were asked
     /// about.
     uniqueness: Option<&'static str>,
-    /// Not unique, but only by alternatives that are flaws at most; null where uniqueness is not `not_unique`.
+    /// Whether all alternatives are mere flaws, none of them essential; null unless `uniqueness` is `not_unique`.
     flaws_only: Option<bool>,
-    /// Whether the main line ends in mate; null if it was not asked for.
+    /// Whether the main line ends in mate; null without `--all=line`.
     complete: Option<bool>,
     nodes_a_position: u64,
     all_nodes: u64,
@@ -32,7 +31,6 @@ pub(super) struct AllMovesJson {
     positions: Vec<PositionJson>,
 }
 
-/// A position of the main line.
 #[derive(Serialize)]
 struct PositionJson {
     ply: usize,
@@ -52,10 +50,10 @@ struct MoveJson {
     tsume_plies: Option<u16>,
     shortest: Option<bool>,
     pieces_left: Option<bool>,
-    /// Of checks that mate besides the solution.
+    /// Only for checks that mate besides the solution.
     kind: Option<&'static str>,
     essential: Option<bool>,
-    /// Of replies, where known.
+    /// Only for replies, if known.
     futile: Option<bool>,
     longest: Option<bool>,
     line: Vec<String>,
@@ -143,7 +141,7 @@ impl MoveJson {
     }
 }
 
-/// Whether all that mates besides the solution are flaws at most, and nothing is unknown.
+/// Whether everything asked about is decided and all alternatives are mere flaws.
 fn has_flaws_only(report: &MovesReport) -> bool {
     let is_known = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
     let is_flaw = |check: &CheckFinding| check.kind.is_none_or(|kind| !kind.is_essential());
@@ -155,7 +153,7 @@ fn has_flaws_only(report: &MovesReport) -> bool {
             .all(|node| node.checks.iter().all(|check| is_known(check) && is_flaw(check)))
 }
 
-/// Whether there is one solution, in a few words.
+/// The uniqueness of the solution in a few words.
 pub(super) fn in_short(report: &MovesReport) -> Option<String> {
     let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
     Some(match report.uniqueness()? {
@@ -169,7 +167,7 @@ pub(super) fn in_short(report: &MovesReport) -> Option<String> {
     })
 }
 
-/// All moves of one position, or those of the main line, in some lines.
+/// Writes all moves of the position, or those of the main line.
 pub(super) fn write_moves(solution: &Solution, report: &MovesReport) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out)?;
@@ -269,7 +267,7 @@ fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -
     Ok(())
 }
 
-/// What else mates.
+/// Describes the other moves that mate, and those that are undecided.
 fn beside_check(position: &Position, node: &AttackFindings) -> String {
     let mut parts: Vec<String> = node
         .alternatives()
@@ -291,7 +289,7 @@ fn beside_check(position: &Position, node: &AttackFindings) -> String {
     if parts.is_empty() { format!("only one of {}", node.checks.len()) } else { parts.join("; ") }
 }
 
-/// What else holds out as long, or might.
+/// Describes how long the reply and the others hold out.
 fn beside_reply(position: &Position, node: &DefenceFindings) -> String {
     let others = || (0..).zip(&node.replies).filter(|&(index, _)| Some(index) != node.solution);
     let others = |is_longest| {
@@ -318,7 +316,7 @@ fn named(position: &Position, m: Move) -> String {
     format!("{m} {}", notation(position, m, None))
 }
 
-/// Text of this width on a terminal, on which all but ASCII takes two columns.
+/// Pads text to a width in columns of a terminal; characters outside ASCII take two.
 fn padded(text: &str, width: usize) -> String {
     let columns: usize = text.chars().map(|letter| if letter.is_ascii() { 1 } else { 2 }).sum();
     format!("{text}{}", " ".repeat(width.saturating_sub(columns)))

@@ -1,7 +1,6 @@
 //! One position: searched to any depth while somebody looks on.
 
-use std::sync::mpsc;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,7 +24,7 @@ use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
 use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
 
-/// How often the search is looked after.
+/// Interval of the checks for signals, the deadline and progress.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
@@ -75,8 +74,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     Ok(ExitStatus::of_records(1, unwritten))
 }
 
-/// Those of a file, but for what is not said: no limit of depth, none of nodes where there is one of time, and nodes
-/// that are there are used up.
+/// Unlike for a file, the defaults are the greatest depth, no limit of nodes with `--time`, and [`WhenHopeless::GoOn`].
 fn settings(args: &SolveArgs) -> anyhow::Result<SearchSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));
@@ -85,7 +83,7 @@ fn settings(args: &SolveArgs) -> anyhow::Result<SearchSettings> {
     search.settings()
 }
 
-/// What to ask for where a limit ended the search.
+/// Suggests an option if a limit ended the search.
 fn hint(solution: &Solution, settings: &SearchSettings) -> Option<String> {
     let judgement = solution.judgement.as_ref()?;
     let Answer::Unknown(stop) = judgement.answer else { return None };
@@ -112,7 +110,7 @@ fn hint(solution: &Solution, settings: &SearchSettings) -> Option<String> {
     })
 }
 
-/// Somebody who looks on: ends the search in time, and shows how far it is.
+/// Ends the search on time or on a signal, and shows its progress.
 struct Watch<'a> {
     control: &'a SearchControl,
     started: Instant,
@@ -150,20 +148,19 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// How far a search is.
 #[derive(Serialize)]
 struct SearchSnapshot {
-    /// What is done behind the search that decides.
+    /// What is done after the deciding search; `None` during it.
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<&'static str>,
     elapsed_s: f64,
-    /// Of the search that decides.
+    /// Nodes of the deciding search.
     nodes: u64,
-    /// While it goes on.
+    /// `None` after the deciding search.
     nodes_per_s: Option<f64>,
     /// Length of the longest line, in plies.
     depth: usize,
-    /// The line that is looked at.
+    /// The line being searched.
     line: Vec<String>,
 }
 

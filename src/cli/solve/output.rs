@@ -9,12 +9,10 @@ use crate::format::Format;
 use crate::mate::solve::Solution;
 use crate::solver::SearchProgress;
 
-/// What `--to` asks for.
+/// Value of `--to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::cli) enum MateFormat {
-    /// A page of HTML.
     Html,
-    /// A format of games.
     Games(Format),
 }
 
@@ -32,10 +30,10 @@ impl FromStr for MateFormat {
     }
 }
 
-/// Where solutions go; all but a page as they come.
+/// Destination of solutions. A page is written at the end, everything else at once.
 pub(super) enum Output {
     Text,
-    /// `measures`: whether mates are measured as problems count them.
+    /// `measures`: whether `tsume_plies` is asked for.
     Json {
         measures: bool,
     },
@@ -44,7 +42,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// What `--to` asks for; `title` names what is solved.
+    /// `title` is the title of an HTML page.
     pub(super) fn of_mates(format: MateFormat, title: &str) -> Self {
         match format {
             MateFormat::Html => Self::Page(MatePage::new(title.to_owned())),
@@ -52,7 +50,7 @@ impl Output {
         }
     }
 
-    /// Takes a solution of several.
+    /// Takes one of several solutions.
     pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
         match self {
             Self::Text => write_line(solution)?,
@@ -63,7 +61,7 @@ impl Output {
         Ok(())
     }
 
-    /// Takes the only solution, of a search that came so far.
+    /// Takes the only solution and finishes. `reached` is shown as text if the search is undecided.
     pub(super) fn take_one(
         mut self,
         solution: &Solution,

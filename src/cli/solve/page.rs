@@ -2,8 +2,7 @@
 //!
 //! Without its script all positions stand side by side.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::answer::verdict;
 use crate::cli::exit::Usage;
@@ -20,13 +19,12 @@ use crate::storage::quantity::quantity;
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");
 
-/// Gathers solutions for a page.
+/// Collects solutions for a page.
 pub(super) struct MatePage {
     title: String,
     problems: Vec<Problem>,
 }
 
-/// What the page shows of a solution.
 struct Problem {
     index: u64,
     verdict: String,
@@ -35,15 +33,11 @@ struct Problem {
 }
 
 impl MatePage {
-    /// A page about this file or position.
     pub(super) const fn new(title: String) -> Self {
         Self { title, problems: Vec::new() }
     }
 
-    /// Adds a position.
-    ///
-    /// # Errors
-    /// [`Usage`] if there are more than a page should hold.
+    /// Adds a position. Fails if there are more than [`MAX_POSITIONS`].
     pub(super) fn take(&mut self, solution: &Solution) -> Result<(), Usage> {
         if self.problems.len() as u64 == MAX_POSITIONS {
             let why =
@@ -121,7 +115,7 @@ fn class(solution: &Solution) -> &'static str {
     solution.judgement.as_ref().map_or("skipped", |judgement| judgement.answer.word())
 }
 
-/// What is known besides the verdict.
+/// The facts other than the verdict, as HTML.
 fn facts(solution: &Solution) -> String {
     let Some(judgement) = &solution.judgement else { return String::new() };
     let mut facts = vec![format!("{} to move", if is_black(solution) { "Black" } else { "White" })];
@@ -144,7 +138,7 @@ fn is_black(solution: &Solution) -> bool {
     solution.found.position.side_to_move() == crate::shogi::Color::Black
 }
 
-/// The position, and where it is a mate, the positions of its line with what plays them.
+/// The diagram of the position; for a mate, a player of its line.
 fn player(solution: &Solution) -> String {
     let steps = steps(solution);
     let plies = steps.len() - 1;
@@ -176,13 +170,12 @@ fn player(solution: &Solution) -> String {
     )
 }
 
-/// A position of a line.
 struct Step {
     caption: String,
     markup: String,
 }
 
-/// The position, and those behind each move of the mate.
+/// The position and those after each move of the mate.
 fn steps(solution: &Solution) -> Vec<Step> {
     let mut position = solution.found.position.clone();
     let mut steps = vec![step(SvgDiagram::new(&position.setup()), "Start".to_owned())];
@@ -208,7 +201,7 @@ fn step(diagram: SvgDiagram<'_>, caption: String) -> Step {
     Step { caption, markup }
 }
 
-/// What other programs take: the position, with the line of its mate.
+/// The position and its mating line as a USI `position` command, for other programs.
 fn usi(solution: &Solution) -> String {
     let position = &solution.found.position;
     let line = solution.judgement.as_ref().filter(|it| it.answer.is_mate() && !it.line.is_empty());

@@ -15,10 +15,10 @@ use crate::records::claims::FileClaims;
 use crate::records::sink::is_standard_output;
 use crate::storage::platform::Interrupt;
 
-/// The file of proofs, if one is wanted.
+/// The file of proofs, if `--proof` asks for one.
 pub(super) struct Proofs {
     file: Option<(ProofOutput, Interrupt)>,
-    /// Proofs too large for it.
+    /// Number of proofs too large for the file.
     unwritten: u64,
 }
 
@@ -55,7 +55,7 @@ impl Proofs {
         Ok(())
     }
 
-    /// How many proofs are not in the file.
+    /// Completes the file. Returns the number of proofs that are not in it.
     pub(super) fn finish(self) -> Result<u64, Error> {
         self.file.map_or(Ok(()), |(output, _)| output.finish())?;
         Ok(self.unwritten)

@@ -7,10 +7,10 @@ use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
 use crate::ops::stats_page::{per_position, percent};
 
-/// Lines of a histogram.
+/// Maximum number of lines of a histogram.
 const MAX_ROWS: usize = 16;
 
-/// Marks of its longest line.
+/// Marks of the longest line of a histogram.
 const MAX_MARKS: u64 = 40;
 
 pub(super) fn text(report: &StatsReport) -> String {
@@ -70,7 +70,7 @@ fn different(report: &StatsReport) -> String {
     format!("about {told} (± {:.1} %: more than --memory holds)", distinct.error_percent)
 }
 
-/// None if no record says it.
+/// `None` if no record has a result.
 fn results(report: &StatsReport) -> Option<String> {
     let results = &report.results;
     let parts = [
@@ -88,7 +88,7 @@ fn outcomes(report: &StatsReport) -> String {
     shares(&parts, report.good)
 }
 
-/// None if no record has one.
+/// `None` if no record has a move.
 fn moves(report: &StatsReport) -> Option<String> {
     let moves = &report.moves;
     if moves.none == report.good {
@@ -120,7 +120,7 @@ fn pieces(report: &StatsReport) -> String {
     format!("{on_board} on the board, {in_hand} in hand, {in_box} in the box, in a position")
 }
 
-/// None if nothing is.
+/// `None` if there are no warnings.
 fn unusual(report: &StatsReport) -> Option<String> {
     let told = report.warnings.iter().map(|(name, &count)| format!("{name} {}", separated(count)));
     let told: Vec<String> = told.collect();
@@ -149,7 +149,7 @@ fn head(name: &str, distribution: &Distribution) -> String {
     )
 }
 
-/// The bins, some of them together where they are too many.
+/// Draws the bins, joining neighbours if there are more than [`MAX_ROWS`].
 fn rows(bins: &[Bin], records: u64) -> Vec<String> {
     let rows: Vec<Bin> = bins
         .chunks(bins.len().div_ceil(MAX_ROWS))

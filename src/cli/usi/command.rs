@@ -14,19 +14,19 @@ pub(super) enum Command {
     SetOption(Result<Setting, CommandError>),
     UsiNewGame,
     Position(Result<Box<GamePosition>, CommandError>),
-    /// Does the side to move mate? With the time there is, if it is limited.
+    /// `go mate` with its time limit, if any.
     GoMate(Result<Option<Duration>, CommandError>),
-    /// Which move is best?
+    /// Any other `go`.
     Go(Result<GoLimits, CommandError>),
     PonderHit,
     Stop,
     GameOver,
     Quit,
-    /// The first word of a line that is none of these.
+    /// The first word of an unknown command.
     Unknown(String),
 }
 
-/// A position, and those of the game up to it.
+/// A position and the positions of its game, itself included.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct GamePosition {
     pub(super) position: Position,
@@ -34,7 +34,6 @@ pub(super) struct GamePosition {
 }
 
 impl GamePosition {
-    /// The start of an even game.
     pub(super) fn start() -> Self {
         Self::of(Position::start())
     }
@@ -46,38 +45,38 @@ impl GamePosition {
     }
 }
 
-/// How long a search for the best move may take; without any, until `stop`.
+/// Limits of `go`. Without any the search runs until `stop`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct GoLimits {
-    /// Until `stop`, and no answer before.
+    /// Search until `stop`; no answer before.
     pub(super) infinite: bool,
-    /// Until `ponderhit` or `stop`; the times count from the first.
+    /// No answer before `ponderhit` or `stop`; times count from `ponderhit`.
     pub(super) ponder: bool,
     pub(super) nodes: Option<u64>,
     pub(super) move_time: Option<Duration>,
-    /// What Black and White have left.
+    /// Time left for Black and White.
     pub(super) remaining: [Option<Duration>; 2],
-    /// What they get for each move.
+    /// Time added per move for Black and White.
     pub(super) increments: [Duration; 2],
-    /// What a move may take when nothing is left.
+    /// Time per move when no other time is left.
     pub(super) byoyomi: Duration,
 }
 
 impl GoLimits {
-    /// Whether nothing may be answered before somebody asks.
+    /// Whether no answer may be sent before `stop` or `ponderhit`.
     pub(super) const fn on_request(&self) -> bool {
         self.infinite || self.ponder
     }
 }
 
-/// A name and a value as they stand in the line; a button's has no value and stands here with an empty one.
+/// Name and value of `setoption`. The value of a button is empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Setting {
     pub(super) name: String,
     pub(super) value: String,
 }
 
-/// The command of a line; `None` for a blank one.
+/// Parses a line; `None` if it is blank.
 pub(super) fn parse(line: &str) -> Option<Command> {
     let mut words = line.split_whitespace();
     let command = match words.next()? {
@@ -132,7 +131,7 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Command {
     }
 }
 
-/// What is not known here is passed over: GUIs may say more.
+/// Ignores unknown words: GUIs may send more.
 fn go_limits(words: &[&str]) -> Result<GoLimits, CommandError> {
     let mut limits = GoLimits::default();
     let mut words = words.iter();
@@ -153,7 +152,7 @@ fn go_limits(words: &[&str]) -> Result<GoLimits, CommandError> {
     Ok(limits)
 }
 
-/// A number; of a clock that has run out there may be one below 0.
+/// Parses a number. A negative one, as of a clock that has run out, is 0.
 fn number(what: &str, text: Option<&&str>) -> Result<u64, CommandError> {
     let text = text.copied().unwrap_or_default();
     let number: i64 = text.parse().map_err(|_| CommandError::NoNumber {
@@ -180,10 +179,10 @@ fn time_limit(text: &str) -> Result<Option<Duration>, CommandError> {
     Ok(Some(Duration::from_millis(milliseconds)))
 }
 
-/// Longest word that is repeated in a message, in characters.
+/// Longest word quoted in a message, in characters.
 const MAX_SHOWN: usize = 40;
 
-/// A word of the input as it may stand in one line of output.
+/// Shortens a word of the input and replaces control characters, for one line of output.
 fn shown(word: &str) -> String {
     let printable = |c: char| if c.is_control() { '?' } else { c };
     let mut shown: String = word.chars().take(MAX_SHOWN).map(printable).collect();

@@ -5,7 +5,7 @@ use std::{io, thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// The longest line that is read: the moves of a game that is far longer than any.
+/// The longest line that is read, far longer than the moves of any game.
 pub(crate) const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// A line without its end, or the beginning of one that is too long.
@@ -14,7 +14,7 @@ pub(crate) struct Line {
     pub(crate) is_whole: bool,
 }
 
-/// The next line; nothing behind the last one. What is too long is passed over up to the end of the line.
+/// Reads the next line; `None` at the end of the input. Skips the rest of a line that is too long.
 pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let read = input.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
@@ -27,10 +27,10 @@ pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     Ok((read > 0).then_some(Line { text, is_whole }))
 }
 
-/// Lines that wait while the engine is busy with another.
+/// Maximum number of lines read ahead.
 const LINES_AHEAD: usize = 16;
 
-/// Reads on a thread of its own, which nobody waits for: it may be waiting for input itself.
+/// Reads on a thread that is never joined: it may be blocked on input.
 pub(super) fn lines_of_stdin() -> io::Result<Receiver<io::Result<Line>>> {
     let (sender, receiver) = bounded(LINES_AHEAD);
     thread::Builder::new().name("reader".to_owned()).spawn(move || send_lines(&sender))?;

@@ -11,14 +11,13 @@ use crate::mate::judge::MAX_HASH_MB;
 use crate::solver::{Limits, MAX_PLIES, TableSize, Threads, WhenHopeless};
 use crate::storage::platform;
 
-/// Numbers that hold until they are set anew.
+/// Options of type `spin` with their current values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Spins<const N: usize> {
     spins: &'static [Spin; N],
     values: [u64; N],
 }
 
-/// A whole number within bounds.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Spin {
     pub(super) name: &'static str,
@@ -27,7 +26,7 @@ pub(super) struct Spin {
     pub(super) max: u64,
 }
 
-/// Options that GUIs set without being offered them, and that say nothing here.
+/// Options that GUIs set without being offered them; they are ignored.
 const OF_NO_CONCERN: [&str; 1] = ["USI_Ponder"];
 
 impl<const N: usize> Spins<N> {
@@ -39,14 +38,14 @@ impl<const N: usize> Spins<N> {
         self.values[index]
     }
 
-    /// Lines that offer them to a GUI.
+    /// `option` lines for the answer to `usi`.
     pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<N> {
         self.spins.iter().map(|Spin { name, default, min, max }| {
             format!("option name {name} type spin default {default} min {min} max {max}")
         })
     }
 
-    /// Takes a value over; names are the same in any case.
+    /// Sets a value. Names are case-insensitive.
     pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
         let Setting { name, value } = setting;
         if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
@@ -66,7 +65,7 @@ impl<const N: usize> Spins<N> {
     }
 }
 
-/// Those of the solver.
+/// Options of the mate solver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Options(Spins<{ SPINS.len() }>);
 
@@ -76,10 +75,10 @@ const NODES: usize = 2;
 const THREADS: usize = 3;
 const MULTI_PV: usize = 4;
 
-/// GUIs read numbers of options with a sign.
+/// GUIs read the values of options as signed integers.
 const MAX_NODES: u64 = i64::MAX as u64;
 
-/// The most moves that a position has.
+/// Maximum number of legal moves in a position.
 const MAX_MOVES: u64 = 593;
 
 const SPINS: [Spin; 5] = [
@@ -105,13 +104,12 @@ impl Options {
         Self(Spins::new(&SPINS))
     }
 
-    /// Those of a solver beside a player, whose options have the usual names.
+    /// Names begin with `Mate_`, since the options of the player have the usual ones.
     #[cfg(feature = "network")]
     pub(super) fn beside_player() -> Self {
         Self(Spins::new(&SPINS_BESIDE_PLAYER))
     }
 
-    /// Lines that offer the options to a GUI.
     pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<> {
         self.0.offers()
     }
@@ -129,7 +127,7 @@ impl Options {
         NonZero::new(platform::threads(threads)).map_or(Threads::ONE, Threads::new)
     }
 
-    /// How many first moves that mate are told.
+    /// Number of mating first moves to report.
     pub(super) fn multi_pv(&self) -> usize {
         usize::try_from(self.0.value(MULTI_PV)).unwrap_or(1)
     }

@@ -12,10 +12,10 @@ use crate::selfplay::evaluators::Model;
 use player::NetworkPlayer;
 use thinker::Networks;
 
-/// Positions of a batch unless something else is asked for: a processor gains nothing by more.
+/// Default of `--batch`, in positions: a CPU gains nothing from more.
 const BATCH: usize = 8;
 
-/// dlshogi's in games.
+/// dlshogi's value in games.
 const POLICY_TEMPERATURE: f32 = 1.74;
 
 pub(super) fn player(args: &UsiArgs) -> anyhow::Result<NetworkPlayer> {

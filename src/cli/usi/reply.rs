@@ -10,7 +10,7 @@ use crate::cli::report::Moves;
 use crate::shogi::Move;
 use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
 
-/// Who this is and what can be set, in answer to `usi`.
+/// The answer to `usi`.
 pub(super) fn identity(offers: impl Iterator<Item = String>) -> Vec<String> {
     let mut lines = vec![
         concat!("id name Kyokumen ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -24,13 +24,11 @@ pub(super) fn identity(offers: impl Iterator<Item = String>) -> Vec<String> {
 /// The answer to `go mate`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Checkmate {
-    /// The side to move mates by these moves.
     Mate(Vec<Move>),
-    /// It is proven not to.
+    /// Proven that there is no mate.
     NoMate,
-    /// Not decided.
     Timeout,
-    /// This cannot be asked.
+    /// Invalid command or position.
     NotImplemented,
 }
 
@@ -55,7 +53,7 @@ impl fmt::Display for Checkmate {
     }
 }
 
-/// Why a search that had time left did not decide; `None` if it was stopped, or decided.
+/// Why a search is undecided although it was not stopped; `None` otherwise.
 pub(super) const fn undecided(verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Unknown(Stop::Nodes) => Some("undecided: the limit of nodes was reached"),
@@ -65,40 +63,38 @@ pub(super) const fn undecided(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// An `info` line about a search.
+/// An `info` line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Info {
     elapsed: Duration,
     nodes: u64,
-    /// Of the longest line so far.
+    /// Length of the longest line so far.
     depth_plies: usize,
     table_permille: u16,
-    /// Its rank among the first moves that mate, where several are told.
+    /// Rank among mating first moves, if several are reported.
     rank: Option<usize>,
     line: Vec<Move>,
     stage: Stage,
 }
 
-/// What the line of an `info` is.
+/// Meaning of the moves of an `info` line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// The one that is being searched.
+    /// The line being searched.
     UnderWay,
-    /// A proven mate.
     Mate,
-    /// The last one of a search that found none.
+    /// The last line of a search that found no mate.
     Over,
 }
 
 impl Info {
-    /// While the search runs.
     pub(super) fn under_way(figures: SearchProgress, elapsed: Duration) -> Self {
         let SearchProgress { nodes, depth_plies, table_permille, line, .. } = figures;
         let (rank, stage) = (None, Stage::UnderWay);
         Self { elapsed, nodes, depth_plies, table_permille, rank, line, stage }
     }
 
-    /// At its end; what was told last is the best line of a search that did not decide.
+    /// An undecided search keeps its last line.
     pub(super) fn at_the_end(
         outcome: &SolverResult,
         figures: SearchProgress,
@@ -114,7 +110,7 @@ impl Info {
         info
     }
 
-    /// Of all first moves that were found to mate, the best first; of a search that was asked for one the only one.
+    /// One `info` for each mating first move, the best first; a single one without rank unless [`Found::is_ranked`].
     pub(super) fn of_all(found: &Found, figures: SearchProgress, elapsed: Duration) -> Vec<Self> {
         let first = Self::at_the_end(&found.result, figures, elapsed);
         if !found.is_ranked {

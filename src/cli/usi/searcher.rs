@@ -16,13 +16,13 @@ use crate::solver::{
     Threads, Verdict,
 };
 
-/// What is asked about a position: does the side to move mate?
+/// Does the side to move mate?
 pub(super) struct Question {
     pub(super) position: Position,
     pub(super) limits: Limits,
     pub(super) table: TableSize,
     pub(super) threads: Threads,
-    /// How many first moves that mate are wanted.
+    /// Number of mating first moves to find.
     pub(super) moves: usize,
     pub(super) control: Arc<SearchControl>,
 }
@@ -32,16 +32,14 @@ enum Task {
     Solve(Box<Question>),
 }
 
-/// What was found.
 pub(super) struct Found {
     pub(super) result: SolverResult,
     /// Mates by other first moves, the shortest first.
     pub(super) other_mates: Vec<Vec<Move>>,
-    /// Whether more than one mate was asked for.
+    /// Whether the side to move mates and more than one mate was asked for.
     pub(super) is_ranked: bool,
 }
 
-/// The answer to a question, or why there could be no search.
 pub(super) type SearchAnswer = Result<Found, TableError>;
 
 pub(super) struct Searcher {
@@ -50,11 +48,10 @@ pub(super) struct Searcher {
     answers: Receiver<SearchAnswer>,
 }
 
-/// No answer will come: the thread ends only by a defect of ours.
+/// The search thread ends early only by a bug.
 pub(super) const GONE: &str = "the search thread has ended";
 
 impl Searcher {
-    /// Starts the thread.
     pub(super) fn start() -> io::Result<Self> {
         let (tasks, given) = unbounded();
         let (prepare, prepared) = unbounded();
@@ -66,24 +63,24 @@ impl Searcher {
         Ok(Self { tasks, prepared, answers })
     }
 
-    /// Waits until there is a table of this size, or the reason why not.
+    /// Creates a table of this size, and waits for it.
     pub(super) fn prepare(&self, table: TableSize) -> anyhow::Result<Result<(), TableError>> {
         self.tasks.send(Task::Prepare(table)).ok().context(GONE)?;
         self.prepared.recv().context(GONE)
     }
 
-    /// Begins a search; it ends with one of [`Self::answers`].
+    /// Starts a search, whose result arrives in [`Self::answers`].
     pub(super) fn ask(&self, question: Question) -> anyhow::Result<()> {
         self.tasks.send(Task::Solve(Box::new(question))).ok().context(GONE)
     }
 
-    /// Where answers arrive; broken if the thread has ended.
+    /// Disconnected if the thread has ended.
     pub(super) fn answers(&self) -> &Receiver<SearchAnswer> {
         &self.answers
     }
 }
 
-/// What the thread keeps between tasks.
+/// State of the thread between tasks.
 #[derive(Default)]
 struct Worker {
     solver: Option<(TableSize, Solver)>,
@@ -117,7 +114,7 @@ impl Worker {
         Ok(Found { result, other_mates, is_ranked })
     }
 
-    /// Mates by other first moves, as many as are wanted, within some times the nodes that the first one took.
+    /// Finds mates by other first moves, within a multiple of the nodes that the first took.
     fn other_mates(
         &mut self,
         question: &Question,

@@ -3,8 +3,7 @@
 //! One thread reads lines, others search, and this one decides what to write. No command waits for a search.
 
 use std::fmt::Display;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use super::reply::identity;
 use super::solver::MateSolver;
 use crate::shogi::Move;
 
-/// How long a search may take to end after it was told to. Then the session ends without its answer.
+/// How long a stopped search may take to end. Then the session ends without its answer.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a search may make no progress after the end of the input. Some networks take seconds for the first answer.
@@ -35,7 +34,7 @@ pub(super) type Lines = Vec<String>;
 
 /// Searches for the best move, on other threads.
 pub(super) trait Player {
-    /// Lines that offer its options to a GUI.
+    /// `option` lines for the answer to `usi`.
     fn offers(&self) -> Lines;
 
     fn set_option(&mut self, setting: Setting) -> Result<(), CommandError>;
@@ -163,7 +162,6 @@ impl Player for Resigner {
 
 pub(super) const READY: &str = "readyok";
 
-/// A line about something that cannot be done.
 pub(super) fn complaint(reason: impl Display) -> String {
     format!("info string error: {reason}")
 }
@@ -178,7 +176,6 @@ pub(super) struct Session<W> {
     cancel: Arc<AtomicBool>,
 }
 
-/// Whether the conversation continues.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Continue,
@@ -195,7 +192,7 @@ impl<W: Write> Session<W> {
         Self { out, solver, player, position: Some(GamePosition::start()), cancel }
     }
 
-    /// Converses until `quit` or the end of the lines, or until `cancel` is set.
+    /// Runs until `quit`, the end of the lines, or until `cancel` is set.
     pub(super) fn run(&mut self, lines: &Receiver<io::Result<Line>>) -> anyhow::Result<()> {
         while !self.is_cancelled() {
             self.wake()?;

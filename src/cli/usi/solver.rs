@@ -29,7 +29,6 @@ pub(super) struct MateSolver {
     search: Option<Search>,
 }
 
-/// A search under way.
 struct Search {
     control: Arc<SearchControl>,
     started: Instant,
@@ -140,12 +139,10 @@ impl MateSolver {
         vec![Info::under_way(search.control.figures(), search.started.elapsed()).to_string()]
     }
 
-    /// Where the answers of searches arrive.
     pub(super) fn answers(&self) -> &Receiver<SearchAnswer> {
         self.searcher.answers()
     }
 
-    /// The lines of an answer.
     pub(super) fn hear(
         &mut self,
         answer: Result<SearchAnswer, RecvError>,
@@ -164,7 +161,7 @@ impl MateSolver {
     }
 }
 
-/// Refuses a `go mate` that cannot be asked.
+/// Refuses an invalid `go mate`.
 fn declined(reason: impl Display) -> Lines {
     vec![complaint(reason), Checkmate::NotImplemented.to_string()]
 }

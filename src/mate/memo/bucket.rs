@@ -13,21 +13,21 @@ pub(super) const WAYS: usize = 16;
 /// Moves of the lines of all answers in a bucket. A mate longer than this is not remembered.
 const MAX_MOVES: usize = 128;
 
-/// What an allocation takes besides the bytes asked for.
+/// Overhead of an allocation.
 const ALLOCATION_BYTES: usize = 16;
 
-/// Answers, each at the same number as its fingerprint.
+/// Entries and their fingerprints, at the same indices.
 pub(super) struct Bucket<V> {
     fingerprints: [u32; WAYS],
     entries: Vec<Entry<V>>,
-    /// Worth of what was forgotten last.
+    /// Worth of the entry that was evicted or refused last.
     inflation: u64,
 }
 
 struct Entry<V> {
     key: PositionKey,
     value: V,
-    /// Nodes that it cost, from the inflation on at which it was last asked for.
+    /// Nodes of the search, plus the inflation when the entry was last stored or recalled.
     worth: u64,
 }
 
@@ -74,7 +74,7 @@ impl<V: Memorable> Bucket<V> {
         entries.map(is_it).position(|is_it| is_it)
     }
 
-    /// Forgets what is worth less than a new answer with a line of this length, until there is room for it.
+    /// Evicts entries worth no more than a new one until its line has room. Returns false if there is none.
     fn make_room(&mut self, line_len: usize, worth: u64) -> bool {
         if line_len > MAX_MOVES {
             return false;
@@ -130,7 +130,7 @@ mod tests {
         bucket.remember(7, PositionKey::of(&position.setup()), value);
     }
 
-    /// What one test does to a bucket: which position, its nodes, the length of its line.
+    /// Steps of a test: index of a position, its nodes, the length of its line.
     fn steps() -> impl Strategy<Value = Vec<(usize, u64, usize)>> {
         prop::collection::vec((0usize..60, 8u64..5000, 0usize..40), 1..400)
     }

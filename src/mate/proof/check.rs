@@ -74,7 +74,7 @@ fn line_number(proof: &ProofText, step: usize) -> u64 {
     proof.first_line() + 1 + step as u64
 }
 
-/// What can be played, as long as it is not known whether it is right.
+/// The steps of a proof, not yet checked.
 struct Steps<'a> {
     attacker: Color,
     root: &'a Position,
@@ -140,7 +140,7 @@ impl<'a> Steps<'a> {
         self.check_replies(&position, &plain::legal_moves(&position), left)
     }
 
-    /// Every defence is followed by a step that leaves the mate within `plies`.
+    /// Checks that every defence is answered by a step that leaves the mate within `plies`.
     fn check_replies(
         &self,
         position: &Position,

@@ -13,7 +13,6 @@ use crate::records::reading::RecordError;
 use crate::shogi::{Color, Move};
 use crate::storage::table::{Column, ColumnType, Table, TableFormat, Value};
 
-/// How the file is made.
 pub(crate) const FORMAT: TableFormat = TableFormat::Npz;
 
 const EVAL: Column = Column::new("eval_cp", ColumnType::Int16).optional();
@@ -42,11 +41,10 @@ const YANEURAOU: Table = Table {
     ..APERY
 };
 
-/// The fields that arrays hold besides the position.
+/// Fields of arrays besides the position.
 pub(super) const FIELDS: Fields =
     Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Ply, Field::Result]);
 
-/// The table of records whose positions and moves are encoded as one of the engines does.
 pub(crate) const fn table(family: Family) -> &'static Table {
     match family {
         Family::Apery => &APERY,
@@ -54,7 +52,7 @@ pub(crate) const fn table(family: Family) -> &'static Table {
     }
 }
 
-/// What becomes of the fields of a format: those that neither a record nor `fill` gives make no array.
+/// Fields that neither the format nor `fill` provides have no array.
 pub(super) fn conversion_plan(from: Format, fill: &Fill) -> ConversionPlan {
     let lacking = FIELDS.without(from.fields());
     ConversionPlan {
@@ -63,8 +61,7 @@ pub(super) fn conversion_plan(from: Format, fill: &Fill) -> ConversionPlan {
     }
 }
 
-/// Appends the row of a record, or of what was made of it. Returns what it lost and was given, and the fields of arrays
-/// that it does not have all the same.
+/// Appends the row of a record, or of `content` if given. Returns its changed fields, and array fields that stay empty.
 pub(super) fn push_row(
     family: Family,
     (record, content): (&RecordRef<'_>, Option<&Record>),
@@ -113,12 +110,12 @@ fn bits(family: Family, best_move: Option<Move>) -> Value<'static> {
     Value::Int(best_move.map_or(move16::NONE, |m| dialect.encode(m)).into())
 }
 
-/// Both families begin with it.
+/// Both packed encodings begin with the side to move.
 const fn side_to_move(position: &[u8; packed::LEN]) -> Color {
     if position[0] & 1 == 0 { Color::Black } else { Color::White }
 }
 
-/// 1 if this side won, −1 if it lost, 0 for a draw.
+/// 1 if `side` won, −1 if it lost, 0 for a draw.
 fn seen_from(side: Color, result: GameResult) -> i8 {
     match result.winner() {
         None => 0,

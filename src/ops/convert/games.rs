@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::plan::{Check, ConvertPlan};
-use super::strict;
-use super::strict::InfoLoss;
+use super::strict::{self, InfoLoss};
 use crate::format::{
     DecodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning,
     Warnings, read_games, write_game_with,
@@ -21,7 +20,7 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 
-/// Writes the games of a block; `None` if `cancel` was set meanwhile.
+/// None if cancelled.
 pub(super) fn convert_block(
     plan: &ConvertPlan,
     to: Format,
@@ -49,20 +48,18 @@ struct GameConverter<'a> {
     processed: ProcessedBlock,
 }
 
-/// A game as far as it was read.
+/// A game as far as it can be read.
 struct ReadGame {
     game: Game,
     records: Vec<GameRecordEffects>,
-    /// Why nothing more was read, and how many records are lost with it.
+    /// The error that ended reading, and the number of lost records.
     error: Option<(DecodeError, u64)>,
 }
 
-/// What there is to count about a record.
 #[derive(Clone, Copy)]
 struct GameRecordEffects {
-    /// Fields that it loses.
     lost: Fields,
-    /// What breaks the rules, if that is asked for.
+    /// Broken rules with [`Check::Rules`], and skipped lines.
     warnings: Warnings,
 }
 
@@ -82,7 +79,7 @@ impl ReadGame {
         Self { game, records, error }
     }
 
-    /// The condition on games that does not hold.
+    /// The condition on games that fails.
     fn failed(&self, plan: &ConvertPlan) -> Option<Condition> {
         let Game { result, ending, .. } = self.game;
         let plies = || Ok::<_, Infallible>(self.game.end_ply());
@@ -90,7 +87,7 @@ impl ReadGame {
         failed
     }
 
-    /// The number of its records, read or not.
+    /// Number of records, including unreadable ones.
     fn records(&self) -> u64 {
         self.records.len() as u64 + self.error.as_ref().map_or(0, |(_, records)| *records)
     }
@@ -109,7 +106,7 @@ impl GameRecordEffects {
 }
 
 impl GameConverter<'_> {
-    /// Writes the games in a unit, whose first record has this index; returns the number of its records.
+    /// Writes the games of a unit and returns the number of its records.
     fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let games = self.read(unit);
         let records =
@@ -145,13 +142,13 @@ impl GameConverter<'_> {
             .collect()
     }
 
-    /// Those of these records that are wanted.
+    /// The part of `records` that is wanted.
     fn wanted(&self, records: Range<u64>) -> Range<u64> {
         let within = |index: u64| index.clamp(records.start, records.end);
         within(self.block.wanted.start)..within(self.block.wanted.end)
     }
 
-    /// Whether a unit with these games and records leaves as it came.
+    /// Whether a unit is copied instead of written anew.
     fn is_copied(&self, games: &[Result<ReadGame, RecordError>], records: Range<u64>) -> bool {
         let is_whole =
             |game: &Result<ReadGame, _>| game.as_ref().is_ok_and(|read| read.error.is_none());
@@ -164,7 +161,7 @@ impl GameConverter<'_> {
             && games.iter().all(is_taken)
     }
 
-    /// Writes a unit as it came, in the encoding of the output. Only what has to be written anew can lose something.
+    /// Copies a unit in the encoding of the output. Nothing is lost unless its notation changes.
     fn copy(
         &mut self,
         unit: &RawUnit<'_>,
@@ -195,7 +192,7 @@ impl GameConverter<'_> {
         Ok(())
     }
 
-    /// What a game lost that was written with its unit. Text that was transcoded keeps what nobody understands.
+    /// What a game lost when its unit was copied. Transcoded text keeps lines that were not understood.
     fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
         let loss = InfoLoss::of(game, self.to, self.plan.write_options());
         if loss.lines == 0 && loss.counts.headers == 0 {
@@ -214,7 +211,7 @@ impl GameConverter<'_> {
         }
     }
 
-    /// Writes a game whose first record has this index; returns the number of its records.
+    /// Writes a game and returns the number of its records.
     fn take_game(&mut self, read: &ReadGame, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
@@ -231,14 +228,14 @@ impl GameConverter<'_> {
         read.records()
     }
 
-    /// The condition that a position by itself fails where games are written by their moves. It is no reason to stop:
-    /// archives have games that ended before the first move.
+    /// The condition for a position without moves, if the output holds games by their moves. It is no error unless
+    /// `strict` is set, because archives contain games that ended before the first move.
     fn lacks_move(&self, game: &Game) -> Option<Condition> {
         let has_place = !game.is_position || self.to.holds_positions();
         (!has_place && !self.plan.settings.strict).then_some(Condition::NoMove)
     }
 
-    /// Writes those of a game's moves that are wanted; the records that a fault is about, with it.
+    /// Writes the wanted moves of a game. An error comes with the records that it is about.
     fn write(
         &mut self,
         read: &ReadGame,
@@ -280,7 +277,7 @@ impl GameConverter<'_> {
         Ok(())
     }
 
-    /// Counts the records of a game that is not taken.
+    /// Counts the records of a filtered game.
     fn leave_out(&mut self, condition: Condition, records: u64) {
         let counts = &mut self.processed.counts;
         counts.input += records;
@@ -289,7 +286,7 @@ impl GameConverter<'_> {
         }
     }
 
-    /// Counts a record that was written.
+    /// Counts a written record.
     fn count(&mut self, warnings: Warnings, written: FieldChanges) {
         self.processed.counts.input += 1;
         self.processed.counts.count_disposition(Disposition::Kept);

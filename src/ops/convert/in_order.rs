@@ -11,13 +11,13 @@ use crate::records::position_set::PositionSet;
 use crate::records::processing::ProcessedBlock;
 use crate::records::stream::Stream;
 
-/// What was met so far.
+/// State that is carried from block to block.
 pub(super) struct InOrder<'a> {
     plan: &'a ConvertPlan,
-    /// The positions, if they are to be compared.
+    /// Positions so far; None without deduplication.
     met: Option<PositionSet>,
     joiner: GameJoiner,
-    /// The records of a game that may go on.
+    /// Records of the open game.
     group: Vec<GroupedRecord>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> InOrder<'a> {
         Self { plan, met, joiner: GameJoiner::default(), group: Vec::new() }
     }
 
-    /// Decides about what a block leaves open, and puts what is whole by then before what it has written.
+    /// Decides what a block left open. Games that it completes go before its own output.
     pub(super) fn take(
         &mut self,
         processed: &mut ProcessedBlock,
@@ -58,13 +58,13 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// What is still open when all blocks came.
+    /// Writes what is open after the last block.
     pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         self.close_group(processed)?;
         self.joiner.close(self.plan, processed)
     }
 
-    /// Whether a position was not met before, where that is asked.
+    /// Whether a position is new; always true without deduplication.
     fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, Error> {
         match (&mut self.met, position) {
             (Some(met), Some(position)) => Ok(met.insert(position)?),
@@ -72,7 +72,7 @@ impl<'a> InOrder<'a> {
         }
     }
 
-    /// Takes the records out of a block whose positions were met before, in this block or an earlier one.
+    /// Removes records whose position occurred before, in this block or an earlier one.
     fn keep_first(
         &mut self,
         processed: &mut ProcessedBlock,
@@ -95,7 +95,7 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Puts a move where it belongs, unless its position was met before.
+    /// Adds a move to its game, unless its position occurred before.
     fn take_move(
         &mut self,
         candidate: Candidate<GameMove>,
@@ -123,8 +123,8 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Takes a game or leaves it out, now that its length is known: it is the number of the last move, or how many
-    /// records there are where they have no numbers.
+    /// Applies the filters on game length to the open game. Its length is the ply of the last record, or the number of
+    /// records if there are no plies.
     fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         let group = std::mem::take(&mut self.group);
         let Some(last) = group.last() else { return Ok(()) };

@@ -16,20 +16,20 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 
-/// No game is longer; formats count moves in 16 bits.
+/// Longest game, because formats count moves in 16 bits.
 pub(super) const MAX_MOVES: usize = u16::MAX as usize;
 
-/// A record on its way into a game.
+/// A record that becomes part of a game.
 pub(super) struct GameMove {
-    /// The game of this move alone, or the position if the record has no move.
+    /// A game of this move alone, or of no move if the record has none.
     game: Game,
     warnings: Warnings,
     changes: MoveChanges,
-    /// The record, to compare with what follows from the one before.
+    /// Compared with the continuation of the record before.
     record: Record,
 }
 
-/// Where a record stands.
+/// Location of a record in the input.
 #[derive(Clone, Copy)]
 struct Place {
     part: usize,
@@ -39,7 +39,6 @@ struct Place {
 }
 
 impl Place {
-    /// Why the record that stands here cannot be written.
     fn bad(self, plan: &ConvertPlan, error: &RecordError) -> BadRecord {
         let Self { part, index, offset, bytes } = self;
         BadRecord {
@@ -55,7 +54,6 @@ impl Place {
 }
 
 impl GameMove {
-    /// The record with this content.
     pub(super) fn new(
         plan: &ConvertPlan,
         block: &Block,
@@ -76,35 +74,34 @@ impl GameMove {
         Ok(Self { game, warnings, changes, record: content })
     }
 
-    /// Counts the record; the fields that it loses show in its game.
+    /// Counts the record. Its lost fields are counted with the game.
     pub(super) fn count(&self, processed: &mut ProcessedBlock) {
         RecordEffects::count_joined(self.warnings, processed);
     }
 
-    /// What it loses and gains, as far as that is known of it alone.
+    /// Changed fields, as far as the record alone determines them.
     pub(super) const fn changes(&self) -> FieldChanges {
         self.changes.changes
     }
 }
 
-/// Records that follow from each other.
+/// Records that continue each other.
 pub(super) struct JoinedGame {
     game: Game,
     moves: Vec<MoveChanges>,
-    /// The first record, to compare with what follows from the one before.
+    /// The first record, compared with the continuation of the game before.
     first: Record,
-    /// What may follow the last one.
+    /// What may follow the last record; None if nothing may.
     next: Option<Continuation>,
 }
 
-/// What there is to say about a move when its game is whole.
+/// What is counted for a move once its game is complete.
 struct MoveChanges {
     place: Place,
-    /// What it loses and gains in whatever game it is put.
+    /// Changed fields that do not depend on the game.
     changes: FieldChanges,
-    /// What the record says of the length of its game.
+    /// Game length stored in the record.
     end_ply: Option<u16>,
-    /// Whether the record has a move number.
     has_ply: bool,
 }
 
@@ -116,21 +113,20 @@ impl JoinedGame {
         Self { game, moves: vec![changes], first: record, next }
     }
 
-    /// Whether another goes on where this ends, and there is room for its moves. A position by itself goes on nowhere.
+    /// Whether `other` continues this game and its moves fit. A position without moves continues nothing.
     fn is_followed_by(&self, other: &Self) -> bool {
         !other.game.is_position
             && self.moves.len() + other.moves.len() <= MAX_MOVES
             && self.next.as_ref().is_some_and(|next| next.is(&other.first))
     }
 
-    /// Adds what goes on here.
     fn append(&mut self, other: Self) {
         self.game.moves.extend(other.game.moves);
         self.moves.extend(other.moves);
         self.next = other.next;
     }
 
-    /// What is lost of one of its moves.
+    /// Fields lost by a move of the game.
     fn lost(&self, to: Format, of_game: Fields, played: &MoveChanges) -> Fields {
         let last = self.game.end_ply();
         let said = [
@@ -143,7 +139,7 @@ impl JoinedGame {
         played.changes.lost.union(of_game.intersection(to.fields()))
     }
 
-    /// Writes the game and counts what its records lose and gain.
+    /// Writes the game and counts the changed fields of its records.
     fn write(&self, plan: &ConvertPlan, processed: &mut ProcessedBlock) -> Result<(), BadRecord> {
         let to = plan.game_format();
         let of_game = to.lost_of_game(&self.game.start, self.game.result, self.game.ending);
@@ -165,17 +161,16 @@ impl JoinedGame {
     }
 }
 
-/// The games of a block that may begin before it or go on behind it.
+/// The first and last game of a block, which may extend beyond it.
 #[derive(Default)]
 pub(super) struct BlockGames {
-    /// The first one.
     first: Option<JoinedGame>,
-    /// The last one, if it is another.
+    /// None if the block has only one game.
     last: Option<JoinedGame>,
 }
 
 impl BlockGames {
-    /// Puts the records of a block together and writes the games that stand wholly in it.
+    /// Joins the records of a block and writes the games that lie entirely in it.
     pub(super) fn join(
         plan: &ConvertPlan,
         moves: impl Iterator<Item = GameMove>,
@@ -202,14 +197,14 @@ impl BlockGames {
     }
 }
 
-/// Puts games together that go on in each other.
+/// Joins games that continue each other.
 #[derive(Default)]
 pub(super) struct GameJoiner {
     open: Option<JoinedGame>,
 }
 
 impl GameJoiner {
-    /// Takes the next game, or a piece of the one before; returns the one before if it is whole.
+    /// Appends a game to the open one if it continues it. Otherwise opens it and returns the completed one.
     fn push(&mut self, next: JoinedGame) -> Option<JoinedGame> {
         match &mut self.open {
             Some(open) if open.is_followed_by(&next) => {
@@ -220,7 +215,7 @@ impl GameJoiner {
         }
     }
 
-    /// Takes what a block holds, in the order of the input, and puts what is whole before what the block has written.
+    /// Takes the games of a block, in input order. Games that it completes go before its own output.
     pub(super) fn take_block(
         &mut self,
         plan: &ConvertPlan,
@@ -240,7 +235,7 @@ impl GameJoiner {
         Ok(())
     }
 
-    /// Takes the next record, in the order of the input.
+    /// Takes the next record in input order.
     pub(super) fn take_move(
         &mut self,
         plan: &ConvertPlan,
@@ -253,7 +248,7 @@ impl GameJoiner {
         }
     }
 
-    /// Writes what is open: nothing goes on there.
+    /// Writes the open game.
     pub(super) fn close(
         &mut self,
         plan: &ConvertPlan,
@@ -265,7 +260,7 @@ impl GameJoiner {
         }
     }
 
-    /// The same, before what a block has written.
+    /// Writes the open game before the output of the block.
     pub(super) fn close_before(
         &mut self,
         plan: &ConvertPlan,

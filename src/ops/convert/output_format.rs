@@ -39,7 +39,7 @@ impl OutputFormat {
         }
     }
 
-    /// The format of the games, if it writes such.
+    /// The format, if it holds games.
     pub(super) fn games(self) -> Option<Format> {
         self.records().filter(|format| format.holds_games())
     }
@@ -49,7 +49,7 @@ impl OutputFormat {
         self.records().is_some_and(|to| to.takes_units_of(from))
     }
 
-    /// The same in this encoding, if one is asked for.
+    /// With another text encoding; unchanged for None.
     pub(super) fn encoded(self, encoding: Option<TextEncoding>) -> Result<Self, Error> {
         let Some(encoding) = encoding else { return Ok(self) };
         let encoded = match self {

@@ -17,9 +17,8 @@ use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream,
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
-use crate::records::opening;
 use crate::records::opening::{
-    Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
+    self, Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
 };
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
@@ -210,7 +209,6 @@ impl ConvertPlan {
 }
 
 impl ConvertPlan {
-    /// How records of this format are written.
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
             Route::Mirror
@@ -221,12 +219,12 @@ impl ConvertPlan {
         }
     }
 
-    /// Whether games are to be written in a version of their format.
+    /// Whether games are written in a requested version of their format.
     const fn asks_version(&self) -> bool {
         self.settings.csa_version.is_some()
     }
 
-    /// Whether the content of records is read that take this route.
+    /// Whether records on this route are decoded.
     pub(super) fn reads_content(&self, route: Route) -> bool {
         route == Route::Mirror || self.asks_rules() || self.makes_games()
     }
@@ -236,42 +234,40 @@ impl ConvertPlan {
         self.to.games().is_some()
     }
 
-    /// Whether single records are put together to games.
+    /// Whether consecutive records are joined into games.
     pub(super) fn joins_games(&self) -> bool {
         self.makes_games() && self.settings.make_games == MakeGames::Joined
     }
 
-    /// How games are written where their format leaves a choice.
     pub(super) fn write_options(&self) -> WriteOptions {
         WriteOptions { csa_version: self.settings.csa_version.unwrap_or_default() }
     }
 
-    /// Whether the games of records of this format are told by what follows from what, as something is asked of them
-    /// that the records do not say.
+    /// Whether records must be grouped into games, because a filter needs the game length and records do not store it.
     pub(super) fn groups_games(&self, from: Format) -> bool {
         self.settings.filters.ask_game_plies() && can_be_grouped(from)
     }
 
-    /// The filters of records of this format. In games moves stay that are not to be trained on: without them the game
-    /// would be another.
+    /// Filters for records of this format. Joined games keep moves that are not for training, because without them the
+    /// game would be another.
     pub(super) fn filters(&self, from: Format) -> RecordFilters {
         let filters = self.settings.filters;
         let filters = if can_be_grouped(from) { filters.without_game_plies() } else { filters };
         RecordFilters { keep_untrained: filters.keep_untrained || self.joins_games(), ..filters }
     }
 
-    /// Whether anything is asked that needs the position on a board.
+    /// Whether a filter or check needs a legal position.
     pub(super) fn asks_rules(&self) -> bool {
         self.settings.filters.ask_rules() || self.settings.check == Check::Rules
     }
 
-    /// The format of the games that are written.
+    /// Panics if the output does not hold games.
     pub(super) fn game_format(&self) -> Format {
         self.to.games().expect("games are written only where the output holds them")
     }
 }
 
-/// Whether records of this format do not say how long their game is, but may be put together to games.
+/// Whether records store a move but not the length of their game, so that consecutive records must be grouped.
 fn can_be_grouped(format: Format) -> bool {
     let fields = format.fields();
     format.has_single_records()

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use super::arrays;
 use super::joining::{BlockGames, GameMove};
 use super::output_format::OutputFormat;
 use super::plan::{Check, ConvertPlan};
-use super::strict::{RecordEffects, Route};
-use super::{arrays, strict};
+use super::strict::{self, RecordEffects, Route};
 use crate::format::{
     DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
@@ -20,47 +20,44 @@ use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
-/// What a worker leaves to be decided when the blocks come in order.
+/// What remains to be decided in input order.
 pub(super) enum BlockFindings {
-    /// Records that were written, unless an equal position came before.
+    /// Written records, removed if their position occurred before.
     Candidates(Vec<Candidate>),
-    /// Games that may begin before the block or go on behind it.
+    /// Games that may extend beyond the block.
     Games(Box<BlockGames>),
-    /// Moves of games, unless an equal position came before.
+    /// Moves of games, left out if their position occurred before.
     Moves(Vec<Candidate<GameMove>>),
-    /// Records whose games are to be known before anything is decided.
+    /// Records whose game must be complete before they are filtered.
     Grouped(Vec<GroupedRecord>),
 }
 
-/// A record that is written unless an equal position came before it.
+/// A record that is written unless its position occurred before.
 pub(super) struct Candidate<T = RecordEffects> {
-    /// Where positions are compared.
+    /// None without deduplication.
     pub(super) position: Option<PositionKey>,
-    /// What is then to be counted, or the move that it is in a game.
+    /// The effects to count, or the move of a game.
     pub(super) written: T,
 }
 
 /// A record of a game that may be left out as a whole.
 pub(super) struct GroupedRecord {
     pub(super) content: Record,
-    /// Where positions are compared.
+    /// None without deduplication, or if the record is filtered.
     pub(super) position: Option<PositionKey>,
     pub(super) decision: Decision,
-    /// What is written of it, unless it is a move.
+    /// The encoded record; empty for moves and filtered records.
     pub(super) bytes: Vec<u8>,
 }
 
-/// What becomes of a record, as far as it alone decides.
+/// Decision about a record by itself.
 pub(super) enum Decision {
-    /// It is left out.
     Filtered(Condition),
-    /// Its bytes are written.
     Written(RecordEffects),
-    /// It is a move of a game.
     Move(Box<GameMove>),
 }
 
-/// Sorts a block of records; `None` if `cancel` was set meanwhile.
+/// None if cancelled.
 pub(super) fn convert_block(
     plan: &ConvertPlan,
     block: &Block,
@@ -86,17 +83,15 @@ pub(super) fn convert_block(
     Some((processed, found))
 }
 
-/// Where the records of a block are converted.
 struct RecordConverter<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
-    /// What is asked of the fields of its records, if anything is.
+    /// None if no filter applies to fields of this format.
     filters: Option<RecordFilters>,
     route: Route,
     reads_content: bool,
-    /// Whether the records become moves of games.
     makes_games: bool,
-    /// Whether games are to be known before anything is decided.
+    /// Whether games must be complete before records are filtered.
     groups_games: bool,
     lookahead: Lookahead,
     candidates: Vec<Candidate>,
@@ -152,7 +147,7 @@ impl<'a> RecordConverter<'a> {
         Ok(())
     }
 
-    /// Keeps what has been decided about a record until its game is known.
+    /// Keeps the decision about a record until its game is complete.
     fn group(&mut self, item: &NumberedRecord<'_>) -> Result<(), RecordError> {
         let content = item.record.record()?;
         let mut bytes = Vec::new();
@@ -165,7 +160,7 @@ impl<'a> RecordConverter<'a> {
         Ok(())
     }
 
-    /// Where equal positions are to be written once.
+    /// None without deduplication.
     fn compared_position(
         &self,
         item: &NumberedRecord<'_>,
@@ -174,7 +169,7 @@ impl<'a> RecordConverter<'a> {
         compares.then(|| item.record.position_key()).transpose()
     }
 
-    /// Decides about a record and appends what is written of it; nothing if it is left out, or cannot be written.
+    /// Decides about a record and appends its output: nothing if it is filtered or cannot be written.
     fn decide(
         &mut self,
         item: &NumberedRecord<'_>,
@@ -221,8 +216,7 @@ impl<'a> RecordConverter<'a> {
         Ok(Decision::Written(effects))
     }
 
-    /// Appends a record, mirrored if there is a mirror of it: what it lost and was given, and fields that it
-    /// leaves out.
+    /// Appends the record, or `mirrored` if given. Returns its changed fields, and array fields that stay empty.
     fn write(
         &mut self,
         item: &NumberedRecord<'_>,
@@ -249,8 +243,7 @@ impl<'a> RecordConverter<'a> {
     }
 }
 
-/// What follows a record, if it begins with one that the filters take: work ahead would be work for nothing
-/// on another.
+/// The bytes behind a record if the next record passes the filters. Otherwise nothing: work ahead would be wasted.
 fn wanted_behind<'a>(
     filters: Option<&RecordFilters>,
     block: &'a Block,
@@ -267,7 +260,7 @@ fn wanted_behind<'a>(
     if is_wanted { rest } else { &[] }
 }
 
-/// What is unusual about a record, as far as it is to be examined, or which condition it fails.
+/// The warnings of a record, or the rule condition that it fails.
 fn examine(
     plan: &ConvertPlan,
     record: &RecordRef<'_>,

@@ -12,7 +12,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::storage::quantity::quantity;
 
-/// Fields that every record of a format loses; of text and games none, as they may lack any field.
+/// Fields that every record of a format loses. None for text and games, which may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
     if from.family().is_none() {
         return Fields::NONE;
@@ -29,7 +29,7 @@ const BESIDE_FIELDS: [(Warning, &str); 5] = [
     (Warning::LinesSkipped, "lines that were not understood"),
 ];
 
-/// Judges what was counted about a record that was written.
+/// Fails if a written record lost anything.
 pub(super) fn check(
     record: &RecordRef<'_>,
     route: Route,
@@ -49,7 +49,6 @@ pub(super) fn check(
     lost(&names.collect::<Vec<_>>())
 }
 
-/// Judges the fields that a record of a game lost.
 pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
     lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
 }
@@ -57,20 +56,19 @@ pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
 /// What a game lost besides fields of its records.
 #[derive(Clone, Copy, Default)]
 pub(super) struct InfoLoss {
-    /// Names, comments and the like.
+    /// Headers, comments and the like.
     pub(super) counts: InfoCounts,
     /// Lines that were not understood.
     pub(super) lines: u32,
 }
 
 impl InfoLoss {
-    /// That of a game that is written anew.
+    /// The loss if the game is written anew.
     pub(super) fn of(game: &Game, to: Format, options: WriteOptions) -> Self {
         Self { counts: to.lost_info_with(game, options), lines: game.info.skipped_lines }
     }
 }
 
-/// Judges what a game lost besides fields of its records.
 pub(super) fn check_info(loss: InfoLoss) -> Result<(), RecordError> {
     let InfoLoss { counts, lines } = loss;
     let lines =
@@ -86,17 +84,16 @@ fn lost(names: &[&str]) -> Result<(), RecordError> {
     if names.is_empty() { Ok(()) } else { Err(RecordError::Loss { what: names.join(", ") }) }
 }
 
-/// What there is to count about a record that is written.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordEffects {
     pub(crate) warnings: Warnings,
     pub(crate) written: FieldChanges,
-    /// Fields of arrays that stay empty.
+    /// Array fields that stay empty.
     pub(crate) missing: Fields,
 }
 
 impl RecordEffects {
-    /// Counts a record that is written with the game that it is put into; the fields that it loses show there.
+    /// Counts a record that becomes part of a game. Its lost fields are counted with the game.
     pub(crate) fn count_joined(warnings: Warnings, processed: &mut ProcessedBlock) {
         processed.count_warnings(warnings);
         processed.counts.count_disposition(Disposition::Kept);
@@ -111,14 +108,13 @@ impl RecordEffects {
     }
 }
 
-/// How records of one format become records of the output.
+/// How records are converted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Route {
-    /// Their bytes are copied, if they can be read.
+    /// Bytes are copied if they can be read.
     Copy,
-    /// From bytes to bytes: [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way
-    /// that there is between the two formats.
+    /// [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way between the two formats.
     Transcode,
-    /// Their content is mirrored and written anew.
+    /// The decoded record is mirrored and encoded.
     Mirror,
 }

@@ -65,8 +65,8 @@ impl fmt::Display for RecordRange {
     }
 }
 
-/// The numbers of a sample, ascending: those with the smallest keys, as
-/// [`ops::rearrange::sample`](crate::ops::rearrange::sample) takes them.
+/// Numbers of the sampled records, ascending: those with the smallest keys, as in
+/// [`ops::rearrange::sample`](crate::ops::rearrange::sample).
 pub(super) fn sampled(records: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut smallest = BinaryHeap::new();
     for number in 0..records {

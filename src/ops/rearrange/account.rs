@@ -18,13 +18,13 @@ use crate::records::sink::FinishedOutputs;
 use crate::records::source::PartRead;
 use crate::storage::platform;
 
-/// An operation that is done but for its account.
+/// A completed operation without its manifest.
 pub(super) struct FinishedOperation {
     pub(super) command: &'static str,
-    /// The settings that are its own.
+    /// Settings specific to the command.
     pub(super) settings: Vec<(&'static str, Value)>,
     pub(super) counts: Counts,
-    /// Of records with the mean of their copies, if there may be any.
+    /// None unless records were averaged.
     pub(super) averaged: Option<AverageCounts>,
     pub(super) parts_read: Vec<PartRead>,
     pub(super) finished: FinishedOutputs,
@@ -32,7 +32,7 @@ pub(super) struct FinishedOperation {
 }
 
 impl FinishedOperation {
-    /// Gives the outputs their names if the sums are right, the manifest last.
+    /// Checks the counts and moves the outputs to their final names, the manifest last.
     pub(super) fn commit(
         self,
         plan: &RearrangePlan,

@@ -1,11 +1,9 @@
 //! Copies of items of one length: where that is the length of a packed record, the compiler knows it, and a
 //! copy is a few instructions and no call.
 
-/// Copies of items of one length.
 trait Copying {
     fn copy<const LEN: usize>(&mut self);
 
-    /// The same of items of any length.
     fn copy_any(&mut self, len: usize);
 }
 
@@ -21,7 +19,7 @@ fn copy_items(len: usize, copying: &mut impl Copying) {
     }
 }
 
-/// Copies each of the items that stand in a row to its place.
+/// Copies item `i` of `from` to place `places[i]` of `to`.
 pub(super) fn scatter(from: &[u8], len: usize, places: &[u32], to: &mut [u8]) {
     copy_items(len, &mut Scatter { from, places, to });
 }
@@ -49,7 +47,7 @@ impl Copying for Scatter<'_> {
     }
 }
 
-/// Items from these places in a row.
+/// Returns the items of `from` at `places`, in that order.
 pub(super) fn gather(from: &[u8], len: usize, places: &[u32]) -> Vec<u8> {
     let mut to = Vec::with_capacity(places.len() * len);
     copy_items(len, &mut Gather { from, places, to: &mut to });

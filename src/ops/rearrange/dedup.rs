@@ -55,7 +55,6 @@ pub struct DedupSettings {
 }
 
 impl DedupSettings {
-    /// What is kept of a record while records are compared.
     const fn compared_bytes(self) -> usize {
         if self.average { SUMMED_BYTES } else { COMPARED_BYTES }
     }
@@ -137,7 +136,7 @@ pub fn dedup(
         .commit(plan, control.progress)
 }
 
-/// Lays the records of references into the partitions, before all others. What they are, for the account.
+/// Adds the records of the references to the partitions, before all others. Returns their entries for the manifest.
 fn read_references(
     plan: &RearrangePlan,
     settings: DedupSettings,
@@ -173,9 +172,7 @@ fn read_references(
 
 /// Numbers of records that are not written.
 struct OmittedNumbers {
-    /// They cannot be read.
     bad: RecordNumbers,
-    /// They say what an earlier one said.
     repeated: RecordNumbers,
 }
 
@@ -192,7 +189,7 @@ impl OmittedNumbers {
     }
 }
 
-/// Checks that the inputs have what is to be compared, and can be read twice.
+/// Checks that the inputs have the compared fields and can be read twice.
 fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
     let (format, key) = (plan.format(), settings.key);
     if settings.average {
@@ -222,7 +219,7 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
     plan.check_twice("records are compared in one reading and written in another")
 }
 
-/// Checks that equal records may say different things, and their format has a place for what they say together.
+/// Checks that equal records may differ in their labels, and that the format stores evaluations.
 fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), Error> {
     let format = plan.format();
     if format.has_single_records() && matches!(key, DedupKey::Content | DedupKey::Bytes) {
@@ -271,8 +268,8 @@ fn repeated(partition: &SortedPartition) -> ComparedPartition {
     ComparedPartition { items: items.keys.len() as u64, repeated, ..Default::default() }
 }
 
-/// Reads everything again and writes what is not left out; how many repeated records were, and for how many others the
-/// ones that were written stand.
+/// Reads the inputs again and writes the remaining records. Returns the number of repeated records and the counts of
+/// averaged ones.
 fn write(
     plan: &RearrangePlan,
     omitted: OmittedNumbers,

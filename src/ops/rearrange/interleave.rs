@@ -26,16 +26,15 @@ use crate::storage::caught_panic::CaughtPanic;
 use crate::storage::quantity::quantity;
 use crate::storage::value_error::ParseValueError;
 
-/// The most and the fewest records that are read at a time of each input, as memory allows.
+/// Fewest and most records per block, as memory allows.
 const BLOCK_RECORDS: RangeInclusive<u64> = 1 << 6..=1 << 12;
 
-/// Blocks of each input that are read ahead.
+/// Blocks read ahead of each input.
 const BLOCKS_AHEAD: usize = 2;
 
-/// Memory for a record of each input, those that are read ahead and the reader's own included.
+/// Memory per record of a block, including the blocks read ahead and the reader's own buffers.
 const BYTES_A_RECORD: u64 = 1 << 10;
 
-/// Units that are written at a time.
 const WRITTEN_UNITS: usize = 1 << 12;
 
 /// How often each input has its turn, relative to the others.
@@ -84,7 +83,7 @@ impl Until {
     }
 }
 
-/// Checks that the weights go with the inputs, or that the inputs can be counted if there are none.
+/// Checks that each input has a weight or, without weights, that the inputs can be counted.
 fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), Error> {
     let inputs = plan.parts.len();
     match weights {
@@ -164,7 +163,7 @@ pub fn interleave(
 struct Interleaver {
     readers: Vec<InputReader>,
     draws: WeightedDraw,
-    /// Whether weights are the records that are left.
+    /// Whether the weights are the numbers of remaining records.
     are_counted: bool,
     until: Until,
     sinks: Sinks,
@@ -194,7 +193,7 @@ impl Interleaver {
         Ok(())
     }
 
-    /// Lets one of the inputs give a unit; false if that was the end.
+    /// Takes a unit from one of the inputs. Returns false at the end.
     fn take_turn(
         &mut self,
         encoded: &mut EncodedUnits,
@@ -221,11 +220,11 @@ impl Interleaver {
     }
 }
 
-/// One input, read on a thread of its own.
+/// An input, read on its own thread.
 struct InputReader {
     blocks: Prefetch<ReadBlock>,
     units: BlockUnits,
-    /// Number, among these, of the next one.
+    /// Index of the next unit.
     next: usize,
     at_end: bool,
     read: PartRead,
@@ -253,7 +252,7 @@ impl InputReader {
         Ok(Self { blocks, units: BlockUnits::default(), next: 0, at_end: false, read })
     }
 
-    /// Takes the next block in which there is something; false at the end.
+    /// Takes the next block that has units. Returns false at the end of the input.
     fn refill(
         &mut self,
         sinks: &mut Sinks,
@@ -287,7 +286,7 @@ impl InputReader {
         Ok(false)
     }
 
-    /// What was read and not taken is as if it had not been read.
+    /// Removes units that were read but not taken from the counts.
     fn uncount_unused(&mut self, counts: &mut Counts) {
         if self.at_end {
             return;
@@ -303,10 +302,10 @@ impl InputReader {
     }
 }
 
-/// Draws inputs with probabilities that go with their weights.
+/// Draws inputs with probabilities proportional to their weights.
 ///
-/// The weights stand in a tree of sums (Fenwick, Software: Practice and Experience 24, 1994), so that
-/// drawing from a thousand inputs is no slower than mixing needs.
+/// The weights are in a tree of sums (Fenwick, Software: Practice and Experience 24, 1994), so drawing from a thousand
+/// inputs is not the bottleneck.
 struct WeightedDraw {
     sums: Vec<u64>,
     weights: Vec<u64>,
@@ -329,7 +328,7 @@ impl WeightedDraw {
         draws
     }
 
-    /// Changes every sum that holds an input's weight.
+    /// Changes every sum that includes the weight of `input`.
     fn change(&mut self, input: usize, change: impl Fn(u64) -> u64) {
         self.total = change(self.total);
         let mut node = input + 1;
@@ -350,7 +349,7 @@ impl WeightedDraw {
         self.lessen(input, self.weights[input]);
     }
 
-    /// An input, if any has a weight.
+    /// None if all weights are 0.
     fn draw(&mut self) -> Option<usize> {
         if self.total == 0 {
             return None;

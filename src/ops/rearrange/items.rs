@@ -12,22 +12,21 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::EncodedRecords;
 
-/// A unit that is moved as a whole.
+/// A unit that is moved in one piece.
 pub(super) struct WholeUnit<'a> {
-    /// Its bytes, as a unit of the output.
+    /// In the encoding of the output.
     pub(super) bytes: &'a [u8],
-    /// Number over all inputs, from 0, of the first record in it.
+    /// Number of its first record over all inputs, from 0.
     pub(super) number: u64,
-    /// Records in it.
     pub(super) records: u64,
 }
 
-/// Units on their way into an output.
+/// Units to be written.
 #[derive(Debug, Default)]
 pub(super) struct EncodedUnits {
-    /// Each unit as if it were one record.
+    /// Each unit as one record.
     units: EncodedRecords,
-    /// Records of each unit, unless each is one.
+    /// Records of each unit; empty if every unit is one record.
     records: Vec<u64>,
 }
 
@@ -43,7 +42,6 @@ impl EncodedUnits {
         }
     }
 
-    /// Units that stand in a row.
     pub(super) fn push_all(&mut self, units: &BlockUnits, range: Range<usize>) {
         match &units.bounds {
             UnitBounds::Row { len, .. } => {
@@ -56,7 +54,7 @@ impl EncodedUnits {
         }
     }
 
-    /// The units as the records that they hold.
+    /// Counts each unit as the number of records it holds.
     pub(super) fn into_records(self) -> EncodedRecords {
         if self.records.is_empty() {
             return self.units;
@@ -70,7 +68,6 @@ impl EncodedUnits {
     }
 }
 
-/// The units of a block, until it is decided where each of them goes.
 #[derive(Debug, Default)]
 pub(super) struct BlockUnits {
     bytes: Vec<u8>,
@@ -79,9 +76,9 @@ pub(super) struct BlockUnits {
 
 #[derive(Debug)]
 enum UnitBounds {
-    /// Records of one size in a row.
+    /// Fixed-size records.
     Row { len: usize, first_number: u64 },
-    /// Of each unit the end of its bytes, the number of its first record, and how many it has.
+    /// End of the bytes, number of the first record, and number of records of each unit.
     Each(Vec<(usize, u64, u64)>),
 }
 
@@ -92,7 +89,7 @@ impl Default for UnitBounds {
 }
 
 impl BlockUnits {
-    /// Records of one size, the first of which has this number.
+    /// Fixed-size records with consecutive numbers.
     pub(super) fn row(bytes: &[u8], len: usize, first_number: u64) -> Self {
         Self { bytes: bytes.into(), bounds: UnitBounds::Row { len, first_number } }
     }
@@ -126,7 +123,7 @@ impl BlockUnits {
         }
     }
 
-    /// Where the first unit from `from` on stands whose records begin at this number or behind it.
+    /// Index of the first unit at or after `from` whose first record has this number or a higher one.
     pub(super) fn position(&self, from: usize, number: u64) -> usize {
         match &self.bounds {
             UnitBounds::Row { first_number, .. } => {
@@ -141,7 +138,7 @@ impl BlockUnits {
         }
     }
 
-    /// Puts other bytes in the place of those of some units, which ascend. Records of one size keep it.
+    /// Replaces the bytes of some units, in ascending order. Fixed-size records must keep their size.
     pub(super) fn replace(&mut self, replaced: &[(usize, Vec<u8>)]) {
         match &mut self.bounds {
             _ if replaced.is_empty() => {}
@@ -165,7 +162,7 @@ impl BlockUnits {
         }
     }
 
-    /// All but these, which ascend.
+    /// All units except `omitted`, which must be ascending.
     pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
         let UnitBounds::Row { len, .. } = self.bounds else {
             let mut encoded = EncodedUnits::default();
@@ -194,7 +191,7 @@ impl BlockUnits {
     }
 }
 
-/// The records of a block of records of one size, and what becomes of one that is cut off.
+/// Returns the complete records of a block of fixed-size records, and sets aside a truncated last one.
 pub(super) fn process_row<'a>(
     block: &'a Block,
     len: usize,
@@ -220,7 +217,7 @@ pub(super) fn process_row<'a>(
     (processor.processed, row)
 }
 
-/// The units of a block of `file` that are whole, all of them counted as written.
+/// The complete units of a block, all counted as kept.
 pub(super) fn process_units(
     block: &Block,
     to: Format,
@@ -236,8 +233,7 @@ pub(super) fn process_units(
     (processed, units)
 }
 
-/// Shows `each` the units of a block of `file` that are whole, in order, as units of the output's format, and counts
-/// them as written.
+/// Calls `each` with the complete units of a block, in order and in the output's format, and counts them as kept.
 pub(super) fn process_items(
     block: &Block,
     to: Format,
@@ -262,7 +258,7 @@ pub(super) fn process_items(
     processor.processed
 }
 
-/// The units of a block with the numbers, over all inputs, of their records.
+/// Units with the numbers of their records over all inputs.
 fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
     block.units().scan(block.first_number, move |next, unit| {
         let first = *next;
@@ -273,12 +269,11 @@ fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
 
 struct UnitProcessor<'a> {
     block: &'a Block,
-    /// The format of the output.
     to: Format,
     file: &'a str,
     on_error: BadPolicy,
     processed: ProcessedBlock,
-    /// A unit that is not written as it stands.
+    /// Buffer for a unit that is not written as is.
     written: Vec<u8>,
 }
 
@@ -326,7 +321,7 @@ impl UnitProcessor<'_> {
         }
     }
 
-    /// Whether it is no piece of a longer unit, no record that is cut off, and no empty line.
+    /// False for a piece of a longer unit, a truncated record or an empty line.
     fn is_whole(&self, unit: &RawUnit<'_>) -> bool {
         let format = self.block.format;
         match format.record_len() {
@@ -337,8 +332,7 @@ impl UnitProcessor<'_> {
         }
     }
 
-    /// Whether a unit lacks its end, so that it would take in what it is put before. Only the last one of a
-    /// file can.
+    /// Whether a unit lacks its end, so that it would merge with the unit after it. Only the last unit of a file can.
     fn is_cut_off(&self, unit: &RawUnit<'_>) -> bool {
         self.block.behind(unit).is_empty()
             && matches!(self.block.records_in(unit).next(), Some(Err(_)))

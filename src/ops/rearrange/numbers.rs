@@ -7,32 +7,32 @@ use super::partitions::{MemoryShare, Partition, PartitionReader, PartitionWriter
 use super::plan::Resources;
 use crate::error::Error;
 
-/// Numbers while they are gathered, each with a value of so many bytes.
+/// Collects distinct record numbers, each with a value of `LEN` bytes.
 pub(super) struct NumberedValues<const LEN: usize> {
     partitions: PartitionWriter,
-    /// How far a number goes to the left to begin at the first bit.
+    /// Left shift that moves the highest bit of a number to the highest bit of a key.
     shift: u32,
 }
 
-/// Numbers by themselves.
+/// Numbers without values.
 pub(super) type RecordNumbers = NumberedValues<0>;
 
 impl NumberedValues<0> {
-    /// Adds numbers in any order, none of which is there.
+    /// Adds new numbers in any order.
     pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), Error> {
         self.add_values(numbers.iter().map(|&number| (number, [])))
     }
 }
 
 impl<const LEN: usize> NumberedValues<LEN> {
-    /// For numbers below `end`.
+    /// All numbers must be below `end`.
     pub(super) fn new(resources: &Resources, end: u64, share: MemoryShare) -> Self {
         let shift = end.leading_zeros().min(u64::BITS - 1);
         let partitions = PartitionWriter::new(resources, Some(LEN), share);
         Self { partitions, shift }
     }
 
-    /// Adds numbers with their values in any order, none of which is there.
+    /// Adds new numbers with their values in any order.
     pub(super) fn add_values(
         &mut self,
         values: impl Iterator<Item = (u64, [u8; LEN])>,
@@ -47,14 +47,12 @@ impl<const LEN: usize> NumberedValues<LEN> {
         self.partitions.add(PartitionedItems::new(&items, Some(LEN), 0))
     }
 
-    /// All of them.
     pub(super) fn ascending(self) -> Result<AscendingValues<LEN>, Error> {
         let (partitions, shift) = (self.partitions.seal()?.partitions(), self.shift);
         Ok(AscendingValues { partitions, shift, current: Vec::new().into_iter() })
     }
 }
 
-/// Numbers in ascending order, with their values.
 pub(super) struct AscendingValues<const LEN: usize> {
     partitions: PartitionReader,
     shift: u32,
@@ -62,14 +60,14 @@ pub(super) struct AscendingValues<const LEN: usize> {
 }
 
 impl AscendingValues<0> {
-    /// The first of them from a number on, which is not smaller than any that was asked for before.
+    /// The first number that is not below `number`. `number` must not decrease from call to call.
     pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, Error> {
         Ok(self.value_from(number)?.map(|(number, [])| number))
     }
 }
 
 impl<const LEN: usize> AscendingValues<LEN> {
-    /// The first of them from a number on, which is not smaller than any that was asked for before, and its value.
+    /// The first number that is not below `number`, and its value. `number` must not decrease from call to call.
     pub(super) fn value_from(&mut self, number: u64) -> Result<Option<(u64, [u8; LEN])>, Error> {
         loop {
             match self.current.as_slice().first() {

@@ -7,36 +7,33 @@ use super::copying::scatter;
 /// Bits of a key that choose the partition.
 pub(super) const PARTITION_BITS: u32 = 8;
 
-/// Buckets of one level.
+/// Partitions of one level.
 pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
 
-/// Bits of a key that count: items that agree in them stay in the order in which they came.
+/// Significant bits of a key. Items that agree in them keep their input order.
 pub(super) const KEY_BITS: u32 = 48;
 
 const KEY_MASK: u64 = !0 << (u64::BITS - KEY_BITS);
 
-/// The bits of a key that count.
 pub(super) const fn significant_bits(key: u64) -> u64 {
     key & KEY_MASK
 }
 
-/// What is left of a word for the number of an item in its partition.
+/// Bits of a sort word that hold the number of an item in its partition.
 pub(super) const NUMBER_MASK: u64 = (1 << (u64::BITS - KEY_BITS + PARTITION_BITS)) - 1;
 
-/// Items with their keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyedItems {
     pub(super) keys: Vec<u64>,
-    /// Their lengths, unless all have the same.
+    /// Empty if all items have the same length.
     pub(super) lens: Vec<u32>,
     pub(super) bytes: Vec<u8>,
 }
 
-/// The length of the items, if all have the same.
+/// Length of every item in bytes; None if it varies.
 pub(super) type ItemLen = Option<usize>;
 
 impl KeyedItems {
-    /// Takes all items out.
     pub(super) fn clear(&mut self) {
         self.keys.clear();
         self.lens.clear();
@@ -56,7 +53,6 @@ impl KeyedItems {
         size_of_val(&*self.keys) + size_of_val(&*self.lens) + self.bytes.len()
     }
 
-    /// Where each item begins, and where the last one ends.
     pub(super) fn starts(&self, len: ItemLen) -> ItemOffsets {
         if let Some(len) = len {
             return ItemOffsets::Computed(len);
@@ -69,9 +65,8 @@ impl KeyedItems {
     }
 }
 
-/// Where items begin in their bytes.
 pub(super) enum ItemOffsets {
-    /// All have this length.
+    /// All items have this length.
     Computed(usize),
     Listed(Vec<usize>),
 }
@@ -89,14 +84,14 @@ impl ItemOffsets {
 /// Items grouped by partition, in input order within each partition.
 pub(super) struct PartitionedItems {
     items: KeyedItems,
-    /// Number of the first item of each partition, then that of all.
+    /// Index of the first item of each partition, then the total.
     firsts: Vec<u32>,
-    /// Where its bytes begin, then the number of all bytes.
+    /// Offset of the first byte of each partition, then the total.
     starts: Vec<u32>,
 }
 
 impl PartitionedItems {
-    /// Lays out items of no more than 4 GiB by the bits of their keys that choose partitions on a level.
+    /// Partitions items of at most 4 GiB by the key bits of a level.
     pub(super) fn new(items: &KeyedItems, len: ItemLen, level: u32) -> Self {
         if let Some(len) = len {
             return Self::row(&items.keys, &items.bytes, len, level);
@@ -128,7 +123,7 @@ impl PartitionedItems {
         Self { items: partitioned, firsts, starts }
     }
 
-    /// The same of items of one length.
+    /// [`Self::new`] for items of one length.
     pub(super) fn row(keys: &[u64], bytes: &[u8], len: usize, level: u32) -> Self {
         let mut firsts = vec![0_u32; PARTITIONS + 1];
         for &key in keys {
@@ -160,7 +155,7 @@ impl PartitionedItems {
         (self.items.size() + size_of_val(&*self.firsts) + size_of_val(&*self.starts)) as u64
     }
 
-    /// The keys, lengths and bytes of a partition.
+    /// Keys, lengths and bytes of a partition.
     pub(super) fn partition(&self, partition: usize) -> (&[u64], &[u32], &[u8]) {
         let items = self.firsts[partition] as usize..self.firsts[partition + 1] as usize;
         let bytes = self.starts[partition] as usize..self.starts[partition + 1] as usize;
@@ -174,7 +169,7 @@ fn partition(key: u64, level: u32) -> usize {
     (key << (level * PARTITION_BITS) >> (u64::BITS - PARTITION_BITS)) as usize
 }
 
-/// Counts that stand one place behind become the sums of all before.
+/// Turns counts into inclusive prefix sums.
 fn add_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {

@@ -13,21 +13,21 @@ use super::plan::Resources;
 use super::spill::Spill;
 use crate::error::Error;
 
-/// The share of the user's memory, in eighths, that items may take before they are written to disk. The
-/// rest is for blocks and partitions under way.
+/// Share of the user's memory, in eighths, that items may take before they are written to disk. The rest is for blocks
+/// and partitions in flight.
 #[derive(Clone, Copy)]
 pub(super) struct MemoryShare(u64);
 
 impl MemoryShare {
-    /// Where there is one store.
+    /// For the only store.
     pub(super) const ALL: Self = Self(7);
-    /// Where there are several: the first one.
+    /// For the first of several stores.
     pub(super) const MOST: Self = Self(4);
-    /// The second one.
+    /// For the second store.
     pub(super) const REST: Self = Self(2);
-    /// A third one.
+    /// For every further store.
     pub(super) const LAST: Self = Self(1);
-    /// For a partition that is laid into partitions again, while others are under way.
+    /// For repartitioning while other partitions are in flight.
     const REPARTITION: Self = Self(1);
 
     const fn of(self, bytes: u64) -> u64 {
@@ -35,34 +35,31 @@ impl MemoryShare {
     }
 }
 
-/// A partition that takes no more than this is put in order, however little memory there is.
+/// A partition up to this size is sorted in memory, however little memory there is.
 const SMALL_PARTITION_BYTES: u64 = 1 << 16;
 
-/// What is written together can be read together and laid into partitions again, where places have 32 bits.
+/// Limit of one write. Its items are read and repartitioned together, with 32-bit offsets.
 const MAX_WRITTEN_BYTES: u64 = 1 << 30;
 
-/// Nor is it more than this part of the memory.
+/// One write is at most this fraction of the memory.
 const MAX_WRITTEN_SHARE: u64 = 8;
 
-/// A partition in memory takes its size, about as much again in order, and its keys.
+/// Memory of a partition, in multiples of its size: the items, a sorted copy and the keys.
 const COPIES: u64 = 3;
 
-/// Buckets while items are laid into them.
 pub(super) struct PartitionWriter {
     resources: Resources,
     len: ItemLen,
-    /// Which bits of the keys choose the partition: 0 for the first ones.
+    /// Selects the key bits that choose the partition: 0 for the first ones.
     level: u32,
     capacity_bytes: u64,
     buffered: Vec<PartitionedItems>,
     buffered_bytes: u64,
     spill: Option<Spill>,
-    /// Items that were added.
     items: u64,
 }
 
 impl PartitionWriter {
-    /// For items of this length within a share of the user's memory.
     pub(super) fn new(resources: &Resources, len: ItemLen, share: MemoryShare) -> Self {
         Self::on_level(resources, len, 0, share)
     }
@@ -82,7 +79,7 @@ impl PartitionWriter {
         }
     }
 
-    /// Adds items behind all that came before.
+    /// Items keep the order in which they are added.
     pub(super) fn add(&mut self, partitioned: PartitionedItems) -> Result<(), Error> {
         self.buffered_bytes += partitioned.size();
         self.items += partitioned.len();
@@ -90,12 +87,12 @@ impl PartitionWriter {
         if self.buffered_bytes > self.capacity_bytes { self.spill_buffered() } else { Ok(()) }
     }
 
-    /// Items and bytes of the largest partition of what is in memory.
-    fn largest(&self) -> (u64, u64) {
-        (0..PARTITIONS).map(|partition| count(&self.buffered, partition)).max().unwrap_or_default()
+    /// Memory of the largest buffered partition, in bytes.
+    fn largest_bytes(&self) -> u64 {
+        let partitions = (0..PARTITIONS).map(|partition| count(&self.buffered, partition));
+        partitions.map(size_in_memory).max().unwrap_or_default()
     }
 
-    /// Number of items.
     pub(super) const fn items(&self) -> u64 {
         self.items
     }
@@ -117,11 +114,9 @@ impl PartitionWriter {
         Ok(())
     }
 
-    /// Nothing more is added.
     pub(super) fn seal(mut self) -> Result<SealedPartitions, Error> {
-        // Buckets that are under way from now on need memory, too.
-        let in_flight =
-            size_in_memory(self.largest()) * self.resources.partitions_in_flight() as u64;
+        // Partitions in flight need memory from now on, too.
+        let in_flight = self.largest_bytes() * self.resources.partitions_in_flight() as u64;
         if self.spill.is_some() || self.buffered_bytes + in_flight > self.resources.memory.bytes() {
             self.spill_buffered()?;
         }
@@ -130,7 +125,7 @@ impl PartitionWriter {
     }
 }
 
-/// Items and bytes of a partition of all these.
+/// Items and bytes of a partition.
 fn count(all: &[PartitionedItems], partition: usize) -> (u64, u64) {
     let partitions = all.iter().map(|partitioned| partitioned.partition(partition));
     partitions.fold((0, 0), |(items, size), (keys, _, bytes)| {
@@ -138,12 +133,12 @@ fn count(all: &[PartitionedItems], partition: usize) -> (u64, u64) {
     })
 }
 
-/// Memory that a partition of so many items of so many bytes takes while it is put in order.
+/// Memory that sorting a partition takes.
 const fn size_in_memory((items, bytes): (u64, u64)) -> u64 {
     (bytes + items * 2 * size_of::<u64>() as u64) * COPIES
 }
 
-/// How many of these are written together: at least one, and no more than so many bytes.
+/// Number of leading elements to write together: at least one, otherwise at most `most_bytes`.
 fn first_group(buffered: &[PartitionedItems], most_bytes: u64) -> usize {
     let sizes = buffered.iter().scan(0, |size, partitioned| {
         *size += partitioned.size();
@@ -152,7 +147,6 @@ fn first_group(buffered: &[PartitionedItems], most_bytes: u64) -> usize {
     sizes.take_while(|&size| size <= most_bytes).count().max(1)
 }
 
-/// Buckets that are complete.
 pub(super) struct SealedPartitions {
     resources: Resources,
     pub(super) len: ItemLen,
@@ -162,7 +156,7 @@ pub(super) struct SealedPartitions {
 }
 
 impl SealedPartitions {
-    /// All partitions in the order of keys, each small enough to be handled in memory.
+    /// All partitions in key order, each small enough for memory.
     pub(super) fn partitions(self) -> PartitionReader {
         PartitionReader { stores: vec![(Arc::new(self), 0)] }
     }
@@ -177,7 +171,6 @@ impl SealedPartitions {
         (items, bytes)
     }
 
-    /// Whether a partition is to be laid into partitions again.
     fn is_too_large(&self, partition: usize) -> bool {
         let (items, bytes) = self.count(partition);
         let size = size_in_memory((items, bytes));
@@ -203,7 +196,6 @@ impl SealedPartitions {
         Ok(())
     }
 
-    /// Lays a partition into partitions.
     fn repartition(&self, partition: usize) -> Result<Self, Error> {
         let level = self.level + 1;
         let mut partitions =
@@ -224,34 +216,32 @@ impl SealedPartitions {
     }
 }
 
-/// A partition that can be handled in memory.
+/// A partition that fits into memory.
 pub(super) struct Partition {
     store: Arc<SealedPartitions>,
     partition: usize,
 }
 
 impl Partition {
-    /// Puts what is in it behind other items, in the order in which it came.
+    /// Appends the items in insertion order.
     pub(super) fn read(&self, items: &mut KeyedItems) -> Result<(), Error> {
         self.store.read(self.partition, items)
     }
 
-    /// The keys of what is in it, in the order in which it came.
+    /// The keys in insertion order.
     pub(super) fn keys(&self) -> Result<Vec<u64>, Error> {
         let mut items = KeyedItems::default();
         self.read(&mut items)?;
         Ok(items.keys)
     }
 
-    /// The length of the items, if all have the same.
     pub(super) fn len(&self) -> ItemLen {
         self.store.len
     }
 }
 
-/// The iterator of [`SealedPartitions::partitions`].
 pub(super) struct PartitionReader {
-    /// The levels that are being emptied, with the next partition of each.
+    /// Levels that are not yet exhausted, each with its next partition.
     stores: Vec<(Arc<SealedPartitions>, usize)>,
 }
 

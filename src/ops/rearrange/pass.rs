@@ -14,31 +14,29 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::{Block, can_be_computed, count_records};
 
-/// Records that travel together: as many as a block has room for.
+/// The most records a block has room for.
 const BLOCK_RECORDS: u64 = 1 << 15;
 
-/// Blocks that may wait for one before them: they take a megabyte each, and a thread is soon done with one.
+/// Results that may wait for an earlier block. They take a megabyte each, and a block is processed quickly.
 const WAITING_BLOCKS: usize = 8;
 
-/// Which part of the memory blocks under way may take.
+/// Blocks in flight may take this fraction of the memory.
 const BLOCK_MEMORY_SHARE: u64 = 8;
 
-/// Whether checksums of the inputs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checksums {
     Wanted,
-    /// They are known from another reading.
+    /// Already computed in another pass.
     Known,
 }
 
-/// Progress display and cancellation of an operation.
 pub(super) struct RunControl<'a> {
     pub(super) progress: &'a mut Progress,
     pub(super) cancel: &'a AtomicBool,
 }
 
-/// Reads everything once: `worker` works on blocks on all threads, `take` gets what it made, in the order of
-/// the input. What is on the streams of a block then is written.
+/// Reads everything once: `worker` processes blocks on all threads, and `take` gets the results in input order. The
+/// streams of a block are written after `take`.
 pub(super) fn read<T: Send + 'static>(
     plan: &RearrangePlan,
     sinks: &mut Sinks,
@@ -57,16 +55,15 @@ pub(super) fn read<T: Send + 'static>(
     pass(&job, sinks, move || Ok(Arc::clone(&worker)), take, control.progress, control.cancel)
 }
 
-/// What is in an input.
 #[derive(Clone, Copy, Default)]
 pub(super) struct InputCounts {
-    /// Records, remarks and bad ones included, as numbers count them.
+    /// All records that have a number, including comments and bad ones.
     pub(super) all: u64,
     /// Records that would be written.
     pub(super) written: u64,
 }
 
-/// What is in each input, counted in a reading of its own where the size does not tell.
+/// Counts the records of each input. Reads the inputs unless their sizes determine the counts.
 pub(super) fn count(
     plan: &RearrangePlan,
     control: &mut RunControl<'_>,
@@ -93,13 +90,12 @@ pub(super) fn count(
     Ok(counts)
 }
 
-/// A worker that returns the units of each block.
 pub(super) fn unit_worker(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<BlockUnits> {
     let to = plan.format();
     block_worker(plan, move |block, file| process_units(block, to, file, on_error))
 }
 
-/// A worker that calls a function with each block and the name of its input.
+/// Calls `work` with each block and the name of its input.
 pub(super) fn block_worker<T: Send + 'static>(
     plan: &RearrangePlan,
     work: impl Fn(&Block, &str) -> (ProcessedBlock, T) + Send + Sync + 'static,

@@ -16,8 +16,9 @@ use crate::records::claims::{
 };
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
-use crate::records::opening;
-use crate::records::opening::{Unreadable, check_compression, check_folder, side_outputs, stem};
+use crate::records::opening::{
+    self, Unreadable, check_compression, check_folder, side_outputs, stem,
+};
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, Part};
@@ -51,7 +52,7 @@ impl Resources {
         self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// Checks now what else would show when memory is full.
+    /// Fails early if temporary files cannot be created.
     pub(super) fn check_folder(&self) -> Result<(), Error> {
         Spill::create(&self.folder()).map(drop)
     }
@@ -60,7 +61,7 @@ impl Resources {
         platform::threads(self.threads)
     }
 
-    /// Buckets that are read, put in order or waiting to be written.
+    /// Partitions being read, sorted or waiting to be written.
     pub(super) fn partitions_in_flight(&self) -> usize {
         2 * self.threads() + 1
     }
@@ -91,15 +92,13 @@ pub struct RearrangeRequest {
     pub resources: Resources,
 }
 
-/// As many as their names have room for.
+/// Part numbers have five digits in file names.
 const MAX_PARTS: u32 = 99_999;
 
-/// How the parts of an output are called.
 #[derive(Clone, Debug)]
 pub(super) struct PartNames {
     folder: PathBuf,
     stem: String,
-    /// Whether parts that exist may be replaced.
     force: bool,
 }
 
@@ -118,7 +117,7 @@ pub struct RearrangePlan {
     pub side_outputs: Vec<OutputPlan>,
     /// Where the manifest will be; nowhere if the output is a stream.
     pub manifest: Option<PathBuf>,
-    /// How parts are called, if the output is cut into some.
+    /// None unless the output consists of parts.
     pub(super) part_names: Option<PartNames>,
     /// How records are written.
     pub to: FormatName,
@@ -216,10 +215,7 @@ impl RearrangePlan {
         .over(inputs, force)
     }
 
-    /// The plan with so many parts, if it is one with parts.
-    ///
-    /// # Errors
-    /// [`Error`] if their names are taken.
+    /// Returns the plan unchanged if its output does not consist of parts.
     pub(super) fn with_parts(mut self, parts: u32) -> Result<Self, Error> {
         if parts > MAX_PARTS {
             return Err(Error::usage(format!("{parts} parts are more than {MAX_PARTS}")));
@@ -240,7 +236,7 @@ impl RearrangePlan {
         Ok(self)
     }
 
-    /// The plan with its inputs, if they go together with the outputs.
+    /// Sets the inputs and checks them against the outputs. Temporary files go beside the output by default.
     fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, Error> {
         let Selection { parts, records, .. } = select_records(inputs, None, None, None)?;
         let plan = Self { parts, records, ..self };
@@ -252,7 +248,7 @@ impl RearrangePlan {
         Ok(Self { resources, ..plan })
     }
 
-    /// Whether nothing is written over an input or, without force, over anything else.
+    /// Checks that no output replaces an input or, without `force`, any other file.
     fn check_places(&self, force: bool) -> Result<(), Error> {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
         let claims =
@@ -271,37 +267,30 @@ impl RearrangePlan {
         self.to.format
     }
 
-    /// Makes the folder of the outputs.
     pub(super) fn create_folder(&self) -> Result<NewFolders, Error> {
         let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
         NewFolders::create(folder).map_err(|source| Error::io("create the folder", folder, source))
     }
 
-    /// What the inputs are, as far as that shows without reading them.
+    /// Identities of the inputs, from what is known without reading them.
     pub(super) fn identities(&self) -> Vec<InputIdentity> {
         self.parts.iter().map(|part| InputIdentity::of(&part.input)).collect()
     }
 
-    /// Whether the inputs are what they were.
-    ///
-    /// # Errors
-    /// [`Error`] for the first one that is not.
+    /// Fails if an input has changed since `before`.
     pub(super) fn check_same(&self, before: &[InputIdentity]) -> Result<(), Error> {
         let now = self.identities();
         let changed = before.iter().zip(&now).find(|(before, now)| before != now);
         changed.map_or(Ok(()), |(before, _)| Err(Error::changed_while_read(before.file.clone())))
     }
 
-    /// Whether the inputs can be read twice.
-    ///
-    /// # Errors
-    /// [`Error`] if not.
+    /// Fails if an input cannot be read twice.
     pub(super) fn check_twice(&self, why: &'static str) -> Result<(), Error> {
         check_twice(self.parts.iter().map(|part| &part.input), why)
     }
 }
 
-/// The inputs, all of one format; texts may differ in their encoding.
+/// All inputs must have one format and dialect; text encodings may differ.
 fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
     let RearrangeRequest { inputs, from, dialect, on_error, .. } = request;
     let unreadable = Unreadable::under(Some(*on_error));
@@ -322,7 +311,7 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
     Ok(inputs)
 }
 
-/// That of the inputs; compression is the output's own.
+/// Format and compression of the output. The format must take the units of the inputs.
 fn output_format(
     output: &Path,
     to: Option<FormatName>,

@@ -10,8 +10,8 @@ use crate::engine::in_order::{Parallelism, in_order};
 use crate::error::Error;
 use crate::records::counts::Counts;
 
-/// Has `work` done on all partitions, each in order, and gives the results in order to `take`, which says of how
-/// many items they are.
+/// Sorts all partitions, runs `work` on them on worker threads, and calls `take` with the results in partition order.
+/// `take` returns the number of items of a result.
 pub(super) fn process_partitions<T: Send + 'static>(
     sealed: SealedPartitions,
     resources: &Resources,

@@ -38,7 +38,6 @@ pub enum SampleSize {
     Rate(Probability),
 }
 
-/// Checks that the sample can be taken.
 fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), Error> {
     match size {
         SampleSize::Count(_) => plan.check_twice("which units are taken shows when all are known"),
@@ -96,7 +95,6 @@ pub fn sample(
     .commit(plan, control.progress)
 }
 
-/// Reads everything and writes what is taken.
 fn read_all(
     plan: &RearrangePlan,
     size: SampleSize,
@@ -127,10 +125,9 @@ fn read_all(
     read(plan, sinks, Checksums::Wanted, worker, take, control)
 }
 
-/// Which units are taken.
 enum SampleChoice {
     Rate(Sample),
-    /// Those whose keys are not larger.
+    /// Units with keys up to `key`.
     UpTo {
         seed: u64,
         key: u64,
@@ -139,7 +136,7 @@ enum SampleChoice {
 }
 
 impl SampleChoice {
-    /// Number among the units and, over all inputs, of the first record.
+    /// `unit` is the number of a unit, `number` that of its first record over all inputs.
     fn takes(&self, unit: u64, number: u64) -> bool {
         match self {
             Self::Rate(sample) => sample.takes(number),
@@ -148,7 +145,7 @@ impl SampleChoice {
         }
     }
 
-    /// The so many units with the smallest keys.
+    /// The `count` units with the smallest keys.
     fn below(
         plan: &RearrangePlan,
         count: u64,

@@ -83,7 +83,6 @@ pub fn shuffle(
     moved.commit(plan, control.progress)
 }
 
-/// The units of a block with their keys, laid into partitions.
 fn partition_block(
     block: &Block,
     to: Format,
@@ -114,18 +113,17 @@ fn partition_block(
     (processed, PartitionedItems::new(&items, None, 0))
 }
 
-/// Whether every unit is one record. Elsewhere their number travels in front of the unit's bytes: to count them
-/// again is to read a game again.
+/// Whether every unit is one record. In other formats the number of records is stored before the unit's bytes, because
+/// counting them again would mean parsing the game again.
 const fn is_one_each(format: Format) -> bool {
     format.is_lines() && !format.holds_games()
 }
 
-/// Seeds next to each other are to give orders that have nothing in common.
+/// Generator seed, derived so that consecutive user seeds give unrelated orders.
 const fn keys(seed: u64) -> u64 {
     SplitMix64::nth_bits(seed, 0)
 }
 
-/// The units of a partition in the order of their keys.
 fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecords {
     let SortedPartition { items, len, order, .. } = partition;
     if let Some(len) = *len {

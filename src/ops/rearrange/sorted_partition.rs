@@ -4,21 +4,20 @@ use super::partitioned::{ItemLen, KeyedItems, NUMBER_MASK, PARTITION_BITS, signi
 use super::partitions::Partition;
 use crate::error::Error;
 
-/// One partition after the other in the same memory.
+/// A sorted partition. Its memory is reused for the next one.
 #[derive(Default)]
 pub(super) struct SortedPartition {
-    /// The items, in the order in which they came.
+    /// In insertion order.
     pub(super) items: KeyedItems,
-    /// The length of the items, if all have the same.
     pub(super) len: ItemLen,
-    /// Their numbers, from 0, in the order of their keys; in that of the items where keys are alike.
+    /// Indices of the items by the significant bits of their keys; ties are in insertion order.
     pub(super) order: Vec<u32>,
-    /// Keys and numbers at once.
+    /// Scratch space: key bits and item index in one word.
     words: Vec<u64>,
 }
 
 impl SortedPartition {
-    /// Reads a partition in the place of the one before.
+    /// Replaces the partition before.
     pub(super) fn load(&mut self, partition: &Partition) -> Result<(), Error> {
         self.items.clear();
         self.len = partition.len();

@@ -1,15 +1,13 @@
 //! Buckets on disk: one file without a name, which vanishes with its process whatever ends that.
 
 use std::fs::File;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::partitioned::{ItemLen, KeyedItems, PARTITIONS, PartitionedItems};
 use crate::error::{Error, ErrorKind};
 use crate::storage::platform;
 
-/// A temporary file of partitions.
 pub(super) struct Spill {
     file: File,
     folder: PathBuf,
@@ -17,7 +15,7 @@ pub(super) struct Spill {
     extents: Vec<Vec<Extent>>,
 }
 
-/// Items of one partition that stand in a row: their keys, their lengths unless all have the same, their bytes.
+/// Consecutive items of one partition: keys, lengths unless all are the same, bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     offset: u64,
@@ -33,7 +31,7 @@ impl Spill {
         Ok(Self { file, folder, end: 0, extents })
     }
 
-    /// Writes one partition of all these behind what is there of it.
+    /// Appends the items of one partition.
     pub(super) fn append(
         &mut self,
         partition: usize,
@@ -69,7 +67,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Where a partition is, in the order in which it was written.
+    /// In the order of writing.
     pub(super) fn extents(&self, partition: usize) -> impl Iterator<Item = Extent> {
         self.extents[partition].iter().copied()
     }
@@ -80,7 +78,7 @@ impl Spill {
         self.extents(partition).fold((0, 0), add)
     }
 
-    /// Reads items behind others.
+    /// Appends the items of an extent to `items`.
     pub(super) fn load(
         &self,
         extent: Extent,

@@ -53,10 +53,10 @@ impl SplitBy {
     }
 }
 
-/// Bytes of a record where its format does not say it.
+/// Assumed size of a record in formats without a fixed one.
 const TEXT_RECORD_BYTES: u64 = 100;
 
-/// Checks that as many files may be open as there are parts.
+/// Checks that the process may open all parts at once.
 fn check_files(plan: &RearrangePlan, files_of_each: u64) -> Result<(), Error> {
     let outputs = plan.outputs.iter().chain(&plan.side_outputs);
     let files = outputs.filter(|output| !files::is_object(&output.path)).count() as u64;
@@ -71,7 +71,6 @@ fn check_files(plan: &RearrangePlan, files_of_each: u64) -> Result<(), Error> {
     allow_outputs(files * files_of_each).map_err(too_many)
 }
 
-/// Checks that the parts can be written.
 fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
     // A file that is being written is open twice: what was written goes to disk meanwhile.
     check_files(plan, if by == SplitBy::RoundRobin { 2 } else { 1 })?;
@@ -147,7 +146,6 @@ pub fn split_up_to(
     write(plan, parts, settings, (started, &before), &mut control)
 }
 
-/// Reads everything, writes it to the parts, and gives these their names.
 fn write(
     plan: &RearrangePlan,
     mut parts: OpenParts,
@@ -168,7 +166,7 @@ fn write(
         .commit(plan, control.progress)
 }
 
-/// Number of the record behind each part, if parts are ranges of all records.
+/// Number of the first record after each part, for parts that are ranges.
 fn ends(plan: &RearrangePlan, control: &mut RunControl<'_>) -> Result<VecDeque<u64>, Error> {
     let total = count(plan, control)?.iter().map(|input| input.all).sum();
     let parts = plan.outputs.len() as u32;

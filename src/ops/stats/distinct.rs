@@ -19,10 +19,9 @@ pub struct DistinctPositions {
     pub error_percent: f64,
 }
 
-/// Tells positions apart.
 pub(super) enum Distinct {
     Counted(PositionSet),
-    /// Once there were more than the set can hold.
+    /// Used once the set is full.
     Estimated(Sketch),
 }
 
@@ -61,7 +60,7 @@ impl Distinct {
     }
 }
 
-/// Of each of many parts of all hashes, the longest run of zeros that a hash began with.
+/// Registers of `HyperLogLog`: for each part of the hashes, the longest run of leading zeros plus 1.
 pub(super) struct Sketch {
     registers: Vec<u8>,
 }

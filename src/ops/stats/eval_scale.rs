@@ -50,18 +50,18 @@ struct Sample {
     evals: Vec<EvalCount>,
 }
 
-/// How often an evaluation was met, and the wins there, draws halved.
+/// Records and wins at an evaluation; a draw is half a win.
 struct EvalCount {
     eval_cp: f64,
     records: f64,
     wins: f64,
 }
 
-/// Coefficients beyond which no scale is looked for: that of a centipawn.
+/// Largest coefficient that is tried: a scale of one centipawn.
 const MAX_COEFFICIENT: f64 = 1.0;
 
 impl EvalScale {
-    /// Fits the scale to how the games of `records` records ended, of those that have evaluation and result.
+    /// Fits the scale to `outcomes`. `records` is the number of all records, incomplete ones included.
     pub(super) fn fitted(outcomes: &OutcomesByEval, records: u64) -> Self {
         let (mut used, mut eval_0, mut mates) = (0, 0, 0);
         let mut evals = Vec::new();
@@ -107,8 +107,8 @@ impl EvalScale {
 }
 
 impl Sample {
-    /// Where the derivative of the log-likelihood, which falls everywhere, is 0: by Newton's steps, by halves where
-    /// these would leave the interval in which it is known to lie.
+    /// The root of the slope, which decreases everywhere. Newton steps, or bisection where a step would leave the
+    /// bracket.
     fn coefficient(&self) -> Result<f64, NoScale> {
         if self.evals.iter().all(|count| count.eval_cp == 0.0) {
             return Err(NoScale::NoEvals);
@@ -135,7 +135,7 @@ impl Sample {
         Ok(coefficient)
     }
 
-    /// The first derivative of the log-likelihood.
+    /// First derivative of the log-likelihood.
     fn slope(&self, coefficient: f64) -> f64 {
         let slopes = self.evals.iter().map(|count| {
             let expected = count.records * win_rate(coefficient * count.eval_cp);
@@ -144,7 +144,7 @@ impl Sample {
         slopes.sum()
     }
 
-    /// Less the second one.
+    /// Negative second derivative of the log-likelihood.
     fn information(&self, coefficient: f64) -> f64 {
         let terms = self.evals.iter().map(|count| {
             let odds = coefficient * count.eval_cp;
@@ -164,7 +164,7 @@ impl Sample {
     }
 }
 
-/// 1 / (1 + e^−odds): the win rate at the logarithm of the odds. Of `libm`, which rounds alike everywhere.
+/// 1 / (1 + e^−odds), where `odds` is the logarithm of the odds. `libm` rounds the same on every platform.
 fn win_rate(odds: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-odds))
 }

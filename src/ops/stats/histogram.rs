@@ -4,10 +4,9 @@
 
 use serde::Serialize;
 
-/// How often each number was met.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Histogram {
-    /// Counts of 0, −1, 1, −2, 2 and so on, up to the largest number met.
+    /// Counts of 0, −1, 1, −2, 2 and so on.
     counts: Vec<u64>,
 }
 
@@ -56,12 +55,12 @@ pub struct Bin {
     pub records: u64,
 }
 
-/// The bins in which a distribution is told: so wide, between two bounds, with an open bin at either end.
+/// Bins of `width` between `from` and `below`, with an open bin at either end.
 #[derive(Clone, Copy)]
 pub(super) struct Bins {
     pub(super) width: i32,
     pub(super) from: i32,
-    /// So many widths behind `from`.
+    /// `from` plus a multiple of `width`.
     pub(super) below: i32,
 }
 
@@ -83,7 +82,7 @@ impl Histogram {
         }
     }
 
-    /// Numbers met with their counts, ascending.
+    /// Numbers with a count, ascending.
     fn sorted(&self) -> Vec<(i32, u64)> {
         let mut sorted: Vec<(i32, u64)> = self
             .counts
@@ -96,12 +95,12 @@ impl Histogram {
         sorted
     }
 
-    /// How many numbers lie between two, the second one excluded.
+    /// Count of the numbers in `from..below`.
     pub(super) fn between(&self, from: i32, below: i32) -> u64 {
         (from..below).map(|number| self.counts.get(place(number)).copied().unwrap_or(0)).sum()
     }
 
-    /// The distribution; none of nothing.
+    /// None if nothing was counted.
     pub(super) fn distribution(&self, bins: Bins) -> Option<Distribution> {
         let sorted = self.sorted();
         let (least, most) = (sorted.first()?.0, sorted.last()?.0);
@@ -135,7 +134,7 @@ impl Histogram {
 }
 
 impl Bins {
-    /// The bin that a number lies in, as its smallest number.
+    /// Smallest number of the bin that contains `number`, if open bins had the width of the others.
     pub(super) fn start(self, number: i32) -> i32 {
         let within = number.clamp(self.from - 1, self.below);
         self.from + (within - self.from).div_euclid(self.width) * self.width

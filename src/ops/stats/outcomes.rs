@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::shogi::Color;
 
-/// The quantile of the normal distribution that 95 % of it lie within, to both sides.
+/// Quantile of the normal distribution for a two-sided interval of 95 %.
 pub(super) const Z_95: f64 = 1.959_963_984_540_054;
 
 /// How games ended for the side to move.
@@ -66,7 +66,7 @@ impl Outcomes {
     }
 }
 
-/// How games ended, for each evaluation that was met; whole numbers, so that their order does not count.
+/// Outcomes by evaluation. The counts are integers, so the order of the records does not matter.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutcomesByEval {
     outcomes: HashMap<i16, Outcomes>,

@@ -21,7 +21,7 @@ use crate::shogi::{Color, HandKind, Piece, PieceKind};
 
 const PLY_BINS: Bins = Bins { width: 10, from: 0, below: 400 };
 const MATERIAL_BINS: Bins = Bins { width: 200, from: -4100, below: 4100 };
-/// Of numbers of pieces, each by itself.
+/// One bin per number of pieces.
 const PIECE_BINS: Bins = Bins { width: 1, from: 0, below: 40 };
 
 /// Figures about files of positions. `records` = `good` + `bad` + `comments`.
@@ -205,7 +205,7 @@ impl StatsReport {
     }
 }
 
-/// Those that were not asked for, remarks aside.
+/// Filtered records by condition, without comments.
 fn filtered(counts: &Counts) -> BTreeMap<Condition, u64> {
     let mut filtered = counts.filtered.clone();
     filtered.remove(&Condition::Comment);

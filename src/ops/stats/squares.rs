@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::shogi::{Color, Move, Setup, Square};
 
-/// A number for each square of the board.
+/// Counts by [`Square::index`].
 pub(super) type SquareCounts = [u64; Square::COUNT];
 
 /// Positions by the squares of their kings, and legal stored moves by the squares they lead to.
@@ -27,10 +27,9 @@ pub struct SquaresReport {
     pub drops_to: Vec<u64>,
 }
 
-/// What was added up so far.
 #[derive(Clone, Debug)]
 pub(super) struct SquareTally {
-    /// By whose king it is and whose turn.
+    /// By color of the king, then by side to move.
     kings: [[SquareCounts; 2]; 2],
     moves_to: SquareCounts,
     drops_to: SquareCounts,
@@ -91,7 +90,7 @@ impl SquareTally {
     }
 }
 
-/// A square as a side sees it, and back.
+/// The square as seen by `color`. The function is its own inverse.
 const fn seen_by(color: Color, square: Square) -> Square {
     match color {
         Color::Black => square,

@@ -15,32 +15,30 @@ pub const MIDDLEGAME_FROM: i32 = 4;
 /// A position with so many pieces in hand or promoted is an endgame.
 pub const ENDGAME_FROM: i32 = 12;
 
-/// Where evaluations are told apart, in centipawns: one bin lies around 0.
+/// In centipawns. One bin lies around 0.
 pub(super) const EVAL_BINS: Bins = Bins { width: 100, from: -3050, below: 3050 };
 
-/// In the order of [`PieceKind::ALL`], in points, of which a pawn has 90.
+/// Piece values in the order of [`PieceKind::ALL`]; a pawn has 90 points.
 const VALUES: [i32; PieceKind::COUNT] =
     [90, 315, 405, 495, 540, 855, 990, 0, 540, 540, 540, 540, 945, 1395];
 
-/// What the stored moves are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct MoveTally {
     pub(super) stored: u64,
     pub(super) illegal: u64,
-    /// Of the legal ones.
+    /// Captures, promotions and drops count legal moves only.
     pub(super) captures: u64,
     pub(super) promotions: u64,
     pub(super) drops: u64,
 }
 
-/// What was added up so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) to_move: [u64; 2],
     pub(super) in_check: u64,
     pub(super) evals: Histogram,
     pub(super) plies: Histogram,
-    /// Draws, victories of Black, of White, in the order of `GameResult`.
+    /// Draws, Black wins, White wins: the order of `GameResult`.
     pub(super) results: [u64; 3],
     pub(super) outcomes: Outcomes,
     pub(super) by_eval: OutcomesByEval,
@@ -52,14 +50,14 @@ pub(super) struct Tally {
     pub(super) pieces_in_hand: Histogram,
     /// Pieces in hand or promoted.
     pub(super) phases: Histogram,
-    /// Of the side to move, less its opponent's.
+    /// Of the side to move, minus that of the opponent.
     pub(super) material: Histogram,
     pub(super) moves: MoveTally,
     pub(super) warnings: [u64; Warning::ALL.len()],
 }
 
 impl Tally {
-    /// Adds a record and its content up, whole or not at all.
+    /// Adds a record, or nothing on an error.
     pub(super) fn take(
         &mut self,
         record: &RecordRef<'_>,
@@ -96,7 +94,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts a move with the position that it can be played in.
+    /// `position` is None if the move is illegal.
     fn take_move(&mut self, m: Move, position: Option<&Position>) {
         self.moves.stored += 1;
         let Some(position) = position else {
@@ -134,7 +132,6 @@ impl Tally {
         self.material.count(material);
     }
 
-    /// Adds what was added up elsewhere.
     pub(super) fn add(&mut self, other: &Self) {
         add_each(&mut self.to_move, &other.to_move);
         self.in_check += other.in_check;

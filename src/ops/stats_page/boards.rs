@@ -11,7 +11,7 @@ const LEFT: u32 = 4;
 const TOP: u32 = 18;
 const SIDE: u32 = 9 * SQUARE;
 
-/// All boards; those of moves only where records have them.
+/// Boards without counts are left out.
 pub(super) fn boards(report: &StatsReport) -> String {
     let it = &report.squares;
     let (own, black, white) = (
@@ -86,12 +86,12 @@ fn board(name: &str, counts: &[u64], all: u64) -> String {
     svg + "</svg>\n"
 }
 
-/// Where a square begins.
+/// Top left corner.
 fn corner(square: Square) -> (u32, u32) {
     (LEFT + SQUARE * u32::from(8 - square.file()), TOP + SQUARE * u32::from(square.rank()))
 }
 
-/// Per cent with as many decimals as a square holds; nothing where that would be 0.0.
+/// Per cent with as many decimals as a square holds; empty if that would be 0.0.
 fn share(count: u64, all: u64) -> String {
     let percent = count as f64 * 100.0 / all as f64;
     match percent {

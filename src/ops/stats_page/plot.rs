@@ -12,16 +12,15 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 
-/// Marks on an axis, about so many.
+/// Approximate number of marks on an axis.
 const MARKS: f64 = 5.0;
 
-/// A number of records between two numbers.
 pub(super) struct Bar {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) records: u64,
     pub(super) class: &'static str,
-    /// What is said about it where the pointer rests.
+    /// Tooltip.
     pub(super) title: String,
 }
 
@@ -31,30 +30,28 @@ pub(super) struct Point {
     pub(super) y: f64,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// What is said about it where the pointer rests.
+    /// Tooltip.
     pub(super) title: String,
 }
 
-/// A function to be drawn.
 pub(super) struct Curve<'a> {
     pub(super) class: &'static str,
     pub(super) value: &'a dyn Fn(f64) -> f64,
 }
 
-/// What lies between two functions.
+/// The area between two functions.
 pub(super) struct Band<'a> {
     pub(super) low: &'a dyn Fn(f64) -> f64,
     pub(super) high: &'a dyn Fn(f64) -> f64,
 }
 
-/// What an axis goes through and is called.
 pub(super) struct Axis {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) label: &'static str,
 }
 
-/// Bars side by side, the number of records upwards.
+/// Draws a histogram.
 pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
     let from = bars.iter().map(|bar| bar.from).fold(f64::INFINITY, f64::min);
     let to = bars.iter().map(|bar| bar.to).fold(f64::NEG_INFINITY, f64::max);
@@ -80,7 +77,7 @@ pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
     svg + "</svg>\n"
 }
 
-/// Measured values, and the functions to compare them with.
+/// Draws measured values, with functions to compare them with.
 pub(super) fn points(
     points: &[Point],
     x: &Axis,
@@ -114,7 +111,7 @@ pub(super) fn points(
     svg + "</svg>\n"
 }
 
-/// A whole in one line, with its parts in their proportions.
+/// Draws a bar of shares with a legend. Empty parts are left out.
 pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
     let all: u64 = parts.iter().map(|(_, count, _)| count).sum();
     let mut bar = String::from("<div class=\"shares\">");
@@ -139,17 +136,17 @@ pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
 }
 
 impl Axis {
-    /// Where a number stands from left to right.
+    /// Horizontal coordinate.
     fn across(&self, value: f64) -> f64 {
         LEFT + (WIDTH - LEFT - RIGHT) * (value - self.from) / (self.to - self.from)
     }
 
-    /// Where a number stands from the bottom up.
+    /// Vertical coordinate.
     fn up(&self, value: f64) -> f64 {
         HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - self.from) / (self.to - self.from)
     }
 
-    /// Round numbers between its ends.
+    /// Round numbers within the axis.
     fn marks(&self) -> Vec<f64> {
         let rough = (self.to - self.from) / MARKS;
         let power = 10_f64.powf(rough.log10().floor());
@@ -165,7 +162,7 @@ impl Axis {
     }
 }
 
-/// The frame of a plot: axes, marks, names.
+/// Opens an SVG with axes, marks and labels.
 fn open(x: &Axis, y: &Axis, y_mark: impl Fn(f64) -> String) -> String {
     let label = escaped(x.label);
     let mut svg =

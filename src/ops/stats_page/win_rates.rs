@@ -6,8 +6,8 @@ use crate::format::EVAL_SCALE;
 use crate::ops::page::figure;
 use crate::ops::stats::{EvalScale, NoScale, StatsReport};
 
-/// The observed win rates with the fitted curve, and that of dlshogi; none where no record has an evaluation other than
-/// 0 and a result.
+/// The observed win rates with the fitted curve and that of dlshogi. None if no record has a result and an evaluation
+/// other than 0 or a mate.
 pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
     let scale =
         report.eval_scale.as_ref().filter(|scale| scale.why_none != Some(NoScale::NoEvals))?;
@@ -56,7 +56,6 @@ pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
     Some(figure("What evaluations were worth", told, &(plot + &legend + &note)))
 }
 
-/// The fitted scale in words.
 pub(crate) fn scale_text(it: &EvalScale) -> String {
     let fitted = match (it.scale_cp, it.low_cp, it.high_cp) {
         (Some(scale), Some(low), high) => {

@@ -14,7 +14,7 @@ use crate::records::sink::WrittenOutput;
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 
-/// Records named for each finding.
+/// Examples per finding.
 const MAX_EXAMPLES: usize = 3;
 
 /// How bad a finding is.
@@ -72,7 +72,7 @@ impl Findings {
         }
     }
 
-    /// Adds the findings of records that come behind.
+    /// `others` must belong to later records.
     pub(super) fn add(&mut self, others: Self) {
         for ((level, name), other) in others.0 {
             let finding = self.entry(level, name);
@@ -87,7 +87,7 @@ impl Findings {
         self.0.entry((level, name)).or_insert_with(none)
     }
 
-    /// Errors first, each by name.
+    /// Errors first, each level by name.
     fn into_list(self) -> Vec<Finding> {
         self.0.into_values().collect()
     }

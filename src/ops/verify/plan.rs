@@ -9,11 +9,9 @@ use crate::format::Format;
 use crate::format::move16::Dialect;
 use crate::records::claims::{FileClaim, FileClaims, check_absence};
 use crate::records::format_name::FormatName;
-use crate::records::opening;
-use crate::records::opening::{Unreadable, check_folder, stem};
+use crate::records::opening::{self, Unreadable, check_folder, stem};
 use crate::records::sink::OutputPlan;
-use crate::records::source;
-use crate::records::source::{Input, Part};
+use crate::records::source::{self, Input, Part};
 use crate::records::stream::{BAD, Stream};
 use crate::storage::compression::Compression;
 use crate::storage::files::NewFolders;
@@ -55,7 +53,7 @@ pub struct VerifyPlan {
     pub threads: usize,
     pub(super) limit: Option<u64>,
     folder: Option<PathBuf>,
-    /// Why the content is not read in the format that the name says.
+    /// Why the file cannot be read in the format of its name.
     pub(super) contradiction: Option<String>,
 }
 
@@ -93,7 +91,7 @@ impl VerifyPlan {
     }
 }
 
-/// The inputs, and what contradicts the name of each.
+/// The inputs, and the error of each that could not be opened. Such an input has the format of its file name.
 fn named_inputs(
     paths: &[PathBuf],
     opened: Vec<Result<Input, Error>>,
@@ -113,7 +111,7 @@ fn named_inputs(
     (inputs, errors.into_iter())
 }
 
-/// The outputs of each input.
+/// One list per input.
 fn outputs(
     folder: &Path,
     inputs: &[Input],

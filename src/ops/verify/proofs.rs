@@ -2,8 +2,7 @@
 //!
 //! A fault ends the check: a proof that does not hold proves nothing else in its file either.
 
-use std::io;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use rayon::ThreadPoolBuilder;

@@ -1,18 +1,17 @@
 //! A file that is synchronised in the background while it is written, so that closing it takes little time.
 
 use std::fs::File;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use crate::storage::retry_interrupted::RetryInterrupted;
 
-/// Bytes after which the disk is asked for again: of 4 to 32 MiB the smaller did best, by little.
+/// Bytes written between two syncs. Of 4 to 32 MiB, small values were slightly faster.
 const STEP_BYTES: usize = 8 << 20;
 
-/// Writes a file, and has a thread bring it to disk every few megabytes. The thread has done what it had to
-/// when the writer is flushed.
+/// Writes a file that a thread syncs after every [`STEP_BYTES`] bytes. Flushing waits for the thread and returns its
+/// error.
 pub(super) struct BackgroundSync {
     file: RetryInterrupted<File>,
     unsynced: usize,

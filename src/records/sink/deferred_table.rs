@@ -15,17 +15,16 @@ use crate::storage::platform;
 use crate::storage::table::packed_row::Rows;
 use crate::storage::table::{DeferredTable, TableWriter};
 
-/// Rows after which the caller is asked whether to stop.
+/// Rows between two calls of `wants_stop`.
 const WATCH_EVERY_ROWS: u64 = 1 << 12;
 
-/// A file made of rows.
 pub(super) struct BuiltTable {
     pub(super) target: Target,
     pub(super) bytes: u64,
     pub(super) sha256: Option<Sha256Sum>,
 }
 
-/// Makes the file of an output of its rows, which are so many. Ends early if `wants_stop` says so.
+/// Builds the table file of an output. `rows` is the file of rows with their expected number.
 pub(super) fn build_table(
     plan: &OutputPlan,
     deferred_table: DeferredTable,

@@ -11,7 +11,6 @@ use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::parquet;
 use crate::storage::seek_table::{FrameSizes, SeekTable};
 
-/// Buffer of one output, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
 pub(super) type BoxedWriter = Box<dyn Write + Send>;
@@ -32,16 +31,15 @@ impl fmt::Debug for Encoder {
     }
 }
 
-/// What an encoder has let go of and what it still holds.
+/// What is in the file, and what the encoder still holds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct EncoderState {
-    /// Bytes in the file.
     pub(super) bytes: u64,
-    /// Their SHA-256, if it is asked for.
+    /// SHA-256 of the bytes in the file, if requested.
     pub(super) sha256: Option<Sha256Sum>,
-    /// Compressed and uncompressed size of the frames among them.
+    /// Sizes of the closed frames.
     pub(super) frames: Vec<FrameSizes>,
-    /// What stands in the frame that is open, uncompressed.
+    /// Uncompressed content of the open frame.
     pub(super) open: Vec<u8>,
 }
 
@@ -55,7 +53,7 @@ impl Encoder {
         })
     }
 
-    /// Goes on behind frames that were closed, with what stood in the open one.
+    /// Continues after closed frames. `open` is the uncompressed content of the open frame.
     pub(super) fn resume(
         output: HashingWriter,
         compression: Compression,
@@ -93,8 +91,8 @@ impl Encoder {
         }
     }
 
-    /// Hands over to the system what need not be held, and says where that leads. Of columns nobody can go
-    /// on in the middle.
+    /// Writes everything but the open frame, and returns the state to resume from. Unsupported for Parquet, which
+    /// cannot be resumed.
     pub(super) fn flush(&mut self) -> io::Result<EncoderState> {
         let (output, frames, open) = match self {
             Self::Plain(writer) => {
@@ -112,7 +110,7 @@ impl Encoder {
         Ok(EncoderState { bytes: output.bytes, sha256, frames, open })
     }
 
-    /// Size of the file, and its SHA-256 if that was asked for.
+    /// Returns the size of the file, and its SHA-256 if requested.
     pub(super) fn finish(self) -> io::Result<(u64, Option<Sha256Sum>)> {
         let mut output = match self {
             Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
@@ -127,7 +125,7 @@ impl Encoder {
 pub(super) struct FrameWriter {
     output: HashingWriter,
     compressor: zstd::bulk::Compressor<'static>,
-    /// What is to be in the frame that is open, and the frame when it is closed.
+    /// Uncompressed content of the open frame; `closed` is a buffer for the compressed frame.
     open: Vec<u8>,
     closed: Vec<u8>,
     table: SeekTable,
@@ -141,7 +139,6 @@ impl FrameWriter {
         Ok(Self { output, compressor, open, closed, table })
     }
 
-    /// Writes the frame that is open.
     fn close(&mut self) -> io::Result<()> {
         self.closed.clear();
         self.closed.reserve(zstd::zstd_safe::compress_bound(self.open.len()));
@@ -162,7 +159,7 @@ impl FrameWriter {
     }
 }
 
-/// Passes bytes on, and knows their number and checksum.
+/// Counts and hashes the bytes that pass through.
 pub(super) struct HashingWriter {
     writer: BoxedWriter,
     bytes: u64,
@@ -174,12 +171,11 @@ impl HashingWriter {
         Self::behind(writer, 0, RunningChecksum::new(with_checksum))
     }
 
-    /// Number of the bytes, and their SHA-256 if that was asked for.
     pub(super) fn written(self) -> (u64, Option<Sha256Sum>) {
         (self.bytes, self.checksum.sum())
     }
 
-    /// Goes on behind bytes that were written before.
+    /// Continues after `bytes` bytes with this checksum.
     pub(super) const fn behind(writer: BoxedWriter, bytes: u64, checksum: RunningChecksum) -> Self {
         Self { writer, bytes, checksum }
     }

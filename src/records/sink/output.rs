@@ -1,7 +1,6 @@
 //! One output of a run: records in, frames of a fixed number of them out.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -15,8 +14,7 @@ use crate::error::Error;
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
-use crate::storage::platform;
-use crate::storage::platform::Standard;
+use crate::storage::platform::{self, Standard};
 use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::FrameSizes;
 
@@ -45,22 +43,22 @@ pub(super) struct Output {
     pub(super) plan: OutputPlan,
     // Before `target` in order of fields: its writer is dropped before the file is removed.
     encoder: Encoder,
-    /// None of a stream.
+    /// `None` for a stream.
     target: Option<Target>,
     with_checksum: bool,
     pub(super) records: u64,
     records_in_frame: u64,
     bytes_in_frame: usize,
-    /// Whether anything follows the header.
+    /// Whether anything was written after the header.
     is_begun: bool,
 }
 
 /// An output that is whole and on disk.
 #[derive(Debug)]
 pub(super) struct FinishedOutput {
-    /// None of a stream.
+    /// `None` for a stream.
     pub(super) target: Option<Target>,
-    /// The rows that it was made of, if it was.
+    /// The rows of a deferred table.
     pub(super) rows: Option<Partial>,
     pub(super) written: WrittenOutput,
 }
@@ -90,7 +88,7 @@ impl Output {
         })
     }
 
-    /// Goes on where an interrupted run stood; what that wrote behind this place is cut off.
+    /// Resumes the output of an interrupted run. Bytes after `state` are cut off.
     pub(super) fn resume(plan: &OutputPlan, state: OutputState) -> Result<Self, Error> {
         let partial = Partial::reopen(&plan.written_path())?;
         let failed = |source| partial.error("read", source);
@@ -145,7 +143,7 @@ impl Output {
         self.write_in_frame(encoded.bytes_behind(), 0)
     }
 
-    /// The bytes; without the separator if nothing precedes them in the file.
+    /// Removes the separator if nothing precedes the bytes in the file.
     fn separated<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         if bytes.is_empty() || std::mem::replace(&mut self.is_begun, true) {
             return bytes;
@@ -162,7 +160,7 @@ impl Output {
         Ok(())
     }
 
-    /// How far it has come, once all of that is on disk.
+    /// Brings everything to disk and returns the state to resume from.
     pub(super) fn sync(&mut self) -> Result<OutputState, Error> {
         let flushed = self.encoder.flush().and_then(|flushed| {
             self.target.as_ref().map_or(Ok(()), Target::sync_data)?;
@@ -181,14 +179,14 @@ impl Output {
         })
     }
 
-    /// From now on its file stays if the run ends before its time.
+    /// Keeps the file if the run ends early.
     pub(super) const fn keep(&mut self) {
         if let Some(target) = &mut self.target {
             target.keep();
         }
     }
 
-    /// Brings it to disk, whole. Only where something is made of it, `wants_stop` is asked now and then.
+    /// Completes the output on disk. `wants_stop` is polled only while a table is built.
     pub(super) fn finish(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
@@ -216,7 +214,7 @@ impl Output {
 }
 
 impl FinishedOutput {
-    /// From now on its files stay where they are if it does not get its name.
+    /// Keeps the files if they are never renamed.
     pub(super) fn keep(&mut self) {
         self.target.iter_mut().for_each(Target::keep);
         self.rows.iter_mut().for_each(Partial::keep);
@@ -230,12 +228,11 @@ fn open_stream(path: &Path) -> io::Result<BoxedWriter> {
     Ok(Box::new(platform::open_stream(path)?))
 }
 
-/// Whether what is written straight through to a path goes to standard output.
 pub(crate) fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-") || platform::is_stream(path) && Standard::Output.is(path)
 }
 
-/// Number and checksum of the first bytes of a file.
+/// Number and checksum of at most the first `most` bytes of a file.
 fn checksum_of(partial: &Partial, most: u64) -> io::Result<(u64, RunningChecksum)> {
     let (mut bytes, mut checksum) = (0, RunningChecksum::new(true));
     let mut left = RetryInterrupted(&partial.file).take(most);

@@ -1,8 +1,7 @@
 //! A file under its partial name.
 
 use std::fs::{File, TryLockError};
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::background_sync::BackgroundSync;
@@ -10,17 +9,15 @@ use crate::error::Error;
 use crate::storage::lock::lock_if_free;
 use crate::storage::{own_files, platform};
 
-/// What the name of a file ends with while it is not whole.
 pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
 
-/// Name of an output while it is not whole.
 pub(crate) fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(PARTIAL_SUFFIX);
     PathBuf::from(name)
 }
 
-/// A locked file under a partial name; removed when dropped unless it was committed or is to be kept.
+/// A locked file under its partial name. Removed on drop unless it was committed or kept.
 #[derive(Debug)]
 pub(crate) struct Partial {
     pub(crate) file: File,
@@ -30,7 +27,6 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// An empty file.
     pub(crate) fn create(final_path: &Path) -> Result<Self, Error> {
         let partial = Self::open(final_path, "create", true)?;
         // What another run left behind is emptied only when the lock shows that the run is over.
@@ -38,7 +34,7 @@ impl Partial {
         Ok(partial)
     }
 
-    /// The file of an interrupted run. It is kept, whatever happens to this one.
+    /// Opens the file of an interrupted run. It is kept, even if this run fails.
     pub(super) fn reopen(final_path: &Path) -> Result<Self, Error> {
         let mut partial = Self::open(final_path, "open", false)?;
         partial.keep();
@@ -61,32 +57,28 @@ impl Partial {
         Ok(Self { file, path, final_path: final_path.to_owned(), is_kept: false })
     }
 
-    /// From now on it stays where it is if the run ends before its time.
+    /// Keeps the file if the run ends early.
     pub(super) const fn keep(&mut self) {
         self.is_kept = true;
     }
 
-    /// Takes it away.
     pub(super) fn remove(mut self) {
         self.is_kept = false;
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where it is to be.
     pub(super) fn final_path(&self) -> &Path {
         &self.final_path
     }
 
-    /// Writes from the place in which the file stands.
+    /// Writes at the current position of the file.
     pub(super) fn writer(&self) -> io::Result<Box<dyn Write + Send>> {
         Ok(Box::new(BackgroundSync::new(self.file.try_clone()?)))
     }
 
-    /// Gives it its final name.
     pub(crate) fn commit(mut self) -> Result<(), Error> {
         platform::rename(&self.path, &self.final_path)
             .map_err(|source| self.error("rename", source))?;

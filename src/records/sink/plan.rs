@@ -44,7 +44,8 @@ impl OutputPlan {
         }
     }
 
-    /// A file of records or games. Shards form one file when joined: only the first has the format's header.
+    /// A file of records or games. Joined shards form one file: only the first shard has a header and no separator at
+    /// its start.
     pub(crate) fn records(
         to: FormatName,
         stream: Stream,
@@ -58,24 +59,23 @@ impl OutputPlan {
         Self { header: to.format.header(), separator: to.format.separator(), ..plain }
     }
 
-    /// What its bytes stand under until they have their name: two files of what is made of rows.
+    /// The partial files: two if a table is built from rows.
     pub(crate) fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
         let rows = self.deferred_table.map(|_| partial_path(&rows_path(&self.path)));
         std::iter::once(partial_path(&self.path)).chain(rows)
     }
 
-    /// The name of the file that is written from the start.
+    /// The file written during the run: the rows of a deferred table, or the output itself.
     pub(crate) fn written_path(&self) -> PathBuf {
         if self.deferred_table.is_some() { rows_path(&self.path) } else { self.path.clone() }
     }
 
-    /// Whether writing can go on after a crash.
     pub(crate) fn can_be_resumed(&self) -> bool {
         !self.is_stream && self.compression != Compression::Parquet
     }
 }
 
-/// The place that the rows of an output would have; they never get there, and stand beside it.
+/// Final path of the rows of a deferred table. The rows exist only under its partial name.
 pub(crate) fn rows_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".rows");

@@ -25,10 +25,6 @@ impl Sinks {
         Self::create_with(plans, false)
     }
 
-    /// [`Sinks::create`] with checksums of the files.
-    ///
-    /// # Errors
-    /// As [`Sinks::create`].
     pub(crate) fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, Error> {
         let create = |plan| Output::create(plan, checksums);
         Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
@@ -80,10 +76,7 @@ impl Sinks {
         self.finish_cancellable(&mut || false)
     }
 
-    /// The same, but building tables can take long: `wants_stop` is polled meanwhile.
-    ///
-    /// # Errors
-    /// [`Error`], or [`Error`] if that was wanted.
+    /// Like [`Self::finish`], but polls `wants_stop` while tables are built, which can take long.
     pub(crate) fn finish_cancellable(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
@@ -92,7 +85,6 @@ impl Sinks {
         Ok(FinishedOutputs { outputs: outputs.collect::<Result<_, _>>()?, is_resumable: false })
     }
 
-    /// Whether finishing makes something of the rows that were written.
     pub(crate) fn has_deferred_tables(&self) -> bool {
         self.outputs.iter().any(|output| output.plan.deferred_table.is_some())
     }
@@ -118,8 +110,8 @@ impl FinishedOutputs {
         self
     }
 
-    /// If giving names fails, everything stays under the name that it has by then, beside the partial
-    /// manifest that speaks of it: another process goes on with that.
+    /// If a rename fails, all files keep the names they have by then, and the partial manifest stays. Another process
+    /// can resume from there.
     #[must_use]
     pub(crate) fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
@@ -135,7 +127,7 @@ impl FinishedOutputs {
         Ok(())
     }
 
-    /// The outputs, then what is to be the last of them.
+    /// Renames the outputs, then `last`.
     fn name(&mut self, last: Option<Target>) -> Result<(), Error> {
         let targets: Vec<_> =
             self.outputs.iter_mut().filter_map(|output| output.target.take()).collect();
@@ -148,15 +140,12 @@ impl FinishedOutputs {
         all
     }
 
-    /// Takes away the rows that outputs were made of.
+    /// Removes the rows of deferred tables.
     fn clear(self) {
         self.outputs.into_iter().filter_map(|output| output.rows).for_each(Partial::remove);
     }
 
-    /// Gives the outputs their final names, then writes `manifest` as the last file: where it is, all are.
-    ///
-    /// # Errors
-    /// [`Error`] if a file cannot be renamed or a folder not be synchronised.
+    /// Renames the outputs, then the manifest: if the manifest exists, all outputs are complete.
     pub(crate) fn commit_with(
         mut self,
         manifest_path: &Path,
@@ -181,7 +170,7 @@ impl FinishedOutputs {
     }
 }
 
-/// Gives files their final names and brings those to disk; `named` gets those that were not there before.
+/// Renames files and syncs their folders. Paths that did not exist before are added to `named`.
 pub(crate) fn give_names(
     targets: impl IntoIterator<Item = Target>,
     named: &mut Vec<PathBuf>,
@@ -199,7 +188,7 @@ pub(crate) fn give_names(
     paths.iter().try_for_each(|path| sync_folder_of(path))
 }
 
-/// Takes a file away that got its name although others did not.
+/// Removes a renamed file after another rename has failed.
 pub(crate) fn take_name(path: &Path) {
     if let Err(error) = files::remove(path) {
         tracing::warn!("cannot remove {}: {error}", path.display());
@@ -215,8 +204,7 @@ mod tests {
 
     use super::*;
     use crate::records::stream::{EncodedRecords, Stream};
-    use crate::storage::compression::Compression;
-    use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
+    use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
 
     /// Writes these blocks and returns the bytes of the file.
     fn file(blocks: &[EncodedRecords]) -> Vec<u8> {
@@ -255,7 +243,7 @@ mod tests {
         assert_eq!([frames(1, FRAME_BYTES - 1), frames(1, FRAME_BYTES)], [1, 2]);
     }
 
-    /// Blocks are of another size in a run with another batch.
+    /// Another batch size gives blocks of another size.
     #[test]
     fn frames_do_not_depend_on_blocks() {
         let records = [&vec![1; FRAME_BYTES - 1], &vec![2; FRAME_BYTES / 2 + 1], &vec![3; 100]];

@@ -1,8 +1,7 @@
 //! Where the bytes of an output stand while it is not whole: in a file beside its place, or in the parts of
 //! an object.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::partial::Partial;
@@ -10,7 +9,7 @@ use crate::error::Error;
 use crate::storage::objects::Upload;
 use crate::storage::{files, platform};
 
-/// An output that has not its final name yet; gone when dropped unless it was committed.
+/// An output without its final name. Removed on drop unless it was committed or kept.
 #[derive(Debug)]
 pub(super) enum Target {
     File(Partial),
@@ -18,7 +17,6 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// An empty one.
     pub(super) fn create(final_path: &Path) -> Result<Self, Error> {
         if !files::is_object(final_path) {
             return Partial::create(final_path).map(Self::File);
@@ -27,7 +25,6 @@ impl Target {
         begun.map(Self::Object).map_err(|source| Error::io("create", final_path, source))
     }
 
-    /// Where it is to be.
     pub(super) fn final_path(&self) -> &Path {
         match self {
             Self::File(partial) => partial.final_path(),
@@ -35,7 +32,7 @@ impl Target {
         }
     }
 
-    /// Writes from the place in which a file stands.
+    /// Writes at the current position of the file.
     pub(super) fn writer(&self) -> io::Result<Box<dyn Write + Send>> {
         match self {
             Self::File(partial) => partial.writer(),
@@ -43,7 +40,7 @@ impl Target {
         }
     }
 
-    /// Brings what was written to disk, from where another process can go on.
+    /// Syncs the data, so that another process can resume. Unsupported for objects.
     pub(super) fn sync_data(&self) -> io::Result<()> {
         match self {
             Self::File(partial) => partial.file.sync_data(),
@@ -51,7 +48,7 @@ impl Target {
         }
     }
 
-    /// Brings all that was written to disk. Of an object it is sent with the last part.
+    /// Syncs a file. The bytes of an object are sent with its last part.
     pub(super) fn sync_all(&self) -> io::Result<()> {
         match self {
             Self::File(partial) => partial.file.sync_all(),
@@ -59,7 +56,7 @@ impl Target {
         }
     }
 
-    /// From now on a file stays where it is if the run ends before its time.
+    /// Keeps a file if the run ends early. Objects are never kept.
     pub(super) const fn keep(&mut self) {
         match self {
             Self::File(partial) => partial.keep(),
@@ -67,7 +64,6 @@ impl Target {
         }
     }
 
-    /// Gives it its final name.
     pub(super) fn commit(self) -> Result<(), Error> {
         match self {
             Self::File(partial) => partial.commit(),
@@ -79,7 +75,7 @@ impl Target {
     }
 }
 
-/// Makes the names in the folder of an output survive a loss of power.
+/// Syncs the folder of an output, so that renames survive a loss of power.
 pub(super) fn sync_folder_of(path: &Path) -> Result<(), Error> {
     if files::is_object(path) {
         return Ok(());

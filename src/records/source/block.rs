@@ -26,9 +26,9 @@ pub struct Block {
     /// Whether the first unit continues one that was too long.
     pub(crate) starts_mid_unit: bool,
     pub(crate) bytes: Vec<u8>,
-    /// What was read of the input up to its end.
+    /// What was read of the input up to the end of this block.
     pub(crate) read: PartRead,
-    /// The room that its bytes take, where that is bounded.
+    /// Memory of the bytes. `None` if memory is not bounded.
     pub(crate) permit: Option<MemoryPermit>,
 }
 
@@ -52,12 +52,12 @@ impl Block {
         self.read
     }
 
-    /// Number over all inputs of a record with this index.
+    /// Number over all inputs of the record with this index.
     pub(crate) const fn number_of(&self, index: u64) -> u64 {
         (self.first_number + index).saturating_sub(self.wanted.start)
     }
 
-    /// What follows a unit of this block, as far as it was read.
+    /// The bytes of this block after a unit.
     pub(crate) fn behind(&self, unit: &RawUnit<'_>) -> &[u8] {
         let end =
             usize::try_from(unit.offset).unwrap_or(usize::MAX).saturating_add(unit.bytes.len());
@@ -74,7 +74,7 @@ impl Block {
         Decoder::of_units(self.units(), self.dialect, self.first_index)
     }
 
-    /// The records of one of its units, wanted or not.
+    /// The records of a unit, wanted or not.
     pub(crate) fn records_in<'a>(
         &self,
         unit: &RawUnit<'a>,

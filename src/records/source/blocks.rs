@@ -2,11 +2,10 @@
 
 use crate::error::Error;
 use crate::records::content::check_start;
-use crate::records::source::INDEX_SUFFIX;
 use crate::records::source::bytes::Bytes;
 use crate::records::source::cut::{FULL_BLOCK_BYTES, TakeLimit};
 use crate::records::source::{
-    Block, Delivery, FirstBlock, Input, InputLocation, Part, PartRead, RecordCount,
+    Block, Delivery, FirstBlock, INDEX_SUFFIX, Input, InputLocation, Part, PartRead, RecordCount,
     SKIPPED_RECORDS, SeekPoint,
 };
 use crate::storage::compression::Compression;
@@ -39,19 +38,19 @@ impl Source {
         }
     }
 
-    /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
+    /// Sets the number of the first record over all inputs, which is not 0 in a shard.
     #[must_use]
     pub(crate) fn numbered_from(self, number: u64) -> Self {
         Self { number, ..self }
     }
 
-    /// The same, but no more than this many records over all parts.
+    /// Limits the number of records over all parts.
     #[must_use]
     pub(crate) fn limited_to(self, records: u64) -> Self {
         Self { records_left: records, ..self }
     }
 
-    /// The same, but one block ends exactly at this place, even if block sizes have changed since.
+    /// Ends a block exactly at `boundary`, even if block sizes have changed since.
     #[must_use]
     pub(crate) fn with_boundary(self, boundary: Option<PartRead>) -> Self {
         Self { boundary, ..self }
@@ -82,7 +81,7 @@ impl Source {
     }
 }
 
-/// Compares the first block of an input with the format in its name, where no sample was taken before.
+/// Checks the first block against the format in the name, if the input was not sampled.
 fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), Error> {
     let FirstBlock::Checked { accepts_unreadable } = input.first_block else { return Ok(()) };
     let is_all = block.records().count() < usize::try_from(wanted).unwrap_or(usize::MAX)
@@ -138,7 +137,6 @@ pub fn can_be_computed(input: &Input) -> bool {
         && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
 }
 
-/// One part being read.
 pub(crate) struct OpenPart {
     part: usize,
     bytes: Bytes,
@@ -194,7 +192,7 @@ impl OpenPart {
         }
     }
 
-    /// The next records, as many as wanted unless the part ends or the block is full before.
+    /// The next block: as many records as wanted, unless the part ends or the block is full before.
     fn block(&mut self, part: &Part, wanted: TakeLimit, most: u64) -> Result<Option<Block>, Error> {
         let from = self.index.max(part.from);
         let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most));
@@ -254,7 +252,7 @@ impl OpenPart {
         Ok(self.done)
     }
 
-    /// Whether there are more records in the input than so many.
+    /// Whether the input has more than `records` records.
     fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, Error> {
         let more = self.bytes.take(input, TakeLimit::AtLeast(1))?;
         self.index += more.map_or(0, |more| more.records);

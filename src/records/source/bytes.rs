@@ -4,8 +4,7 @@
 //! not a signal.
 
 use std::fs::File;
-use std::io;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -23,33 +22,32 @@ use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::SeekTable;
 use crate::storage::state::FileState;
 
-/// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
-/// read doubles while a unit does not end, as each look at it begins at its start.
+/// Minimum and maximum bytes per read if units have no fixed size. Reads double while a unit does not end, because each
+/// scan starts at its first byte.
 const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
 
 pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
-    /// What is read, and what it was when it was opened; none of streams.
+    /// The input and its state when it was opened. `None` for streams.
     opened: Option<(SeekableInput, FileState)>,
     seekability: Seekability,
     /// Bytes read and not yet taken.
     buffer: Vec<u8>,
-    /// The units at the start of the buffer that were looked at, none between two takes.
+    /// Scanned units at the start of the buffer; none between two calls of [`Self::take`].
     scanned: ScannedUnits,
     at_end: bool,
-    /// Bytes taken.
+    /// Offset of the buffer in the uncompressed input.
     offset: u64,
 }
 
-/// What can be opened once more, at another place.
+/// An input that can be opened again at any offset.
 enum SeekableInput {
     File(File),
     Object(Object),
 }
 
 impl SeekableInput {
-    /// Its bytes from a place on; behind the end of those that are wanted there may be none. Two readers of
-    /// a file share their place.
+    /// Reads from `from`. An object may end at `until`. Two readers of a file share its position.
     fn reader(&self, from: u64, until: u64) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::File(file) => {
@@ -65,7 +63,7 @@ impl SeekableInput {
         }
     }
 
-    /// The table of frames at its end, if there is one by which every byte can be gone to.
+    /// The table of frames at the end, if it has frames and none is empty.
     fn table(&self, state: &FileState) -> io::Result<Option<SeekTable>> {
         let table = match self {
             Self::File(file) => {
@@ -80,17 +78,16 @@ impl SeekableInput {
     }
 }
 
-/// Which places of an input can be gone to.
+/// Offsets at which reading can start.
 enum Seekability {
-    /// None: standard input, or compressed without a table of its frames.
+    /// Only the start: a stream, or compressed without a table of frames.
     Start,
     /// Every byte.
     Bytes,
-    /// The frames of a zstd file, as far as its table of them is right.
+    /// Frames of a zstd file, if its table is right.
     Frames(Arc<SeekTable>),
 }
 
-/// Whole units.
 pub(super) struct TakenUnits {
     pub(super) bytes: Vec<u8>,
     pub(super) records: u64,
@@ -157,8 +154,7 @@ impl Bytes {
         })
     }
 
-    /// Bytes of records, uncompressed, where every one of them can be gone to. Of a compressed file this is
-    /// what its table of frames says.
+    /// Uncompressed size, if reading can start at any byte. For a compressed file it is taken from the table of frames.
     pub(super) fn size(&self) -> Option<u64> {
         match (&self.seekability, &self.opened) {
             (Seekability::Bytes, Some((_, state))) => Some(state.bytes),
@@ -167,9 +163,8 @@ impl Bytes {
         }
     }
 
-    /// Goes to a byte, not the first only of an input that has a [`Bytes::size`], before anything was taken
-    /// from it. From the byte `until` on nothing is wanted. From then on a compressed file is what its table
-    /// of frames says, or cannot be read.
+    /// Seeks to `offset`, before anything was taken. An input without [`Bytes::size`] has only offset 0. Nothing is
+    /// wanted from `until` on. After this call a compressed file must match its table of frames, or reading fails.
     pub(super) fn go_to(&mut self, input: &Input, offset: u64, until: u64) -> Result<(), Error> {
         self.try_go_to(offset, until).map_err(|source| read_error(input, 0, source))?;
         self.offset = offset;
@@ -194,7 +189,7 @@ impl Bytes {
         Ok(())
     }
 
-    /// The next units; `None` at the end. With [`TakeLimit::AtMost`], none if the next one holds too many.
+    /// The next units; `None` at the end. With [`TakeLimit::AtMost`], no units if the next one holds too many records.
     pub(super) fn take(
         &mut self,
         input: &Input,
@@ -225,8 +220,8 @@ impl Bytes {
         TakenUnits { bytes, records: scanned.records, ends_mid_unit: scanned.ends_mid_unit }
     }
 
-    /// How many bytes to read before the next look at them: those of a block where all records have the
-    /// same size, so that nothing is left over and copied.
+    /// Bytes to read before the next scan: those of a block if all records have the same size, so that no rest is
+    /// copied.
     fn missing(&self, input: &Input, take_limit: TakeLimit) -> usize {
         let Some(len) = input.format.record_len() else {
             return self.buffer.len().clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
@@ -237,7 +232,6 @@ impl Bytes {
         wanted.saturating_sub(self.buffer.len()).max(1)
     }
 
-    /// Appends what the reader has, up to a number of bytes.
     fn read_more(&mut self, missing: usize) -> io::Result<()> {
         let before = self.buffer.len();
         self.buffer.reserve_exact(missing);
@@ -246,13 +240,13 @@ impl Bytes {
         Ok(())
     }
 
-    /// What was opened, if it is no stream.
+    /// State of the input when it was opened. `None` for a stream.
     pub(super) fn opened(&self) -> Option<&FileState> {
         self.opened.as_ref().map(|(_, state)| state)
     }
 
-    /// Size and time of modification of a file are those of the moment it was opened. Of an object nothing
-    /// is read that has changed.
+    /// Fails if the size or modification time of a file has changed since it was opened. Readers of objects check this
+    /// themselves.
     pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), Error> {
         let Some((SeekableInput::File(file), opened)) = &self.opened else { return Ok(()) };
         let now = file.metadata().map_err(|source| open_error(input, source))?;
@@ -267,7 +261,7 @@ fn open_error(input: &Input, source: io::Error) -> Error {
     Error::io("open", &input.name, source)
 }
 
-/// Objects say themselves that they have changed.
+/// Readers of objects report a change as [`io::ErrorKind::StaleNetworkFileHandle`].
 fn read_error(input: &Input, offset: u64, source: io::Error) -> Error {
     let (compression, input) = (input.compression, input.name.clone());
     match source.kind() {

@@ -5,24 +5,22 @@ use crate::format::{Format, RawUnit};
 /// A block is closed when it has this many bytes, however few records they are.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
 
-/// How many records are to be taken, in whole units.
+/// How many records to take, in whole units.
 #[derive(Clone, Copy)]
 pub(super) enum TakeLimit {
-    /// So many, or more where the last unit holds more.
+    /// This many records, or more if the last unit holds more.
     AtLeast(u64),
-    /// So many, or fewer where the last unit would hold more.
+    /// This many records, or fewer if the next unit would exceed the number.
     AtMost(u64),
-    /// As `AtLeast`, but stops at this many bytes if a unit ends there.
+    /// Like `AtLeast`, with a limit in bytes.
     Within {
-        /// The number of records.
         records: u64,
-        /// The number of bytes at which to stop.
+        /// The block ends with the unit that reaches this many bytes.
         bytes: usize,
     },
 }
 
 impl TakeLimit {
-    /// The limit in records.
     pub(super) const fn records(self) -> u64 {
         match self {
             Self::AtLeast(records) | Self::AtMost(records) | Self::Within { records, .. } => {
@@ -31,7 +29,6 @@ impl TakeLimit {
         }
     }
 
-    /// The same, with at most `most` records.
     pub(super) fn of_at_most(self, most: u64) -> Self {
         match self {
             Self::AtLeast(records) => Self::AtLeast(records.min(most)),
@@ -40,7 +37,7 @@ impl TakeLimit {
         }
     }
 
-    /// The most bytes of a block; it ends there even if it has fewer records.
+    /// Bytes at which a block ends, even with fewer records.
     fn bytes(self) -> usize {
         match self {
             Self::AtLeast(_) | Self::AtMost(_) => FULL_BLOCK_BYTES,
@@ -49,24 +46,23 @@ impl TakeLimit {
     }
 }
 
-/// Whole units at the start of a buffer, as far as they have been looked at.
+/// Whole units at the start of a buffer that were scanned.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ScannedUnits {
     pub(super) bytes: usize,
     pub(super) records: u64,
-    /// Whether the last one is a piece of a unit that goes on; of no unit, whether the next one continues
-    /// such a piece.
+    /// Whether the last unit is a piece of a longer unit. Without units: whether the next one continues such a piece.
     pub(super) ends_mid_unit: bool,
 }
 
 impl ScannedUnits {
-    /// What comes behind.
+    /// The empty scan after these units.
     pub(super) const fn behind(self) -> Self {
         Self { bytes: 0, records: 0, ..self }
     }
 
-    /// Takes units up to the end of a block, or all there are `at_end`. Whether that is reached; if not,
-    /// more bytes are needed, and what was taken stays.
+    /// Scans units up to the end of a block, or all of them `at_end`. Returns `false` if more bytes are needed; scanned
+    /// units are kept.
     pub(super) fn extend(
         &mut self,
         format: Format,

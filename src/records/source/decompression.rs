@@ -1,21 +1,19 @@
 //! Bytes of zstd frames, decompressed in bounded memory.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 
 use zstd::zstd_safe;
 
-/// A frame may look back this far, as a power of two. `zstd -d` allows as much unless it is told otherwise,
-/// and no level of `zstd` needs more.
+/// Largest window of a frame, as a power of two. `zstd -d` has the same default limit, and no level of `zstd` needs
+/// more.
 const MAX_WINDOW_LOG: u32 = 27;
 
 /// The same in MiB.
 pub const MAX_WINDOW_MIB: u64 = (1 << MAX_WINDOW_LOG) >> 20;
 
-/// What the library calls its refusal of a larger window: `ZSTD_error_frameParameter_windowTooLarge`.
+/// Error code of a window that is too large: `ZSTD_error_frameParameter_windowTooLarge`.
 const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
 
-/// What a compressed reader holds.
 pub(super) struct ZstdReader<R: Read> {
     decoder: zstd::Decoder<'static, io::BufReader<R>>,
 }
@@ -27,7 +25,7 @@ impl<R: Read> ZstdReader<R> {
         Ok(Self { decoder })
     }
 
-    /// What was decompressed, behind the last byte that was needed for that or some bytes later.
+    /// The compressed reader, which may stand some bytes behind the last byte needed.
     pub(super) fn into_inner(self) -> R {
         self.decoder.finish().into_inner()
     }

@@ -4,8 +4,7 @@
 //! whether that was right: of readers that together read everything, the first frame that is not as the table
 //! says fails one.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::decompression::ZstdReader;
@@ -14,7 +13,7 @@ use crate::storage::seek_table::{Frame, SeekTable};
 type Input = Box<dyn Read + Send>;
 type Decoder = ZstdReader<io::Take<Input>>;
 
-/// Reads from a byte of what the frames hold to their end.
+/// Reads the content of the frames from a byte to the end.
 pub(crate) struct FrameReader {
     table: Arc<SeekTable>,
     /// Number of the frame that is open or is opened next.
@@ -23,16 +22,15 @@ pub(crate) struct FrameReader {
 }
 
 enum FrameState {
-    /// Between two frames.
     Between(Input),
-    /// In a frame of which so many bytes are still to come.
+    /// In a frame, with the number of content bytes left.
     Within(Box<Decoder>, u64),
-    /// An error was told.
+    /// An error was returned.
     Failed,
 }
 
 impl FrameReader {
-    /// Begins at a byte; `open` opens the file at a place.
+    /// `content_byte` counts uncompressed bytes. `open` opens the file at an offset of the compressed bytes.
     pub(crate) fn open(
         table: Arc<SeekTable>,
         content_byte: u64,
@@ -49,7 +47,7 @@ impl FrameReader {
         Ok(frames)
     }
 
-    /// Opens the next frame. Whether there is one.
+    /// Opens the next frame. Returns `false` behind the last one.
     fn next_frame(&mut self, input: Input) -> io::Result<bool> {
         let Some(Frame { compressed, content }) = self.table.frame(self.number) else {
             self.state = FrameState::Between(input);
@@ -60,7 +58,7 @@ impl FrameReader {
         Ok(true)
     }
 
-    /// Reads from the open frame, and closes it behind its last byte.
+    /// Reads from the open frame, and closes it after its last byte.
     fn read_frame(
         &mut self,
         mut decoder: Box<Decoder>,

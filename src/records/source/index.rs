@@ -2,8 +2,7 @@
 //!
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -25,27 +24,23 @@ const MARKED_BYTES: u64 = 1 << 22;
 #[derive(Serialize, Deserialize)]
 struct IndexFile {
     index: Index,
-    /// Checksum of the index as it is written here.
+    /// Checksum of the JSON form of `index`.
     sha256: Sha256Sum,
 }
 
 /// How many records an input has, and where some of them begin.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Index {
-    /// The input, as it was given.
+    /// The name of the input as given.
     input: String,
-    /// Its format.
     format: String,
-    /// Size of the file, in bytes.
     file_bytes: u64,
-    /// When the file was written last, in nanoseconds since 1970.
     modified_unix_ns: Option<u64>,
-    /// What its store calls this content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     etag: Option<String>,
     /// All its records.
     pub records: u64,
-    /// In order; the first record is not among them.
+    /// In ascending order, without the first record.
     marks: Vec<SeekPoint>,
 }
 

@@ -14,7 +14,7 @@ use crate::storage::objects::Object;
 use crate::storage::path_text::text_of;
 use crate::storage::state::FileState;
 
-/// Records that are passed over at a time.
+/// Records per step where records are skipped or only counted.
 pub(crate) const SKIPPED_RECORDS: u64 = 1 << 10;
 
 /// One input, as it was given.
@@ -61,8 +61,8 @@ pub enum InputLocation {
 }
 
 impl InputLocation {
-    /// What is there at the moment; of an object, what was there when it was looked at first. None of
-    /// standard input, of pipes and of what cannot be looked at.
+    /// The current state of a file, or the state of an object at the first request. `None` for standard input, pipes
+    /// and everything inaccessible.
     pub(crate) fn state(&self) -> Option<FileState> {
         match self {
             Self::Stdin => None,
@@ -84,7 +84,7 @@ impl InputLocation {
         }
     }
 
-    /// Its last name, without the folder; none of standard input.
+    /// `None` for standard input.
     pub(crate) fn file_name(&self) -> Option<&OsStr> {
         match self {
             Self::Stdin => None,
@@ -95,7 +95,7 @@ impl InputLocation {
 }
 
 impl InputLocation {
-    /// That of this name, `-` for standard input.
+    /// `-` is standard input.
     pub(crate) fn of(path: &Path) -> Self {
         match path.to_str() {
             Some("-") => Self::Stdin,
@@ -126,12 +126,10 @@ impl Input {
         }
     }
 
-    /// Its format and compression.
     pub(crate) const fn format_name(&self) -> FormatName {
         FormatName { format: self.format, compression: self.compression }
     }
 
-    /// What it is called in a sentence.
     pub(crate) fn display_name(&self) -> String {
         let is_stdin = self.location == InputLocation::Stdin;
         if is_stdin { "standard input".to_owned() } else { self.name.clone() }

@@ -50,7 +50,7 @@ impl Part {
         self.to.or(self.counted.map(|counted| counted.records))
     }
 
-    /// Whether the last of so many records of the input is among those wanted; or there is none at all.
+    /// Whether the part contains the last of the `counted` records of the input. Also true if the input is empty.
     pub(crate) fn reaches(&self, counted: u64) -> bool {
         self.to.is_none_or(|to| to >= counted) && (self.from < counted || counted == 0)
     }
@@ -71,7 +71,6 @@ pub struct PartRead {
     pub sha256: Option<Sha256Sum>,
 }
 
-/// Suffix of the name of an index file.
 pub(crate) const INDEX_SUFFIX: &str = ".index.json";
 
 /// A record that begins a unit.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{Delivery, PartRead};
 use crate::error::Error;
 
-/// Memory for the bytes of blocks.
+/// Limits the memory for the bytes of blocks.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     most: usize,
@@ -83,7 +83,6 @@ impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for Checksummed<S> {
     }
 }
 
-/// Skips the first blocks of a source.
 pub(crate) struct SkipBlocks<S> {
     source: S,
     /// The state of reading after the last block to skip. `None` once it is reached.
@@ -132,9 +131,7 @@ mod tests {
     use super::*;
     use crate::format::Format;
     use crate::records::format_name::FormatName;
-    use crate::records::source::Input;
-    use crate::records::source::Part;
-    use crate::records::source::Source;
+    use crate::records::source::{Input, Part, Source};
     use std::fs;
     use std::sync::mpsc;
     use std::thread;

@@ -3,20 +3,18 @@
 //! Format: <https://tukaani.org/xz/xz-file-format.txt>. The library reads streams one after another, with zeros
 //! between them, and compares checksums; it is built without `unsafe` code.
 
-use std::io;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read};
 
 use super::decompression::MAX_WINDOW_MIB;
 use crate::storage::retry_interrupted::RetryInterrupted;
 
-/// What the library adds to the dictionary of a block when it compares with its bound, in KiB, and some more.
+/// Overhead that the library adds to the size of a dictionary before it checks the limit, in KiB, with a margin.
 const OVERHEAD_KIB: u32 = 1 << 10;
 
-/// Memory of a block: a dictionary as large as the window that a zstd frame may have. No level of `xz` needs more
-/// than half of it.
+/// Memory limit of a block, in KiB: a dictionary as large as the largest window of a zstd frame. No level of `xz` needs
+/// more than half of it.
 const MEMORY_KIB: u32 = ((MAX_WINDOW_MIB as u32) << 10) + OVERHEAD_KIB;
 
-/// Reads what is in the streams of an xz file.
 pub(super) struct XzReader<R: Read> {
     decoder: lzma_rust2::XzReader<Counted<BufReader<RetryInterrupted<R>>>>,
 }
@@ -27,7 +25,7 @@ impl<R: Read> XzReader<R> {
         Self { decoder: lzma_rust2::XzReader::new_mem_limit(reader, true, MEMORY_KIB) }
     }
 
-    /// What is wrong, and where in the compressed file it was found.
+    /// Adds the offset in the compressed file to an error.
     fn place(&self, error: io::Error) -> io::Error {
         let byte = self.decoder.inner().bytes;
         match error.kind() {
@@ -57,7 +55,6 @@ impl<R: Read> Read for XzReader<R> {
     }
 }
 
-/// Counts the bytes that are taken from a reader.
 struct Counted<R> {
     reader: R,
     bytes: u64,
@@ -75,7 +72,7 @@ impl<R: Read> Read for Counted<R> {
 mod tests {
     use super::*;
 
-    /// What liblzma 5.4 writes for `content`, without a checksum of it.
+    /// Output of liblzma 5.4 for `content`, without a checksum.
     const STREAM: &str = "fd377a585a000000ff12d9410200210116000000742fe5a3010006636f6e74656e74\
                           0000000117071ea461bb06729e7a010000000000595a";
 

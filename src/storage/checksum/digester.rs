@@ -5,10 +5,10 @@ use std::{mem, thread};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use sha2::{Digest, Sha256};
 
-/// Bytes after which the digest moves.
+/// Bytes after which the digest moves to a thread.
 const FEW_BYTES: usize = 8 << 20;
 
-/// Bytes that are handed over at once.
+/// Bytes handed over to the thread at once.
 const CHUNK_BYTES: usize = 1 << 18;
 
 /// Chunks that may wait for the thread.
@@ -49,7 +49,6 @@ impl Digester {
         };
     }
 
-    /// Of all that came so far.
     pub(super) fn digest(&self) -> Sha256 {
         match self {
             Self::Inline { digest, .. } => digest.clone(),
@@ -61,9 +60,9 @@ impl Digester {
 #[derive(Debug)]
 pub(super) struct DigestThread {
     commands: Sender<DigestCommand>,
-    /// Chunks that were read, for the next bytes.
+    /// Buffers that the thread returns for reuse.
     emptied: Receiver<Vec<u8>>,
-    /// Bytes on which the thread has not been set yet.
+    /// Bytes not yet sent to the thread.
     chunk: Vec<u8>,
 }
 

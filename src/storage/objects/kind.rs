@@ -1,6 +1,5 @@
 //! The stores that objects are kept in.
 
-/// Whose protocol a store speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreKind {
     S3,

@@ -16,13 +16,13 @@ pub struct Object {
     pinned: Arc<OnceLock<Pinned>>,
 }
 
-/// An object as it was when it was looked at first.
+/// An object as it was at the first request.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pub(super) location: ObjectLocation,
     pub(super) meta: ObjectMeta,
     pub(super) state: FileState,
-    /// Its last bytes, once somebody wanted some of them: tables stand there.
+    /// The last bytes, cached once some of them are read: tables of frames are there.
     pub(super) tail: OnceLock<bytes::Bytes>,
 }
 
@@ -35,7 +35,7 @@ impl PartialEq for Object {
 impl Eq for Object {}
 
 impl Object {
-    /// That of a URL, not looked at yet.
+    /// Makes no request.
     pub(crate) fn named(url: &str) -> Self {
         Self { url: url.to_owned(), pinned: Arc::default() }
     }
@@ -44,7 +44,7 @@ impl Object {
         &self.url
     }
 
-    /// What it was when it was looked at first.
+    /// State at the first request.
     pub(crate) fn state(&self) -> io::Result<&FileState> {
         self.pinned().map(|pinned| &pinned.state)
     }

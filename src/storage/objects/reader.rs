@@ -3,8 +3,7 @@
 //! Requests grow while reading goes on, so that a look at a few records costs little.
 
 use std::collections::VecDeque;
-use std::io;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use bytes::{Buf, Bytes};
@@ -16,36 +15,33 @@ use super::refusal::{changed, refused};
 use super::store::{ObjectLocation, runtime};
 use crate::storage::quantity::quantity;
 
-/// Bytes of a request: the first, and the most. Each is twice as large as the one before.
+/// Bytes of the first and of the largest request. Each request is twice as large as the one before.
 const FIRST_REQUEST: u64 = 1 << 17;
 const LARGEST_REQUEST: u64 = 1 << 22;
 
-/// Requests under way once reading goes on.
+/// Most requests in flight. The number grows while reading continues.
 const MAX_REQUESTS: usize = 4;
 
-/// The end of an object that is read at once and kept: tables of frames stand there, and whoever samples a
-/// file reads them for each place anew.
+/// Size of the end of an object that is read at once and kept. Tables of frames are there, and sampling reads them anew
+/// for each place.
 const TAIL_BYTES: u64 = 1 << 16;
 
-/// The bytes of an object from some place on.
 pub(crate) struct ObjectReader {
     object: Object,
-    /// The byte that is read next.
     position: u64,
-    /// Behind the last byte that is wanted.
+    /// No byte from here on is requested.
     end: u64,
-    /// Bytes at hand, the next one first.
+    /// Received bytes, from `position` on.
     ready: Bytes,
-    /// What was asked for and is not at hand, in order.
+    /// Requests in flight, in order.
     asked: VecDeque<RangeRequest>,
-    /// Where the next request begins.
+    /// Start of the next request.
     next: u64,
     request_bytes: u64,
     most_requests: usize,
 }
 
 impl Object {
-    /// Reads it from its start.
     pub(crate) fn reader(&self) -> io::Result<ObjectReader> {
         self.pinned()?;
         Ok(ObjectReader::new(self.clone()))
@@ -66,12 +62,12 @@ impl ObjectReader {
         }
     }
 
-    /// The same, and nothing from this byte on is wanted.
+    /// Requests no byte from `end` on.
     pub(crate) fn until(self, end: u64) -> Self {
         Self { end, ..self }
     }
 
-    /// Gets the next bytes at hand; none at the end.
+    /// Receives the next bytes; none at the end.
     fn fill(&mut self) -> io::Result<()> {
         let object = self.object.clone();
         let pinned = object.pinned()?;
@@ -135,7 +131,7 @@ impl Seek for ObjectReader {
     }
 }
 
-/// A request that is under way; given up when dropped.
+/// A request in flight, aborted when dropped.
 struct RangeRequest(JoinHandle<io::Result<Bytes>>);
 
 impl RangeRequest {
@@ -144,7 +140,6 @@ impl RangeRequest {
         Ok(Self(runtime()?.spawn(get(location, meta, range))))
     }
 
-    /// Waits for its answer.
     fn answer(mut self) -> io::Result<Bytes> {
         runtime()?.block_on(&mut self.0).map_err(io::Error::other)?
     }
@@ -160,7 +155,7 @@ const fn is_in_tail(position: u64, meta: &ObjectMeta) -> bool {
     position >= meta.size.saturating_sub(TAIL_BYTES)
 }
 
-/// Some bytes of an object that is still what it was.
+/// Fails if the object no longer matches `meta`.
 async fn get(location: ObjectLocation, meta: ObjectMeta, range: Range<u64>) -> io::Result<Bytes> {
     // A weak name is equal for contents that are not.
     let if_match = meta.e_tag.clone().filter(|etag| !etag.starts_with("W/"));

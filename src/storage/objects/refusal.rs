@@ -1,30 +1,26 @@
 //! Errors of object stores, with advice on what to do about them.
 
 use std::error::Error;
-use std::io;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use crate::storage::objects::kind::StoreKind;
 use crate::storage::secrets::without_secrets;
 
-/// The kind of error of an object that is not what it was when it was looked at first.
+/// Kind of the error for an object that has changed since the first request.
 pub(super) const CHANGED: ErrorKind = ErrorKind::StaleNetworkFileHandle;
 
-/// What a machine in the cloud is asked for its own credentials, by those who were given none.
+/// Paths at which a client without credentials asks a machine in the cloud for them.
 const OWN_CREDENTIALS: [&str; 3] =
     ["/latest/api/token", "/computeMetadata/", "/metadata/identity/"];
 
-/// A URL that no store can be asked about.
 pub(super) fn unusable(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, why)
 }
 
-/// What has changed since it was looked at.
 pub(super) fn changed() -> io::Error {
     io::Error::new(CHANGED, "it is not what it was when it was looked at first")
 }
 
-/// The error of a store, told with what to do about it.
 pub(super) fn refused(kind: StoreKind, error: &object_store::Error) -> io::Error {
     use object_store::Error as Store;
     let words = chain(error);
@@ -57,7 +53,6 @@ pub(super) fn refused(kind: StoreKind, error: &object_store::Error) -> io::Error
     io::Error::new(error_kind, format!("{advice} ({words})"))
 }
 
-/// What says who asks.
 const fn credentials(kind: StoreKind) -> &'static str {
     match kind {
         StoreKind::S3 => {
@@ -71,7 +66,6 @@ const fn credentials(kind: StoreKind) -> &'static str {
     }
 }
 
-/// What says where the store is.
 const fn endpoint(kind: StoreKind) -> &'static str {
     match kind {
         StoreKind::S3 => "AWS_ENDPOINT_URL says where it is, AWS_REGION in which region",
@@ -81,7 +75,7 @@ const fn endpoint(kind: StoreKind) -> &'static str {
     }
 }
 
-/// An error and its causes, as far as each says more than the one before, on one line.
+/// An error and its causes on one line, without repetitions and secrets.
 fn chain(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
@@ -96,7 +90,7 @@ fn chain(error: &dyn Error) -> String {
     without_secrets(&shortened(&words)).into_owned()
 }
 
-/// Without the document in which a store says why.
+/// Replaces the XML document of a store by its code and message.
 fn shortened(words: &str) -> String {
     let Some((before, document)) = words.split_once('<') else { return words.to_owned() };
     let within = |tag: &str| {

@@ -18,32 +18,31 @@ use super::refusal::{refused, unusable};
 use crate::storage::caught_panic::catch;
 use crate::storage::objects::kind::StoreKind;
 
-/// What waits for the network: threads are few, as all they do is to wait and to encrypt.
+/// Threads for requests. Few are enough: they only wait and encrypt.
 const THREADS: usize = 2;
 
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
     Builder::new_multi_thread().worker_threads(THREADS).thread_name("objects").enable_all().build()
 });
 
-/// The buckets that were asked so far. One client each keeps its connections and credentials.
+/// Buckets used so far. A client keeps its connections and credentials.
 static STORES: LazyLock<Mutex<HashMap<String, Arc<Store>>>> = LazyLock::new(Mutex::default);
 
-/// The threads on which requests are under way.
 pub(super) fn runtime() -> io::Result<&'static Runtime> {
     let failed = |error: &io::Error| io::Error::other(format!("cannot start threads: {error}"));
     RUNTIME.as_ref().map_err(failed)
 }
 
-/// A bucket, asked in two ways.
+/// Two clients for one bucket.
 #[derive(Debug)]
 pub(super) struct Store {
     /// For metadata requests. A user is waiting, so errors must be reported soon.
     pub(super) lookup: Arc<dyn ObjectStore>,
-    /// For the bytes of long runs, which are to survive minutes without a network.
+    /// For the bytes of long runs, which should survive minutes without a network.
     pub(super) transfer: Arc<dyn ObjectStore>,
 }
 
-/// Where an object is, or a folder of them.
+/// Location of an object or of a folder of objects.
 #[derive(Clone, Debug)]
 pub(super) struct ObjectLocation {
     pub(super) url: String,
@@ -59,7 +58,7 @@ impl fmt::Display for ObjectLocation {
 }
 
 impl ObjectLocation {
-    /// That of a URL. Behind the name of the bucket stands the key as it is, without `%20` and the like.
+    /// Parses a URL. The key behind the bucket is taken as it is, without percent decoding.
     pub(super) fn of(url: &str) -> io::Result<Self> {
         // A path was joined to it.
         let url = if cfg!(windows) { url.replace('\\', "/") } else { url.to_owned() };
@@ -88,7 +87,7 @@ impl ObjectLocation {
         Ok(Self { url, kind, store, key })
     }
 
-    /// Asks the store and waits for its answer.
+    /// Blocks until the store answers.
     pub(super) fn ask<T>(
         &self,
         question: impl AsyncFnOnce(&Self) -> object_store::Result<T>,
@@ -101,7 +100,7 @@ impl ObjectLocation {
     }
 }
 
-/// Whether a text can stand in the name of a host as it is.
+/// Whether a text can be part of a host name as it is.
 fn is_word(text: &str) -> bool {
     text.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_".contains(&c))
 }
@@ -127,8 +126,8 @@ fn store(kind: StoreKind, bucket: &str) -> io::Result<Arc<Store>> {
     Ok(store)
 }
 
-/// Checks the variables from which a client takes its settings: they go into the headers of requests, and with a
-/// line end in one of them no request can be made.
+/// Checks the variables that configure a client: they go into request headers, and with a line end in one of them every
+/// request fails.
 fn check_variables(
     kind: StoreKind,
     variables: impl Iterator<Item = (OsString, OsString)>,
@@ -157,12 +156,11 @@ fn check_variables(
     Ok(())
 }
 
-/// How long a store is waited for.
 #[derive(Clone, Copy)]
 struct RequestLimits {
-    /// One request and its answer.
+    /// Limit for one request and its answer.
     request: Duration,
-    /// Another try is begun up to so long after the first.
+    /// Time after the first try within which another one may begin.
     tries: Duration,
     most_retries: usize,
 }
@@ -173,14 +171,14 @@ const LOOKUP_LIMITS: RequestLimits = RequestLimits {
     most_retries: 4,
 };
 
-/// A part of 8 MiB beside three others goes through 2.5 Mbit/s in that time.
+/// Enough for four parts of 8 MiB at once at 2.5 Mbit/s.
 const TRANSFER_LIMITS: RequestLimits = RequestLimits {
     request: Duration::from_mins(2),
     tries: Duration::from_mins(4),
     most_retries: 30,
 };
 
-/// A client of a bucket that takes from the environment what it needs beside.
+/// Builds a client for a bucket. Everything else it needs comes from the environment.
 fn build(
     kind: StoreKind,
     bucket: &str,
@@ -223,7 +221,6 @@ fn build(
     })
 }
 
-/// The endpoint that the environment names, if it does.
 fn endpoint() -> object_store::Result<Option<Url>> {
     for name in ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"] {
         let Ok(endpoint) = std::env::var(name) else { continue };

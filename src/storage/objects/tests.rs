@@ -36,7 +36,6 @@ fn progress() -> Progress {
     Progress::none()
 }
 
-/// The first records of the sample.
 fn sample(records: usize) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.hcp");
     fs::read(path).unwrap()[..32 * records].to_vec()
@@ -164,7 +163,6 @@ fn converting_up_and_down_gives_the_same_bytes() {
     }
 }
 
-/// A wish to filter.
 fn request(input: &str, output: &str, folder: &Path) -> JobRequest {
     let mut settings = Settings::default();
     settings.search.nodes = 100;
@@ -184,7 +182,7 @@ fn run_filter(request: JobRequest) -> Result<bool, Error> {
     Ok(filtered.was_done)
 }
 
-/// The files of two folders are the same, manifests in what does not vary.
+/// The files of two folders are equal; of manifests only the checksums are compared.
 #[track_caller]
 fn assert_same(one: &Path, other: &Path) {
     let names = |folder| {

@@ -15,20 +15,19 @@ use tokio::task::{JoinError, JoinSet};
 use super::refusal::refused;
 use super::store::{ObjectLocation, runtime};
 
-/// Bytes of a part, as long as that is enough.
+/// Bytes of a part, unless the object needs larger ones.
 const PART_BYTES: usize = 1 << 23;
 
-/// Stores take no more than 10,000 parts. Where nobody knows how many bytes will come, parts become twice
-/// as large after so many, which reaches 8 TiB.
+/// Stores accept at most 10,000 parts. If the size of the object is unknown, the part size doubles after this many
+/// parts, which allows 8 TiB.
 const PARTS_OF_A_SIZE: u32 = 1000;
 
-/// Parts that are under way at once, of all uploads together, fewer where they are larger than usual: what
-/// is under way is in memory.
+/// Parts in flight of all uploads together; fewer if they are larger than usual, because they are in memory.
 const MAX_IN_FLIGHT: u32 = 4;
 
 static IN_FLIGHT: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT as usize);
 
-/// An object that is being written. Dropped before [`Upload::commit`], nothing of it stays.
+/// An object being written. If it is dropped before [`Upload::commit`], nothing remains.
 #[derive(Debug)]
 pub(crate) struct Upload {
     path: PathBuf,
@@ -37,21 +36,20 @@ pub(crate) struct Upload {
 
 struct UploadParts {
     location: ObjectLocation,
-    /// Whether there was an object of this name at the beginning: then it is replaced, and else none may
-    /// be there at the end.
+    /// Whether the object existed at the beginning and is replaced. Otherwise it must not exist at the end.
     replaces: bool,
-    /// How many bytes there will be, if somebody knows.
+    /// Size of the object in bytes, if known.
     whole: Option<u64>,
-    /// What is not sent yet.
+    /// Bytes not sent yet.
     open: Vec<u8>,
-    /// None until the first part is full.
+    /// `None` until the first part is sent.
     upload: Option<Box<dyn MultipartUpload>>,
     begun: u32,
     under_way: JoinSet<object_store::Result<()>>,
 }
 
 impl Upload {
-    /// Begins with nothing, of so many bytes if that is known.
+    /// `whole` is the size of the object in bytes, if known.
     pub(crate) fn begin(path: &Path, whole: Option<u64>) -> io::Result<Self> {
         let location = ObjectLocation::of(&path.to_string_lossy())?;
         let replaces = exists(&location)?;
@@ -67,7 +65,7 @@ impl Upload {
         Ok(Self { path: path.to_owned(), parts: Arc::new(Mutex::new(parts)) })
     }
 
-    /// Whether an object could be written there: begins and takes back, leaves nothing.
+    /// Checks that an object can be written: begins an upload and aborts it.
     pub(crate) fn check(path: &Path) -> io::Result<()> {
         let location = ObjectLocation::of(&path.to_string_lossy())?;
         location.ask(async |location| {
@@ -75,17 +73,15 @@ impl Upload {
         })
     }
 
-    /// What takes the bytes, in order. They may wait in memory until the next ones come.
+    /// Bytes stay in memory until a part is full.
     pub(crate) fn writer(&self) -> Box<dyn Write + Send> {
         Box::new(UploadWriter(Arc::clone(&self.parts)))
     }
 
-    /// Where it is to be.
     pub(crate) fn url(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it its name.
     pub(crate) fn commit(self) -> io::Result<()> {
         lock(&self.parts).commit()
     }
@@ -107,7 +103,7 @@ impl Write for UploadWriter {
         lock(&self.0).take(bytes)
     }
 
-    /// What is in no full part yet cannot be sent.
+    /// Only full parts can be sent.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -133,7 +129,7 @@ impl UploadParts {
         Ok(taken)
     }
 
-    /// Sends what is at hand as a part, once there are not too many under way.
+    /// Sends the buffer as a part. Waits while too many parts are in flight.
     fn send(&mut self) -> io::Result<()> {
         while let Some(sent) = self.under_way.try_join_next() {
             self.check_sent(sent)?;
@@ -236,7 +232,6 @@ fn made_meanwhile() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, why)
 }
 
-/// Bytes of the next part.
 fn part_bytes(whole: Option<u64>, begun: u32) -> usize {
     let least = PART_BYTES as u64;
     let bytes = match whole {

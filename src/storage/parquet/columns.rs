@@ -23,7 +23,7 @@ use parquet::schema::types::ColumnPath;
 use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS, ZSTD_LEVEL};
 use crate::storage::table::{Column, ColumnType, Table, Value};
 
-/// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
+/// Columns and their `jsonl` keys, in order. The first one is the position.
 pub(super) const COLUMNS: [(&str, &str); 9] = [
     ("sfen", "sfen"),
     ("move", "move"),
@@ -36,13 +36,12 @@ pub(super) const COLUMNS: [(&str, &str); 9] = [
     ("for_training", "for_training"),
 ];
 
-/// Bytes that a value takes at least, with the levels that say where it belongs.
+/// Minimum size of a value in bytes, with its levels.
 const VALUE_BYTES: usize = 8;
 
-/// A file that is being written.
 pub(crate) struct Columns<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    /// The columns of the group that is open.
+    /// Columns of the open row group.
     open: Vec<Values>,
     rows_in_group: u64,
     bytes_in_group: usize,
@@ -58,7 +57,7 @@ impl<W: Write + Send> Columns<W> {
         })
     }
 
-    /// Takes a row whose values the columns hold.
+    /// The values must fit the columns.
     pub(crate) fn push(&mut self, row: &[Value<'_>]) {
         self.rows_in_group += 1;
         for (column, value) in self.open.iter_mut().zip(row) {
@@ -66,12 +65,11 @@ impl<W: Write + Send> Columns<W> {
         }
     }
 
-    /// Whether the group has all its rows: a fixed number, or fewer of long ones.
+    /// Whether the row group is complete: it has a fixed number of rows, or fewer long ones.
     pub(crate) const fn is_full(&self) -> bool {
         self.rows_in_group == FRAME_RECORDS || self.bytes_in_group >= FRAME_BYTES
     }
 
-    /// Writes the rows that were taken as a group.
     pub(crate) fn close_group(&mut self) -> io::Result<()> {
         self.write_group().map_err(io::Error::other)
     }
@@ -83,7 +81,6 @@ impl<W: Write + Send> Columns<W> {
         group.close().map(drop)
     }
 
-    /// Writes what is left and the end of the file.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         if self.rows_in_group > 0 {
             self.close_group()?;
@@ -103,7 +100,7 @@ fn create<W: Write + Send>(output: W, table: &Table) -> Result<SerializedFileWri
     SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties.build()))
 }
 
-/// The schema, in Parquet's own words.
+/// The schema in the message syntax of Parquet.
 fn schema(table: &Table) -> String {
     let mut schema = format!("message {} {{\n", table.name);
     for &Column { name, kind, is_nullable, .. } in table.columns {
@@ -134,16 +131,16 @@ fn write_list(schema: &mut String, name: &str, element: &str) -> fmt::Result {
     )
 }
 
-/// A column of the group: the values that are there, and where.
+/// A column of the row group: the values that are not null, and their levels.
 struct Values {
     found: Physical,
-    /// For each row 1 where there is a value; of lists for each element, or for the lack of any.
+    /// 1 for each value and 0 for null. In lists 1 for each element and 0 for an empty list.
     definitions: Vec<i16>,
-    /// Of lists: 0 where one begins, 1 where it goes on.
+    /// Lists only: 0 at the start of a list, 1 for each further element.
     repetitions: Option<Vec<i16>>,
 }
 
-/// Values as the file keeps them.
+/// Values by physical type.
 enum Physical {
     Texts(Vec<ByteArray>),
     Bytes(Vec<FixedLenByteArray>),
@@ -169,7 +166,7 @@ impl Values {
         Self { found, definitions: Vec::new(), repetitions }
     }
 
-    /// Takes a value; about as many bytes as returned.
+    /// Returns the approximate size in bytes.
     fn push(&mut self, value: &Value<'_>) -> usize {
         match value {
             Value::Texts(texts) => {
@@ -198,7 +195,7 @@ impl Values {
         self.definitions.extend(definitions);
     }
 
-    /// Writes the values as the next column of a group, and forgets them.
+    /// Writes the values as the next column of a row group and clears them.
     fn write<W: Write + Send>(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,

@@ -4,8 +4,7 @@
 //! judged for.
 
 use std::fs::File;
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{AsBytes, DataType};
@@ -17,25 +16,21 @@ use serde::ser::Serializer as _;
 use serde_json::Value;
 
 use super::columns::COLUMNS;
-use crate::format::packed;
-use crate::format::packed::Family;
+use crate::format::packed::{self, Family};
 use crate::storage::caught_panic::catch;
 use crate::storage::quantity::quantity;
 
-/// Rows that are read at a time.
 const BATCH_ROWS: usize = 1 << 10;
 
-/// Other names of columns in use: packed positions, and the evaluation as `jsonl` calls it.
+/// Alternative column names: packed positions, and the evaluation as in `jsonl`.
 const OTHER_NAMES: [(&str, &str); 3] = [("hcp", "sfen"), ("psfen", "sfen"), ("eval", "eval")];
 
-/// The rows of a file, one line each.
 pub(crate) struct LineReader {
     file: SerializedFileReader<File>,
-    /// The row group to be read next.
     next_group: usize,
     group: Option<Group>,
     ready: Vec<u8>,
-    /// Bytes of them that were read.
+    /// Bytes of `ready` already read.
     taken: usize,
 }
 
@@ -45,7 +40,7 @@ impl LineReader {
         Ok(Self { file, next_group: 0, group: None, ready: Vec::new(), taken: 0 })
     }
 
-    /// Makes the lines of the next rows; whether there are any.
+    /// Fills `ready` with the lines of the next rows. Returns `false` at the end.
     fn next_lines(&mut self) -> Result<bool> {
         self.ready.clear();
         self.taken = 0;
@@ -80,7 +75,7 @@ impl Read for LineReader {
     }
 }
 
-/// The reader of columns panics on some files that are damaged: for us they are like others that are.
+/// Turns a panic into an error: the column reader panics on some damaged files.
 fn guarded<T>(read: impl FnOnce() -> Result<T>) -> io::Result<T> {
     match catch(read) {
         Ok(read) => read.map_err(io::Error::other),
@@ -88,7 +83,7 @@ fn guarded<T>(read: impl FnOnce() -> Result<T>) -> io::Result<T> {
     }
 }
 
-/// The places of columns are within what files can be.
+/// Rejects negative offsets and sizes of columns.
 fn check_places(group: &RowGroupMetaData) -> Result<()> {
     let is_place = |column: &ColumnChunkMetaData| {
         let dictionary = column.dictionary_page_offset().unwrap_or(0);
@@ -100,9 +95,8 @@ fn check_places(group: &RowGroupMetaData) -> Result<()> {
     Err(ParquetError::General("the place of a column is no place".to_owned()))
 }
 
-/// A row group that is being read.
 struct Group {
-    /// In the order of the keys.
+    /// In the order of [`COLUMNS`].
     columns: Vec<Column>,
     rows_left: usize,
 }
@@ -159,7 +153,7 @@ impl Group {
     }
 }
 
-/// The key of a column of single values; `None` if it is none of ours.
+/// The `jsonl` key of a column. `None` for unknown columns and for lists.
 fn key_of(column: &ColumnDescriptor) -> Option<&'static str> {
     let [name] = column.path().parts() else { return None };
     let mut names = COLUMNS.iter().chain(&OTHER_NAMES);
@@ -167,12 +161,11 @@ fn key_of(column: &ColumnDescriptor) -> Option<&'static str> {
     (column.max_rep_level() == 0).then_some(key)
 }
 
-/// A column that is being read.
 struct Column {
     key: &'static str,
-    /// The code of packed positions.
+    /// Encoding of packed positions.
     family: Option<Family>,
-    /// Level of a value that is there, 0 where all are.
+    /// Definition level of a value that is not null; 0 if the column has no nulls.
     present: i16,
     reader: ColumnReader,
 }
@@ -187,7 +180,7 @@ impl Column {
         Self { key, family, present: descriptor.max_def_level(), reader }
     }
 
-    /// The values of the next rows; fewer than asked for only at the end.
+    /// The values of the next rows; fewer than `rows` only at the end.
     fn read(&mut self, rows: usize) -> Result<Vec<Value>> {
         use ColumnReader::{
             BoolColumnReader, ByteArrayColumnReader, DoubleColumnReader,
@@ -229,7 +222,7 @@ fn values<T: DataType>(
     Ok(levels.into_iter().map_while(next).collect())
 }
 
-/// A number that was written as a fraction, since its column has gaps: tools without other gaps do so.
+/// Converts whole numbers: some tools write a column of integers with nulls as floats. NaN is null.
 fn of_float(number: f64) -> Value {
     if number.is_nan() {
         return Value::Null;

@@ -2,8 +2,7 @@
 //!
 //! The columns are those of `docs/formats/parquet.md`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,12 +26,10 @@ const RECORDS: Table = Table {
     ],
 };
 
-/// A file of records that is being written.
 pub(crate) struct RecordColumns<W: Write + Send> {
     columns: Columns<W>,
 }
 
-/// A line.
 #[derive(Deserialize)]
 struct Row<'a> {
     sfen: String,
@@ -53,7 +50,7 @@ impl<W: Write + Send> RecordColumns<W> {
         Ok(Self { columns: Columns::new(output, &RECORDS)? })
     }
 
-    /// Takes whole lines.
+    /// `lines` must be whole lines.
     pub(crate) fn take(&mut self, lines: &[u8]) -> io::Result<()> {
         for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             self.columns.push(&serde_json::from_slice::<Row<'_>>(line)?.values());
@@ -61,12 +58,10 @@ impl<W: Write + Send> RecordColumns<W> {
         Ok(())
     }
 
-    /// Writes the rows that were taken as a group.
     pub(crate) fn close_group(&mut self) -> io::Result<()> {
         self.columns.close_group()
     }
 
-    /// Writes what is left and the end of the file.
     pub(crate) fn finish(self) -> io::Result<W> {
         self.columns.finish()
     }

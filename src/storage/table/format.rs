@@ -30,7 +30,7 @@ impl TableFormat {
         }
     }
 
-    /// The format of a file of columns with this name.
+    /// `None` unless the extension is that of a columnar format.
     pub(crate) fn of_columns(file: &str) -> Option<Self> {
         let (_, extension) = file.rsplit_once('.')?;
         [Self::Parquet, Self::Npz].into_iter().find(|format| format.name() == extension)

@@ -7,7 +7,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::{Table, Value};
 use crate::storage::checksum::hex;
 
-/// Appends a row and the end of its line.
 pub(super) fn push_line(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, &Line { table, row })
         .expect("texts, numbers and lists of texts always have a JSON form");

@@ -2,15 +2,14 @@
 //!
 //! Format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>, version 1.0.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 
-/// The header ends where a multiple of so many bytes does.
+/// The end of the header is a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
 
-/// Writes the header of an array of this type, `<i8` for instance, and this shape.
+/// `kind` is a type of numpy, for instance `<i8`.
 pub(super) fn write_header(out: &mut impl Write, kind: &str, shape: &[u64]) -> io::Result<()> {
     let shape = match shape {
         [len] => format!("({len},)"),
@@ -32,7 +31,7 @@ pub(super) fn write_header(out: &mut impl Write, kind: &str, shape: &[u64]) -> i
 mod tests {
     use super::*;
 
-    /// What `numpy.save` of numpy 2.4 writes before `numpy.zeros(3, "<i8")` and `numpy.zeros((2, 32), "|u1")`.
+    /// Headers that `numpy.save` of numpy 2.4 writes for `numpy.zeros(3, "<i8")` and `numpy.zeros((2, 32), "|u1")`.
     #[test]
     fn headers_are_those_of_numpy() {
         for (kind, shape, dictionary) in [

@@ -5,8 +5,7 @@
 //! columns wait in temporary files.
 
 use std::fs::File;
-use std::io;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::npy::write_header;
@@ -16,7 +15,6 @@ use super::{Column, ColumnType, Table, Value};
 /// Characters of numpy are 32 bits wide.
 const CHARACTER_BYTES: usize = size_of::<u32>();
 
-/// Arrays that are being written.
 pub(super) struct Arrays<W> {
     output: W,
     folder: PathBuf,
@@ -24,35 +22,34 @@ pub(super) struct Arrays<W> {
     rows: u64,
 }
 
-/// The values of a column.
 struct Values {
     column: Column,
-    /// Texts with their lengths before them, else as they will stand in the array.
+    /// Texts with their lengths before them, other values as in the array.
     spool: Spool,
     /// Characters of the longest text.
     longest: usize,
     /// Elements of all lists so far.
     elements: u64,
-    /// Of lists, where each ends.
+    /// Lists only: offset of the end of each list, with a leading 0.
     ends: Option<Spool>,
-    /// Whether there is nothing, where that can be.
+    /// Nullable columns only: for each row whether it is null.
     nulls: Option<Spool>,
-    /// Rows with nothing there.
+    /// Number of null rows.
     without_value: u64,
 }
 
-/// A file without a name.
+/// An unnamed temporary file.
 type Spool = BufWriter<File>;
 
 impl<W: Write> Arrays<W> {
-    /// Temporary files stand in `folder`.
+    /// Temporary files are in `folder`.
     pub(super) fn new(output: W, table: &Table, folder: &Path) -> io::Result<Self> {
         let columns = table.columns.iter().map(|&column| Values::new(column, folder));
         let columns = columns.collect::<io::Result<_>>()?;
         Ok(Self { output, folder: folder.to_owned(), columns, rows: 0 })
     }
 
-    /// Takes a row whose values the columns hold.
+    /// The values must fit the columns.
     pub(super) fn push(&mut self, row: &[Value<'_>]) -> io::Result<()> {
         self.rows += 1;
         let mut values = self.columns.iter_mut().zip(row);
@@ -117,7 +114,6 @@ impl Values {
         self.spool.write_all(text.as_bytes())
     }
 
-    /// Adds the arrays of the column.
     fn finish<W: Write>(self, rows: u64, zip: &mut Zip<W>) -> io::Result<()> {
         let Self { column, spool, longest, elements, ends, nulls, without_value } = self;
         let Column { name, kind, is_optional, .. } = column;
@@ -159,7 +155,7 @@ impl Values {
     }
 }
 
-/// Bytes of a value where all have as many.
+/// Bytes of a value or list element of fixed size; 0 for text.
 const fn width(kind: ColumnType) -> usize {
     match kind {
         ColumnType::Bytes(len) => len,
@@ -171,7 +167,6 @@ const fn width(kind: ColumnType) -> usize {
     }
 }
 
-/// What numpy calls the values.
 const fn dtype(kind: ColumnType) -> &'static str {
     match kind {
         ColumnType::Bytes(_) => "|u1",
@@ -191,7 +186,7 @@ fn reread(spool: Spool) -> io::Result<BufReader<File>> {
     Ok(BufReader::new(file))
 }
 
-/// Writes texts, each as wide as the longest.
+/// Writes texts, padded to `longest` characters.
 fn write_texts(
     texts: &mut impl Read,
     longest: usize,

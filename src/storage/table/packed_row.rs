@@ -7,8 +7,7 @@
 //! 15 % slower, three times slower in a build for development, and JSON has the one `Serialize` that a value can have.
 
 use std::borrow::Cow;
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::Value;
 
@@ -21,7 +20,6 @@ const TRUE: u8 = 5;
 const INT: u8 = 6;
 const INTS: u8 = 7;
 
-/// Appends a row.
 pub(crate) fn push(row: &[Value<'_>], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(&[0; size_of::<u32>()]);
@@ -68,7 +66,6 @@ fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads rows one after another.
 pub(crate) struct Rows<R> {
     reader: R,
     row: Vec<u8>,
@@ -79,7 +76,7 @@ impl<R: Read> Rows<R> {
         Self { reader, row: Vec::new() }
     }
 
-    /// The next row, which borrows from this reader; `None` behind the last one.
+    /// `None` behind the last row.
     pub(crate) fn next_row(&mut self) -> io::Result<Option<Vec<Value<'_>>>> {
         let mut len = Vec::new();
         self.reader.by_ref().take(size_of::<u32>() as u64).read_to_end(&mut len)?;

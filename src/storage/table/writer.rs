@@ -2,8 +2,7 @@
 //!
 //! Equal rows make equal files, whatever the time and the machine.
 
-use std::io;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::npz::Arrays;

@@ -8,8 +8,7 @@
 //! nine more crates, which take 6 s of a processor to build.
 
 use std::fs::File;
-use std::io;
-use std::io::{BufWriter, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::DeflateEncoder;
@@ -23,21 +22,20 @@ const END_64: u32 = 0x0606_4b50;
 const END_64_LOCATOR: u32 = 0x0706_4b50;
 const END: u32 = 0x0605_4b50;
 
-/// What a reader must know: version 4.5, which has the fields of 64 bits.
+/// Version needed to read the file: 4.5, because of the 64-bit fields.
 const VERSION: u16 = 45;
 const DEFLATED: u16 = 8;
-/// The first of January 1980, the first day that the format knows: nothing may depend on the day.
+/// 1 January 1980, the first day of the format. A fixed date makes equal content equal files.
 const DATE: u16 = 1 << 5 | 1;
 
-/// The number of the extra field with sizes of 64 bits, and what stands in the fields that it replaces.
+/// Id of the extra field with 64-bit sizes, and the values of the fields that it replaces.
 const EXTRA_64: u16 = 1;
 const IN_EXTRA_16: u16 = u16::MAX;
 const IN_EXTRA_32: u32 = u32::MAX;
 
-/// A zip file that is being written, front to back.
 pub(super) struct Zip<W> {
     output: W,
-    /// Where what is compressed waits until its size is known.
+    /// Compressed members are kept in it until their size is known.
     folder: PathBuf,
     written: u64,
     members: Vec<Member>,
@@ -52,12 +50,11 @@ struct Member {
 }
 
 impl<W: Write> Zip<W> {
-    /// Temporary files without a name stand in `folder`.
+    /// Temporary files without a name are in `folder`.
     pub(super) fn new(output: W, folder: &Path) -> Self {
         Self { output, folder: folder.to_owned(), written: 0, members: Vec::new() }
     }
 
-    /// Adds a member with what `write` writes.
     pub(super) fn add(
         &mut self,
         name: String,
@@ -73,7 +70,7 @@ impl<W: Write> Zip<W> {
         Ok(())
     }
 
-    /// What is written, compressed, with its size before and its checksum.
+    /// Returns a file with the compressed bytes, the uncompressed size and the checksum.
     fn compressed(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -89,7 +86,7 @@ impl<W: Write> Zip<W> {
         Ok((file, bytes, crc.sum()))
     }
 
-    /// Writes the list of members.
+    /// Writes the central directory.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let start = self.written;
         for member in std::mem::take(&mut self.members) {
@@ -135,14 +132,14 @@ impl Member {
         header.0
     }
 
-    /// What both headers say, up to the length of the name.
+    /// Fields that both headers have, up to the length of the name.
     fn push_description(&self, header: &mut Fields) {
         header.u16(VERSION).u16(0).u16(DEFLATED).u16(0).u16(DATE).u32(self.crc);
         header.u32(IN_EXTRA_32).u32(IN_EXTRA_32).u16(self.name.len() as u16);
     }
 }
 
-/// Numbers with their lowest byte first.
+/// Little-endian numbers.
 #[derive(Default)]
 struct Fields(Vec<u8>);
 
@@ -165,7 +162,7 @@ impl Fields {
     }
 }
 
-/// Passes bytes on, and knows their number and checksum.
+/// Counts the bytes that pass through, with their checksum.
 struct Counting<W> {
     inner: W,
     crc: Crc,

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use crate::cli::usi::command::GoLimits;
 use crate::shogi::Color;
 
-/// Moves that the time left is to be enough for.
+/// Number of moves that the remaining time is divided among.
 const MOVES_TO_GO: u32 = 30;
 
-/// However little time there is, so much is spent on a move.
+/// Minimum time spent on a move.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// When a search that begins `now` is to end; never without times. `margin` is what is lost on the way to the clock.
+/// The end of a search that starts `now`; `None` without time limits. `margin` is the time lost between engine and
+/// clock.
 pub(super) fn deadline(
     limits: &GoLimits,
     mover: Color,

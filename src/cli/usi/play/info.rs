@@ -8,12 +8,12 @@ use kyokumen_mcts::Tree;
 use crate::format::{EVAL_SCALE, eval_of_value};
 use crate::shogi::Move;
 
-/// What a search knows of one line of play.
+/// An `info` line.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Info {
     elapsed: Duration,
     visits: u32,
-    /// Its rank, where several are told.
+    /// Rank of the line, if several are reported.
     rank: Option<usize>,
     score: Score,
     line: Vec<Move>,
@@ -21,14 +21,14 @@ pub(super) struct Info {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Score {
-    /// How probable it is that the side to move wins.
+    /// Probability that the side to move wins.
     Value(f32),
-    /// It mates in so many plies, or is mated; 0 where they are not known.
+    /// The side to move mates or is mated; 0 `plies` if the length is unknown.
     Mate { wins: bool, plies: usize },
 }
 
 impl Info {
-    /// The best lines, at most so many.
+    /// The best lines of play, at most `lines`.
     pub(super) fn of(tree: &Tree, lines: usize, elapsed: Duration) -> Vec<Self> {
         let root = tree.root();
         let info = |(number, of): (usize, &kyokumen_mcts::RootMove)| Self {
@@ -45,12 +45,11 @@ impl Info {
         visited.enumerate().map(info).collect()
     }
 
-    /// Simulations of the search so far.
     pub(super) const fn visits(&self) -> u32 {
         self.visits
     }
 
-    /// A proven mate.
+    /// A proven mate by the side to move.
     pub(super) fn of_mate(tree: &Tree, line: &[Move], elapsed: Duration) -> Self {
         let score = Score::Mate { wins: true, plies: line.len() };
         Self { elapsed, visits: tree.visits(), rank: None, score, line: line.to_vec() }

@@ -27,10 +27,9 @@ const SPINS: [Spin; 7] = [
     Spin { name: "Mate_Root_Nodes", default: 1_000_000, min: 0, max: 1 << 40 },
 ];
 
-/// Bytes of a position of the tree with what is known of its moves.
+/// Bytes per position of the tree, with its moves.
 const POSITION_BYTES: u64 = 1 << 10;
 
-/// Values that hold until they are set anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PlayOptions(Spins<{ SPINS.len() }>);
 
@@ -47,7 +46,7 @@ impl PlayOptions {
         self.0.set(setting)
     }
 
-    /// Positions that the tree may have.
+    /// Maximum number of positions in the tree.
     pub(super) fn most_positions(&self) -> usize {
         usize::try_from((self.0.value(HASH) << 20) / POSITION_BYTES).unwrap_or(usize::MAX)
     }
@@ -56,7 +55,7 @@ impl PlayOptions {
         usize::try_from(self.0.value(MULTI_PV)).unwrap_or(usize::MAX)
     }
 
-    /// Most simulations of any search.
+    /// Maximum number of simulations of a search; `None` is no limit.
     pub(super) fn nodes(&self) -> Option<u64> {
         Some(self.0.value(NODES)).filter(|&nodes| nodes > 0)
     }
@@ -65,7 +64,7 @@ impl PlayOptions {
         Duration::from_millis(self.0.value(MARGIN))
     }
 
-    /// Value below which the game is given up.
+    /// Value below which the player resigns.
     pub(super) fn resign(&self) -> f32 {
         self.0.value(RESIGN) as f32 / 1000.0
     }

@@ -21,12 +21,12 @@ pub(in crate::cli::usi) struct NetworkPlayer {
     search: Option<Search>,
 }
 
-/// A search that is not answered yet.
+/// A `go` that is not answered yet.
 struct Search {
     side_to_move: Color,
     limits: GoLimits,
     control: Arc<Control>,
-    /// What was decided while no answer was due.
+    /// A decision held back until `stop` or `ponderhit`.
     decision: Option<Decision>,
 }
 
@@ -94,7 +94,7 @@ impl Player for NetworkPlayer {
         Vec::new()
     }
 
-    /// The other side has played the expected move: from now on time counts.
+    /// The opponent has played the expected move, so time counts from now on.
     fn ponder_hit(&mut self) -> Lines {
         let Some(search) = &mut self.search else { return Vec::new() };
         search.limits.ponder = false;

@@ -19,10 +19,10 @@ use crate::selfplay::evaluators::Model;
 use crate::shogi::Move;
 use crate::solver::{Limits, SearchControl, TableSize, Threads, Verdict, WhenHopeless};
 
-/// How often a search says how far it is.
+/// Interval of `info` lines.
 const INFO_EVERY: Duration = Duration::from_secs(1);
 
-/// How often a search that waits for its networks checks whether it must end.
+/// Interval at which a search that waits for its networks checks whether it must end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How long a search that must end waits for its first evaluation, if it has none yet.
@@ -31,16 +31,13 @@ const FIRST_PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait for threads and their programs to end.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Table of the mate search at the root.
 const ROOT_MATE_TABLE: TableSize = TableSize::from_mib(64);
-/// Table of those at the leaves, in MiB.
 const LEAF_MATE_TABLE_MIB: usize = 16;
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 
-/// What is to be asked, and how.
 #[derive(Clone, Debug)]
 pub(super) struct Networks {
-    /// One a device.
+    /// One per device.
     pub(super) models: Vec<Model>,
     pub(super) policy_temperature: f32,
     pub(super) batch: usize,
@@ -53,22 +50,22 @@ impl Networks {
     }
 }
 
-/// A search that is asked for.
+/// A request for a search.
 pub(super) struct Thought {
     pub(super) of: GamePosition,
-    /// Simulations after which it ends.
+    /// Limit of simulations.
     pub(super) most_visits: u32,
-    /// Positions that there is memory for.
+    /// Limit of positions in the tree.
     pub(super) most_positions: usize,
     pub(super) multi_pv: usize,
     pub(super) draw_value: f32,
     pub(super) root_mate_nodes: u64,
-    /// Value below which the game is given up.
+    /// Value below which the player resigns.
     pub(super) resign: f32,
     pub(super) control: Arc<Control>,
 }
 
-/// What ends a search from outside.
+/// Ends a search from another thread.
 #[derive(Default)]
 pub(super) struct Control {
     stop: AtomicBool,
@@ -105,7 +102,6 @@ pub(super) struct Thinker {
 }
 
 impl Thinker {
-    /// Starts the thread.
     pub(super) fn start(networks: Networks) -> io::Result<Self> {
         let (tasks, given) = unbounded();
         let (event, events) = unbounded();
@@ -321,7 +317,7 @@ fn report(infos: &[Info]) -> Event {
     Event::Info { lines: infos.iter().map(ToString::to_string).collect(), visits }
 }
 
-/// When a search looks up, and why it ends.
+/// Decides when a search reports and when it ends.
 struct Watch<'a> {
     thought: &'a Thought,
     started: Instant,
@@ -372,7 +368,7 @@ impl<'a> Watch<'a> {
         !self.is_settled(tree, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether the second move cannot catch up any more in the time that is left.
+    /// Whether the second move can no longer catch up in the time that is left.
     fn is_settled(&self, tree: &Tree, left: Duration) -> bool {
         let per_second = f64::from(tree.visits()) / self.started.elapsed().as_secs_f64();
         let [first, second] = tree.leading_visits();
@@ -380,7 +376,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The search for a mate beside the other search.
+/// The mate search that runs beside the tree search.
 struct RootMate<'a> {
     searcher: &'a Searcher,
     control: Arc<SearchControl>,
@@ -428,7 +424,7 @@ impl<'a> RootMate<'a> {
         }
     }
 
-    /// Stops it; the mate, if one was found.
+    /// Stops the mate search. Returns the mating line, if one was found.
     fn end(mut self) -> anyhow::Result<Option<Vec<Move>>> {
         if self.is_under_way {
             self.control.stop();

@@ -14,7 +14,7 @@ use crate::format::{Field, GameResult, MergedLabels, RawUnit};
 use crate::jobs::operation_totals::AverageCounts;
 use crate::ops::rearrange::partitions::MemoryShare;
 
-/// What was found out about a partition: of the copies of a record the first is written, with what all say.
+/// Finds the copies in a partition. The first copy of a record is written, with the mean labels of all.
 pub(super) fn averaged(partition: &SortedPartition) -> ComparedPartition {
     let SortedPartition { items, order, .. } = partition;
     let (bytes, _) = items.bytes.as_chunks::<SUMMED_BYTES>();
@@ -44,10 +44,10 @@ pub(super) fn averaged(partition: &SortedPartition) -> ComparedPartition {
     found
 }
 
-/// Copies of a record.
+/// Copies of one record.
 struct Group {
     hash: (u64, [u8; 8]),
-    /// The first number of each sum that was added.
+    /// Number of the first record of each [`Copies`] that was added.
     numbers: Vec<u64>,
     total: Total,
 }
@@ -88,7 +88,7 @@ fn from_bytes(
     }
 }
 
-/// Labels of records by their numbers, while they are gathered.
+/// Collects mean labels by record number.
 pub(super) struct Averages {
     labels: NumberedValues<LABEL_BYTES>,
     counts: AverageCounts,
@@ -101,7 +101,6 @@ impl Averages {
         Self { labels, counts: AverageCounts::default() }
     }
 
-    /// Takes what was found out about a partition.
     pub(super) fn add(&mut self, found: &ComparedPartition) -> Result<(), Error> {
         let AverageCounts { records, copies, most_copies, .. } = found.counts;
         self.counts.records += records;
@@ -110,14 +109,13 @@ impl Averages {
         self.labels.add_values(found.averaged.iter().copied())
     }
 
-    /// Nothing more is added.
     pub(super) fn seal(self, plan: &RearrangePlan) -> Result<Relabelling, Error> {
         let dialect = plan.parts.first().map_or(Dialect::Apery, |part| part.input.dialect);
         Ok(Relabelling { labels: self.labels.ascending()?, counts: self.counts, dialect })
     }
 }
 
-/// Labels of records in the order of these, while they are written.
+/// Mean labels in record order, set while records are written.
 pub(super) struct Relabelling {
     labels: AscendingValues<LABEL_BYTES>,
     pub(super) counts: AverageCounts,
@@ -125,7 +123,7 @@ pub(super) struct Relabelling {
 }
 
 impl Relabelling {
-    /// Gives the records of a block that stand for several their labels. Blocks come in order.
+    /// Sets the labels of the averaged records of a block. Blocks must come in input order.
     pub(super) fn relabel(
         &mut self,
         plan: &RearrangePlan,
@@ -146,7 +144,7 @@ impl Relabelling {
         Ok(())
     }
 
-    /// A unit with other labels; nothing if it has them.
+    /// The unit with new labels; None if it already has them.
     fn written(
         &mut self,
         plan: &RearrangePlan,

@@ -18,35 +18,31 @@ use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
-/// What is kept of a record while records are compared: 8 bytes of its hash, the key, and 16 more.
+/// Bytes stored per record beside its key, which is the high half of the hash: the low half and the record number.
 pub(super) const COMPARED_BYTES: usize = 2 * size_of::<u64>();
 
-/// In place of the number of a record of a reference, which has none among the inputs.
+/// Stands for the number of a reference's record, which has none among the inputs.
 pub(super) const OF_REFERENCE: u64 = u64::MAX;
 
-/// What records are hashed for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// They may be written.
     Input,
-    /// Equal ones are not to be written.
     Reference,
 }
 
-/// Hashes of a block that are remembered.
+/// Slots of [`Hashes::recent`].
 const RECENT_HASHES: usize = 1 << 10;
 
-/// The hashes of a block, laid into partitions with the numbers of their records.
+/// Hashes and record numbers of a block, partitioned by hash.
 pub(super) struct HashedBlock {
     pub(super) partitioned: PartitionedItems,
-    /// Numbers of records that say what an earlier one of the block says, as far as that was noticed: of
-    /// positions that come again and again, as that from which games start, the partitions get but one a block.
+    /// Numbers of records that repeat an earlier one of the block. Not all are found: the purpose is that frequent
+    /// positions, such as the start position, reach the partitions only once per block.
     pub(super) repeated: Vec<u64>,
-    /// Numbers of records that cannot be read.
+    /// Numbers of unreadable records.
     pub(super) bad: Vec<u64>,
 }
 
-/// A worker that hashes records.
 pub(super) fn hashing_worker(
     plan: &RearrangePlan,
     key: DedupKey,
@@ -74,8 +70,7 @@ pub(super) fn hashing_worker(
     })
 }
 
-/// The hashes of records of one size, and that size. None if one of them is bad, or they are to be looked at
-/// one by one for another reason.
+/// Hashes of fixed-size records, and that size. None if a record is bad or the records must be decoded one by one.
 fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
     let mut numbers = block.first_number..;
@@ -94,7 +89,7 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     Some((hashes, len))
 }
 
-/// The hashes of units as they are written.
+/// Hashes units as they would be written.
 fn hash_units(
     block: &Block,
     to: Format,
@@ -111,7 +106,7 @@ fn hash_units(
     (processed, hashes)
 }
 
-/// The hashes of what records say, and the numbers of those that say nothing.
+/// Hashes the content of records. Also returns the numbers of unreadable ones.
 fn hash_records(
     block: &Block,
     file: &str,
@@ -136,11 +131,10 @@ fn hash_records(
     Some((processed, hashes, bad))
 }
 
-/// Hashes of a block with the numbers of their records.
 struct Hashes {
     items: KeyedItems,
     repeated: Vec<u64>,
-    /// The last ones that were met, each where its last bits say.
+    /// Direct-mapped cache of recent hashes, indexed by their low bits.
     recent: Vec<u128>,
 }
 
@@ -166,7 +160,7 @@ impl Hashes {
     }
 }
 
-/// Appends what is compared of a record.
+/// Appends the bytes to compare; nothing for [`DedupKey::Bytes`].
 pub(super) fn say<'a>(
     record: &RecordRef<'_>,
     key: DedupKey,
@@ -189,7 +183,7 @@ pub(super) fn say<'a>(
     Ok(())
 }
 
-/// Appends all that a record says. What stands between two fields tells where one ends.
+/// Appends all fields of a record. A presence byte and a fixed length keep them apart.
 fn say_content(record: &Record, out: &mut Vec<u8>) {
     let Record { setup, best_move, eval_cp, ply, result, ending, end_ply, candidates, .. } = record;
     out.extend_from_slice(PositionKey::of(setup).bytes());
@@ -224,6 +218,5 @@ pub(super) struct ComparedPartition {
     pub(super) repeated: Vec<u64>,
     /// Numbers of the records that replace several copies, with the averaged labels, if averaging was requested.
     pub(super) averaged: Vec<(u64, [u8; LABEL_BYTES])>,
-    /// Counts of the averaged records.
     pub(super) counts: AverageCounts,
 }

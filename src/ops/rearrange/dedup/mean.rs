@@ -10,27 +10,25 @@ use crate::format::{GameResult, MergedLabels, is_mate_eval};
 /// Equal records that store the same move and have evaluations of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Copies {
-    /// Number of the first of them.
+    /// Number of the first record.
     pub(super) number: u64,
-    /// Their move in 16 bits of YaneuraOu's encoding; 0 for none.
+    /// Move in YaneuraOu's 16-bit encoding; 0 for none.
     pub(super) move_bits: u16,
-    /// What their evaluations are; nothing if they have none.
+    /// None without evaluations.
     pub(super) kind: Option<EvalKind>,
-    /// The sum of their evaluations. A block has 32,768 records of one size at most, so that it fits.
+    /// Sum of the evaluations. It fits, because a block has at most 32,768 fixed-size records.
     pub(super) eval_sum_cp: i32,
-    /// As many.
     pub(super) records: u16,
-    /// How many of each result there are.
+    /// Number of records with each result.
     pub(super) results: [u16; GameResult::ALL.len()],
 }
 
-/// What an evaluation is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EvalKind {
     Centipawns,
     /// The side to move mates.
     Win,
-    /// It is mated.
+    /// The side to move is mated.
     Loss,
 }
 
@@ -47,10 +45,10 @@ impl EvalKind {
 }
 
 impl Copies {
-    /// Bytes that it takes, the number first.
+    /// Length of the encoding in bytes.
     pub(super) const LEN: usize = 24;
 
-    /// Adds others of the same move and kind of evaluation, that come later. False if there is no more room.
+    /// Adds later records with the same move and kind of evaluation. Returns false if a sum would overflow.
     pub(super) fn add(&mut self, other: &Self) -> bool {
         let Some(records) = self.records.checked_add(other.records) else { return false };
         let Some(sum) = self.eval_sum_cp.checked_add(other.eval_sum_cp) else { return false };
@@ -90,15 +88,14 @@ impl Copies {
     }
 }
 
-/// All copies of a record.
+/// All copies of one record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Total {
-    /// As many.
     pub(super) records: u64,
     /// Sum and number of the evaluations of each kind.
     evals: [(i64, u64); EvalKind::ALL.len()],
     results: [u64; GameResult::ALL.len()],
-    /// Each move with the number of its copies, and that of the first of them.
+    /// Move bits, number of copies, and number of the first copy.
     moves: Vec<(u16, u64, u64)>,
 }
 
@@ -124,7 +121,7 @@ impl Total {
         }
     }
 
-    /// What the copies say together.
+    /// The mean evaluation and result, and the most frequent move; of equally frequent moves the earliest.
     pub(super) fn mean(&self) -> MergedLabels {
         let most = self.moves.iter().max_by_key(|&&(_, count, first)| (count, u64::MAX - first));
         let best_move = most.and_then(|&(bits, ..)| Dialect::YaneuraOu.decode(bits).ok().flatten());
@@ -144,7 +141,7 @@ impl Total {
         (evals > 0).then(|| i16::try_from(rounded_quotient(sum, evals)).unwrap_or_default())
     }
 
-    /// A victory of Black as 1, one of White as -1, a draw as 0: the nearest to the mean.
+    /// The result nearest to the mean, with a Black win as 1, a draw as 0 and a White win as -1.
     fn mean_result(&self) -> Option<GameResult> {
         let of = |result: GameResult| self.results[result as usize];
         let results = self.results.iter().sum::<u64>();
@@ -157,7 +154,7 @@ impl Total {
     }
 }
 
-/// The nearest whole number to a quotient; of two, the one that is farther from 0.
+/// Quotient rounded to the nearest integer, halves away from 0.
 const fn rounded_quotient(sum: i64, count: u64) -> i64 {
     let (twice, count) = (sum.unsigned_abs() * 2, count);
     let quotient = (twice + count) / (2 * count);

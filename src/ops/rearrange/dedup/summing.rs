@@ -18,14 +18,13 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::source::Block;
 
-/// Eight bytes of the hash, the key, and 8 more; then what the records say.
+/// Bytes stored per record beside its key, which is the high half of the hash: the low half and [`Copies`].
 pub(super) const SUMMED_BYTES: usize = size_of::<u64>() + Copies::LEN;
 
-/// Sums of a block that are added to: as positions come again and again, as that from which games start, the partitions
-/// get but one a block for each of their moves.
+/// Slots of [`Sums::open`]. They let frequent positions, such as the start position, reach the partitions only about
+/// once per block and move.
 const OPEN_SUMS: usize = 1 << 10;
 
-/// A worker that hashes records and adds up what equal ones say.
 pub(super) fn summing_worker(
     plan: &RearrangePlan,
     key: DedupKey,
@@ -45,8 +44,7 @@ pub(super) fn summing_worker(
     })
 }
 
-/// The sums of records of one size, and that size. None if one of them is bad, or they are to be looked at one by one
-/// for another reason.
+/// Sums of fixed-size records, and that size. None if a record is bad or the records must be decoded one by one.
 fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
     let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
     if key != DedupKey::Position {
@@ -65,7 +63,7 @@ fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
     Some((sums, len))
 }
 
-/// The sums of records, and the numbers of those that say nothing.
+/// Sums of records, and the numbers of unreadable ones.
 fn sum_records(
     block: &Block,
     file: &str,
@@ -91,7 +89,7 @@ fn sum_records(
     Some((processed, sums, bad))
 }
 
-/// What one record says.
+/// One record as [`Copies`].
 fn copy(record: &RecordRef<'_>, number: u64) -> Result<Copies, DecodeError> {
     let (eval_cp, result, best_move) = (record.eval_cp()?, record.result()?, record.best_move()?);
     let mut results = [0; 3];
@@ -108,13 +106,12 @@ fn copy(record: &RecordRef<'_>, number: u64) -> Result<Copies, DecodeError> {
     })
 }
 
-/// The sums of a block.
 struct Sums {
     items: KeyedItems,
-    /// Numbers of records that were added to those of an earlier one.
+    /// Numbers of records that were added to the sum of an earlier one.
     repeated: Vec<u64>,
     role: Role,
-    /// Those that may still be added to, each where its last bits say.
+    /// Sums that accept more records: a direct-mapped table, indexed by hash and move.
     open: Vec<Option<(u128, Copies)>>,
 }
 
@@ -148,7 +145,7 @@ impl Sums {
         self.items.push((hash >> u64::BITS) as u64, &bytes, Some(SUMMED_BYTES));
     }
 
-    /// With those that were open.
+    /// Closes all open sums.
     fn closed(mut self) -> Self {
         for (hash, copies) in std::mem::take(&mut self.open).into_iter().flatten() {
             self.close(hash, copies);

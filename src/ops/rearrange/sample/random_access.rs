@@ -18,20 +18,18 @@ use crate::records::source::{InputLocation, Part, PartRead};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::compression::Compression;
 
-/// To go to a place takes a disk as long as to read about this much on: a tenth of a millisecond at a gigabyte a
-/// second.
+/// Cost of a seek, as the bytes a disk reads in that time: 0.1 ms at 1 GB/s.
 const BYTES_PER_PLACE: u64 = 1 << 17;
 
-/// Keys that are looked at between two looks at whether to go on.
+/// Keys computed between two checks for cancellation.
 const CHUNK_KEYS: u64 = 1 << 20;
 
-/// Records that are written together.
 const RECORDS_AT_A_TIME: usize = 1 << 12;
 
-/// The inputs of a plan as archives, if going to so many records of them is faster than reading all.
+/// The inputs as archives; None if reading `count` records by random access is not faster than reading everything.
 ///
-/// None of compressed files: where a record is then follows from what their tables say of all frames before it, which
-/// may be wrong, and shows only to those who read these.
+/// None for compressed files, too: their record offsets depend on all earlier entries of the frame table, and a wrong
+/// entry is only detected by reading its frame.
 pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>> {
     let sizes: Option<Vec<u64>> = plan.parts.iter().map(plain_bytes).collect();
     if count.saturating_mul(BYTES_PER_PLACE) >= sizes?.iter().sum() {
@@ -48,7 +46,7 @@ pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>>
     plan.parts.iter().map(open).collect()
 }
 
-/// Size of a file that is not compressed.
+/// Size of an uncompressed file; None for other inputs.
 fn plain_bytes(part: &Part) -> Option<u64> {
     match (&part.input.location, part.input.compression) {
         (InputLocation::File(path), Compression::None) => Some(path.metadata().ok()?.len()),
@@ -56,7 +54,7 @@ fn plain_bytes(part: &Part) -> Option<u64> {
     }
 }
 
-/// Writes the so many records with the smallest keys, in the order of the inputs.
+/// Writes the `count` records with the smallest keys, in input order.
 pub(super) fn write(
     plan: &RearrangePlan,
     archives: &[Archive],
@@ -101,7 +99,7 @@ pub(super) fn write(
     Ok(CompletedPass { counts, parts_read: parts_read.collect() })
 }
 
-/// The numbers of the records with the smallest keys, in order; none if `cancel` was set meanwhile.
+/// Numbers of the `count` records with the smallest keys, ascending; None if cancelled.
 fn choose(
     records: u64,
     count: u64,
@@ -130,7 +128,7 @@ fn choose(
     }
 }
 
-/// Keys and numbers of the records whose keys are not larger than a bound.
+/// Keys and numbers of the records with keys up to `bound`, in any order; None if cancelled.
 fn keys_up_to(
     bound: u64,
     records: u64,

@@ -9,29 +9,23 @@ use crate::error::Error;
 use crate::records::sink::{FinishedOutputs, OutputPlan, Sinks};
 use crate::records::stream::Stream;
 
-/// The parts, and which one comes next.
 pub(super) enum OpenParts {
-    /// Units are dealt out; so many have been.
+    /// `dealt` counts the units written so far.
     RoundRobin { open: Vec<Sinks>, dealt: usize },
     /// One part after the other.
     InTurn(PartsInTurn),
 }
 
-/// Parts of which one is being written.
 pub(super) struct PartsInTurn {
     open: Option<Sinks>,
-    /// Those that come behind it.
     waiting: VecDeque<OutputPlan>,
-    /// Those that are whole.
     finished: FinishedOutputs,
     ends: PartEnds,
 }
 
-/// Where a part ends.
 pub(super) enum PartEnds {
-    /// Before the record of this number, for each part.
+    /// Each part ends before the record with this number.
     Numbers(VecDeque<u64>),
-    /// Where it is full.
     Full(PartFill),
 }
 
@@ -48,7 +42,7 @@ impl OpenParts {
         Ok(Self::InTurn(PartsInTurn { open, waiting, finished, ends }))
     }
 
-    /// Writes units where they belong. Blocks come in order.
+    /// Blocks must come in input order.
     pub(super) fn distribute(&mut self, units: &BlockUnits) -> Result<(), Error> {
         let (open, dealt) = match self {
             Self::InTurn(parts) => return parts.distribute(units),
@@ -66,7 +60,7 @@ impl OpenParts {
         Ok(())
     }
 
-    /// All parts, those for which nothing was left included.
+    /// Finishes all parts. Parts that no unit reached are created without records.
     pub(super) fn finish(self) -> Result<FinishedOutputs, Error> {
         let (open, waiting, mut finished) = match self {
             Self::RoundRobin { open, .. } => (open, VecDeque::new(), FinishedOutputs::default()),
@@ -98,8 +92,7 @@ impl PartsInTurn {
         self.write(units, from..units.len())
     }
 
-    /// Whether a unit belongs to a later part than the one that is open. What there is more of than was counted goes
-    /// to the last part.
+    /// Whether a unit belongs to a part after the open one. Units beyond the counted ones go to the last part.
     fn is_behind(&mut self, unit: &WholeUnit<'_>) -> bool {
         if self.waiting.is_empty() {
             return false;
@@ -121,7 +114,7 @@ impl PartsInTurn {
         }
     }
 
-    /// The open part is whole: what is kept of it in memory goes to disk.
+    /// Finishes the open part, which moves its buffers to disk, and opens the next.
     fn begin_next(&mut self) -> Result<(), Error> {
         if let PartEnds::Numbers(ends) = &mut self.ends {
             ends.pop_front();

@@ -20,7 +20,7 @@ pub enum PartLimit {
 }
 
 impl PartLimit {
-    /// The long name of its option.
+    /// Long name of the command-line option.
     pub(super) const fn option(self) -> &'static str {
         match self {
             Self::Bytes(_) => "size",
@@ -28,7 +28,7 @@ impl PartLimit {
         }
     }
 
-    /// The value of its option.
+    /// Value of the command-line option.
     pub(super) fn value(self) -> String {
         match self {
             Self::Bytes(bytes) => Memory::of_bytes(bytes).to_string(),
@@ -44,7 +44,6 @@ impl PartLimit {
     }
 }
 
-/// What a unit, or several, take.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct UnitSize {
     pub(super) bytes: u64,
@@ -62,11 +61,10 @@ impl UnitSize {
     }
 }
 
-/// The part that is being filled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartFill {
     limit: PartLimit,
-    /// The head of a file.
+    /// Size of the file header.
     head: UnitSize,
     filled: UnitSize,
     is_empty: bool,
@@ -78,7 +76,8 @@ impl PartFill {
         Self { limit, head, filled: head, is_empty: true }
     }
 
-    /// Adds a unit if there is room for it, or the part would be empty; if not, the next part begins with it.
+    /// Adds a unit if the part is empty or has room for it. Otherwise returns false and starts the next part, without
+    /// the unit.
     pub(super) fn add(&mut self, size: UnitSize) -> bool {
         let filled = self.filled.and(size);
         let is_added = self.is_empty || self.limit.holds(filled);
@@ -88,7 +87,7 @@ impl PartFill {
     }
 }
 
-/// How many parts there will be. If the inputs do not tell by their size, they are read for it.
+/// Number of parts. Reads the inputs unless their sizes determine it.
 pub(super) fn count_parts(
     plan: &RearrangePlan,
     limit: PartLimit,
@@ -126,7 +125,7 @@ pub(super) fn count_parts(
     Ok(parts)
 }
 
-/// The size of all units and their number, if all are whole records of one size.
+/// Size and number of the units; None unless all inputs are complete fixed-size records.
 fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, Error> {
     let Some(len) = plan.format().record_len().map(|len| len as u64) else { return Ok(None) };
     let mut all = 0;
@@ -141,7 +140,7 @@ fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, Er
     Ok(Some((UnitSize { bytes: len, records: 1 }, all)))
 }
 
-/// Whether a part has room for the largest unit.
+/// Fails if the largest unit does not fit into an empty part.
 fn check_room(fill: &PartFill, largest: UnitSize, limit: PartLimit) -> Result<(), Error> {
     let needed = fill.head.and(largest);
     if limit.holds(needed) {
