@@ -15,6 +15,7 @@ mod heading;
 mod inspect;
 mod interleave;
 mod job_args;
+mod location;
 mod manual;
 mod marubatsu;
 mod merge;
@@ -47,8 +48,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::exit::{ExitStatus, failure_status, is_closed_pipe};
-use crate::storage::platform;
 use crate::storage::quantity::quantity;
+use crate::storage::{platform, signals};
 
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
 #[derive(Parser)]
@@ -189,7 +190,7 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
         env!("CARGO_PKG_VERSION"),
         quantity(platform::threads(0) as u64, "thread")
     );
-    if let Err(error) = platform::fail_at_the_limit_of_file_size() {
+    if let Err(error) = signals::fail_at_the_limit_of_file_size() {
         tracing::warn!("a file that grows too large will end the program: {error}");
     }
     let ended = command();

@@ -54,9 +54,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// What only the command line needs stands in the rooms where it belongs.
-#![cfg_attr(not(feature = "cli"), allow(dead_code))]
-
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod engine;

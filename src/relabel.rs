@@ -10,9 +10,13 @@ mod games;
 pub mod network;
 mod records;
 mod relabelling;
+#[cfg(feature = "cli")]
 pub(crate) mod usi_engine;
+#[cfg(feature = "cli")]
 mod usi_process;
+#[cfg(feature = "cli")]
 mod usi_progress;
+#[cfg(feature = "cli")]
 mod usi_score;
 mod worker;
 

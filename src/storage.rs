@@ -17,8 +17,11 @@ pub(crate) mod path_text;
 pub(crate) mod platform;
 pub(crate) mod quantity;
 pub(crate) mod retry_interrupted;
+#[cfg(any(feature = "cli", feature = "object-store"))]
 pub(crate) mod secrets;
 pub(crate) mod seek_table;
+#[cfg(feature = "cli")]
+pub(crate) mod signals;
 pub(crate) mod state;
 pub mod table;
 pub mod value_error;

@@ -24,8 +24,8 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::sink::is_standard_output;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
-use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
+use crate::storage::signals::Interrupt;
 
 /// Convert files of positions from any format to any other
 ///

@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use super::message::say;
 use crate::error::Error;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

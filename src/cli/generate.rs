@@ -17,7 +17,7 @@ use crate::records::format_name::FormatName;
 use crate::records::opening::check_compression;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::Stream;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 /// Make positions of random games, with the move played and the game's result
 ///

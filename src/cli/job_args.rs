@@ -33,7 +33,7 @@ use crate::records::opening::Unreadable;
 use crate::records::shard_choice::ShardChoice;
 use crate::search::TableError;
 use crate::storage::path_text::path_of;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct JobArgs {

@@ -13,8 +13,8 @@ use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::records::stream::Stream;
-use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
+use crate::storage::signals::Interrupt;
 
 /// Join the outputs of all shards of a run
 ///

@@ -11,10 +11,11 @@ use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
 use super::exit::Usage;
 use super::message::name;
+use crate::cli::location::parse_location;
 use crate::solver::MAX_PLIES;
+use crate::storage::platform;
 use crate::storage::quantity::quantity;
 pub(super) use crate::storage::value_error::whole_number;
-use crate::storage::{files, platform};
 
 /// Parses a variant of an enum by its serde name.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
@@ -25,7 +26,7 @@ pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 
 /// A path or a URL.
 pub(super) fn location() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(files::parse_location)
+    PathBufValueParser::new().try_map(parse_location)
 }
 
 /// Limit of thread counts: starting more would take minutes, and each takes memory.

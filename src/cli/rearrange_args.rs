@@ -23,8 +23,8 @@ use crate::records::counts::Condition;
 use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
-use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
+use crate::storage::signals::Interrupt;
 
 /// What is read, and what may be used for it.
 #[derive(Args, Clone, Debug)]

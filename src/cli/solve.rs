@@ -20,6 +20,7 @@ use self::proofs::Proofs;
 use super::message::say;
 use super::option::log_threads;
 use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::location::parse_location;
 use crate::engine::messages::Messages;
 use crate::error::ErrorKind;
 use crate::format::Format;
@@ -29,7 +30,6 @@ use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::source::Input;
 use crate::records::{detection, opening};
-use crate::storage::files;
 use crate::storage::path_text::text_of;
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
@@ -53,7 +53,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     let file = if name == "-" { "standard input" } else { &*name };
     let (settings, threads) = (args.search.settings()?, args.threads);
     log_threads(threads);
-    let path = files::parse_location(input).map_err(|why| Usage(format!("{name}: {why}")))?;
+    let path = parse_location(input).map_err(|why| Usage(format!("{name}: {why}")))?;
     let format = match args.from {
         Some(from) => Some(from),
         None => format_of(&path)?,

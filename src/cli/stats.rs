@@ -17,7 +17,7 @@ use crate::cli::exit::ExitStatus;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
 use crate::ops::stats_page::write_stats_page;
 use crate::storage::memory::Memory;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 /// Show figures about files of positions: evaluations, plies, results, moves, pieces, repetitions
 ///

@@ -19,7 +19,7 @@ use anyhow::Context;
 
 use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::usi::line::lines_of_stdin;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 use session::{Player, Resigner, Session};
 use solver::MateSolver;
 

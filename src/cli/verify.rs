@@ -21,8 +21,8 @@ use crate::ops::verify::{
 };
 use crate::records::format_name::FormatName;
 use crate::storage::path_text::path_of;
-use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
+use crate::storage::signals::Interrupt;
 
 /// Check every record of files of positions, outputs against their manifests, or proofs of mates
 ///

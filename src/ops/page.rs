@@ -15,6 +15,7 @@ use crate::records::stream::EncodedRecords;
 const STYLE: &str = include_str!("page.css");
 
 /// The most positions on a page. With more, browsers become slow.
+#[cfg(feature = "cli")]
 pub(crate) const MAX_POSITIONS: u64 = 5000;
 
 pub(crate) struct Page<'a> {

@@ -7,9 +7,6 @@ use std::time::Duration;
 use kyokumen_network::NetworkError;
 use thiserror::Error;
 
-/// Maximum number of tries for one position.
-pub(super) const TRIES: usize = 3;
-
 /// Why there are no evaluations.
 #[derive(Debug, Error)]
 #[non_exhaustive]

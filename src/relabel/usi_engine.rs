@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::evaluator::{Evaluated, PositionEvaluator};
-use super::evaluator_error::{EvaluatorError, TRIES};
+use super::evaluator_error::EvaluatorError;
 use super::usi_process::UsiProcess;
 use super::usi_progress::SearchProgress;
 use super::usi_score::{LastScore, shortened};
@@ -47,6 +47,9 @@ impl EngineSettings {
         Ok(entry)
     }
 }
+
+/// Maximum number of tries for one position.
+const TRIES: usize = 3;
 
 /// The failures of one thread's engine that are always tolerated.
 const FAILURES_TOLERATED: u64 = 10;

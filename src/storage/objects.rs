@@ -23,6 +23,7 @@ pub(crate) use self::upload::Upload;
 pub(crate) const IS_BUILT_IN: bool = true;
 
 /// Checks the URL and the settings of its store.
+#[cfg(feature = "cli")]
 pub(crate) fn check(url: &str) -> Result<(), String> {
     ObjectLocation::of(url).map(drop).map_err(|error| error.to_string())
 }

@@ -18,6 +18,7 @@ fn absent() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, ABSENT)
 }
 
+#[cfg(feature = "cli")]
 pub(crate) fn check(_: &str) -> Result<(), String> {
     Err(ABSENT.to_owned())
 }

@@ -1,107 +1,11 @@
-//! What differs between operating systems: signals, folders on disk, the identity of a file, memory.
+//! What differs between operating systems: folders on disk, the identity of a file, memory.
 //!
 //! Everything else in this crate is the same on Linux, macOS and Windows.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, io};
-
-#[cfg(unix)]
-use kyokumen_process::kill_all;
-#[cfg(unix)]
-use signal_hook::consts::{SIGHUP, SIGQUIT};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
-#[cfg(unix)]
-use signal_hook::{iterator::Signals, low_level};
-
-/// A request of the user or the system to end the process.
-#[derive(Clone, Debug)]
-pub(crate) struct Interrupt {
-    cancel: Arc<AtomicBool>,
-    caught: Arc<AtomicUsize>,
-}
-
-impl Interrupt {
-    /// Watches for signals from now on. SIGINT, SIGTERM and SIGHUP are requests to stop. A SIGINT after one of them
-    /// ends the process at once: the user has lost patience. Job systems send SIGTERM twice without meaning that.
-    /// SIGQUIT ends the process, as by default. Child processes are killed in both cases.
-    #[cfg(unix)]
-    pub(crate) fn watch() -> io::Result<Self> {
-        let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
-        // `nohup` asks for SIGHUP to be ignored, and shells ask for SIGQUIT in the background.
-        let optional = [SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
-        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(optional))?;
-        let watcher = interrupt.clone();
-        let watch = move || signals.forever().for_each(|signal| watcher.take(signal));
-        std::thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
-        Ok(interrupt)
-    }
-
-    #[cfg(unix)]
-    fn take(&self, signal: i32) {
-        let is_stopping = self.cancel.load(Ordering::Relaxed);
-        if signal == SIGQUIT || signal == SIGINT && is_stopping {
-            kill_all();
-            if signal == SIGQUIT {
-                // Does not return, unless the system refuses.
-                let _: io::Result<()> = low_level::emulate_default_handler(signal);
-            }
-            low_level::exit(128 + signal);
-        }
-        if !is_stopping {
-            self.caught.store(signal.unsigned_abs() as usize, Ordering::Relaxed);
-            self.cancel.store(true, Ordering::Release);
-        }
-    }
-
-    /// Watches for signals from now on. Ctrl-C is a request to stop, and ends the process at once if it is repeated.
-    /// Child processes of the same console receive it, too.
-    #[cfg(not(unix))]
-    pub(crate) fn watch() -> io::Result<Self> {
-        let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
-        for signal in [SIGINT, SIGTERM] {
-            if signal == SIGINT {
-                flag::register_conditional_shutdown(signal, 128 + signal, interrupt.cancel())?;
-            }
-            let number = signal.unsigned_abs() as usize;
-            flag::register_usize(signal, Arc::clone(&interrupt.caught), number)?;
-            flag::register(signal, interrupt.cancel())?;
-        }
-        Ok(interrupt)
-    }
-
-    /// Set by the first signal.
-    pub(crate) fn cancel(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.cancel)
-    }
-
-    pub(crate) fn signal(&self) -> Option<u8> {
-        match self.caught.load(Ordering::Relaxed) {
-            0 => None,
-            signal => u8::try_from(signal).ok(),
-        }
-    }
-}
-
-/// Whether this process was started with a signal ignored.
-#[cfg(target_os = "linux")]
-fn is_ignored(signal: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
-    ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
-}
-
-/// Whether this process may have been started with a signal ignored. No safe call reports it, but `nohup` redirects
-/// messages that would go to a terminal.
-#[cfg(all(unix, not(target_os = "linux")))]
-fn is_ignored(_signal: i32) -> bool {
-    !io::IsTerminal::is_terminal(&io::stderr())
-}
 
 /// Reads at an offset. Other threads may read the same file.
 #[cfg(unix)]
@@ -112,21 +16,6 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
-}
-
-/// A write beyond the file size limit of the user fails from now on, as on a full disk. By default Unix would end the
-/// process with a signal.
-#[cfg(unix)]
-pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
-    /// The same number on all systems that have it and that we build for.
-    const SIGXFSZ: i32 = 25;
-    flag::register(SIGXFSZ, Arc::default()).map(drop)
-}
-
-/// Windows has no such signal.
-#[cfg(not(unix))]
-pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
-    Ok(())
 }
 
 /// Equal for two names of the same file: device and inode on Unix, the canonical path elsewhere.

@@ -11,7 +11,7 @@ use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
 use crate::relabel::relabel;
 use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 /// Records per block. A block is written when the engine has evaluated all of it.
 const ENGINE_BLOCK_RECORDS: u64 = 4;

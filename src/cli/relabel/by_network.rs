@@ -15,7 +15,7 @@ use crate::cli::search_args::check_table;
 use crate::relabel::network::{NetworkEvaluator, NetworkSettings};
 use crate::relabel::relabel;
 use crate::selfplay::evaluators::Model;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };

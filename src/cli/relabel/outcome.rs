@@ -8,7 +8,7 @@ use crate::cli::report::{records, with_counts};
 use crate::jobs::plan::JobPlan;
 use crate::records::counts::Counts;
 use crate::relabel::evaluator_error::EvaluatorError;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 /// Adds the evaluator's manifest entry to a plan. `started` is the result of starting the evaluator to get it.
 pub(super) fn with_evaluator(

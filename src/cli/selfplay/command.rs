@@ -26,8 +26,8 @@ use crate::selfplay::run::{SelfPlayed, selfplay};
 use crate::selfplay::snapshot::SelfPlaySnapshot;
 use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
-use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
+use crate::storage::signals::Interrupt;
 
 pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
     let (mode, dry_run) = (settings.progress.unwrap_or_default(), settings.dry_run);

@@ -21,8 +21,8 @@ use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
 use crate::records::answer::Answer;
 use crate::records::claims::FileClaims;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
-use crate::storage::platform::Interrupt;
 use crate::storage::quantity::quantity;
+use crate::storage::signals::Interrupt;
 
 /// Interval of the checks for signals, the deadline and progress.
 const WATCH_EVERY: Duration = Duration::from_millis(50);

@@ -13,7 +13,7 @@ use crate::mate::proof::ProofOutput;
 use crate::mate::solve::Solution;
 use crate::records::claims::FileClaims;
 use crate::records::sink::is_standard_output;
-use crate::storage::platform::Interrupt;
+use crate::storage::signals::Interrupt;
 
 /// The file of proofs, if `--proof` asks for one.
 pub(super) struct Proofs {
