@@ -23,7 +23,7 @@ use crate::storage::quantity::quantity;
 /// use kyokumen::ErrorKind;
 /// use kyokumen::records::archive::Archive;
 ///
-/// let error = Archive::open(Path::new("missing.hcp"), None).unwrap_err();
+/// let error = Archive::open(Path::new("missing.hcp")).unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::Io));
 /// assert_eq!(error.file(), Some("missing.hcp"));
 /// assert_eq!(error.to_string(), "cannot open missing.hcp");

@@ -77,3 +77,4 @@ pub use kyokumen_search::solver;
 pub use kyokumen_shogi as shogi;
 pub use mate::filter_mates::{FilterMates, filter_mates};
 pub use mate::judge::{Judge, SearchSettings};
+pub use records::record_file::{OutputFile, create, open};

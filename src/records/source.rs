@@ -15,6 +15,7 @@ mod part;
 mod stages;
 mod xz;
 
+pub(crate) use self::bytes::open_stream;
 pub use self::decompression::MAX_WINDOW_MIB;
 pub(crate) use self::frames::FrameReader;
 pub use self::index::Index;

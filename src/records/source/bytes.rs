@@ -257,6 +257,11 @@ impl Bytes {
     }
 }
 
+/// The uncompressed bytes of an input.
+pub(crate) fn open_stream(input: &Input) -> Result<Box<dyn Read + Send>, Error> {
+    Ok(Bytes::open(input)?.reader)
+}
+
 fn open_error(input: &Input, source: io::Error) -> Error {
     Error::io("open", &input.name, source)
 }

@@ -1,0 +1,143 @@
+//! Files of records, opened and created by name.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::claims::FileClaims;
+use super::format_name::FormatName;
+use super::opening::{self, check_compression};
+use super::sink::{OutputPlan, Sinks};
+use super::source::open_stream;
+use super::stream::{EncodedRecords, Stream};
+use crate::error::{Error, ErrorKind};
+use crate::format::{Reader, Writer};
+use crate::storage::path_text::text_of;
+
+/// Bytes that are collected before they are written.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Opens a file of records. The format and the encoding of moves follow from the name and the content, the compression
+/// (`.zst`, `.gz`, `.xz`) from the name.
+///
+/// ```no_run
+/// let mut reader = kyokumen::open("games.psv.zst".as_ref())?;
+/// for record in reader.records() {
+///     println!("{:?}", record?.eval_cp);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error`] if the file cannot be opened, has no recognisable format, or its content contradicts its name.
+pub fn open(path: &Path) -> Result<Reader<Box<dyn Read + Send>>, Error> {
+    let input = opening::input(path, None, None)?;
+    Ok(Reader::new(input.format, open_stream(&input)?).with_dialect(input.dialect))
+}
+
+/// Creates a file of records. The format and the compression (`.zst`) follow from the name. The file gets its name, and
+/// replaces an existing one, when [`OutputFile::commit`] is called.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("kept.sfen.zst");
+/// use kyokumen::format::{Format, Reader};
+///
+/// let sfen = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1\n";
+/// let mut writer = kyokumen::create(&path)?;
+/// for record in Reader::new(Format::Sfen, sfen.as_bytes()).records() {
+///     writer.write_record(&record?)?;
+/// }
+/// assert!(!path.exists());
+/// writer.into_inner()?.commit()?;
+/// assert_eq!(kyokumen::open(&path)?.records().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error`] if the name does not show a format that can be written, or the file cannot be created.
+pub fn create(path: &Path) -> Result<Writer<OutputFile>, Error> {
+    let name = text_of(path);
+    let to = FormatName::from_file_name(&name).ok_or_else(|| {
+        Error::new(ErrorKind::UnknownFormat, format!("the name of {name} does not show a format"))
+    })?;
+    let to = check_compression(to)?;
+    let plan = FileClaims::reading(&[])?.lone_output(Stream::Kept, path, true)?;
+    let plan = OutputPlan { compression: to.compression, ..plan };
+    let file = OutputFile { sinks: Sinks::create(&[plan])?, records: EncodedRecords::default() };
+    Ok(Writer::new(to.format, file))
+}
+
+/// A file that is being written under a temporary name. It is removed if it is dropped.
+#[derive(Debug)]
+pub struct OutputFile {
+    sinks: Sinks,
+    /// Each write is a record: frames of compressed files end between records.
+    records: EncodedRecords,
+}
+
+impl OutputFile {
+    /// Brings the file to disk and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error`], a full disk for instance. The file is removed.
+    pub fn commit(mut self) -> Result<(), Error> {
+        self.write_out()?;
+        self.sinks.finish()?.commit()
+    }
+
+    fn write_out(&mut self) -> Result<(), Error> {
+        self.sinks.write(Stream::Kept, &std::mem::take(&mut self.records))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.records.push(bytes);
+        if self.records.bytes().len() >= BUFFER_BYTES {
+            self.write_out().map_err(io::Error::other)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_out().map_err(io::Error::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::format::{Fill, Format};
+
+    #[test]
+    fn every_written_format_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let start =
+            "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\t7g7f\t25\t1\tb\n";
+        let records = || Reader::new(Format::Sfen, start.as_bytes());
+        for name in ["a.psv", "a.hcpe.zst", "a.jsonl", "a.csa", "a.kif", "a.sfen.zst"] {
+            let path = folder.path().join(name);
+            fs::write(&path, "before").unwrap();
+            let fill = Fill::neutral(Format::Hcpe.needs());
+            let mut writer = create(&path).unwrap().with_fill(fill);
+            for record in records().records() {
+                for _ in 0..3000 {
+                    writer.write_record(record.as_ref().unwrap()).unwrap();
+                }
+            }
+            let file = writer.into_inner().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"before");
+            file.commit().unwrap();
+            let mut reader = open(&path).unwrap();
+            let moves = reader.records().map(|record| record.unwrap().best_move);
+            let expected = records().records().next().unwrap().unwrap().best_move;
+            assert!(moves.eq(std::iter::repeat_n(expected, 3000)), "{name}");
+        }
+        drop(create(&folder.path().join("b.hcp")).unwrap());
+        assert!(!folder.path().join("b.hcp.partial").exists());
+        assert!(create(&folder.path().join("b.hcp.gz")).err().unwrap().is_usage());
+        assert!(create(&folder.path().join("b")).err().unwrap().is_usage());
+    }
+}
