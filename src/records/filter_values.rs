@@ -155,33 +155,25 @@ impl fmt::Display for Endings {
     }
 }
 
-impl From<Results> for String {
-    fn from(set: Results) -> Self {
-        set.to_string()
-    }
+/// Serialises values as they are written on the command line.
+macro_rules! serde_as_text {
+    ($($value:ty),+) => {
+        $(impl From<$value> for String {
+            fn from(value: $value) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $value {
+            type Error = ParseValueError;
+
+            fn try_from(text: String) -> Result<Self, ParseValueError> {
+                text.parse()
+            }
+        })+
+    };
 }
-
-impl TryFrom<String> for Results {
-    type Error = ParseValueError;
-
-    fn try_from(text: String) -> Result<Self, ParseValueError> {
-        text.parse()
-    }
-}
-
-impl From<Endings> for String {
-    fn from(set: Endings) -> Self {
-        set.to_string()
-    }
-}
-
-impl TryFrom<String> for Endings {
-    type Error = ParseValueError;
-
-    fn try_from(text: String) -> Result<Self, ParseValueError> {
-        text.parse()
-    }
-}
+serde_as_text!(Results, Endings);
 
 #[cfg(test)]
 mod tests {

@@ -242,10 +242,8 @@ impl GameJoiner {
         played: GameMove,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        match self.push(JoinedGame::new(plan, played)) {
-            Some(game) => Ok(game.write(plan, processed).map_err(Error::from)?),
-            None => Ok(()),
-        }
+        let completed = self.push(JoinedGame::new(plan, played));
+        completed.map_or(Ok(()), |game| game.write(plan, processed).map_err(Error::from))
     }
 
     /// Writes the open game.
@@ -254,10 +252,8 @@ impl GameJoiner {
         plan: &ConvertPlan,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        match self.open.take() {
-            Some(game) => Ok(game.write(plan, processed).map_err(Error::from)?),
-            None => Ok(()),
-        }
+        let open = self.open.take();
+        open.map_or(Ok(()), |game| game.write(plan, processed).map_err(Error::from))
     }
 
     /// Writes the open game before the output of the block.

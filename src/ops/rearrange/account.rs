@@ -1,45 +1,70 @@
 //! The end of an operation: its sums are checked, and its outputs get their names.
 
+use std::path::Path;
 use std::time::Instant;
 
 use serde_json::Value;
 
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
+use crate::engine::run::CompletedPass;
 use crate::error::Error;
 use crate::jobs::identity::RunDescription;
 use crate::jobs::manifest::{Manifest, per_s};
 use crate::jobs::operation_totals::{
     AverageCounts, OperationCounts, OperationManifest, OperationTotals,
 };
-use crate::records::account::{input_entry, output_entry};
-use crate::records::counts::Counts;
+use crate::records::account::{InputIdentity, input_entry, output_entry};
 use crate::records::sink::FinishedOutputs;
 use crate::records::source::PartRead;
+use crate::storage::files::NewFolders;
 use crate::storage::platform;
 
-/// A completed operation without its manifest.
-pub(super) struct FinishedOperation {
-    pub(super) command: &'static str,
-    /// Settings specific to the command.
-    pub(super) settings: Vec<(&'static str, Value)>,
-    pub(super) counts: Counts,
-    /// None unless records were averaged.
-    pub(super) averaged: Option<AverageCounts>,
-    pub(super) parts_read: Vec<PartRead>,
-    pub(super) finished: FinishedOutputs,
-    pub(super) started: Instant,
+/// An operation in progress.
+pub(super) struct Operation<'a> {
+    plan: &'a RearrangePlan,
+    command: &'static str,
+    started: Instant,
+    before: Vec<InputIdentity>,
+    _folders: NewFolders,
 }
 
-impl FinishedOperation {
-    /// Checks the counts and moves the outputs to their final names, the manifest last.
+impl<'a> Operation<'a> {
+    /// Creates the folder of the outputs. Must outlive the outputs: it is removed again if they are.
+    pub(super) fn begin(command: &'static str, plan: &'a RearrangePlan) -> Result<Self, Error> {
+        let folder = plan.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
+        let folders = NewFolders::create(folder)
+            .map_err(|source| Error::io("create the folder", folder, source))?;
+        let before = plan.identities();
+        Ok(Self { plan, command, started: Instant::now(), before, _folders: folders })
+    }
+
+    pub(super) const fn plan(&self) -> &'a RearrangePlan {
+        self.plan
+    }
+
+    /// The same operation with another plan for the same inputs and folder.
+    pub(super) fn with_plan(self, plan: &'a RearrangePlan) -> Self {
+        Self { plan, ..self }
+    }
+
+    /// Checks that the inputs have not changed and that the counts add up, and moves the outputs to their final names,
+    /// the manifest last. `settings` are those of the command.
     pub(super) fn commit(
         self,
-        plan: &RearrangePlan,
+        settings: Vec<(&'static str, Value)>,
+        pass: CompletedPass,
+        averaged: Option<AverageCounts>,
+        finished: FinishedOutputs,
         progress: &mut Progress,
     ) -> Result<OperationManifest, Error> {
-        let elapsed_s = self.started.elapsed().as_secs_f64();
-        let Self { command, counts, averaged, parts_read, finished, .. } = self;
+        let Self { plan, command, started, before, .. } = &self;
+        let changed = before.iter().zip(plan.identities()).find(|(before, now)| *before != now);
+        if let Some((before, _)) = changed {
+            return Err(Error::changed_while_read(&before.file));
+        }
+        let elapsed_s = started.elapsed().as_secs_f64();
+        let CompletedPass { counts, parts_read } = pass;
         let shown = counts.clone();
         let common = [
             ("to", plan.to.to_string().into()),
@@ -47,7 +72,7 @@ impl FinishedOperation {
             ("memory", plan.resources.memory.to_string().into()),
             ("threads", plan.resources.threads.into()),
         ];
-        let settings = self.settings.into_iter().chain(common);
+        let settings = settings.into_iter().chain(common);
         let settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
         let input = |read: &PartRead| input_entry(&plan.parts[read.part], read);
         let manifest = Manifest {

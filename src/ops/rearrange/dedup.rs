@@ -12,14 +12,13 @@ mod mean;
 mod summing;
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use self::averages::{Averages, averaged};
 use self::hashing::{
     COMPARED_BYTES, ComparedPartition, HashedBlock, MAX_RECORDS, OF_REFERENCE, Role, hashing_worker,
 };
 use self::summing::{SUMMED_BYTES, summing_worker};
-use super::account::FinishedOperation;
+use super::account::Operation;
 use super::items::BlockUnits;
 use super::numbers::RecordNumbers;
 use super::partitioned::significant_bits;
@@ -79,12 +78,9 @@ pub fn dedup(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
     check(plan, settings)?;
-    // Dropped last, when outputs that are not whole are gone.
-    let _folders = plan.create_folder()?;
+    let operation = Operation::begin("dedup", plan)?;
     plan.resources.check_folder()?;
-    let started = Instant::now();
     let mut control = RunControl { progress, cancel };
-    let before = plan.identities();
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let mut compared =
@@ -118,7 +114,6 @@ pub fn dedup(
     process_partitions(compared.seal()?, &plan.resources, work, take, &mut control)?;
     control.progress.begin("writing", Some(counts.input));
     let (repeated, averaged) = write(plan, omitted, averages, &mut sinks, &mut control)?;
-    plan.check_same(&before)?;
     counts.kept -= repeated;
     if repeated > 0 {
         counts.filtered.insert(Condition::Duplicate, repeated);
@@ -131,9 +126,8 @@ pub fn dedup(
     if !references.is_empty() {
         said.push(("reference", serde_json::to_value(references).unwrap_or_default()));
     }
-    let (command, settings) = ("dedup", said);
-    FinishedOperation { command, settings, counts, averaged, parts_read, finished, started }
-        .commit(plan, control.progress)
+    let pass = CompletedPass { counts, parts_read };
+    operation.commit(said, pass, averaged, finished, control.progress)
 }
 
 /// Adds the records of the references to the partitions, before all others. Returns their entries for the manifest.

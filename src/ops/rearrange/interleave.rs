@@ -4,16 +4,16 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::account::FinishedOperation;
+use super::account::Operation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::prefetch::Prefetch;
 use crate::engine::progress::Progress;
+use crate::engine::run::CompletedPass;
 use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
 use crate::random::SplitMix64;
@@ -111,10 +111,7 @@ pub fn interleave(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
     check(plan, weights)?;
-    // Dropped last, when outputs that are not whole are gone.
-    let _folders = plan.create_folder()?;
-    let started = Instant::now();
-    let before = plan.identities();
+    let operation = Operation::begin("interleave", plan)?;
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let sinks = Sinks::create_with(&outputs, true)?;
     let counted = if weights.is_some() {
@@ -138,7 +135,6 @@ pub fn interleave(
         counts: Counts::default(),
     };
     interleaver.run(progress, cancel)?;
-    plan.check_same(&before)?;
     let Interleaver { readers, sinks, counts, .. } = interleaver;
     let parts_read =
         (0..).zip(&readers).map(|(part, reader)| PartRead { part, ..reader.read }).collect();
@@ -148,16 +144,7 @@ pub fn interleave(
         ("until", until.name().into()),
         ("seed", seed.into()),
     ];
-    FinishedOperation {
-        command: "interleave",
-        settings,
-        counts,
-        averaged: None,
-        parts_read,
-        finished,
-        started,
-    }
-    .commit(plan, progress)
+    operation.commit(settings, CompletedPass { counts, parts_read }, None, finished, progress)
 }
 
 struct Interleaver {

@@ -24,7 +24,6 @@ use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, Part};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
-use crate::storage::files::NewFolders;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
@@ -267,21 +266,9 @@ impl RearrangePlan {
         self.to.format
     }
 
-    pub(super) fn create_folder(&self) -> Result<NewFolders, Error> {
-        let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
-        NewFolders::create(folder).map_err(|source| Error::io("create the folder", folder, source))
-    }
-
     /// Identities of the inputs, from what is known without reading them.
     pub(super) fn identities(&self) -> Vec<InputIdentity> {
         self.parts.iter().map(|part| InputIdentity::of(&part.input)).collect()
-    }
-
-    /// Fails if an input has changed since `before`.
-    pub(super) fn check_same(&self, before: &[InputIdentity]) -> Result<(), Error> {
-        let now = self.identities();
-        let changed = before.iter().zip(&now).find(|(before, now)| before != now);
-        changed.map_or(Ok(()), |(before, _)| Err(Error::changed_while_read(before.file.clone())))
     }
 
     /// Fails if an input cannot be read twice.

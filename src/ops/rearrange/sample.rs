@@ -8,9 +8,8 @@
 mod random_access;
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use super::account::FinishedOperation;
+use super::account::Operation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
@@ -57,24 +56,20 @@ pub fn sample(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
     check(plan, size)?;
-    // Dropped last, when outputs that are not whole are gone.
-    let _folders = plan.create_folder()?;
-    let started = Instant::now();
+    let operation = Operation::begin("sample", plan)?;
     let mut control = RunControl { progress, cancel };
-    let before = plan.identities();
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let mut sinks = Sinks::create_with(&outputs, true)?;
     let archives = match size {
         SampleSize::Count(count) => random_access::archives(plan, count).zip(Some(count)),
         SampleSize::Rate(_) => None,
     };
-    let CompletedPass { counts, parts_read } = match archives {
+    let pass = match archives {
         Some((archives, count)) => {
             random_access::write(plan, &archives, count, seed, &mut sinks, &mut control)?
         }
         None => read_all(plan, size, seed, &mut sinks, &mut control)?,
     };
-    plan.check_same(&before)?;
     let finished = sinks.finish()?;
     let size = match size {
         SampleSize::Count(count) => ("count", count.into()),
@@ -83,16 +78,7 @@ pub fn sample(
         }
     };
     let settings = vec![size, ("seed", seed.into())];
-    FinishedOperation {
-        command: "sample",
-        settings,
-        counts,
-        averaged: None,
-        parts_read,
-        finished,
-        started,
-    }
-    .commit(plan, control.progress)
+    operation.commit(settings, pass, None, finished, control.progress)
 }
 
 fn read_all(

@@ -8,9 +8,8 @@
 //! each of these is read once, and laid into files again only if it does not fit into memory by itself.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use super::account::FinishedOperation;
+use super::account::Operation;
 use super::copying::gather;
 use super::items::{EncodedUnits, process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};
@@ -40,10 +39,8 @@ pub fn shuffle(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
-    // Dropped last, when outputs that are not whole are gone.
-    let _folders = plan.create_folder()?;
+    let operation = Operation::begin("shuffle", plan)?;
     plan.resources.check_folder()?;
-    let started = Instant::now();
     let mut control = RunControl { progress, cancel };
     control.progress.begin("reading", plan.records);
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
@@ -69,18 +66,7 @@ pub fn shuffle(
         &mut control,
     )?;
     let finished = sinks.finish()?.and(side.finish()?);
-    let (counts, parts_read) = (passed.counts, passed.parts_read);
-    let settings = vec![("seed", seed.into())];
-    let moved = FinishedOperation {
-        command: "shuffle",
-        settings,
-        counts,
-        averaged: None,
-        parts_read,
-        finished,
-        started,
-    };
-    moved.commit(plan, control.progress)
+    operation.commit(vec![("seed", seed.into())], passed, None, finished, control.progress)
 }
 
 fn partition_block(

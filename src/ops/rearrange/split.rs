@@ -5,7 +5,6 @@ mod part_limit;
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,15 +12,13 @@ use serde_json::Value;
 use self::open_parts::{OpenParts, PartEnds};
 pub use self::part_limit::PartLimit;
 use self::part_limit::{PartFill, count_parts};
-use super::account::FinishedOperation;
+use super::account::Operation;
 use super::items::BlockUnits;
 use super::pass::{Checksums, RunControl, count, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::CompletedPass;
 use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
-use crate::records::account::InputIdentity;
 use crate::records::shard::Shard;
 use crate::records::sink::Sinks;
 use crate::storage::compression::{Compression, FRAME_RECORDS};
@@ -104,10 +101,7 @@ pub fn split(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
     check(plan, by)?;
-    let started = Instant::now();
-    // Dropped last, when outputs that are not whole are gone.
-    let _folders = plan.create_folder()?;
-    let before = plan.identities();
+    let operation = Operation::begin("split", plan)?;
     let mut control = RunControl { progress, cancel };
     let parts = match by {
         SplitBy::RoundRobin => OpenParts::round_robin(&plan.outputs)?,
@@ -117,7 +111,7 @@ pub fn split(
         }
     };
     let settings = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
-    write(plan, parts, settings, (started, &before), &mut control)
+    write(operation, parts, settings, &mut control)
 }
 
 /// Splits into as many parts as the limit makes of the inputs, which are read twice: the plan has no parts yet. Each
@@ -132,38 +126,33 @@ pub fn split_up_to(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
     plan.check_twice("how many parts there are shows when all records have been measured")?;
-    let started = Instant::now();
-    let before = plan.identities();
+    let operation = Operation::begin("split", plan)?;
     let mut control = RunControl { progress, cancel };
     let parts = count_parts(plan, limit, &mut control)?;
     let plan = &plan.clone().with_parts(u32::try_from(parts).unwrap_or(u32::MAX))?;
     check_files(plan, 1)?;
-    let _folders = plan.create_folder()?;
+    let operation = operation.with_plan(plan);
     let ends = PartEnds::Full(PartFill::new(plan, limit));
     let parts = OpenParts::in_turn(&plan.outputs, ends)?;
     let settings =
         vec![("parts", plan.outputs.len().into()), (limit.option(), limit.value().into())];
-    write(plan, parts, settings, (started, &before), &mut control)
+    write(operation, parts, settings, &mut control)
 }
 
 fn write(
-    plan: &RearrangePlan,
+    operation: Operation<'_>,
     mut parts: OpenParts,
     settings: Vec<(&'static str, Value)>,
-    (started, before): (Instant, &[InputIdentity]),
     control: &mut RunControl<'_>,
 ) -> Result<OperationManifest, Error> {
+    let plan = operation.plan();
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let take = |_: &mut _, units: BlockUnits| parts.distribute(&units);
     let worker = unit_worker(plan, plan.on_error);
     control.progress.begin("writing", plan.records);
-    let CompletedPass { counts, parts_read } =
-        read(plan, &mut side, Checksums::Wanted, worker, take, control)?;
-    plan.check_same(before)?;
+    let pass = read(plan, &mut side, Checksums::Wanted, worker, take, control)?;
     let finished = parts.finish()?.and(side.finish()?);
-    let command = "split";
-    FinishedOperation { command, settings, counts, averaged: None, parts_read, finished, started }
-        .commit(plan, control.progress)
+    operation.commit(settings, pass, None, finished, control.progress)
 }
 
 /// Number of the first record after each part, for parts that are ranges.
