@@ -2,7 +2,6 @@
 
 pub mod account;
 pub mod account_check;
-pub mod account_file;
 pub mod answer;
 pub mod archive;
 pub mod bad_record;

@@ -22,7 +22,6 @@ pub(crate) mod secrets;
 pub(crate) mod seek_table;
 #[cfg(feature = "cli")]
 pub(crate) mod signals;
-pub(crate) mod state;
 pub mod table;
 pub mod value_error;
 

@@ -16,10 +16,10 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyInt, PySlice, PyString};
 
+use crate::arrays::array_over;
+use crate::arrays::{as_records, dtype};
 use crate::arrow::{Batches, Column};
-use crate::dtypes::{as_records, dtype};
 use crate::failure::{self, Failure};
-use crate::foreign::array_over;
 use crate::moves::dialect_named;
 use crate::reading::{OnError, Reading, each_record};
 use crate::record::Record;

@@ -8,12 +8,14 @@ use kyokumen::format::move16::Dialect;
 use kyokumen::format::{Format, RecordRef};
 use kyokumen::records::archive;
 use kyokumen::shogi::{Position, Setup};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::ndarray::ArrayView1;
+use numpy::{
+    Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::archive::Archive;
-use crate::dtypes::{DTYPES, dtype};
 use crate::failure::Failure;
 
 /// Fixed-size records of a caller: an archive or an array.
@@ -164,4 +166,50 @@ pub(crate) fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> Py
         return Ok(());
     }
     Err(PyValueError::new_err(format!("{name} has the shape {found:?}, expected {expected:?}")))
+}
+
+/// An array over `numbers` that keeps their owner alive.
+pub(crate) fn array_over<'py, T: Element>(
+    numbers: &[T],
+    owner: Bound<'py, PyAny>,
+) -> Bound<'py, PyArray1<T>> {
+    let view = ArrayView1::from(numbers);
+    #[expect(
+        unsafe_code,
+        reason = "an array over memory that is not numpy's own is made in no other way"
+    )]
+    // SAFETY: both callers hand over numbers that belong to `owner`, a frozen object of Python, which as the array's
+    // base lives as long as it. Of an `Archive` they are a map behind an `Arc`, which never moves, and the array is
+    // made read-only before anybody has it. Of a `Memory` they are a `Vec` that nothing touches before the object is
+    // dropped: who has the array may write to it, and no reference of Rust's is left.
+    unsafe {
+        PyArray1::borrow_from_array(&view, owner)
+    }
+}
+
+/// Formats that have a dtype, with its name in `kyokumen.dtypes`.
+pub(crate) const DTYPES: [(Format, &str); 5] = [
+    (Format::Hcp, "hcp"),
+    (Format::Hcpe, "hcpe"),
+    (Format::Hcpe2, "hcpe"),
+    (Format::Hcpe42, "hcpe42"),
+    (Format::Psv, "psv"),
+];
+
+pub(crate) fn dtype(py: Python<'_>, format: Format) -> PyResult<Bound<'_, PyAny>> {
+    let name = DTYPES.iter().find(|(known, _)| *known == format).map(|(_, name)| *name);
+    let name = name.ok_or_else(|| {
+        Failure::usage(format!(
+            "records of {format} have no one size, and no dtype: take .to_arrow(), or convert them to psv or hcpe"
+        ))
+    })?;
+    py.import("kyokumen.dtypes")?.getattr(name)
+}
+
+/// A view of bytes as records.
+pub(crate) fn as_records<'py>(
+    bytes: &Bound<'py, PyArray1<u8>>,
+    format: Format,
+) -> PyResult<Bound<'py, PyAny>> {
+    bytes.call_method1("view", (dtype(bytes.py(), format)?,))
 }

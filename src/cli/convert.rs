@@ -7,8 +7,8 @@ use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
-use super::heading;
 use super::message::say;
+use super::option::heading;
 use super::option::{location, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::config::Layered;
-use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
+use super::option::heading;
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};

@@ -7,8 +7,8 @@ use anyhow::Context;
 use clap::Args;
 
 use super::config::Layered;
-use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
+use super::option::heading;
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{records, with_counts};
@@ -22,7 +22,7 @@ use crate::jobs::previous_run::PreviousRun;
 use crate::jobs::run_name::RunName;
 use crate::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use crate::mate::judge::Judge;
-use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
 use crate::storage::path_text::text_of;

@@ -11,8 +11,8 @@ use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
-use super::heading;
 use super::message::{name, say};
+use super::option::heading;
 use super::option::{location, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::{self, records};

@@ -15,6 +15,7 @@ use crate::cli::location::parse_location;
 use crate::solver::MAX_PLIES;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
+
 pub(super) use crate::storage::value_error::whole_number;
 
 /// Parses a variant of an enum by its serde name.
@@ -76,4 +77,34 @@ pub(super) fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
 /// Logs the number of threads; 0 is all cores.
 pub(super) fn log_threads(threads: usize) {
     tracing::info!("works on {}", quantity(platform::threads(threads) as u64, "thread"));
+}
+
+/// Headings of options in help. Each option names its own: `next_help_heading` of a struct would extend to the options
+/// of the struct after it.
+pub(super) mod heading {
+    pub(in crate::cli) const OUTPUTS: &str = "Outputs";
+
+    pub(in crate::cli) const RECORDS: &str = "Records";
+
+    pub(in crate::cli) const RUNNING: &str = "Running";
+
+    pub(in crate::cli) const SEARCH: &str = "Search";
+}
+
+/// Defaults of the commands that evaluate with networks.
+pub(super) mod networks {
+    /// Default of `--batch`, in positions.
+    #[cfg(feature = "network")]
+    pub(in crate::cli) const BATCH: usize = 32;
+
+    /// Default size of the table of each thread's mate searches.
+    #[cfg(feature = "network")]
+    pub(in crate::cli) const MATE_TABLE_MIB: usize = 16;
+
+    /// dlshogi's value in self-play.
+    #[cfg(feature = "network")]
+    pub(in crate::cli) const POLICY_TEMPERATURE: f32 = 1.66;
+
+    #[cfg(not(feature = "network"))]
+    pub(in crate::cli) const NO_NETWORKS: &str = "this program was built without networks; `cargo install --path . --features network` builds them in";
 }

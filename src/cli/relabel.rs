@@ -2,7 +2,7 @@
 
 mod args;
 mod by_engine;
-#[cfg_attr(not(feature = "network"), path = "relabel/by_network_absent.rs")]
+#[cfg(feature = "network")]
 mod by_network;
 mod outcome;
 
@@ -11,9 +11,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::config::Layered;
-use super::heading;
+use super::option::heading;
 use super::record_args::InputArgs;
 use crate::cli::exit::{ExitStatus, Usage};
+#[cfg(not(feature = "network"))]
+use crate::cli::option::networks::NO_NETWORKS;
 use args::SettingArgs;
 
 /// Give records new evaluations: by a network, or by an engine that speaks USI
@@ -54,7 +56,10 @@ pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
             let none = "what is to evaluate: --model NET.onnx or --engine COMMAND";
             Err(Usage(none.to_owned()).into())
         }
+        #[cfg(feature = "network")]
         (Some(model), None) => by_network::run(&model, settings, inputs, config),
+        #[cfg(not(feature = "network"))]
+        (Some(_), None) => Err(Usage(NO_NETWORKS.to_owned()).into()),
         (None, Some(command)) => by_engine::run(&command, settings, inputs, config),
     }
 }

@@ -3,7 +3,7 @@
 //! Its options are those of every build; what they ask for is done where the program is built with networks.
 
 mod args;
-#[cfg_attr(not(feature = "network"), path = "selfplay/absent.rs")]
+#[cfg(feature = "network")]
 mod command;
 
 use std::path::PathBuf;
@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::config::Layered;
-use super::heading;
+use super::option::heading;
 use crate::cli::exit::{ExitStatus, Usage};
+#[cfg(not(feature = "network"))]
+use crate::cli::option::networks::NO_NETWORKS;
 use args::SettingArgs;
 
 /// Make training data: games of a network against itself
@@ -47,5 +49,8 @@ pub(super) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
     if settings.model.is_empty() {
         return Err(Usage("no network: --model NET.onnx".to_owned()).into());
     }
-    command::run(settings, config)
+    #[cfg(feature = "network")]
+    return command::run(settings, config);
+    #[cfg(not(feature = "network"))]
+    Err(Usage(NO_NETWORKS.to_owned()).into())
 }

@@ -43,5 +43,5 @@ fn solver_and_player(args: &UsiArgs) -> anyhow::Result<(MateSolver, Box<dyn Play
     #[cfg(feature = "network")]
     return Ok((MateSolver::beside_player()?, Box::new(play::player(args)?)));
     #[cfg(not(feature = "network"))]
-    anyhow::bail!(crate::cli::exit::Usage(crate::cli::network_defaults::NO_NETWORKS.to_owned()))
+    anyhow::bail!(crate::cli::exit::Usage(crate::cli::option::networks::NO_NETWORKS.to_owned()))
 }

@@ -13,7 +13,7 @@ use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, RunDescription,
 use super::run_name::RunName;
 use crate::error::Error;
 use crate::records::account::{InputIdentity, OutputEntry};
-use crate::records::account_file::{read, to_json};
+use crate::records::account::{read, to_json};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::staging::Staging;
 use crate::error::Error;
-use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
 use crate::records::opening::check_folder;
 use crate::records::shard::Shard;

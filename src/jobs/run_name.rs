@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::identity::{MERGE, RunDescription};
 use crate::error::Error;
+use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::account::OutputEntry;
-use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::shard::Shard;
 use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;

@@ -12,7 +12,7 @@ use super::record_totals::RecordTotals;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::error::Error;
 use crate::records::account::InputEntry;
-use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;

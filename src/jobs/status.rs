@@ -12,7 +12,7 @@ use super::manifest::{ManifestHead, RunManifest, per_s};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_set::{ShardSet, stated_run};
 use crate::error::{Error, ErrorKind};
-use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
 use crate::records::shard::missing;
 use crate::storage::files;

@@ -1,15 +1,19 @@
 //! Accounts of what was read and written, as they stand in manifests and reports.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorKind};
 use crate::format::move16::Dialect;
 use crate::format::{Format, MoveCounts, Survey};
 use crate::records::sink::WrittenOutput;
 use crate::records::source::{Input, Part, PartRead};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
+use crate::storage::files;
 use crate::storage::path_text::text_of;
 
 /// What was read of one input.
@@ -167,3 +171,20 @@ impl InputIdentity {
         }
     }
 }
+
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let bytes = files::read(path).map_err(|source| Error::io("read", path, source))?;
+    serde_json::from_slice(&bytes).map_err(|source| {
+        let message = format!("{} is no manifest that this version understands", path.display());
+        Error::new(ErrorKind::Malformed, message).with_source(source)
+    })
+}
+
+pub(crate) fn to_json(account: &impl Serialize) -> Vec<u8> {
+    let mut json = serde_json::to_vec_pretty(account)
+        .expect("strings, numbers and maps with words as keys always have a JSON form");
+    json.push(b'\n');
+    json
+}
+
+pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";

@@ -10,7 +10,6 @@ use std::{fs, io};
 use super::objects::Object;
 use super::{objects, platform};
 use crate::storage::path_text::text_of;
-use crate::storage::state::FileState;
 
 const SCHEMES: &[&str] = &[
     "s3://",
@@ -122,6 +121,22 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match objects::remove(&path.to_string_lossy()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
+    }
+}
+
+/// Identifies the content of a file or object without reading it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FileState {
+    pub(crate) bytes: u64,
+    pub(crate) modified_unix_ns: Option<u64>,
+    /// Entity tag of an object. `None` for files.
+    pub(crate) etag: Option<String>,
+}
+
+impl FileState {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let modified_unix_ns = platform::modified_unix_ns(metadata);
+        Self { bytes: metadata.len(), modified_unix_ns, etag: None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::storage::state::FileState;
+use crate::storage::files::FileState;
 
 #[cfg(test)]
 pub(crate) const IS_BUILT_IN: bool = false;

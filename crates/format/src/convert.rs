@@ -15,7 +15,7 @@ use super::spec::Codec;
 use super::transcode::Lookahead;
 use super::{Format, csa, packed, sfen_text};
 use crate::conversion_plan::FieldChanges;
-use crate::csa::version::CsaVersion;
+use crate::csa::CsaVersion;
 use crate::ending::Ending;
 use crate::error::ConvertError;
 use crate::fill::Fill;

@@ -7,7 +7,6 @@ pub(crate) mod codes;
 pub(crate) mod ending;
 mod head;
 mod start;
-pub(crate) mod version;
 
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 
@@ -20,7 +19,6 @@ use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use super::text_encoding::{decode_as, encoding_of};
 use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};
-use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
 use ending::{Mark, Summary, take_mark};
@@ -307,4 +305,32 @@ fn write_move(best_move: Move, position: &Position, out: &mut Vec<u8>) {
 
 fn put_square(square: Square, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'1' + square.file(), b'1' + square.rank()]);
+}
+
+/// A version of the CSA standard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CsaVersion {
+    /// V2.2 of 2008, which most programs read.
+    #[default]
+    V2_2,
+    /// V3.0 of 2024.
+    V3_0,
+}
+
+impl CsaVersion {
+    /// All versions that can be written.
+    pub const ALL: [Self; 2] = [Self::V2_2, Self::V3_0];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V2_2 => "2.2",
+            Self::V3_0 => "3.0",
+        }
+    }
+
+    /// The version with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.name() == name)
+    }
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::field::{Field, Fields};
 use super::move16::MalformedMove;
-use super::unit_limits::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+use super::unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 
 /// Why the bytes of one record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -14,9 +14,9 @@ use super::move16::{Dialect, MalformedMove};
 use super::packed;
 use super::played::Played;
 use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
-use crate::candidate::Candidate;
 use crate::game_info::HoldsInfo;
 use crate::packed::family::Family;
+use crate::played::Candidate;
 
 pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",

@@ -2,11 +2,9 @@
 //!
 //! The format is defined by the schema and the README of json-kifu-format. See `docs/formats/jkf.md`.
 
-mod around;
 mod escapes;
 mod head;
 mod reader;
-mod relative;
 mod schema;
 mod writer;
 
@@ -15,8 +13,8 @@ use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
 use crate::lines::{LONGEST_GROUP, MARK};
-use around::{around, is_around};
 use escapes::Escapes;
+use reader::{around, is_around};
 
 pub(super) const SPEC: Spec = Spec {
     name: "jkf",

@@ -11,9 +11,9 @@ use super::field::Fields;
 use super::record::{Parsed, Record};
 use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::{lines, sfen_text};
-use crate::candidate::Candidate;
 use crate::ending::Ending;
 use crate::game_result::GameResult;
+use crate::played::Candidate;
 
 pub(super) const SPEC: Spec = Spec {
     name: "jsonl",

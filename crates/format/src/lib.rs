@@ -2,7 +2,6 @@
 
 mod alphabet;
 mod buffered;
-mod candidate;
 mod comment;
 mod conversion_plan;
 mod convert;
@@ -56,12 +55,10 @@ mod survey;
 mod text_encoding;
 mod transcode;
 mod unit;
-mod unit_limits;
 mod usi_game;
 mod warning;
 mod writer;
 
-pub use crate::candidate::Candidate;
 pub use crate::conversion_plan::{
     ConversionPlan, FieldChanges, UnsupportedConversionError, conversion_plan,
 };
@@ -69,9 +66,10 @@ pub use crate::ending::Ending;
 pub use crate::error::ConvertError;
 pub use crate::fill::{Fill, FillError};
 pub use crate::game_result::GameResult;
+pub use crate::played::Candidate;
 pub use crate::record_ref::RecordRef;
 pub use convert::{WriteOptions, encode, read_games, write_game, write_game_with};
-pub use csa::version::CsaVersion;
+pub use csa::CsaVersion;
 pub use decoder::{Decoded, Decoder};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use evaluation::{
@@ -99,7 +97,7 @@ pub use records::{Records, count, records, units};
 pub use reevaluation::{Reevaluation, SearchedMoves};
 pub use survey::{DialectFinding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use transcode::Lookahead;
+pub use unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use unit::{RawUnit, Units};
-pub use unit_limits::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use warning::{Warning, Warnings};
 pub use writer::{WriteError, Writer};

@@ -2,7 +2,7 @@
 
 use crate::Format;
 use crate::convert::WriteOptions;
-use crate::csa::version::CsaVersion;
+use crate::csa::CsaVersion;
 use crate::ending::Ending;
 use crate::game::Game;
 use crate::game_info::{GameInfo, HeaderKey, HeldHeaders, HoldsInfo, InfoCounts};

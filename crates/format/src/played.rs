@@ -2,7 +2,6 @@
 
 use kyokumen_shogi::Move;
 
-use crate::candidate::Candidate;
 use crate::ending::Ending;
 use crate::game_result::GameResult;
 
@@ -89,5 +88,22 @@ impl Annotation {
     pub(crate) fn mirrored(self) -> Self {
         let variations = self.variations.into_iter().map(Variation::mirrored).collect();
         Self { variations, ..self }
+    }
+}
+
+/// A move that a search tried, and how often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The move.
+    pub best_move: Move,
+    /// Visits of the search.
+    pub visits: u16,
+}
+
+impl Candidate {
+    /// The same on a board whose left and right are exchanged.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self { best_move: self.best_move.mirrored(), ..self }
     }
 }

@@ -7,9 +7,9 @@ use kyokumen_shogi::{Move, Setup};
 use super::error::EncodeError;
 use super::field::{Field, Fields};
 use super::warning::Warnings;
-use crate::candidate::Candidate;
 use crate::ending::Ending;
 use crate::game_result::GameResult;
+use crate::played::Candidate;
 
 /// What a record says. `None` where the format or this record does not say it.
 #[derive(Clone, PartialEq, Eq, Debug)]

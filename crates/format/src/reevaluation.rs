@@ -4,7 +4,6 @@ use kyokumen_shogi::Move;
 
 use super::convert::encode;
 use super::record::Record;
-use crate::candidate::Candidate;
 use crate::comment::CommentedEval::{OfAnalysis, OfPlayer};
 use crate::comment::evaluation;
 use crate::conversion_plan::FieldChanges;
@@ -13,6 +12,7 @@ use crate::field::{Field, Fields};
 use crate::fill::Fill;
 use crate::format::Format;
 use crate::game::Game;
+use crate::played::Candidate;
 use crate::record_ref::{Packed, RecordRef};
 
 /// What is newly known of a position.

@@ -8,7 +8,6 @@ use super::lines;
 use super::move16::Dialect;
 use super::record_ref::RecordRef;
 use super::records::{count, records};
-use super::unit_limits::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 
 impl Format {
     /// The length of the longest unit that is read as one.
@@ -125,3 +124,10 @@ impl<'a> Iterator for Units<'a> {
         Some(RawUnit { bytes, offset, is_piece })
     }
 }
+
+/// The longest line that is read as one. A position with every field takes some 200 bytes.
+pub const MAX_LINE_BYTES: usize = 1 << 16;
+
+/// The largest group of records, a game for instance, that is read as one. A game of a thousand moves, each
+/// with as many candidates as there are legal moves, takes 2.4 MB.
+pub const MAX_GROUP_BYTES: usize = 1 << 24;

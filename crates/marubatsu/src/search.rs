@@ -8,11 +8,6 @@ mod engine;
 mod settings;
 mod table;
 mod trace;
-mod window;
-
-pub use settings::{Method, Ordering, Settings, Undo};
-pub use table::{SymmetryMoves, Table, TableKind, TableScope};
-pub use trace::{Trace, TraceNode, ValueSource};
 
 use super::board::{Board, Mark};
 use super::evaluation::Score;
@@ -21,6 +16,10 @@ use super::square::Square;
 use super::squares::Squares;
 use engine::Engine;
 use trace::Observer;
+
+pub use settings::{Method, Ordering, Settings, Undo};
+pub use table::{SymmetryMoves, Table, TableKind, TableScope};
+pub use trace::{Trace, TraceNode, ValueSource};
 
 /// What a search found.
 #[derive(Clone, PartialEq, Debug)]
@@ -135,5 +134,26 @@ fn search_to(
         searched_again: engine.counts.searched_again,
         iterations: Vec::new(),
         table: engine.into_table(),
+    }
+}
+
+/// Between which values a node is searched, seen from the side to move.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    pub(super) alpha: Score,
+    pub(super) beta: Score,
+}
+
+impl Window {
+    pub(super) const OPEN: Self = Self { alpha: Score::MIN, beta: Score::MAX };
+
+    /// The same for the other side.
+    pub(super) fn turned(self) -> Self {
+        Self { alpha: -self.beta, beta: -self.alpha }
+    }
+
+    /// One point above what is there already: is a move better?
+    pub(super) const fn test(self) -> Self {
+        Self { alpha: self.alpha, beta: self.alpha.point_more() }
     }
 }

@@ -1,6 +1,7 @@
 //! Positions that are evaluated together, and the answers.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Color, Move, Position};
@@ -206,4 +207,17 @@ pub(crate) fn softmax(logits: &mut [f32], temperature: f32) {
     for probability in logits {
         *probability /= sum;
     }
+}
+
+/// A network, or what takes the place of one.
+pub trait Evaluator: Send {
+    /// The planes it reads; `None` if it needs none.
+    fn planes(&self) -> Option<Input2>;
+
+    /// Answers all positions of a batch. What may take long ends soon after `cancel` is set.
+    ///
+    /// # Errors
+    ///
+    /// [`NetworkError`] if the network cannot be asked, or answers nonsense.
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError>;
 }

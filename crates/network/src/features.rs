@@ -7,8 +7,6 @@ use std::ops::Range;
 
 use kyokumen_shogi::{Bitboard, Color, EnteringKing, HandKind, PieceKind, Position, attacks};
 
-use crate::element::Element;
-
 /// Squares of a plane.
 pub const BOARD: usize = 81;
 
@@ -229,4 +227,23 @@ fn each_of_entering(position: &Position, color: Color, mut visit: impl FnMut(usi
     if let Some(left) = points_left.filter(|&left| left < POINTS_LEFT) {
         visit(1 + PIECES_LEFT + left);
     }
+}
+
+/// A number of an input plane: 0 or 1.
+pub trait Element: Copy + 'static {
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+}
+
+impl Element for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+}
+
+#[cfg(feature = "half")]
+impl Element for half::f16 {
+    const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
 }

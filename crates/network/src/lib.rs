@@ -1,8 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
-mod element;
-mod evaluator;
 mod feature_bits;
 mod features;
 mod label;
@@ -14,11 +12,10 @@ mod reproducible;
 mod rten_network;
 mod stand_ins;
 
-pub use batch::{Batch, CHUNK};
-pub use element::Element;
-pub use evaluator::Evaluator;
+pub use batch::{Batch, CHUNK, Evaluator};
+
 pub use feature_bits::{INPUT1_BYTES, write_input1_bits, write_input2_bits};
-pub use features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
+pub use features::{BOARD, Element, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
 pub use network_error::NetworkError;
 pub use nnue::NnueFeatures;

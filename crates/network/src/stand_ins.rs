@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use kyokumen_game::random::SplitMix64;
 
+use crate::batch::Evaluator;
 use crate::batch::{Batch, softmax};
-use crate::evaluator::Evaluator;
 use crate::features::Input2;
 use crate::network_error::NetworkError;
 

@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 use super::chunks::DataSet;
 use super::memory::{Pool, array};
 use super::windows::{ChunkContent, Stretch};
-use crate::dtypes::as_records;
+use crate::arrays::as_records;
 use crate::failure::Failure;
 use crate::features::{Numbers, input2_of, nnue_named, points, write_nnue};
 

@@ -7,7 +7,7 @@ use half::f16;
 use numpy::{Element, PyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
-use crate::foreign::array_over;
+use crate::arrays::array_over;
 
 /// The numbers of a large array of a batch.
 pub(super) enum Numbers {

@@ -9,8 +9,8 @@ use clap::Args;
 use serde_json::Map;
 
 use crate::cli::exit::Usage;
-use crate::cli::heading;
 use crate::cli::job_args::JobArgs;
+use crate::cli::option::heading;
 use crate::cli::option::{decimal_number, mate_limits, positive, positive_seconds, whole_number};
 use crate::cli::record_args::RecordArgs;
 use crate::format::{EVAL_SCALE, Fill};

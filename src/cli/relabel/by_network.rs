@@ -9,7 +9,7 @@ use super::args::SettingArgs;
 use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
-use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
+use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
 use crate::cli::search_args::check_table;
 use crate::relabel::network::{NetworkEvaluator, NetworkSettings};

@@ -11,7 +11,7 @@ use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 use super::args::{GameArgs, PuctName, RepetitionName, SettingArgs};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::message::{name, say};
-use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
+use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
 use crate::cli::progress::Shown;
 use crate::cli::report::{counted, records};

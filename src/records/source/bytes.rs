@@ -17,10 +17,10 @@ use super::xz::XzReader;
 use super::{Input, InputLocation, Object};
 use crate::error::Error;
 use crate::storage::compression::Compression;
+use crate::storage::files::FileState;
 use crate::storage::parquet;
 use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::SeekTable;
-use crate::storage::state::FileState;
 
 /// Minimum and maximum bytes per read if units have no fixed size. Reads double while a unit does not end, because each
 /// scan starts at its first byte.

@@ -10,9 +10,9 @@ use crate::records::format_name::{FormatName, without_compression};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::files;
+use crate::storage::files::FileState;
 use crate::storage::objects::Object;
 use crate::storage::path_text::text_of;
-use crate::storage::state::FileState;
 
 /// Records per step where records are skipped or only counted.
 pub(crate) const SKIPPED_RECORDS: u64 = 1 << 10;

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use object_store::{ObjectMeta, ObjectStoreExt};
 
+use crate::storage::files::FileState;
 use crate::storage::objects::store::ObjectLocation;
-use crate::storage::state::FileState;
 
 /// An object of a store, by its URL. What it was when it was looked at first is what is read of it, or
 /// nothing: equal bytes for all readers of one object.

@@ -6,8 +6,8 @@
 use kyokumen_shogi::{Color, Position};
 
 use crate::GameResult;
+use crate::csa::CsaVersion;
 use crate::csa::codes::put_line;
-use crate::csa::version::CsaVersion;
 use crate::ending::{End, Ending};
 use crate::game_info::{Header, HeaderKey};
 use crate::replay::Replay;

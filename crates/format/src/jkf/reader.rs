@@ -7,17 +7,16 @@ use serde_json::value::RawValue;
 
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
-use super::super::replay;
-use super::super::replay::Replay;
+use super::super::replay::{self, Replay};
 use super::super::text_encoding::{decode_as, detect};
-use super::around::{around, is_around};
 use super::head::{self, Headers};
-use super::relative::relative_of;
 use super::schema::{
     EntryObject, GameObject, InitialObject, MoveObject, Place, elapsed_ms, is_null, text_of,
 };
+use super::writer::relative_of;
 use crate::csa::codes::{held_kind, kind_of};
 use crate::csa::ending::{Mark, Summary, take_mark};
+use crate::lines::mark_len;
 use crate::played::Variation;
 
 /// The deepest nesting of variations that is read. Deeper nesting breaks off the game.
@@ -339,4 +338,22 @@ fn square(Place { x, y }: Place) -> Result<Square, DecodeErrorKind> {
     }
     let found = format!("{x}, {y}");
     Err(DecodeErrorKind::syntax("a square with x and y from 1 to 9", found.as_bytes()))
+}
+
+/// The number of bytes before the game.
+pub(super) fn around(unit: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
+        match mark_len(rest) {
+            0 if is_around(rest[0]) => at += 1,
+            0 => break,
+            len => at += len,
+        }
+    }
+    at
+}
+
+/// Whether a byte is white space or array punctuation.
+pub(super) const fn is_around(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b',' | b']')
 }

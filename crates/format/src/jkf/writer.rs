@@ -8,11 +8,10 @@ use super::super::eval_comments::EvalComments;
 use super::super::game::Game;
 use super::super::played::Played;
 use super::head::{Entries, InitialEntry};
-use super::relative::letters_of;
 use super::schema::{Entry, MoveEntry, Place, TimeEntry};
+use crate::csa::CsaVersion;
 use crate::csa::codes::code;
 use crate::csa::ending::{Mark, Summary};
-use crate::csa::version::CsaVersion;
 use crate::ending::End;
 use crate::game_info::Header;
 use crate::kif::notation::notation;
@@ -178,4 +177,26 @@ impl Line {
 
 const fn place(square: Square) -> Place {
     Place { x: square.file() + 1, y: square.rank() + 1 }
+}
+
+/// The letters for a legal move. Empty if the move is unambiguous without them.
+pub(super) fn relative_of(position: &Position, m: Move) -> String {
+    letters_of(&notation(position, m, None))
+}
+
+/// The letters for the words in a move's notation.
+pub(super) fn letters_of(notation: &str) -> String {
+    let letter = |word: char| {
+        Some(match word {
+            '左' => 'L',
+            '直' => 'C',
+            '右' => 'R',
+            '上' => 'U',
+            '寄' => 'M',
+            '引' => 'D',
+            '打' => 'H',
+            _ => return None,
+        })
+    };
+    notation.chars().filter_map(letter).collect()
 }

@@ -4,8 +4,8 @@
 
 use super::super::board::Mark;
 use super::drawn::{NodeStatus, Picture};
+use super::push;
 use super::svg::drawing;
-use super::text::push;
 
 const STYLE: &str = include_str!("picture.css");
 

@@ -6,7 +6,7 @@ use super::super::board::Mark;
 use super::super::square::Square;
 use super::drawn::{DrawnNode, NodeStatus, Picture, value_text};
 use super::layout::{BOARD, BRANCH, COLUMN, PlacedNode, places};
-use super::text::push;
+use super::push;
 
 const STYLE: &str = include_str!("picture.css");
 

@@ -2,10 +2,10 @@
 //!
 //! Each is a type of its own, so that what is done with it is compiled for it.
 
+use super::Marks;
 use super::counted::Counted;
 use super::integers::Integers;
 use super::interface::Representation;
-use super::marks::Marks;
 use super::planes::Planes;
 
 /// Something to be done with each of the representations.

@@ -9,10 +9,10 @@ use super::super::board::{Board, Status};
 use super::super::evaluation::Score;
 use super::super::solution::Solution;
 use super::super::square::Square;
+use super::Window;
 use super::settings::{Method, Settings, Undo};
 use super::table::{Entry, Table, TableScope};
 use super::trace::{Observer, ValueSource};
-use super::window::Window;
 
 /// What a search did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -4,7 +4,7 @@
 
 use super::super::evaluation::Score;
 use super::super::square::Square;
-use super::window::Window;
+use super::Window;
 
 /// How a node got its value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
