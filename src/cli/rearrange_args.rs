@@ -19,7 +19,7 @@ use crate::ops::rearrange::{
     AverageCounts, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
 };
 use crate::records::bad_record::BadPolicy;
-use crate::records::counts::Condition;
+use crate::records::filters::Condition;
 use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;

@@ -17,7 +17,8 @@ use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::{SOLVED_POSITIONS, SolvedRow};
 use crate::mate::judge::{Judgement, PositionJudge, Stop};
 use crate::records::answer::Answer;
-use crate::records::counts::{Condition, Disposition};
+use crate::records::counts::Disposition;
+use crate::records::filters::Condition;
 use crate::records::format_name::FormatName;
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block, push_json_line,

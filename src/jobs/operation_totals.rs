@@ -9,7 +9,8 @@ use super::manifest::{Manifest, Totals};
 use crate::error::Error;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
 use crate::records::account_check::{check_numbers, check_outputs};
-use crate::records::counts::{BadCounts, Condition, equal};
+use crate::records::counts::{BadCounts, equal};
+use crate::records::filters::Condition;
 use crate::records::stream::Stream;
 
 /// The manifest of an operation, as written to `FILE.manifest.json`.

@@ -9,58 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::format::{Game, InfoCounts};
 use crate::records::answer::Answer;
+use crate::records::filters::Condition;
 use crate::search::Stop;
-
-/// A record filter that did not hold. Where several do not, the first in this order is counted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Condition {
-    /// A comment line of a text: no record at all.
-    Comment,
-    /// The writer of the game says that the position is not to be trained on.
-    NotForTraining,
-    /// Not selected by `--every`.
-    Every,
-    /// Not in the random sample.
-    Sample,
-    /// The record has no evaluation to compare.
-    NoEval,
-    /// The evaluation is too far from 0.
-    MaxAbsEval,
-    /// The evaluation is too near to 0.
-    MinAbsEval,
-    /// The record has no ply to compare.
-    NoPly,
-    /// Too early in the game.
-    MinPly,
-    /// Too late in the game.
-    MaxPly,
-    /// The record has no result to compare.
-    NoResult,
-    /// The game was won by another side, or drawn.
-    Result,
-    /// The record does not say how many moves its game has.
-    NoGamePlies,
-    /// The game is too short.
-    MinGamePlies,
-    /// The game is too long.
-    MaxGamePlies,
-    /// The game ended in another way.
-    Ending,
-    /// The evaluation says that one side wins, and the other won.
-    Contradiction,
-    /// No move is stored, or bits that encode no move.
-    NoMove,
-    /// The side to move is in check.
-    InCheck,
-    /// The stored move cannot be played.
-    IllegalMove,
-    /// The stored move is a capture, a promotion or a check, or the side to move is in check.
-    NotQuiet,
-    /// An equal position was met before.
-    Duplicate,
-}
 
 /// What became of a record that was judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

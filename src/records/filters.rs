@@ -7,7 +7,6 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::Condition;
 pub use super::filter_values::{Endings, Probability, Results, Sample};
 use crate::format::{DecodeError, Ending, Field, Format, GameResult, RecordRef};
 use crate::shogi::{Move, Position};
@@ -100,6 +99,57 @@ pub struct RecordFilters {
     /// Seed of the sample [default: 1]
     #[cfg_attr(feature = "cli", arg(long, value_parser = whole_number::<u64>(..), hide_short_help = true, help_heading = HEADING))]
     pub seed: Option<u64>,
+}
+
+/// A record filter that did not hold. Where several do not, the first in this order is counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Condition {
+    /// A comment line of a text: no record at all.
+    Comment,
+    /// The writer of the game says that the position is not to be trained on.
+    NotForTraining,
+    /// Not selected by `--every`.
+    Every,
+    /// Not in the random sample.
+    Sample,
+    /// The record has no evaluation to compare.
+    NoEval,
+    /// The evaluation is too far from 0.
+    MaxAbsEval,
+    /// The evaluation is too near to 0.
+    MinAbsEval,
+    /// The record has no ply to compare.
+    NoPly,
+    /// Too early in the game.
+    MinPly,
+    /// Too late in the game.
+    MaxPly,
+    /// The record has no result to compare.
+    NoResult,
+    /// The game was won by another side, or drawn.
+    Result,
+    /// The record does not say how many moves its game has.
+    NoGamePlies,
+    /// The game is too short.
+    MinGamePlies,
+    /// The game is too long.
+    MaxGamePlies,
+    /// The game ended in another way.
+    Ending,
+    /// The evaluation says that one side wins, and the other won.
+    Contradiction,
+    /// No move is stored, or bits that encode no move.
+    NoMove,
+    /// The side to move is in check.
+    InCheck,
+    /// The stored move cannot be played.
+    IllegalMove,
+    /// The stored move is a capture, a promotion or a check, or the side to move is in check.
+    NotQuiet,
+    /// An equal position was met before.
+    Duplicate,
 }
 
 impl RecordFilters {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::counts::{Condition, Counts, add_tally};
+use super::counts::{Counts, add_tally};
+use super::filters::Condition;
 use super::reading::RecordError;
 use super::source::Block;
 use super::stream::{EncodedRecords, Stream};

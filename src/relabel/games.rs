@@ -11,7 +11,8 @@ use crate::format::{
     ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, is_mate_eval,
     read_games, write_game,
 };
-use crate::records::counts::{Condition, Disposition};
+use crate::records::counts::Disposition;
+use crate::records::filters::Condition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;

@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::relabelling::{Evaluate, Interruption, Relabelling};
 use crate::format::{FieldChanges, is_mate_eval};
-use crate::records::counts::{Condition, Disposition};
+use crate::records::counts::Disposition;
+use crate::records::filters::Condition;
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
 };

@@ -14,7 +14,8 @@ use crate::format::{
     Warnings, read_games, write_game_with,
 };
 use crate::ops::convert::strict::Route;
-use crate::records::counts::{Condition, Counts, Disposition};
+use crate::records::counts::{Counts, Disposition};
+use crate::records::filters::Condition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;

@@ -6,7 +6,7 @@ use super::plan::ConvertPlan;
 use super::records::{BlockFindings, Candidate, Decision, GroupedRecord};
 use crate::error::Error;
 use crate::format::{Continuation, PositionKey};
-use crate::records::counts::Condition;
+use crate::records::filters::Condition;
 use crate::records::position_set::PositionSet;
 use crate::records::processing::ProcessedBlock;
 use crate::records::stream::Stream;

@@ -36,7 +36,7 @@ use crate::jobs::operation_totals::{AverageCounts, OperationManifest};
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::account::{InputEntry, input_entry};
 use crate::records::bad_record::BadPolicy;
-use crate::records::counts::Condition;
+use crate::records::filters::Condition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::{Input, Part};

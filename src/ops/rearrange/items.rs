@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::format::{Format, RawUnit};
 use crate::records::bad_record::BadPolicy;
-use crate::records::counts::Condition;
+use crate::records::filters::Condition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;

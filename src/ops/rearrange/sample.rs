@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
-use crate::records::counts::Condition;
+use crate::records::filters::Condition;
 use crate::records::filters::{Probability, Sample};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;

@@ -15,7 +15,8 @@ use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Tally};
 use crate::error::Error;
 use crate::format::{GameResult, Warning};
 use crate::records::account::{InputEntry, input_entry};
-use crate::records::counts::{Condition, Counts, equal};
+use crate::records::counts::{Counts, equal};
+use crate::records::filters::Condition;
 use crate::records::source::{Part, PartRead};
 use crate::shogi::{Color, HandKind, Piece, PieceKind};
 
