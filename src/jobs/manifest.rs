@@ -2,6 +2,7 @@
 //!
 //! Manifests are the only outputs with times. All other bytes depend on input and settings alone.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use crate::error::Error;
 use crate::records::account::{InputIdentity, OutputEntry};
 use crate::records::account::{read, to_json};
 use crate::storage::checksum::Sha256Sum;
-use crate::storage::platform;
+use crate::storage::path_text::path_of;
+use crate::storage::{files, platform};
 
 /// The manifest of a run, as written to `STEM.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -142,6 +144,22 @@ impl<T: Totals> Manifest<T> {
             Err(error) if error.is_not_found() => Ok(None),
             manifest => manifest.map(Some),
         }
+    }
+
+    /// Checks that the outputs are beside the manifest, which is at `path`, with the sizes it states.
+    pub(crate) fn check_files(&self, path: &Path) -> Result<(), Error> {
+        for output in &self.outputs {
+            let output_path = platform::folder_of(path).join(path_of(&output.file));
+            let bytes = match files::state(&output_path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(source) => return Err(Error::io("look at", &output_path, source)),
+                Ok(state) => Some(state.bytes),
+            };
+            if bytes != Some(output.bytes) {
+                return Err(Error::not_as_said(&output_path, path));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that the manifest can be right, by itself and as that of the run of this name.

@@ -70,19 +70,7 @@ impl Staging {
         if manifest.identity().difference(identity).is_some() {
             return Ok(None);
         }
-        for output in &manifest.outputs {
-            let sent = self.url.join(path_of(&output.file));
-            let bytes = match files::state(&sent) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(source) => {
-                    return Err(Error::io("look at", &sent, source));
-                }
-                Ok(state) => Some(state.bytes),
-            };
-            if bytes != Some(output.bytes) {
-                return Err(Error::not_as_said(&sent, &path));
-            }
-        }
+        manifest.check_files(&path)?;
         Ok(Some(manifest))
     }
 

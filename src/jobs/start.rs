@@ -64,7 +64,7 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
         let manifest = resume_state.manifest::<T>(&files.manifest)?;
         if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
             check_done(manifest)?;
-            check_outputs(files, manifest)?;
+            manifest.check_files(&files.manifest)?;
             return done(files, manifest.clone());
         }
         let checkpoint = resume_state.checkpoint.map(Box::new);
@@ -150,17 +150,6 @@ fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Error> {
 
 fn is_of<T: Totals>(manifest: &Manifest<T>, identity: &Identity) -> bool {
     manifest.identity().difference(identity).is_none()
-}
-
-/// Checks that the outputs of a complete run are there.
-fn check_outputs<T>(files: &RunFiles, manifest: &Manifest<T>) -> Result<(), Error> {
-    for output in &manifest.outputs {
-        let path = files.folder.join(path_of(&output.file));
-        if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
-            return Err(Error::not_as_said(&path, &files.manifest));
-        }
-    }
-    Ok(())
 }
 
 /// Finishes the renaming if the last process ended during it. By then all files were complete, and the manifest is the
