@@ -2,8 +2,7 @@
 //!
 //! The outputs go to a folder of their own among the system's temporary files, and away again.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
@@ -11,10 +10,6 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use serde::Serialize;
-
-use crate::folder::Folder;
-use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::filter::filter;
@@ -22,6 +17,10 @@ use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::SearchSettings;
+use serde::Serialize;
+
+use crate::folder::Folder;
+use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
 
 /// Records per second of the filter, from file to files
 #[derive(Args)]

@@ -3,18 +3,17 @@
 //! The records are positions of random games with everything a format can hold.
 
 use std::hint::black_box;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
-
-use crate::rounds::{Rounds, json_line, per_second, timed};
 use kyokumen::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
 use kyokumen::ops::generate::{GenerateSettings, Generator, fill};
 use kyokumen::shogi::Position;
+use serde::Serialize;
+
+use crate::rounds::{Rounds, json_line, per_second, timed};
 
 /// Records per second of each format, in memory, on one core
 #[derive(Args)]

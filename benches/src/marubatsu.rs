@@ -3,22 +3,21 @@
 //! Counts are those of the articles that `docs/marubatsu.md` names.
 
 use std::hint::black_box;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use serde::Serialize;
-
-use crate::rounds::{Rounds, json_line, per_second, timed};
 use kyokumen::marubatsu::matches::{exact, play};
 use kyokumen::marubatsu::representation::Planes;
 use kyokumen::marubatsu::search::{Method, Settings, search};
 use kyokumen::marubatsu::tree::GameTree;
 use kyokumen::marubatsu::{Board, Contest, Goal, Mark, Player, Solution};
 use kyokumen::search::{DfPn, Limits, TableSize, Verdict};
+use serde::Serialize;
+
+use crate::rounds::{Rounds, json_line, per_second, timed};
 
 /// Marubatsu: its tree, its searches, random games; fails if a count is wrong
 #[derive(Args)]

@@ -3,16 +3,15 @@
 //! Figures of the start position are those of YaneuraOu's `perft`, which agree with aki's article
 //! "将棋でPerftしてみたまとめ"; the other positions are a busy middle game and one with 593 moves.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use kyokumen::shogi::perft::{Perft, parallel};
+use kyokumen::shogi::{Position, sfen};
 use serde::Serialize;
 
 use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
-use kyokumen::shogi::perft::{Perft, parallel};
-use kyokumen::shogi::{Position, sfen};
 
 /// Perft of known positions; fails if a count is wrong
 #[derive(Args)]

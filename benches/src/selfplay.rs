@@ -2,8 +2,7 @@
 
 mod queued;
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;

@@ -3,23 +3,23 @@
 //! Files name positions in the first column and may know the truth in the second: `mate`, `none`, `open`.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, io};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::rounds::{Rounds, json_line, milliseconds, per_second};
 use kyokumen::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 use kyokumen::mate::positions::{InputPosition, LineOrByte, Positions, RecordLocation};
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
 use kyokumen::ops::generate::{GenerateSettings, Generator};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::rounds::{Rounds, json_line, milliseconds, per_second};
 
 /// Positions per second of the search on one core; fails if a verdict is known to be wrong
 #[derive(Args)]

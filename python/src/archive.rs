@@ -7,17 +7,15 @@ use std::sync::{Arc, OnceLock};
 
 use kyokumen::ErrorKind;
 use kyokumen::format::{DecodeError, RecordRef};
-use kyokumen::records::archive;
 use kyokumen::records::format_name::FormatName;
-use kyokumen::records::opening;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
+use kyokumen::records::{archive, opening};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyInt, PySlice, PyString};
 
-use crate::arrays::array_over;
-use crate::arrays::{as_records, dtype};
+use crate::arrays::{array_over, as_records, dtype};
 use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
 use crate::moves::dialect_named;

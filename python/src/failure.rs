@@ -1,8 +1,7 @@
 //! Errors of the library as exceptions of the package, with file, record and byte.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use kyokumen::ErrorKind;
 use kyokumen::format::DecodeError;

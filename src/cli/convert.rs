@@ -8,8 +8,7 @@ use clap::Args;
 
 use super::exit::run_error;
 use super::message::say;
-use super::option::heading;
-use super::option::{location, word};
+use super::option::{heading, location, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};
 use crate::cli::exit::{ExitStatus, Usage};

@@ -8,8 +8,7 @@ use clap::Args;
 
 use super::config::Layered;
 use super::job_args::{JobArgs, run_job, show_plan};
-use super::option::heading;
-use super::option::word;
+use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{records, with_counts};
 use super::search_args::SearchArgs;

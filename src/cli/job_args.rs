@@ -12,8 +12,7 @@ use clap::Args;
 
 use super::exit::run_error;
 use super::message::{name, say};
-use super::option::heading;
-use super::option::{location, seconds, word};
+use super::option::{heading, location, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::{self, records};
 use crate::cli::exit::{ExitStatus, Usage};

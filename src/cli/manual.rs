@@ -1,8 +1,8 @@
 //! `kyokumen man` and `kyokumen completions`: what shells and manuals want to know of the command line.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::{fs, io};
 
 use anyhow::Context;
 use clap::{Args, Command, ValueEnum};

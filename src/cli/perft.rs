@@ -1,8 +1,8 @@
 //! `kyokumen perft`.
 
-use std::io::Write;
+use std::fmt;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
 
 use anyhow::Context;
 use clap::Args;

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::option::heading;
-use super::option::{self, location, threads, whole_number, word};
+use super::option::{self, heading, location, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
 use crate::records::filters::RecordFilters;

@@ -6,8 +6,7 @@ use std::hint::black_box;
 
 use clap::Args;
 
-use super::option::heading;
-use super::option::{depth, whole_number, word};
+use super::option::{depth, heading, whole_number, word};
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 use crate::search::{TableError, TableSize};

@@ -2,11 +2,10 @@
 //!
 //! The text format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
 
 use crate::records::sink::partial_path;
 use crate::storage::{own_files, platform};

@@ -2,8 +2,7 @@
 //!
 //! The file is the one that a run without shards writes, frames of compressed files included.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -15,8 +14,7 @@ use crate::engine::messages::told;
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::format::Format;
-use crate::records::account::MANIFEST_SUFFIX;
-use crate::records::account::{OutputEntry, output_entry};
+use crate::records::account::{MANIFEST_SUFFIX, OutputEntry, output_entry};
 use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;

@@ -21,9 +21,8 @@ use crate::jobs::solved_positions::SOLVED_POSITIONS;
 use crate::records::claims::{FileClaims, check_twice};
 use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_streams;
-use crate::records::opening;
 use crate::records::opening::{
-    Unreadable, check_compression, check_filters, check_table_format, conversion, stem,
+    self, Unreadable, check_compression, check_filters, check_table_format, conversion, stem,
     warn_of_invented_labels,
 };
 use crate::records::selection::{Selection, select_records};

@@ -4,8 +4,7 @@
 //! Everything else that is searched had been proven to be no mate.
 
 use std::fs::File;
-use std::io;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -17,9 +16,8 @@ use super::output_verification::wrong_output;
 use super::record_totals::RecordManifest;
 use super::settings::Settings;
 use crate::error::Error;
-use crate::format::Format;
-use crate::format::MAX_LINE_BYTES;
 use crate::format::move16::Dialect;
+use crate::format::{Format, MAX_LINE_BYTES};
 use crate::mate::judge::Judgement;
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::answer::Answer;

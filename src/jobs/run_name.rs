@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::identity::{MERGE, RunDescription};
 use crate::error::Error;
-use crate::records::account::MANIFEST_SUFFIX;
-use crate::records::account::OutputEntry;
+use crate::records::account::{MANIFEST_SUFFIX, OutputEntry};
 use crate::records::shard::Shard;
 use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::format::move16::Dialect;
-use crate::format::packed::Family;
-use crate::format::{ContentKey, DecodeError, GameResult, RecordRef, move16, packed};
+use crate::format::move16::{self, Dialect};
+use crate::format::packed::{self, Family};
+use crate::format::{ContentKey, DecodeError, GameResult, RecordRef};
 use crate::jobs::shares::Shares;
 use crate::mate::judge::Judgement;
 use crate::records::answer::Answer;

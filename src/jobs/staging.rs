@@ -1,11 +1,10 @@
 //! Outputs at a URL. They are written to a local folder, where the run can be resumed, and sent when all are complete.
 //! The manifest is sent last, so its presence shows that all files are there.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, io};
 
 use crate::error::{Error, ErrorKind};
 use crate::jobs::checkpoint::RunProgress;

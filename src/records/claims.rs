@@ -12,9 +12,9 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, InputLocation};
 use crate::records::stream::Stream;
+use crate::storage::files;
 use crate::storage::path_text::text_of;
-use crate::storage::platform::{FileIdentity, Standard};
-use crate::storage::{files, platform};
+use crate::storage::platform::{self, FileIdentity, Standard};
 
 /// What a run reads and writes.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 //! Magic numbers: `file(1)`, and the specifications of the containers.
 
 use crate::error::{Error, ErrorKind};
-use crate::format::Format::{Bod, Ki2, Ki2u, Kif, Kifu};
-use crate::format::{Decoder, DialectFinding, Format, RawUnit, Survey, Units};
+use crate::format::Format::{self, Bod, Ki2, Ki2u, Kif, Kifu};
+use crate::format::{Decoder, DialectFinding, RawUnit, Survey, Units};
 use crate::records::format_name::FormatName;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::format::Format::{Ki2, Ki2u, Kif, Kifu};
-use crate::format::{Format, Survey};
+use crate::format::Format::{self, Ki2, Ki2u, Kif, Kifu};
+use crate::format::Survey;
 use crate::records::content::{
     self, Candidate, Container, better, first_fault, groups, is_doubtful, is_mostly_unreadable,
     possible, settle_kif,

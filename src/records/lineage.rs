@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::records::account::OutputEntry;
-use crate::records::account::{MANIFEST_SUFFIX, read};
+use crate::records::account::{MANIFEST_SUFFIX, OutputEntry, read};
 use crate::records::source::{Input, InputLocation};
 use crate::records::stream::Stream;
 use crate::storage::path_text::{path_of, text_of};

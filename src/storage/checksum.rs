@@ -4,8 +4,8 @@
 
 mod digester;
 
-use std::io::Read;
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, Read};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};

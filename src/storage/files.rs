@@ -2,13 +2,12 @@
 //!
 //! A URL is passed around as a path; code that opens one asks here which kind it is.
 
-use std::fs::{File, Metadata};
-use std::io::Read;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
-use super::objects::Object;
-use super::{objects, platform};
+use super::objects::{self, Object};
+use super::platform;
 use crate::storage::path_text::text_of;
 
 const SCHEMES: &[&str] = &[

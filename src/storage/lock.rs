@@ -4,13 +4,12 @@
 //! others know none: beside the lock the file says who holds it, and its time of modification is a sign of
 //! life that other machines see.
 
-use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 

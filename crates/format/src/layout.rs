@@ -7,10 +7,10 @@ use std::ops::Range;
 use kyokumen_shogi::{Color, Move};
 
 use super::field::{Field, Fields};
-use super::move16::{Dialect, MalformedMove};
+use super::move16::{self, Dialect, MalformedMove};
+use super::packed;
 use super::record::Record;
 use super::warning::{Warning, Warnings};
-use super::{move16, packed};
 use crate::ending::Ending;
 use crate::game_result::GameResult;
 use crate::packed::family::Family;

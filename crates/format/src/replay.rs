@@ -4,8 +4,7 @@
 
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Move, Position, Setup, SetupError, sfen};
 
-use super::comment;
-use super::comment::CommentedEval;
+use super::comment::{self, CommentedEval};
 use super::error::{DecodeError, DecodeErrorKind};
 use super::game::Game;
 use super::played::Played;

@@ -3,8 +3,8 @@
 //! The SFEN is that of the USI protocol; the columns are those in which training positions are passed
 //! around as text. See `docs/formats/sfen.md`.
 
-use kyokumen_shogi::sfen::{SfenError, SfenWarning};
-use kyokumen_shogi::{Move, Setup, sfen};
+use kyokumen_shogi::sfen::{self, SfenError, SfenWarning};
+use kyokumen_shogi::{Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::field::{Field, Fields};

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use kyokumen_process::{ChildProcess, Fault, Wait};
 
-use crate::batch::Batch;
-use crate::batch::Evaluator;
+use crate::batch::{Batch, Evaluator};
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
 use crate::network_error::NetworkError;

@@ -10,8 +10,7 @@ use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value
 use rten_tensor::prelude::*;
 use rten_tensor::{Tensor, TensorView};
 
-use crate::batch::Evaluator;
-use crate::batch::{Batch, CHUNK};
+use crate::batch::{Batch, CHUNK, Evaluator};
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
 use crate::network_error::NetworkError;

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use kyokumen_game::random::SplitMix64;
 
-use crate::batch::Evaluator;
-use crate::batch::{Batch, softmax};
+use crate::batch::{Batch, Evaluator, softmax};
 use crate::features::Input2;
 use crate::network_error::NetworkError;
 

@@ -6,10 +6,9 @@
 //! one.
 
 use std::collections::TryReserveError;
-use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
-use std::thread;
+use std::{panic, thread};
 
 use kyokumen_game::{Game, Hand};
 

@@ -1,11 +1,10 @@
 //! A device as the groups see it that share it.
 
-use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use std::{io, mem};
 
 use crossbeam_channel::{Sender, bounded, unbounded};
 use kyokumen_network::{Batch, Evaluator, NetworkError};

@@ -10,16 +10,15 @@ use std::num::NonZeroU16;
 
 use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
-use super::attacks;
 use super::bitboard::Bitboard;
 use super::check_squares::CheckSquares;
 use super::hand::Hand;
 use super::move_set::{Flow, MoveSet};
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
-use super::plain;
 use super::position::{Position, Undo};
 use super::square::Square;
+use super::{attacks, plain};
 
 impl kyokumen_game::Hand for Hand {
     fn dominates(self, other: Self) -> bool {

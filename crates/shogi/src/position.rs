@@ -5,7 +5,6 @@
 use std::error::Error;
 use std::fmt;
 
-use super::attacks;
 use super::bitboard::Bitboard;
 use super::byte_board::{self, Board, ByteBoard};
 use super::hand::Hand;
@@ -13,7 +12,7 @@ use super::moves::Move;
 use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::setup::Setup;
 use super::square::Square;
-use super::zobrist;
+use super::{attacks, zobrist};
 
 /// A position in which the side not to move is not in check.
 ///

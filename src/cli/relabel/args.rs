@@ -10,8 +10,9 @@ use serde_json::Map;
 
 use crate::cli::exit::Usage;
 use crate::cli::job_args::JobArgs;
-use crate::cli::option::heading;
-use crate::cli::option::{decimal_number, mate_limits, positive, positive_seconds, whole_number};
+use crate::cli::option::{
+    decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
+};
 use crate::cli::record_args::RecordArgs;
 use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};

@@ -1,7 +1,7 @@
 //! Lines of the protocol, of bounded length.
 
-use std::io::{BufRead, Read};
-use std::{io, thread};
+use std::io::{self, BufRead, Read};
+use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 

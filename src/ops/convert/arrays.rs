@@ -3,11 +3,10 @@
 //! Names and types are those of `kyokumen dataset` where both have a column; `docs/formats/npz.md` has them all. A
 //! field that no record has makes no array.
 
-use crate::format::move16::Dialect;
-use crate::format::packed::Family;
+use crate::format::move16::{self, Dialect};
+use crate::format::packed::{self, Family};
 use crate::format::{
     ConversionPlan, Field, FieldChanges, Fields, Fill, Format, GameResult, Record, RecordRef,
-    move16, packed,
 };
 use crate::records::reading::RecordError;
 use crate::shogi::{Color, Move};

@@ -10,8 +10,7 @@ use super::strict::{self, RecordEffects, Route};
 use crate::format::{
     DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
-use crate::records::filters::Condition;
-use crate::records::filters::RecordFilters;
+use crate::records::filters::{Condition, RecordFilters};
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
 };

@@ -8,8 +8,7 @@ use super::spill::Spill;
 use crate::error::Error;
 use crate::format::Format;
 use crate::format::move16::Dialect;
-use crate::records::account::InputIdentity;
-use crate::records::account::MANIFEST_SUFFIX;
+use crate::records::account::{InputIdentity, MANIFEST_SUFFIX};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
     FileClaim, FileClaims, check_absence, check_stream, check_twice, is_stream,

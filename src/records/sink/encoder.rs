@@ -3,8 +3,8 @@
 //! Frames are those of the seekable format, which any zstd decoder reads:
 //! <https://github.com/facebook/zstd>, `contrib/seekable_format`.
 
-use std::io::Write;
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, Write};
 
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, ZSTD_LEVEL};

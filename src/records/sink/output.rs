@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::deferred_table::{BuiltTable, build_table};
-use super::encoder::{BoxedWriter, Encoder, HashingWriter};
+use super::encoder::{self, BoxedWriter, Encoder, HashingWriter};
 use super::partial::Partial;
 use super::target::Target;
-use super::{OutputPlan, WrittenOutput, encoder};
+use super::{OutputPlan, WrittenOutput};
 use crate::error::Error;
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};

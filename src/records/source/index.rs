@@ -14,8 +14,7 @@ use crate::error::Error;
 use crate::records::sink::Partial;
 use crate::records::source::{INDEX_SUFFIX, SeekPoint};
 use crate::storage::checksum::Sha256Sum;
-use crate::storage::files;
-use crate::storage::files::FileState;
+use crate::storage::files::{self, FileState};
 
 /// Uncompressed bytes between two marks.
 const MARKED_BYTES: u64 = 1 << 22;

@@ -9,8 +9,7 @@ use crate::format::{Format, Survey};
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
-use crate::storage::files;
-use crate::storage::files::FileState;
+use crate::storage::files::{self, FileState};
 use crate::storage::objects::Object;
 use crate::storage::path_text::text_of;
 

@@ -3,10 +3,10 @@
 //! A store keeps the parts of an upload that was neither completed nor aborted, under no name: a rule of the
 //! bucket can take them away after some days (`AbortIncompleteMultipartUpload` in S3).
 
-use std::io::Write;
+use std::fmt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{fmt, io};
 
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use tokio::sync::Semaphore;

@@ -4,10 +4,9 @@
 //! make equal files. Lists have the three levels of
 //! <https://github.com/apache/parquet-format/blob/master/LogicalTypes.md>.
 
-use std::fmt::Write as _;
-use std::io::Write;
+use std::fmt::{self, Write as _};
+use std::io::{self, Write};
 use std::sync::Arc;
-use std::{fmt, io};
 
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{

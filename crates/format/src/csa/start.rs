@@ -7,8 +7,7 @@ use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Squa
 
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::lines::decode;
-use super::super::replay;
-use super::super::replay::Replay;
+use super::super::replay::{self, Replay};
 use super::ending::Summary;
 use super::head;
 use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};

@@ -7,8 +7,7 @@ use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Squa
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::replay;
 use super::line::normalised;
-use super::moves;
-use super::moves::{FILES, RANKS};
+use super::moves::{self, FILES, RANKS};
 
 /// Ranks of White's pieces that differ from one handicap to another: the first and the second.
 const HANDICAPS: [(&str, &str, &str); 15] = [

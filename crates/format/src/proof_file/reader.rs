@@ -2,8 +2,7 @@
 //!
 //! Lines and proofs have a largest size, so that no file, however made, takes more memory than that.
 
-use std::io;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use kyokumen_shogi::Position;
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! Proofs as lines of text.
 
-use std::fmt::Write;
-use std::{fmt, str};
+use std::fmt::{self, Write};
+use std::str;
 
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, Move, Position, PositionError, Setup};
