@@ -14,6 +14,7 @@ pub(crate) mod evidence;
 mod filter_values;
 pub mod filters;
 pub mod format_name;
+pub(crate) mod games;
 pub(crate) mod lineage;
 pub mod opening;
 pub(crate) mod position_set;

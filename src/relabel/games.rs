@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::evaluator::Evaluated;
 use super::relabelling::{Evaluate, Interruption, Relabelling};
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, is_mate_eval,
-    read_games, write_game,
+    ConvertError, Field, FieldChanges, Fields, Game, Record, is_mate_eval, write_game,
 };
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
+use crate::records::games::{BlockGame, games_of};
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -31,10 +31,9 @@ pub(super) fn relabel_block(
         if cancel.load(Ordering::Relaxed) {
             return Err(Interruption::Cancelled);
         }
-        for game in read(block, &unit) {
-            let game = PlacedGame::new(game, unit, index);
+        for game in games_of(block, &unit, index) {
             index = game.end();
-            games.push(game);
+            games.push(PlacedGame::new(game));
         }
     }
     let positions: Vec<Position> = games.iter().flat_map(PlacedGame::positions).collect();
@@ -50,44 +49,22 @@ pub(super) fn relabel_block(
     Ok(writer.processed)
 }
 
-fn read(block: &Block, unit: &RawUnit<'_>) -> Vec<Result<Game, RecordError>> {
-    if unit.is_piece {
-        return vec![Err(DecodeError::TOO_LONG.into())];
-    }
-    read_games(block.format, unit.without_line_end(block.format))
-        .map(|game| game.map_err(RecordError::from))
-        .collect()
-}
-
-/// A game, as far as it could be read, and its place in the input.
+/// A game whose positions are evaluated anew.
 struct PlacedGame<'a> {
-    unit: RawUnit<'a>,
-    first_index: u64,
-    game: Result<Game, RecordError>,
-    records: Vec<Record>,
+    read: BlockGame<'a>,
     /// The position of each record that gets a new evaluation; `None` for the others.
     positions: Vec<Option<Position>>,
     evaluated: Vec<Option<Evaluated>>,
-    /// Why reading stopped, and the number of records that are lost.
-    fault: Option<(DecodeError, u64)>,
 }
 
 impl<'a> PlacedGame<'a> {
-    fn new(game: Result<Game, RecordError>, unit: RawUnit<'a>, first_index: u64) -> Self {
-        let (mut records, mut fault) = (Vec::new(), None);
-        for record in game.iter().flat_map(Game::records) {
-            match (record, &mut fault) {
-                (Ok(record), _) => records.push(record),
-                (Err(_), Some((_, lost))) => *lost += 1,
-                (Err(error), none) => *none = Some((error, 1)),
-            }
-        }
+    fn new(read: BlockGame<'a>) -> Self {
         let position = |record: &Record| {
             let stays = record.is_not_for_training || record.eval_cp.is_some_and(is_mate_eval);
             if stays { None } else { Position::try_from(&record.setup).ok() }
         };
-        let positions = records.iter().map(position).collect();
-        Self { unit, first_index, game, records, positions, evaluated: Vec::new(), fault }
+        let positions = read.records.iter().map(position).collect();
+        Self { read, positions, evaluated: Vec::new() }
     }
 
     fn positions(&self) -> impl Iterator<Item = Position> {
@@ -101,19 +78,6 @@ impl<'a> PlacedGame<'a> {
         };
         self.evaluated = self.positions.iter().map(next).collect();
     }
-
-    /// Index after the last record that was read.
-    fn end_of_read(&self) -> u64 {
-        self.first_index + self.records.len() as u64
-    }
-
-    /// Index after the last record. An unreadable game counts as one record.
-    fn end(&self) -> u64 {
-        match (&self.game, &self.fault) {
-            (Err(_), _) => self.first_index + 1,
-            (Ok(_), fault) => self.end_of_read() + fault.as_ref().map_or(0, |(_, lost)| *lost),
-        }
-    }
 }
 
 struct GameWriter<'a> {
@@ -124,37 +88,38 @@ struct GameWriter<'a> {
 
 impl GameWriter<'_> {
     fn write(&mut self, placed: &PlacedGame<'_>) {
-        let written = match &placed.game {
-            Err(error) => return self.set_aside(error, placed, placed.first_index..placed.end()),
+        let read = &placed.read;
+        let written = match &read.game {
+            Err(error) => return self.set_aside(error, read, read.first_index..read.end()),
             Ok(game) => self.write_game(game, placed),
         };
         if let Err(error) = written {
-            self.set_aside(&error, placed, placed.first_index..placed.end_of_read());
+            self.set_aside(&error, read, read.first_index..read.end_of_read());
         }
-        if let Some((error, _)) = &placed.fault
+        if let Some((error, _)) = &read.fault
             && self.processed.stopped_by.is_none()
         {
-            self.set_aside(&error.clone().into(), placed, placed.end_of_read()..placed.end());
+            self.set_aside(&error.clone().into(), read, read.end_of_read()..read.end());
         }
     }
 
     /// Writes the moves that were read.
     fn write_game(&mut self, game: &Game, placed: &PlacedGame<'_>) -> Result<(), RecordError> {
-        let Some(mut part) = game.part(0..placed.records.len()) else {
+        let Some(mut part) = game.part(0..placed.read.records.len()) else {
             self.processed.encoded_mut(Stream::Kept).end_group(0);
             return Ok(());
         };
         let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
         if part.is_position {
             // Evaluations are stored with moves. A game that ended before its first move has none.
-            let records = placed.records.len() as u64;
+            let records = placed.read.records.len() as u64;
             let counts = &mut self.processed.counts;
             counts.input += records;
             *counts.filtered.entry(Condition::NoMove).or_default() += records;
             return Ok(());
         }
         for (number, (record, evaluated)) in
-            placed.records.iter().zip(&placed.evaluated).enumerate()
+            placed.read.records.iter().zip(&placed.evaluated).enumerate()
         {
             if let Some(evaluated) = evaluated.clone() {
                 let mover = record.setup.side_to_move();
@@ -164,16 +129,16 @@ impl GameWriter<'_> {
         }
         let invented = fill.complete(&mut part, to);
         let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
-        if placed.fault.is_some() {
+        if placed.read.fault.is_some() {
             // A game that is shorter has another length.
             lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
         to.append_unit(encoded.open_record(), |out| write_game(to, &part, out))
             .map_err(ConvertError::from)?;
-        encoded.end_group(placed.records.len());
+        encoded.end_group(placed.read.records.len());
         self.processed.counts.count_game(&part, to.lost_info(&part));
-        for (number, (record, invented)) in placed.records.iter().zip(invented).enumerate() {
+        for (number, (record, invented)) in placed.read.records.iter().zip(invented).enumerate() {
             let lost = to.losses(record.fields(), record.ending).union(lost_of_game);
             let evaluated = placed.evaluated[number].as_ref();
             let is_new = evaluated.is_some();
@@ -191,10 +156,10 @@ impl GameWriter<'_> {
         Ok(())
     }
 
-    fn set_aside(&mut self, error: &RecordError, placed: &PlacedGame<'_>, records: Range<u64>) {
+    fn set_aside(&mut self, error: &RecordError, read: &BlockGame<'_>, records: Range<u64>) {
         let plan = self.relabelling.plan;
         let file = &plan.parts[self.block.part].input.name;
         let on_error = plan.settings.on_error;
-        self.processed.set_aside(error, file, self.block, &placed.unit, records, on_error);
+        self.processed.set_aside(error, file, self.block, &read.unit, records, on_error);
     }
 }

@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict::{self, InfoLoss};
 use crate::format::{
-    DecodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning,
-    Warnings, read_games, write_game_with,
+    Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning, Warnings,
+    read_games, write_game_with,
 };
 use crate::ops::convert::strict::Route;
 use crate::records::counts::{Counts, Disposition};
 use crate::records::filters::Condition;
+use crate::records::games::{BlockGame, games_of};
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -49,49 +50,11 @@ struct GameConverter<'a> {
     processed: ProcessedBlock,
 }
 
-/// A game as far as it can be read.
-struct ReadGame {
-    game: Game,
-    records: Vec<GameRecordEffects>,
-    /// The error that ended reading, and the number of lost records.
-    error: Option<(DecodeError, u64)>,
-}
-
 #[derive(Clone, Copy)]
 struct GameRecordEffects {
     lost: Fields,
     /// Broken rules with [`Check::Rules`], and skipped lines.
     warnings: Warnings,
-}
-
-impl ReadGame {
-    fn new(game: Game, plan: &ConvertPlan, to: Format) -> Self {
-        let (mut records, mut error) = (Vec::new(), None);
-        for record in game.records() {
-            match (record, &mut error) {
-                (Ok(record), _) => records.push(GameRecordEffects::new(&record, plan, to)),
-                (Err(_), Some((_, records))) => *records += 1,
-                (Err(error), none) => *none = Some((error, 1)),
-            }
-        }
-        if let Some(first) = records.first_mut().filter(|_| game.info.skipped_lines > 0) {
-            first.warnings.insert(Warning::LinesSkipped);
-        }
-        Self { game, records, error }
-    }
-
-    /// The condition on games that fails.
-    fn failed(&self, plan: &ConvertPlan) -> Option<Condition> {
-        let Game { result, ending, .. } = self.game;
-        let plies = || Ok::<_, Infallible>(self.game.end_ply());
-        let Ok(failed) = plan.settings.filters.failed_by_game((result, ending), plies);
-        failed
-    }
-
-    /// Number of records, including unreadable ones.
-    fn records(&self) -> u64 {
-        self.records.len() as u64 + self.error.as_ref().map_or(0, |(_, records)| *records)
-    }
 }
 
 impl GameRecordEffects {
@@ -107,40 +70,43 @@ impl GameRecordEffects {
 }
 
 impl GameConverter<'_> {
+    fn effects(&self, game: &Game, records: &[Record]) -> Vec<GameRecordEffects> {
+        let of_record = |record| GameRecordEffects::new(record, self.plan, self.to);
+        let mut effects: Vec<_> = records.iter().map(of_record).collect();
+        if let Some(first) = effects.first_mut().filter(|_| game.info.skipped_lines > 0) {
+            first.warnings.insert(Warning::LinesSkipped);
+        }
+        effects
+    }
+
+    /// The condition on games that fails.
+    fn failed(&self, game: &Game) -> Option<Condition> {
+        let plies = || Ok::<_, Infallible>(game.end_ply());
+        let filters = &self.plan.settings.filters;
+        let Ok(failed) = filters.failed_by_game((game.result, game.ending), plies);
+        failed
+    }
+
     /// Writes the games of a unit and returns the number of its records.
     fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
-        let games = self.read(unit);
-        let records =
-            games.iter().map(|game| game.as_ref().map_or(1, ReadGame::records)).sum::<u64>();
-        if self.is_copied(&games, first_index..first_index + records) {
+        let games = games_of(self.block, unit, first_index);
+        let end = games.last().map_or(first_index, BlockGame::end);
+        if self.is_copied(&games, first_index..end) {
             if let Err(error) = self.copy(unit, &games) {
-                self.set_aside(&error, unit, first_index..first_index + records);
+                self.set_aside(&error, unit, first_index..end);
             }
-            return records;
+            return end - first_index;
         }
-        let mut index = first_index;
-        for game in games {
-            index += match game {
-                Ok(read) => self.take_game(&read, unit, index),
-                Err(error) => {
-                    self.set_aside(&error, unit, index..index + 1);
-                    1
-                }
-            };
+        for read in &games {
+            match &read.game {
+                Ok(game) => self.take_game(game, read),
+                Err(error) => self.set_aside(error, unit, read.first_index..read.end()),
+            }
             if self.processed.stopped_by.is_some() {
                 break;
             }
         }
-        records
-    }
-
-    fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<ReadGame, RecordError>> {
-        if unit.is_piece {
-            return vec![Err(DecodeError::TOO_LONG.into())];
-        }
-        read_games(self.block.format, unit.without_line_end(self.block.format))
-            .map(|game| Ok(ReadGame::new(game?, self.plan, self.to)))
-            .collect()
+        end - first_index
     }
 
     /// The part of `records` that is wanted.
@@ -150,30 +116,27 @@ impl GameConverter<'_> {
     }
 
     /// Whether a unit is copied instead of written anew.
-    fn is_copied(&self, games: &[Result<ReadGame, RecordError>], records: Range<u64>) -> bool {
-        let is_whole =
-            |game: &Result<ReadGame, _>| game.as_ref().is_ok_and(|read| read.error.is_none());
-        let is_taken = |game: &Result<ReadGame, _>| {
-            game.as_ref().is_ok_and(|read| read.failed(self.plan).is_none())
+    fn is_copied(&self, games: &[BlockGame<'_>], records: Range<u64>) -> bool {
+        let is_taken = |read: &BlockGame<'_>| {
+            let game = read.game.as_ref().ok().filter(|_| read.fault.is_none());
+            game.is_some_and(|game| self.failed(game).is_none())
         };
         self.plan.route(self.block.format) == Route::Copy
             && self.wanted(records.clone()) == records
-            && games.iter().all(is_whole)
             && games.iter().all(is_taken)
     }
 
     /// Copies a unit in the encoding of the output. Nothing is lost unless its notation changes.
-    fn copy(
-        &mut self,
-        unit: &RawUnit<'_>,
-        games: &[Result<ReadGame, RecordError>],
-    ) -> Result<(), RecordError> {
+    fn copy(&mut self, unit: &RawUnit<'_>, games: &[BlockGame<'_>]) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
         self.to.write_unit(unit.bytes, &mut bytes)?;
         // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
         let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, unit.bytes).is_some();
         let mut counts = Counts::default();
-        for (number, ReadGame { game, records, .. }) in games.iter().flatten().enumerate() {
+        let mut effects = Vec::new();
+        let read = games.iter().filter_map(|read| Some((read.game.as_ref().ok()?, &read.records)));
+        for (number, (game, records)) in read.enumerate() {
+            effects.extend(self.effects(game, records));
             let loss =
                 if is_same { InfoLoss::default() } else { self.loss(game, (&bytes, number)) };
             if self.plan.settings.strict {
@@ -185,11 +148,12 @@ impl GameConverter<'_> {
             }
         }
         self.processed.counts.add(&counts);
-        let records = || games.iter().flatten().flat_map(|game| &game.records);
         let encoded = self.processed.encoded_mut(Stream::Kept);
         encoded.open_record().extend_from_slice(&bytes);
-        encoded.end_group(records().count());
-        records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
+        encoded.end_group(effects.len());
+        for GameRecordEffects { warnings, .. } in effects {
+            self.count(warnings, FieldChanges::default());
+        }
         Ok(())
     }
 
@@ -212,21 +176,19 @@ impl GameConverter<'_> {
         }
     }
 
-    /// Writes a game and returns the number of its records.
-    fn take_game(&mut self, read: &ReadGame, unit: &RawUnit<'_>, first_index: u64) -> u64 {
-        let end = first_index + read.records.len() as u64;
-        let wanted = self.wanted(first_index..end);
-        if let Some(condition) = read.failed(self.plan).or_else(|| self.lacks_move(&read.game)) {
+    fn take_game(&mut self, game: &Game, read: &BlockGame<'_>) {
+        let wanted = self.wanted(read.first_index..read.end_of_read());
+        if let Some(condition) = self.failed(game).or_else(|| self.lacks_move(game)) {
             self.leave_out(condition, wanted.end - wanted.start);
-        } else if let Err((records, error)) = self.write(read, first_index, wanted) {
-            self.set_aside(&error, unit, records);
+        } else if let Err((records, error)) = self.write(game, read, wanted) {
+            self.set_aside(&error, &read.unit, records);
         }
-        if let Some((error, lost)) = &read.error
+        if let Some((error, _)) = &read.fault
             && self.processed.stopped_by.is_none()
         {
-            self.set_aside(&error.clone().into(), unit, end..end + lost);
+            let lost = read.end_of_read()..read.end();
+            self.set_aside(&error.clone().into(), &read.unit, lost);
         }
-        read.records()
     }
 
     /// The condition for a position without moves, if the output holds games by their moves. It is no error unless
@@ -239,25 +201,25 @@ impl GameConverter<'_> {
     /// Writes the wanted moves of a game. An error comes with the records that it is about.
     fn write(
         &mut self,
-        read: &ReadGame,
-        first_index: u64,
+        game: &Game,
+        read: &BlockGame<'_>,
         wanted: Range<u64>,
     ) -> Result<(), (Range<u64>, RecordError)> {
-        let within = |index: u64| (index - first_index) as usize;
+        let within = |index: u64| (index - read.first_index) as usize;
         let moves = within(wanted.start)..within(wanted.end);
         let (to, settings) = (self.to, &self.plan.settings);
-        let Some(mut part) = read.game.part(moves.clone()) else {
+        let Some(mut part) = game.part(moves.clone()) else {
             self.processed.encoded_mut(Stream::Kept).end_group(0);
             return Ok(());
         };
         let invented = settings.fill.complete(&mut part, to);
         let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
-        if read.error.is_some() || moves.len() < read.records.len() {
+        if read.fault.is_some() || moves.len() < read.records.len() {
             // A game that is shorter has another length.
             lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
         let part = if settings.mirror { part.mirrored() } else { part };
-        let records = &read.records[moves];
+        let records = &self.effects(game, &read.records)[moves];
         let options = self.plan.write_options();
         let loss = InfoLoss::of(&part, to, options);
         if settings.strict {
