@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, RecordRef};
-use kyokumen::records::source::{Block, Delivery, Input, Part, Source};
+use kyokumen::records::source::{Block, Input, Part, Source};
 
 use crate::failure::Failure;
 
@@ -41,13 +41,7 @@ impl Reading {
 
     pub(crate) fn block(&mut self) -> Option<Result<Block, Failure>> {
         let source = self.source.get_mut().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match source.next()? {
-                Ok(Delivery::Block(block)) => return Some(Ok(block)),
-                Ok(Delivery::End(_)) => {}
-                Err(error) => return Some(Err(error.into())),
-            }
-        }
+        Some(source.next_block()?.map_err(Failure::from))
     }
 
     pub(crate) fn name(&self) -> &str {

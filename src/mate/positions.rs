@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::format::{Decoded, Format, RecordRef};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, Delivery, Input, Part, Source};
+use crate::records::source::{Block, Input, Part, Source};
 use crate::shogi::Position;
 use crate::storage::path_text::text_of;
 
@@ -146,9 +146,8 @@ impl Iterator for Positions {
             if let Some(found) = self.block.next() {
                 return Some(Ok(found));
             }
-            match self.source.next()? {
-                Ok(Delivery::Block(block)) => self.block = self.read(&block).into_iter(),
-                Ok(Delivery::End(_)) => {}
+            match self.source.next_block()? {
+                Ok(block) => self.block = self.read(&block).into_iter(),
                 Err(error) => return Some(Err(error)),
             }
         }

@@ -221,12 +221,12 @@ fn sample_stream(input: Input) -> Result<(Header, Deliveries), Error> {
     let mut bytes = 0;
     while survey.records < SAMPLE_RECORDS && bytes < SAMPLE_BYTES {
         let Some(delivery) = source.next().transpose()? else { break };
-        take_into(&mut survey, &delivery);
-        if let Delivery::Block(block) = &delivery {
-            bytes += block.bytes().len();
-        }
-        if let Delivery::End(part) = &delivery {
-            records = Some(part.records);
+        match &delivery {
+            Delivery::Block(block) => {
+                take_into(&mut survey, block);
+                bytes += block.bytes().len();
+            }
+            Delivery::End(part) => records = Some(part.records),
         }
         start.push(Ok(delivery));
     }

@@ -2,7 +2,7 @@
 //!
 //! The sample is taken at fixed positions of the whole input, so that every shard gets the same result.
 
-use super::source::{self, Delivery, Input, InputLocation, Part, Source};
+use super::source::{self, Block, Input, InputLocation, Part, Source};
 use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
@@ -152,8 +152,9 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
     for place in 0..places {
         let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
         let part = Part::range(input.clone(), from, Some(from + in_each));
-        for delivery in Source::new(vec![part], in_each) {
-            take_into(&mut survey, &delivery?);
+        let mut source = Source::new(vec![part], in_each);
+        while let Some(block) = source.next_block().transpose()? {
+            take_into(&mut survey, &block);
         }
     }
     Ok(survey)
@@ -162,13 +163,10 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
 fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     let source = Source::new(vec![Part::whole(input.clone())], records);
-    let mut bytes = 0;
-    for delivery in source.limited_to(records) {
-        let delivery = delivery?;
-        take_into(&mut survey, &delivery);
-        if let Delivery::Block(block) = &delivery {
-            bytes += block.bytes().len();
-        }
+    let (mut source, mut bytes) = (source.limited_to(records), 0);
+    while let Some(block) = source.next_block().transpose()? {
+        take_into(&mut survey, &block);
+        bytes += block.bytes().len();
         // In a file without games, the search for one would read the whole file.
         if bytes >= SAMPLE_BYTES {
             break;
@@ -180,15 +178,11 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
 /// The first bytes of an input, decompressed: whole units, or a few fixed-size records.
 pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
     let part = Part::whole(Input { evidence: None, ..input.clone() });
-    match Source::new(vec![part], PROBE_RECORDS).next().transpose()? {
-        Some(Delivery::Block(block)) => Ok(block.bytes().to_vec()),
-        Some(Delivery::End(_)) | None => Ok(Vec::new()),
-    }
+    let block = Source::new(vec![part], PROBE_RECORDS).next_block().transpose()?;
+    Ok(block.map_or_else(Vec::new, |block| block.bytes().to_vec()))
 }
 
-pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
-    if let Delivery::Block(block) = delivery {
-        let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));
-        records.for_each(|read| survey.add(read.record.ok()));
-    }
+pub(crate) fn take_into(survey: &mut Survey, block: &Block) {
+    let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));
+    records.for_each(|read| survey.add(read.record.ok()));
 }

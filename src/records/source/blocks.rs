@@ -56,6 +56,17 @@ impl Source {
         Self { boundary, ..self }
     }
 
+    /// The next block, in this part or a later one.
+    pub fn next_block(&mut self) -> Option<Result<Block, Error>> {
+        loop {
+            match self.next()? {
+                Ok(Delivery::Block(block)) => return Some(Ok(block)),
+                Ok(Delivery::End(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
     fn deliver(&mut self) -> Result<Option<Delivery>, Error> {
         let Some(part) = self.parts.get(self.part) else { return Ok(None) };
         let open_part = match &mut self.current {
