@@ -20,12 +20,12 @@ const RECORDS_PER_THREAD: usize = 64;
 /// Removes the records whose position is mated or mates, and yields the others in the order of `records`.
 ///
 /// The positions are searched on `threads` threads, 0 for all cores; the result does not depend on their number.
-/// Records that the search cannot decide are yielded. `settings.in_check` selects what is asked about positions in check.
-/// Dropping the iterator stops the search.
+/// Records that the search cannot decide are yielded. `settings.in_check` selects what is asked about positions in
+/// check. Dropping the iterator stops the search.
 ///
 /// # Errors
-/// An item is an error if its record is not a legal position; the next item follows it. If threads or memory are missing
-/// or a search panics, the error is the last item.
+/// An item is an error if its record is not a legal position; the next item follows it. If threads or memory are
+/// missing or a search panics, the error is the last item.
 ///
 /// ```
 /// use kyokumen::format::{Format, Reader};

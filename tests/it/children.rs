@@ -4,19 +4,17 @@
 #[cfg(feature = "network")]
 mod networks;
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{encoded, records, write};
+use crate::archive::{encoded, records};
+use crate::harness::{Dir, TestCommand};
 use crate::messages::told_by;
 use crate::signals::{heeds_hangups, send};
 
@@ -48,40 +46,34 @@ fn faulty(script: &str, (place, fault): (&str, &str)) -> String {
 }
 
 /// A folder with a program in it, and some records.
-struct Bench(TempDir);
+struct Bench(Dir);
 
 impl Bench {
     fn new(script: &str, fault: (&str, &str)) -> Self {
-        let bench = Self(TempDir::new().unwrap());
-        write(bench.0.path(), "program", faulty(script, fault).as_bytes());
+        let dir = Dir::new();
+        dir.write("program", faulty(script, fault));
         let bytes: Vec<u8> = records(20, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
-        write(bench.0.path(), "a.psv", &bytes);
-        bench
+        dir.write("a.psv", bytes);
+        Self(dir)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.join(name)
     }
 
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.current_dir(self.0.path()).args(words).stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+    fn command(&self, words: &[&str]) -> TestCommand {
+        self.0.kyokumen(words)
     }
 
     fn run(&self, words: &[&str]) -> Output {
-        finished(self.command(words).spawn().unwrap())
+        finished(spawned(self.command(words)))
     }
 
     /// Relabels with the engine in little memory, far below what a flood of some seconds takes.
     fn relabel(&self, words: &[&str]) -> Output {
         let command = self.command(&[&RELABEL, words].concat());
-        let mut shell = Command::new("sh");
         // Not every system has this limit.
-        shell.args(["-c", "ulimit -v 2000000 2> /dev/null; exec \"$@\"", "sh"]);
-        shell.current_dir(self.0.path()).arg(command.get_program()).args(command.get_args());
-        finished(shell.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap())
+        finished(spawned(command.in_shell("ulimit -v 2000000 2> /dev/null")))
     }
 
     fn error(&self, output: &Output) -> String {
@@ -89,13 +81,13 @@ impl Bench {
     }
 
     fn manifest(&self) -> Value {
-        serde_json::from_slice(&fs::read(self.path("out/a.manifest.json")).unwrap()).unwrap()
+        self.0.json("out/a.manifest.json")
     }
 
     /// None of the programs that have noted their ids runs any more.
     #[track_caller]
     fn assert_no_program_is_left(&self) {
-        let ids = fs::read_to_string(self.path("pids")).unwrap();
+        let ids = self.0.text("pids");
         let until = Instant::now() + PATIENCE;
         for id in ids.split_whitespace() {
             while is_running(id) {
@@ -122,6 +114,12 @@ const RELABEL: [&str; 7] = [
     "--threads=1",
     "--progress=none",
 ];
+
+/// Starts a command that gets nothing on standard input.
+fn spawned(mut command: TestCommand) -> Child {
+    let command = command.0.stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
 
 #[track_caller]
 fn finished(mut child: Child) -> Output {
@@ -165,7 +163,7 @@ fn survives_signals(
             continue;
         }
         let bench = Bench::new(script, (place, &until_repaired));
-        let child = bench.command(words).spawn().unwrap();
+        let child = spawned(bench.command(words));
         let until = Instant::now() + PATIENCE;
         while !bench.path("reached").exists() {
             assert!(Instant::now() < until, "{fault:?} is not reached");
@@ -181,10 +179,10 @@ fn survives_signals(
         let is_told = signals.len() > 1 || told.contains("error: interrupted");
         assert!(told.starts_with(&format!("status {code}\n")) && is_told, "{fault:?} {told}");
         bench.assert_no_program_is_left();
-        write(bench.0.path(), "repaired", b"");
+        bench.0.write("repaired", b"");
         let resumed = bench.run(&[words, &["--resume"]].concat());
         assert!(resumed.status.success(), "{fault:?} {}", bench.error(&resumed));
-        assert!(fs::read(bench.path(output)).unwrap() == fs::read(sound.path(output)).unwrap());
+        assert!(bench.0.read(output) == sound.0.read(output));
     }
 }
 
@@ -208,17 +206,14 @@ fn a_signal_that_is_ignored_at_the_start_stays_ignored() {
     let fault = "touch reached; [ -e repaired ] || exec sleep 600";
     let bench = Bench::new(ENGINE, ("GO", fault));
     let command = bench.command(&[&RELABEL[..], &["--engine-timeout=2"]].concat());
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).stdin(Stdio::null());
-    shell.current_dir(bench.0.path()).arg(command.get_program()).args(command.get_args());
-    let child = shell.stderr(Stdio::piped()).spawn().unwrap();
+    let child = spawned(command.in_shell("trap '' HUP"));
     let until = Instant::now() + PATIENCE;
     while !bench.path("reached").exists() {
         assert!(Instant::now() < until, "the engine is not asked");
         sleep(Duration::from_millis(5));
     }
     send(libc::SIGHUP, &child);
-    write(bench.0.path(), "repaired", b"");
+    bench.0.write("repaired", b"");
     let output = finished(child);
     assert!(output.status.success(), "{}", bench.error(&output));
 }
@@ -245,7 +240,7 @@ fn an_engine_is_told_to_quit() {
     let bench = Bench::new(&script, ("", ""));
     assert!(bench.relabel(&[]).status.success());
     // Once for its name, once for its evaluations.
-    assert_eq!(fs::read_to_string(bench.path("ended")).unwrap(), "\n\n");
+    assert_eq!(bench.0.text("ended"), "\n\n");
 }
 
 #[test]
@@ -326,10 +321,10 @@ fn a_slow_engine_keeps_its_time_and_a_late_one_is_stopped() {
 fn an_engine_is_not_asked_about_a_mated_position() {
     let mated = "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2\n";
     let bench = Bench::new(ENGINE, ("GO", "touch asked"));
-    write(bench.0.path(), "a.sfen", mated.as_bytes());
+    bench.0.write("a.sfen", mated.as_bytes());
     let words = [&["relabel", "a.sfen"], &RELABEL[2..]].concat();
     assert!(bench.run(&words).status.success());
-    let written = fs::read_to_string(bench.path("out/a.sfen")).unwrap();
+    let written = bench.0.text("out/a.sfen");
     assert_eq!(written.trim_end().split('\t').nth(2), Some("-30000"), "{written}");
     assert!(!bench.path("asked").exists());
 }
@@ -402,7 +397,7 @@ fn an_illegal_best_move_is_not_written() {
     let manifest = bench.manifest();
     assert_eq!(manifest["counts"]["evaluations"]["new"], 15);
     assert_eq!(manifest["counts"]["bad"]["quarantined"], 5);
-    let reasons = fs::read_to_string(bench.path("out/a.quarantine.jsonl")).unwrap();
+    let reasons = bench.0.text("out/a.quarantine.jsonl");
     assert!(reasons.contains(r#"the best move that the engine found, \"5e5d\", is not legal"#));
     // Without --policy no move is written, and those that would have been refused are counted.
     assert_eq!(bench.relabel(&["--to=hcpe", "--force"]).status.code(), Some(0));
@@ -424,7 +419,7 @@ fn mates_of_any_length_are_mates() {
         let answer = format!("echo info score {score}; echo bestmove resign; continue");
         let bench = Bench::new(ENGINE, ("GO", &answer));
         assert!(bench.relabel(&["--limit=1"]).status.success());
-        let bytes = fs::read(bench.path("out/a.psv")).unwrap();
+        let bytes = bench.0.read("out/a.psv");
         assert_eq!(i16::from_le_bytes([bytes[32], bytes[33]]), eval, "{score}");
     }
 }
@@ -436,7 +431,7 @@ fn outputs_are_checked_before_a_program_is_started() {
     for option in models {
         let bench = Bench::new(ENGINE, ("START", "touch started"));
         let bytes: Vec<u8> = records(3, 3).iter().flat_map(|r| encoded(Format::Hcp, r)).collect();
-        write(bench.0.path(), "a.hcp", &bytes);
+        bench.0.write("a.hcp", &bytes);
         let program = if *option == "--engine" { "sh program" } else { "run:sh program" };
         let mut words = vec!["relabel", "a.hcp", "--output=out", option, program];
         words.extend((*option == "--engine").then_some("--nodes=1"));

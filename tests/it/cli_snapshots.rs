@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
-use tempfile::TempDir;
+
+use crate::harness::Dir;
 
 #[test]
 fn commands_print_what_the_snapshots_say() {
@@ -32,18 +33,15 @@ fn the_main_job_of_the_readme_runs() {
     let blocks = shell_blocks("README.md");
     let arguments = blocks[0].strip_prefix("cargo run --bin gen-filter -- ").unwrap();
     assert_eq!(blocks[1], "cargo test");
-    let folder = TempDir::new().unwrap();
-    let run = Command::new(cargo_bin("gen-filter"))
-        .current_dir(root())
-        .args(arguments.split(' ').map(|word| match word {
-            "out" => folder.path().as_os_str().to_owned(),
-            word => word.into(),
-        }))
-        .args(["--nodes", "1000", "--progress", "none"])
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let lines = fs::read_to_string(folder.path().join("sample.mated.jsonl")).unwrap();
+    let dir = Dir::new();
+    let words = arguments.split(' ').map(|word| match word {
+        "out" => dir.path().as_os_str(),
+        word => word.as_ref(),
+    });
+    let mut command = dir.program("gen-filter", words);
+    command.0.current_dir(root());
+    command.args(["--nodes", "1000", "--progress", "none"]).succeeds();
+    let lines = dir.text("sample.mated.jsonl");
     assert!(lines.lines().count() > 100);
 }
 
@@ -85,10 +83,7 @@ fn pages() -> String {
 #[test]
 fn the_pages_name_what_there_is() {
     let readme = pages();
-    let help = |arguments: &[&str]| {
-        let output = Command::new(cargo_bin("kyokumen")).args(arguments).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let help = |arguments: &[&str]| Dir::new().kyokumen(arguments).run().text();
     let mut known = help(&["--help"]);
     for command in [
         "filter",

@@ -11,81 +11,30 @@ mod refusals;
 mod strict;
 mod text_games;
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::packed::Family;
 use kyokumen::format::{Format, HandOrder, reference};
 use kyokumen::shogi::{Setup, sfen};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
 
-use crate::archive::{archive, encoded, records, write};
-use crate::messages::told;
+use crate::archive::{archive, encoded, records};
+use crate::harness::{Dir, Ran, TestCommand};
 
-struct Ran {
-    code: Option<i32>,
-    stdout: Vec<u8>,
-    stderr: String,
+/// `kyokumen convert` on two threads.
+fn converter(dir: &Dir) -> TestCommand {
+    dir.kyokumen(["convert", "--progress", "none", "--threads", "2"])
 }
 
-impl Ran {
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.stdout).unwrap()
-    }
-}
-
-fn kyokumen() -> Command {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.args(["convert", "--progress", "none", "--threads", "2"]);
-    command
-}
-
-fn run(command: &mut Command) -> Ran {
-    let output = command.output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    Ran { code: output.status.code(), stdout: output.stdout, stderr }
-}
-
-/// A folder with inputs, in which outputs are made.
-struct Bench(TempDir);
-
-impl Bench {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        write(self.0.path(), name, bytes)
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    fn convert(&self, from: &str, to: &str, options: &[&str]) -> Ran {
-        run(kyokumen().arg(self.path(from)).arg("-o").arg(self.path(to)).args(options))
-    }
-
-    fn told(&self, ran: &Ran) -> String {
-        told(self.0.path(), ran.code, &ran.stderr)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
+/// Converts a file. Both paths are absolute, and messages repeat them.
+fn convert(dir: &Dir, from: &str, to: &str, options: &[&str]) -> Ran {
+    let paths = [dir.join(from), "-o".into(), dir.join(to)];
+    converter(dir).args(paths).args(options).run()
 }
 
 fn literal(format: Format) -> Vec<u8> {
@@ -140,12 +89,12 @@ fn two_each(fields: &[&str]) -> Value {
 #[test]
 fn every_format_becomes_every_other_and_the_report_says_what_that_costs() {
     for (from, to, fill, expected, lost, invented) in cases() {
-        let bench = Bench::new();
-        bench.write(&format!("a.{from}"), &literal(from).repeat(2));
+        let dir = Dir::new();
+        dir.write(format!("a.{from}"), literal(from).repeat(2));
         let output = format!("b.{to}");
-        let ran = bench.convert(&format!("a.{from}"), &output, &["--json", "--fill", fill]);
+        let ran = convert(&dir, &format!("a.{from}"), &output, &["--json", "--fill", fill]);
         assert_eq!(ran.code, Some(0), "{from} to {to}: {}", ran.stderr);
-        assert_eq!(bench.read(&output), expected.repeat(2), "{from} to {to}");
+        assert_eq!(dir.read(&output), expected.repeat(2), "{from} to {to}");
         let counts = &ran.json()["counts"];
         assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(2)));
         assert_eq!(counts["lost"], two_each(lost), "{from} to {to}");
@@ -165,20 +114,20 @@ fn every_format_becomes_every_other_and_the_report_says_what_that_costs() {
 
 #[test]
 fn losses_are_told_before_and_counted_after() {
-    let bench = Bench::new();
-    bench.write("a.psv", &literal(Format::Psv));
-    let ran = bench.convert("a.psv", "b.hcpe", &[]);
-    let path = bench.path("b.hcpe");
+    let dir = Dir::new();
+    dir.write("a.psv", literal(Format::Psv));
+    let ran = convert(&dir, "a.psv", "b.hcpe", &[]);
+    let path = dir.join("b.hcpe");
     let told = format!(
         "psv to hcpe: lost: ply\n\
          1 record: 1 written, 0 filtered, 0 bad\n  ply lost in 1 record\n  {} (1 record)\n",
         path.display()
     );
     assert_eq!(ran.stderr, told);
-    bench.write("a.hcp", &literal(Format::Hcp));
-    let ran = bench.convert("a.hcp", "c.sfen", &[]);
+    dir.write("a.hcp", literal(Format::Hcp));
+    let ran = convert(&dir, "a.hcp", "c.sfen", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 0
 hcp to sfen: filled in: ply=1
@@ -192,18 +141,18 @@ hcp to sfen: filled in: ply=1
 
 #[test]
 fn unknown_results_are_filled_in_only_where_a_line_has_none() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let unknown = format!("{}\tnone\t0\t1\tu\n", sfen::START).into_bytes();
-    bench.write("a.sfen", &[literal(Format::Sfen), unknown].concat());
-    let ran = bench.convert("a.sfen", "b.psv", &["--fill", "result=draw,move=none", "--json"]);
+    dir.write("a.sfen", [literal(Format::Sfen), unknown].concat());
+    let ran = convert(&dir, "a.sfen", "b.psv", &["--fill", "result=draw,move=none", "--json"]);
     let empty = bytes(&format!("{START_PSV}0000000001000000"));
-    assert_eq!(bench.read("b.psv"), [literal(Format::Psv), empty].concat());
+    assert_eq!(dir.read("b.psv"), [literal(Format::Psv), empty].concat());
     assert_eq!(ran.json()["counts"]["invented"], json!({"result": 1}));
 }
 
 #[test]
 fn records_pass_untouched_unless_canonical_form_is_asked_for() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let text = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
     let setup: Setup = text.parse().unwrap();
     let in_order = |order: HandOrder| {
@@ -214,20 +163,20 @@ fn records_pass_untouched_unless_canonical_form_is_asked_for() {
     };
     let [canonical, old] = [HandOrder::Canonical, HandOrder::GoldLast].map(in_order);
     assert_ne!(canonical, old);
-    bench.write("a.psv", &[&old[..], &[0xa5]].concat());
-    assert_eq!(bench.convert("a.psv", "same.psv", &[]).code, Some(0));
-    assert_eq!(bench.read("same.psv"), bench.read("a.psv"));
-    let ran = bench.convert("a.psv", "canonical.psv", &["--canonical", "--json"]);
-    assert_eq!(bench.read("canonical.psv"), [&canonical[..], &[0]].concat());
+    dir.write("a.psv", [&old[..], &[0xa5]].concat());
+    assert_eq!(convert(&dir, "a.psv", "same.psv", &[]).code, Some(0));
+    assert_eq!(dir.read("same.psv"), dir.read("a.psv"));
+    let ran = convert(&dir, "a.psv", "canonical.psv", &["--canonical", "--json"]);
+    assert_eq!(dir.read("canonical.psv"), [&canonical[..], &[0]].concat());
     let warnings = json!({"move_none": 1, "padding_not_zero": 1});
     assert_eq!(ran.json()["counts"]["warnings"], warnings);
 
     let spelled = format!("sfen {}\r\n", sfen::START);
-    bench.write("a.sfen", spelled.as_bytes());
-    bench.convert("a.sfen", "same.sfen", &[]);
-    assert_eq!(bench.read("same.sfen"), spelled.as_bytes());
-    bench.convert("a.sfen", "canonical.sfen", &["--canonical"]);
-    assert_eq!(bench.read("canonical.sfen"), format!("{}\n", sfen::START).as_bytes());
+    dir.write("a.sfen", spelled.as_bytes());
+    convert(&dir, "a.sfen", "same.sfen", &[]);
+    assert_eq!(dir.read("same.sfen"), spelled.as_bytes());
+    convert(&dir, "a.sfen", "canonical.sfen", &["--canonical"]);
+    assert_eq!(dir.read("canonical.sfen"), format!("{}\n", sfen::START).as_bytes());
 }
 
 /// Start positions with these evaluations, plies 1, 2, 3, ….
@@ -247,8 +196,8 @@ fn evals(psv: &[u8]) -> Vec<i16> {
 
 #[test]
 fn every_filter_named_must_hold() {
-    let bench = Bench::new();
-    bench.write("a.psv", &evaluated(&[499, 500, -499, -500, i16::MIN, i16::MAX, 0]));
+    let dir = Dir::new();
+    dir.write("a.psv", evaluated(&[499, 500, -499, -500, i16::MIN, i16::MAX, 0]));
     for (filters, kept, filtered) in [
         (&["--max-abs-eval", "499"][..], &[499, -499, 0][..], json!({"max_abs_eval": 4})),
         (&["--min-abs-eval", "500"], &[500, -500, i16::MIN, i16::MAX], json!({"min_abs_eval": 3})),
@@ -270,15 +219,15 @@ fn every_filter_named_must_hold() {
         (&["--limit", "2"], &[499, 500], json!({})),
         (&["--limit", "100"], &[499, 500, -499, -500, i16::MIN, i16::MAX, 0], json!({})),
     ] {
-        let ran = bench.convert("a.psv", "b.psv", &[filters, &["--force", "--json"]].concat());
-        assert_eq!(evals(&bench.read("b.psv")), kept, "{filters:?}");
+        let ran = convert(&dir, "a.psv", "b.psv", &[filters, &["--force", "--json"]].concat());
+        assert_eq!(evals(&dir.read("b.psv")), kept, "{filters:?}");
         assert_eq!(ran.json()["counts"]["filtered"], filtered, "{filters:?}");
     }
 }
 
 #[test]
 fn evaluations_that_the_result_contradicts_are_left_out_on_request() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let board = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
     // Seen from the side to move: better and won, better and lost, too little to say, drawn, worse and won.
     let lines: Vec<String> = [
@@ -292,16 +241,16 @@ fn evaluations_that_the_result_contradicts_are_left_out_on_request() {
     .iter()
     .map(|(side, best, eval, result)| format!("{board} {side} - 1\t{best}\t{eval}\t1\t{result}\n"))
     .collect();
-    bench.write("a.sfen", lines.concat().as_bytes());
-    let ran = bench.convert("a.sfen", "b.sfen", &["--drop-contradictions", "500", "--json"]);
+    dir.write("a.sfen", lines.concat().as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.sfen", &["--drop-contradictions", "500", "--json"]);
     let kept = [&*lines[0], &lines[2], &lines[3], &lines[5]].concat();
-    assert_eq!(String::from_utf8(bench.read("b.sfen")).unwrap(), kept);
+    assert_eq!(dir.text("b.sfen"), kept);
     assert_eq!(ran.json()["counts"]["filtered"], json!({"contradiction": 2}));
 }
 
 #[test]
 fn records_in_which_something_happens_are_left_out_on_request() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let line = |sfen: &str, best: &str| format!("{sfen}\t{best}\t0\t1\td\n");
     let open = "4k4/4p4/9/9/9/2b6/2P1P4/1B7/4K4 b G 1";
     let lines = [
@@ -316,36 +265,36 @@ fn records_in_which_something_happens_are_left_out_on_request() {
         // In check.
         line("4k4/9/9/9/9/9/9/4r4/4K4 b - 1", "5i6i"),
     ];
-    bench.write("a.sfen", lines.concat().as_bytes());
-    let ran = bench.convert("a.sfen", "b.sfen", &["--quiet", "--json"]);
-    assert_eq!(String::from_utf8(bench.read("b.sfen")).unwrap(), lines[0]);
+    dir.write("a.sfen", lines.concat().as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.sfen", &["--quiet", "--json"]);
+    assert_eq!(dir.text("b.sfen"), lines[0]);
     let expected = json!({"no_move": 1, "illegal_move": 1, "not_quiet": 5});
     assert_eq!(ran.json()["counts"]["filtered"], expected);
 }
 
 #[test]
 fn the_smallest_evaluation_survives_every_format() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let psv = evaluated(&[i16::MIN]);
-    bench.write("a.psv", &psv);
+    dir.write("a.psv", &psv);
     for (from, to) in [("a.psv", "b.hcpe"), ("b.hcpe", "c.sfen"), ("c.sfen", "d.psv")] {
-        assert_eq!(bench.convert(from, to, &["--fill", "ply=1"]).code, Some(0));
+        assert_eq!(convert(&dir, from, to, &["--fill", "ply=1"]).code, Some(0));
     }
-    assert_eq!(bench.read("d.psv"), psv);
-    assert!(bench.read("c.sfen").ends_with(b"\t2g2f\t-32768\t1\tb\n"));
+    assert_eq!(dir.read("d.psv"), psv);
+    assert!(dir.read("c.sfen").ends_with(b"\t2g2f\t-32768\t1\tb\n"));
 }
 
 #[test]
 fn positions_in_check_are_left_out_on_request() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let in_check = "4k4/9/9/9/9/9/9/9/4K3r b 2b4g4s4n4l18p 1\n";
     // White could take the king, so that it is no position: counted, passed on.
     let illegal = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
     let quiet = "4k4/9/9/9/9/9/9/8r/4K4 b 2b4g4s4n4l18p 1\n";
-    bench.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
+    dir.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
     let options = ["--drop-in-check", "--check", "rules", "--json"];
-    let ran = bench.convert("a.sfen", "b.sfen", &options);
-    assert_eq!(bench.read("b.sfen"), [illegal, quiet].concat().as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.sfen", &options);
+    assert_eq!(dir.read("b.sfen"), [illegal, quiet].concat().as_bytes());
     let counts = &ran.json()["counts"];
     assert_eq!(counts["filtered"], json!({"in_check": 1}));
     assert_eq!(counts["warnings"]["opponent_in_check"], json!(1));
@@ -353,14 +302,12 @@ fn positions_in_check_are_left_out_on_request() {
 
 #[test]
 fn inputs_are_read_as_one_sequence_and_the_limit_holds_over_all() {
-    let bench = Bench::new();
-    bench.write("a.psv", &literal(Format::Psv).repeat(3));
-    bench.write("b.sfen", &literal(Format::Sfen).repeat(3));
-    let mut command = kyokumen();
-    command.arg("-i").arg(bench.path("a.psv")).arg("-i").arg(bench.path("b.sfen"));
-    command.args(["--limit", "5", "--json", "-o"]).arg(bench.path("c.hcpe"));
-    let report = run(&mut command).json();
-    assert_eq!(bench.read("c.hcpe"), literal(Format::Hcpe).repeat(5));
+    let dir = Dir::new();
+    dir.write("a.psv", literal(Format::Psv).repeat(3));
+    dir.write("b.sfen", literal(Format::Sfen).repeat(3));
+    let words = ["-i", "a.psv", "-i", "b.sfen", "--limit", "5", "--json", "-o", "c.hcpe"];
+    let report = converter(&dir).args(words).run().json();
+    assert_eq!(dir.read("c.hcpe"), literal(Format::Hcpe).repeat(5));
     let read: Vec<_> =
         report["inputs"].as_array().unwrap().iter().map(|input| &input["to"]).collect();
     assert_eq!(read, [&json!(3), &json!(2)]);
@@ -368,59 +315,60 @@ fn inputs_are_read_as_one_sequence_and_the_limit_holds_over_all() {
 
 #[test]
 fn standard_input_and_output_carry_any_format() {
-    let bench = Bench::new();
-    let input = bench.write("a.psv", &literal(Format::Psv).repeat(3));
-    let mut command = kyokumen();
-    command.args(["-", "--from", "psv", "-o", "-", "--to", "hcpe", "--json"]);
-    let ran = run(command.stdin(File::open(&input).unwrap()));
+    let dir = Dir::new();
+    let input = dir.write("a.psv", literal(Format::Psv).repeat(3));
+    let from_file = |words: &[&str]| {
+        let mut command = converter(&dir).args(["-", "--from", "psv", "-o", "-"]).args(words);
+        command.0.stdin(File::open(&input).unwrap());
+        command.run()
+    };
+    let ran = from_file(&["--to", "hcpe", "--json"]);
     assert_eq!((ran.code, ran.stdout), (Some(0), literal(Format::Hcpe).repeat(3)));
     let report: Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(report["counts"]["lost"], json!({"ply": 3}));
 
-    let mut command = kyokumen();
-    command.args(["-", "--from", "psv", "-o", "-", "--to", "sfen.zst"]);
-    let ran = run(command.stdin(File::open(&input).unwrap()));
+    let ran = from_file(&["--to", "sfen.zst"]);
     let text = zstd::decode_all(&ran.stdout[..]).unwrap();
     assert_eq!(text, literal(Format::Sfen).repeat(3));
 }
 
 #[test]
 fn compressed_files_are_read_and_written_by_name() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let packed = zstd::encode_all(&literal(Format::Psv).repeat(3000)[..], 1).unwrap();
-    bench.write("a.psv.zst", &packed);
-    assert_eq!(bench.convert("a.psv.zst", "b.hcpe.zst", &[]).code, Some(0));
-    let hcpe = zstd::decode_all(&bench.read("b.hcpe.zst")[..]).unwrap();
+    dir.write("a.psv.zst", &packed);
+    assert_eq!(convert(&dir, "a.psv.zst", "b.hcpe.zst", &[]).code, Some(0));
+    let hcpe = zstd::decode_all(&dir.read("b.hcpe.zst")[..]).unwrap();
     assert!(hcpe == literal(Format::Hcpe).repeat(3000));
     // A name that ends in .zst is a compressed file, whatever --to says about its records.
-    assert_eq!(bench.convert("a.psv.zst", "c.bin.zst", &["--to", "hcp"]).code, Some(0));
-    let hcp = zstd::decode_all(&bench.read("c.bin.zst")[..]).unwrap();
+    assert_eq!(convert(&dir, "a.psv.zst", "c.bin.zst", &["--to", "hcp"]).code, Some(0));
+    let hcp = zstd::decode_all(&dir.read("c.bin.zst")[..]).unwrap();
     assert!(hcp == literal(Format::Hcp).repeat(3000));
 }
 
 #[test]
 fn a_truncated_tail_is_one_bad_record() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let whole = literal(Format::Hcp).repeat(2);
-    bench.write("a.hcp", &[&whole[..], &whole[..7]].concat());
-    let place = format!("{}, record 2, at byte 64: ", bench.path("a.hcp").display());
-    let ran = bench.convert("a.hcp", "stop.hcp", &[]);
+    dir.write("a.hcp", [&whole[..], &whole[..7]].concat());
+    let place = format!("{}, record 2, at byte 64: ", dir.join("a.hcp").display());
+    let ran = convert(&dir, "a.hcp", "stop.hcp", &[]);
     assert_eq!(ran.code, Some(1));
     assert!(
         ran.stderr.contains(&format!("{place}byte 7: a record has 32 bytes, found 7")),
         "{}",
         ran.stderr
     );
-    assert_eq!(bench.names(), ["a.hcp"]);
+    assert_eq!(dir.names(""), ["a.hcp"]);
 
-    let ran = bench.convert("a.hcp", "skip.hcp", &["--on-error", "skip", "--json"]);
-    assert_eq!((ran.code, bench.read("skip.hcp")), (Some(3), whole.clone()));
+    let ran = convert(&dir, "a.hcp", "skip.hcp", &["--on-error", "skip", "--json"]);
+    assert_eq!((ran.code, dir.read("skip.hcp")), (Some(3), whole.clone()));
     assert_eq!(ran.json()["counts"]["bad"], json!({"quarantined": 0, "skipped": 1}));
 
-    let ran = bench.convert("a.hcp", "set.aside.hcp", &["--on-error", "quarantine"]);
-    assert_eq!((ran.code, bench.read("set.aside.hcp")), (Some(3), whole.clone()));
-    assert_eq!(bench.read("set.aside.quarantine.bin"), &whole[..7]);
-    let line: Value = serde_json::from_slice(&bench.read("set.aside.quarantine.jsonl")).unwrap();
+    let ran = convert(&dir, "a.hcp", "set.aside.hcp", &["--on-error", "quarantine"]);
+    assert_eq!((ran.code, dir.read("set.aside.hcp")), (Some(3), whole.clone()));
+    assert_eq!(dir.read("set.aside.quarantine.bin"), &whole[..7]);
+    let line: Value = serde_json::from_slice(&dir.read("set.aside.quarantine.jsonl")).unwrap();
     assert_eq!(
         (&line["index"], &line["offset"], &line["bytes"]),
         (&json!(2), &json!(64), &json!(7))
@@ -429,84 +377,81 @@ fn a_truncated_tail_is_one_bad_record() {
 
 #[test]
 fn the_output_does_not_depend_on_the_number_of_threads() {
-    let bench = Bench::new();
-    bench.write("a.psv", &archive(Format::Psv, 5000));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 5000));
     for threads in ["1", "2"] {
         let output = format!("{threads}.sfen");
         let options = ["--threads", threads, "--on-error", "quarantine"];
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(["convert", "--progress", "none"]).arg(bench.path("a.psv")).args(options);
-        assert_eq!(run(command.arg("-o").arg(bench.path(&output))).code, Some(3));
+        let convert = dir.kyokumen(["convert", "--progress", "none", "a.psv", "-o", &output]);
+        convert.args(options).exits(&[3]);
     }
     for suffix in ["sfen", "quarantine.bin", "quarantine.jsonl"] {
-        let [one, two] = ["1", "2"].map(|threads| bench.read(&format!("{threads}.{suffix}")));
+        let [one, two] = ["1", "2"].map(|threads| dir.read(format!("{threads}.{suffix}")));
         assert!(!one.is_empty() && one == two, "{suffix}");
     }
-    let lines = String::from_utf8(bench.read("1.sfen")).unwrap().lines().count();
+    let lines = dir.text("1.sfen").lines().count();
     assert_eq!(lines, (0..5000).filter(|i| i % 11 != 5).count());
 }
 
 /// A game without a move has no record, and is no line that cannot be read.
 #[test]
 fn games_without_moves_hold_no_records() {
-    let bench = Bench::new();
-    bench.write("a.usi", b"startpos\nstartpos moves 7g7f\nstartpos");
-    let ran = bench.convert("a.usi", "b.sfen", &["--json"]);
+    let dir = Dir::new();
+    dir.write("a.usi", b"startpos\nstartpos moves 7g7f\nstartpos");
+    let ran = convert(&dir, "a.usi", "b.sfen", &["--json"]);
     assert_eq!((ran.code, &ran.json()["counts"]["input"]), (Some(0), &json!(1)), "{}", ran.stderr);
 }
 
 #[test]
 fn an_empty_input_gives_an_empty_output() {
-    let bench = Bench::new();
-    bench.write("a.psv", b"");
-    assert_eq!(bench.convert("a.psv", "b.hcp", &[]).code, Some(3));
-    assert_eq!(bench.read("b.hcp"), b"");
+    let dir = Dir::new();
+    dir.write("a.psv", b"");
+    assert_eq!(convert(&dir, "a.psv", "b.hcp", &[]).code, Some(3));
+    assert_eq!(dir.read("b.hcp"), b"");
 }
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let bench = Bench::new();
-    let input = bench.write("a.psv", &literal(Format::Psv).repeat(5000));
+    let dir = Dir::new();
+    let input = dir.write("a.psv", literal(Format::Psv).repeat(5000));
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = kyokumen();
-    command.arg(input).args(["-o", "-", "--to", "hcp", "--json"]).stdout(writer);
-    let output = command.stderr(Stdio::piped()).output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    let words = ["-o", "-", "--to", "hcp", "--json"];
+    let mut command = converter(&dir).args([input]).args(words);
+    command.0.stdout(writer).stderr(Stdio::piped());
+    assert_eq!(command.succeeds().stderr, "");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_device_is_written_to_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
-    let bench = Bench::new();
-    let input = bench.write("a.psv", &literal(Format::Psv));
-    let mut command = kyokumen();
-    command.arg(input).args(["-o", "/dev/null", "--to", "hcp"]);
-    assert_eq!(run(&mut command).code, Some(0));
+    let dir = Dir::new();
+    let input = dir.write("a.psv", literal(Format::Psv));
+    converter(&dir).args([input]).args(["-o", "/dev/null", "--to", "hcp"]).succeeds();
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
 }
 
 #[test]
 fn a_record_that_is_cut_short_is_told_with_its_byte_and_the_whole_ones_before_it() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     for format in Format::ALL {
         let Some(len) = format.record_len() else { continue };
         let name = format!("a.{format}");
         let records: Vec<u8> =
             records(3, 31).iter().flat_map(|record| encoded(format, record)).collect();
         for cut in 1..len {
-            let input = bench.write(&name, &records[..2 * len + cut]);
-            let output = bench.path("b.hcp");
-            let ran = run(kyokumen().arg(input).args(["--from", format.name(), "-o"]).arg(output));
-            assert_eq!(ran.code, Some(1));
+            let input = dir.write(&name, &records[..2 * len + cut]);
+            let output = dir.join("b.hcp");
+            let command = converter(&dir).args([input]).args(["--from", format.name(), "-o"]);
+            let said = command.args([output]).fails(1);
             let message = format!(
                 "{name}, record 2, at byte {}: byte {cut}: a record has {len} bytes, found {cut}; \
                  2 whole records stand before it",
                 2 * len
             );
-            assert!(ran.stderr.contains(&message), "{}", ran.stderr);
-            assert!(!bench.path("b.hcp").exists());
+            assert!(said.contains(&message), "{said}");
+            assert!(!dir.join("b.hcp").exists());
         }
     }
 }

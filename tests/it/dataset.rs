@@ -4,49 +4,30 @@
 //! The literal rows were worked out by hand: squares, piece numbers and mates of a few small positions.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::records::stream::Stream;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
-use crate::messages::told_by;
+use crate::archive::archive;
+use crate::harness::{Dir, TestCommand};
 
 /// What this build writes.
 pub(crate) const FORMATS: &[&str] =
     if cfg!(feature = "parquet") { &["jsonl", "npz", "parquet"] } else { &["jsonl", "npz"] };
 
-fn run(folder: &Path, words: &[&str]) -> Output {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.current_dir(folder).arg("dataset").args(words);
-    command.args(["--hash-mb", "1", "--progress", "none"]).output().unwrap()
-}
-
-fn refusal(folder: &Path, words: &[&str]) -> String {
-    told_by(folder, &run(folder, words))
+fn dataset(dir: &Dir, words: &[&str]) -> TestCommand {
+    dir.kyokumen(["dataset"]).args(words).args(["--hash-mb", "1", "--progress", "none"])
 }
 
 #[track_caller]
-fn makes(folder: &Path, words: &[&str], status: i32) -> String {
-    let ran = run(folder, words);
-    let message = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(ran.status.code(), Some(status), "{words:?}: {message}");
-    message
+fn makes(dir: &Dir, words: &[&str], status: i32) {
+    dataset(dir, words).exits(&[status]);
 }
 
-fn rows(path: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn json_of(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+fn rows(dir: &Dir, name: &str) -> Vec<Value> {
+    dir.text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// A mate in one by a drop, and a king without a move: the one without the attacker's king, whom packed
@@ -58,10 +39,10 @@ const PROBLEMS: &str = "\
 
 #[test]
 fn rows_say_all_that_is_known() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.sfen", PROBLEMS.as_bytes());
-    makes(folder.path(), &["a.sfen", "-o", "out", "--to", "jsonl", "--tsume-plies"], 0);
-    let rows = rows(&folder.path().join("out/a.jsonl"));
+    let dir = Dir::new();
+    dir.write("a.sfen", PROBLEMS);
+    makes(&dir, &["a.sfen", "-o", "out", "--to", "jsonl", "--tsume-plies"], 0);
+    let rows = rows(&dir, "out/a.jsonl");
     // 5b is square 4 × 9 + 1; gold is the seventh kind in hand.
     let (square, gold) = (37, 7);
     let mate_in_one = json!({
@@ -89,14 +70,14 @@ fn rows_say_all_that_is_known() {
 
 #[test]
 fn what_the_source_says_comes_along() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     let line = format!(
         "{{\"sfen\":\"{start}\",\"move\":\"2g2f\",\"eval\":-37,\"ply\":5,\"result\":\"draw\"}}\n"
     );
-    write(folder.path(), "a.jsonl", line.as_bytes());
-    makes(folder.path(), &["a.jsonl", "-o", "out", "--to", "jsonl", "--split", "0,0,1"], 0);
-    let row = &rows(&folder.path().join("out/a.jsonl"))[0];
+    dir.write("a.jsonl", line.as_bytes());
+    makes(&dir, &["a.jsonl", "-o", "out", "--to", "jsonl", "--split", "0,0,1"], 0);
+    let row = &rows(&dir, "out/a.jsonl")[0];
     let keys = ["source_move", "source_eval_cp", "source_ply", "source_result"];
     assert_eq!(
         keys.map(|key| row[key].clone()),
@@ -111,29 +92,22 @@ fn what_the_source_says_comes_along() {
 }
 
 /// The outputs of a folder but for the manifests.
-fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut outputs = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if !name.ends_with(".manifest.json") {
-            outputs.insert(name, fs::read(path).unwrap());
-        }
-    }
-    outputs
+fn outputs(dir: &Dir, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    let names = dir.names(folder).into_iter().filter(|name| !name.ends_with(".manifest.json"));
+    names.map(|name| (name.clone(), dir.read(format!("{folder}/{name}")))).collect()
 }
 
 #[test]
 fn threads_change_no_byte_and_nothing_else_is_left() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 600));
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 600));
     for to in FORMATS {
         let (one, three) = (format!("{to}-1"), format!("{to}-3"));
         for (out, threads) in [(&one, "1"), (&three, "3")] {
             let words = ["a.hcp", "-o", out, "--to", to, "--nodes", "50", "--threads", threads];
-            makes(folder.path(), &words, 3);
+            makes(&dir, &words, 3);
         }
-        let (one, three) = (outputs(&folder.path().join(one)), outputs(&folder.path().join(three)));
+        let (one, three) = (outputs(&dir, &one), outputs(&dir, &three));
         let names: Vec<&str> = one.keys().map(String::as_str).collect();
         let name = format!("a.{to}");
         let reasons = format!("a{}", Stream::QuarantineLines.suffix(to));
@@ -146,34 +120,32 @@ fn threads_change_no_byte_and_nothing_else_is_left() {
 
 #[test]
 fn shards_in_order_are_the_whole() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.psv", &archive(Format::Psv, 500));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 500));
     let words = ["a.psv", "--to", "jsonl", "--nodes", "50", "-o"];
-    makes(folder.path(), &[&words[..], &["whole"]].concat(), 3);
+    makes(&dir, &[&words[..], &["whole"]].concat(), 3);
     for shard in ["1/3", "2/3", "3/3"] {
-        makes(folder.path(), &[&words[..], &["parts", "--shard", shard]].concat(), 3);
+        makes(&dir, &[&words[..], &["parts", "--shard", shard]].concat(), 3);
     }
-    let part = |i| fs::read(folder.path().join(format!("parts/a-0000{i}-of-00003.jsonl"))).unwrap();
-    let whole = fs::read(folder.path().join("whole/a.jsonl")).unwrap();
+    let part = |i| dir.read(format!("parts/a-0000{i}-of-00003.jsonl"));
+    let whole = dir.read("whole/a.jsonl");
     assert!(whole == [1, 2, 3].map(part).concat());
-    let mut manifests = Command::new(cargo_bin("kyokumen"));
-    manifests.current_dir(folder.path()).args(["verify", "--manifest"]);
-    manifests.args((1..=3).map(|i| format!("parts/a-0000{i}-of-00003.manifest.json")));
-    assert!(manifests.status().unwrap().success());
+    let manifests = (1..=3).map(|i| format!("parts/a-0000{i}-of-00003.manifest.json"));
+    dir.kyokumen(["verify", "--manifest"]).args(manifests).succeeds();
 }
 
 #[test]
 fn equal_positions_go_the_same_way() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let records = archive(Format::Psv, 900);
-    write(folder.path(), "a.psv", &records);
-    write(folder.path(), "b.psv", &[&records[records.len() / 2..], &records].concat());
+    dir.write("a.psv", &records);
+    dir.write("b.psv", [&records[records.len() / 2..], &records].concat());
     let words =
         ["a.psv", "b.psv", "-o", "out", "--to", "jsonl", "--nodes", "1", "--split", "2,1,1"];
-    makes(folder.path(), &words, 3);
+    makes(&dir, &words, 3);
     let mut ways: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut shares: BTreeMap<String, u32> = BTreeMap::new();
-    for row in rows(&folder.path().join("out/a.jsonl")) {
+    for row in rows(&dir, "out/a.jsonl") {
         ways.entry(row["key"].to_string()).or_default().push(row["split"].clone());
         *shares.entry(row["split"].as_str().unwrap().to_owned()).or_default() += 1;
     }
@@ -184,30 +156,27 @@ fn equal_positions_go_the_same_way() {
 
 #[test]
 fn positions_that_are_not_searched_have_no_row() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 400));
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 400));
     for (out, option) in [("skipped", ["--in-check", "skip"]), ("all", ["--in-check", "both"])] {
         let words = ["a.hcp", "-o", out, "--to", "jsonl", "--nodes", "1"];
-        makes(folder.path(), &[&words[..], &option].concat(), 3);
+        makes(&dir, &[&words[..], &option].concat(), 3);
     }
-    let count =
-        |out: &str| json_of(&folder.path().join(out).join("a.manifest.json"))["counts"].clone();
+    let count = |out: &str| dir.json(format!("{out}/a.manifest.json"))["counts"].clone();
     let (skipped, all) = (count("skipped"), count("all"));
-    let in_check = rows(&folder.path().join("all/a.jsonl"));
+    let in_check = rows(&dir, "all/a.jsonl");
     let in_check = in_check.iter().filter(|row| row["in_check"] == true).count();
     assert!(in_check > 0);
     assert_eq!(skipped["filtered"], json!({ "in_check": in_check }));
     assert_eq!(skipped["rows"].as_u64().unwrap() + in_check as u64, all["rows"].as_u64().unwrap());
-    assert!(
-        rows(&folder.path().join("skipped/a.jsonl")).iter().all(|row| row["in_check"] == false)
-    );
+    assert!(rows(&dir, "skipped/a.jsonl").iter().all(|row| row["in_check"] == false));
 }
 
 #[test]
 fn what_cannot_be_done_is_refused() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
-    write(folder.path(), "a.jsonl", b"");
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 20));
+    dir.write("a.jsonl", b"");
     let mut refused = String::new();
     for words in [
         &["a.hcp", "-o", "out"][..],
@@ -218,13 +187,13 @@ fn what_cannot_be_done_is_refused() {
         &["a.hcp", "-o", "out", "--to", "npz", "--mated", "drop"],
         &["a.jsonl", "-o", ".", "--to", "jsonl"],
     ] {
-        refused += &refusal(folder.path(), words);
+        refused += &dataset(&dir, words).run().told;
     }
-    assert!(!folder.path().join("out").exists());
-    makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"], 3);
-    refused += &refusal(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"]);
-    makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
-    refused += &refusal(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--resume"]);
+    assert!(!dir.join("out").exists());
+    makes(&dir, &["a.hcp", "-o", "out", "--to", "npz"], 3);
+    refused += &dataset(&dir, &["a.hcp", "-o", "out", "--to", "npz"]).run().told;
+    makes(&dir, &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
+    refused += &dataset(&dir, &["a.hcp", "-o", "out", "--to", "npz", "--resume"]).run().told;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -268,9 +237,9 @@ nothing to do: the run was done before
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_names_the_feature() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 5));
-    let told = refusal(folder.path(), &["a.hcp", "-o", "out", "--to", "parquet"]);
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 5));
+    let told = dataset(&dir, &["a.hcp", "-o", "out", "--to", "parquet"]).run().told;
     assert_data_eq!(
         told,
         str![[r#"
@@ -283,27 +252,26 @@ error: this program was built without Parquet; `cargo install --path . --feature
 
 #[test]
 fn columns_are_not_joined_by_their_bytes() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 40));
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 40));
     for shard in ["1/2", "2/2"] {
         for to in ["npz", "jsonl"] {
             let words = ["a.hcp", "-o", to, "--to", to, "--nodes", "5", "--shard", shard];
-            makes(folder.path(), &words, 3);
+            makes(&dir, &words, 3);
         }
     }
     let merge = |from: &str, to: &str| {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.current_dir(folder.path()).args(["merge", from, "-o", to, "--stream", "rows"]);
-        command.args(["--progress", "none"]).output().unwrap()
+        let words = ["merge", from, "-o", to, "--stream", "rows", "--progress", "none"];
+        dir.kyokumen(words).run()
     };
     assert_data_eq!(
-        told_by(folder.path(), &merge("npz", "all.npz")),
+        merge("npz", "all.npz").told,
         str![[r#"
 status 2
 error: the shards are npz: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table
 
 "#]]
     );
-    assert_eq!(merge("jsonl", "all.jsonl").status.code(), Some(0));
-    assert_eq!(rows(&folder.path().join("all.jsonl")).len(), 36);
+    assert_eq!(merge("jsonl", "all.jsonl").code, Some(0));
+    assert_eq!(rows(&dir, "all.jsonl").len(), 36);
 }

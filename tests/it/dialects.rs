@@ -2,22 +2,12 @@
 //!
 //! What is found out must be the same for every shard, and can be overruled.
 
-use std::fs;
-use std::process::{Command, Output};
-
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::move16::Dialect;
 use kyokumen::format::{Fill, Format, Record, encode};
-use serde_json::Value;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use crate::archive::{encoded, records};
-
-fn kyokumen(folder: &TempDir, words: &str) -> Output {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.current_dir(folder).args(words.split_whitespace()).output().unwrap()
-}
+use crate::harness::Dir;
 
 /// Records as psv with moves in this encoding.
 fn psv(records: &[Record], dialect: Dialect) -> Vec<u8> {
@@ -34,23 +24,18 @@ fn all(format: Format, records: &[Record]) -> Vec<u8> {
     records.iter().flat_map(|record| encoded(format, record)).collect()
 }
 
-fn read(folder: &TempDir, name: &str) -> Vec<u8> {
-    fs::read(folder.path().join(name)).unwrap()
-}
-
 #[test]
 fn moves_are_read_as_they_were_written() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     // More than are sampled, so that not all are looked at.
     let records = records(6000, 21);
     let hcpe = all(Format::Hcpe, &records);
     for dialect in Dialect::ALL {
         let bytes = psv(&records, dialect);
-        fs::write(folder.path().join("a.psv"), &bytes).unwrap();
-        let output = kyokumen(&folder, "convert a.psv -o a.hcpe --force --json");
-        assert!(output.status.success());
-        assert!(read(&folder, "a.hcpe") == hcpe, "{}", dialect.name());
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        dir.write("a.psv", &bytes);
+        let output = dir.line("convert a.psv -o a.hcpe --force --json").succeeds();
+        assert!(dir.read("a.hcpe") == hcpe, "{}", dialect.name());
+        let report = output.json();
         let evidence = &report["inputs"][0]["evidence"];
         assert_eq!(evidence["dialect"], dialect.name());
         assert_eq!(evidence["legal_in"][dialect.name()], evidence["telling_moves"]);
@@ -58,35 +43,34 @@ fn moves_are_read_as_they_were_written() {
             (&evidence["sampled"], &evidence["moves"]["illegal"]),
             (&4096.into(), &0.into())
         );
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = output.stderr;
         let is_odd = dialect != Dialect::YaneuraOu;
         assert_eq!(said.contains("moves are encoded as by"), is_odd, "{said}");
 
         // Where the format stays nothing changes, unless canonical form is asked for.
-        assert!(kyokumen(&folder, "convert a.psv -o b.psv --force").status.success());
-        assert!(read(&folder, "b.psv") == bytes);
-        assert!(kyokumen(&folder, "convert a.psv -o b.psv --force --canonical").status.success());
-        assert!(read(&folder, "b.psv") == all(Format::Psv, &records));
+        dir.line("convert a.psv -o b.psv --force").succeeds();
+        assert!(dir.read("b.psv") == bytes);
+        dir.line("convert a.psv -o b.psv --force --canonical").succeeds();
+        assert!(dir.read("b.psv") == all(Format::Psv, &records));
     }
     // The last file has moves of rshogi's older tools: a forced encoding reads drops as other pieces.
-    let output = kyokumen(&folder, "convert a.psv -o c.hcpe --dialect apery");
-    assert!(output.status.success() && read(&folder, "c.hcpe") != hcpe);
+    dir.line("convert a.psv -o c.hcpe --dialect apery").succeeds();
+    assert!(dir.read("c.hcpe") != hcpe);
 }
 
 #[test]
 fn every_shard_comes_to_the_same_view() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let records = records(9000, 22);
     // The last third alone would be taken for YaneuraOu's.
     let bytes = psv(&records, Dialect::Rshogi);
-    fs::write(folder.path().join("a.psv"), bytes).unwrap();
+    dir.write("a.psv", bytes);
     let evidence = ["1/3", "2/3", "3/3"].map(|shard| {
         let words = "filter a.psv -o out --nodes 1 --hash-mb 1 --force --progress none --shard ";
-        assert!(kyokumen(&folder, &format!("{words}{shard}")).status.success());
+        dir.line(&format!("{words}{shard}")).succeeds();
         let index = &shard[..1];
         let manifest = format!("out/a-0000{index}-of-00003.manifest.json");
-        let manifest: Value = serde_json::from_slice(&read(&folder, &manifest)).unwrap();
-        manifest["inputs"][0]["evidence"].clone()
+        dir.json(manifest)["inputs"][0]["evidence"].clone()
     });
     assert_eq!(evidence[0]["dialect"], "rshogi");
     assert!(evidence.iter().all(|other| *other == evidence[0]));
@@ -94,35 +78,34 @@ fn every_shard_comes_to_the_same_view() {
 
 #[test]
 fn records_of_42_bytes_are_told_from_those_of_38() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let records = records(500, 23);
     let fill: Fill = "end_ply=0".parse().unwrap();
     let mut bytes = Vec::new();
     for record in &records {
         encode(Format::Hcpe42, record, &fill, &mut bytes).unwrap();
     }
-    fs::write(folder.path().join("a.hcpe"), &bytes).unwrap();
-    assert!(kyokumen(&folder, "convert a.hcpe -o a.psv").status.success());
-    assert!(read(&folder, "a.psv") == all(Format::Psv, &records));
-    let forced = kyokumen(&folder, "convert a.hcpe -o b.hcp --from hcpe --on-error skip");
-    assert_eq!(forced.status.code(), Some(3));
-    let shown = kyokumen(&folder, "inspect a.hcpe");
-    assert!(String::from_utf8(shown.stdout).unwrap().starts_with("a.hcpe: hcpe42, 500 records"));
+    dir.write("a.hcpe", &bytes);
+    dir.line("convert a.hcpe -o a.psv").succeeds();
+    assert!(dir.read("a.psv") == all(Format::Psv, &records));
+    dir.line("convert a.hcpe -o b.hcp --from hcpe --on-error skip").exits(&[3]);
+    let shown = dir.line("inspect a.hcpe").run();
+    assert!(shown.text().starts_with("a.hcpe: hcpe42, 500 records"));
 }
 
 /// Of damaged bytes a record can be read now and then in any way.
 #[test]
 fn a_name_is_believed_unless_most_records_speak_against_it() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let record = &encoded(Format::Hcpe, &records(1, 23)[0]);
     let mut bytes = vec![0; 42 * 46];
     bytes[42 * 5..][..record.len()].copy_from_slice(record);
-    fs::write(folder.path().join("a.hcpe"), &bytes).unwrap();
-    let verified = kyokumen(&folder, "verify a.hcpe");
-    let said = String::from_utf8(verified.stderr).unwrap();
-    assert!(String::from_utf8(verified.stdout).unwrap().starts_with("a.hcpe: hcpe, "), "{said}");
+    dir.write("a.hcpe", &bytes);
+    let verified = dir.line("verify a.hcpe").run();
+    let said = &verified.stderr;
+    assert!(verified.text().starts_with("a.hcpe: hcpe, "), "{said}");
     assert_data_eq!(
-        said,
+        said.clone(),
         str![[r#"
  WARN a.hcpe, record 0, at byte 0: byte 1: both kings stand on 1a; 0 of 51 records of a sample can be read as hcpe, as the name says, and no other format fits; use --from hcpe to read it all the same
 

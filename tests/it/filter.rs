@@ -20,7 +20,7 @@ use kyokumen::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use kyokumen::mate::judge::{InCheck, Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::bad_record::BadPolicy;
-use kyokumen::records::counts::Condition;
+use kyokumen::records::filters::Condition;
 use kyokumen::records::opening::Unreadable;
 use kyokumen::records::shard::Shard;
 use kyokumen::shogi::{Move, Position};

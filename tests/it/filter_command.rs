@@ -9,52 +9,35 @@ use std::process::{Command, Stdio};
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, encoded, records, write};
-use crate::messages::told;
+use crate::archive::{archive, encoded, records};
+use crate::harness::{Dir, TestCommand};
 
-fn gen_filter() -> Command {
-    let mut command = Command::new(cargo_bin("gen-filter"));
-    command.args(["--progress", "none", "--threads", "2", "--nodes", "100", "--hash-mb", "1"]);
-    command
-}
-
-fn status(command: &mut Command) -> (Option<i32>, String) {
-    let output = command.output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+fn gen_filter(dir: &Dir) -> TestCommand {
+    let words = ["--progress", "none", "--threads", "2", "--nodes", "100", "--hash-mb", "1"];
+    dir.program("gen-filter", words)
 }
 
 fn good(count: usize) -> Vec<u8> {
     records(count, 11).iter().flat_map(|record| encoded(Format::Hcp, record)).collect()
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
-    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn exit_statuses_are_those_documented() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(20));
-    let bad = write(folder.path(), "bad.hcp", &archive(Format::Hcp, 20));
-    let odd = write(folder.path(), "a.bin", &[0xFF; 100]);
-    let unnamed = write(folder.path(), "b.bin", &good(20));
-    let out = folder.path().join("out");
+    let dir = Dir::new();
+    let input = dir.write("a.hcp", good(20));
+    let bad = dir.write("bad.hcp", archive(Format::Hcp, 20));
+    let odd = dir.write("a.bin", [0xFF; 100]);
+    let unnamed = dir.write("b.bin", good(20));
     let run = |inputs: &[&Path], more: &[&str]| {
-        status(gen_filter().args(inputs).arg("-o").arg(&out).args(more))
+        gen_filter(&dir).args(inputs).args([Path::new("-o"), &dir.join("out")]).args(more).run()
     };
-    assert_eq!(run(&[&input], &[]).0, Some(0));
-    let (code, message) = run(&[&input], &[]);
-    let mut refused = told(folder.path(), code, &message);
-    assert_eq!(run(&[&input], &["--force"]).0, Some(0));
-    assert_eq!(run(&[&bad], &[]).0, Some(3));
-    assert_eq!(run(&[&bad], &["--force", "--on-error", "stop"]).0, Some(1));
-    let (code, message) = run(&[&odd], &[]);
-    refused += &told(folder.path(), code, &message);
+    assert_eq!(run(&[&input], &[]).code, Some(0));
+    let mut refused = run(&[&input], &[]).told;
+    assert_eq!(run(&[&input], &["--force"]).code, Some(0));
+    assert_eq!(run(&[&bad], &[]).code, Some(3));
+    assert_eq!(run(&[&bad], &["--force", "--on-error", "stop"]).code, Some(1));
+    refused += &run(&[&odd], &[]).told;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -65,8 +48,8 @@ error: [FOLDER]/a.bin is of no known format: neither its name nor its content sa
 
 "#]]
     );
-    assert_eq!(run(&[&unnamed], &["--from", "hcp", "--name", "odd"]).0, Some(0));
-    assert_eq!(run(&[&folder.path().join("missing.hcp")], &[]).0, Some(1));
+    assert_eq!(run(&[&unnamed], &["--from", "hcp", "--name", "odd"]).code, Some(0));
+    assert_eq!(run(&[&dir.join("missing.hcp")], &[]).code, Some(1));
     for usage in [
         &["--min-ply", "3"][..],
         &["--max-abs-eval", "300"],
@@ -77,36 +60,31 @@ error: [FOLDER]/a.bin is of no known format: neither its name nor its content sa
         &["--no-such-option"],
         &["--depth", "5000"],
     ] {
-        assert_eq!(run(&[&input], &[&["--force"], usage].concat()).0, Some(2), "{usage:?}");
+        assert_eq!(run(&[&input], &[&["--force"], usage].concat()).code, Some(2), "{usage:?}");
     }
-    assert_eq!(run(&[], &[]).0, Some(2));
-    assert_eq!(status(gen_filter().arg(&input)).0, Some(2));
-    assert!(names(&out).iter().all(|name| !name.ends_with(".partial")));
+    assert_eq!(run(&[], &[]).code, Some(2));
+    assert_eq!(gen_filter(&dir).args([&input]).run().code, Some(2));
+    assert!(dir.names("out").iter().all(|name| !name.ends_with(".partial")));
 }
 
 #[test]
 fn what_was_done_with_bad_records_ends_the_same_again() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
-    let out = folder.path().join("out");
-    let run = |more: &[&str]| status(gen_filter().arg(&input).arg("-o").arg(&out).args(more));
-    let (code, told) = run(&[]);
-    assert_eq!(code, Some(3), "{told}");
-    let (code, told_again) = run(&["--resume"]);
-    assert_eq!(code, Some(3), "{told_again}");
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 20));
+    let run = || gen_filter(&dir).args(["a.hcp", "-o", "out"]);
+    let told = run().fails(3);
+    let told_again = run().args(["--resume"]).fails(3);
     assert_eq!(told_again, format!("nothing to do: the run was done before\n{told}"));
 }
 
 #[test]
 fn names_that_cannot_be_given_are_refused_before_the_search() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(20));
-    let kyokumen = || Command::new(cargo_bin("kyokumen"));
-    let refuses = |name: &str, command: &mut Command| {
-        let place = folder.path().join("out").join(name);
+    let dir = Dir::new();
+    dir.write("a.hcp", good(20));
+    let refuses = |name: &str, command: TestCommand| {
+        let place = dir.join("out").join(name);
         fs::create_dir_all(&place).unwrap();
-        let (code, message) = status(command.arg("--force").current_dir(&folder));
-        let refusal = told(folder.path(), code, &message).replace(name, "NAME");
+        let refusal = command.args(["--force"]).run().told.replace(name, "NAME");
         assert_data_eq!(
             refusal,
             str![[r#"
@@ -115,7 +93,7 @@ error: out/NAME is a folder
 
 "#]]
         );
-        assert_eq!(names(&folder.path().join("out")), [name]);
+        assert_eq!(dir.names("out"), [name]);
         fs::remove_dir(place).unwrap();
     };
     for name in [
@@ -128,64 +106,58 @@ error: out/NAME is a folder
         "a.checkpoint.partial",
         "a.lock",
     ] {
-        refuses(name, gen_filter().arg(&input).args(["-o", "out"]));
+        refuses(name, gen_filter(&dir).args(["a.hcp", "-o", "out"]));
     }
     let dataset = ["dataset", "a.hcp", "-o", "out", "--to", "npz", "--nodes", "10"];
-    refuses("a.npz.rows.partial", kyokumen().args(dataset));
+    refuses("a.npz.rows.partial", dir.kyokumen(dataset));
     let quarantine = ["--on-error", "quarantine"];
     let convert = ["convert", "a.hcp", "-o", "out/b.sfen"];
-    refuses("b.quarantine.jsonl", kyokumen().args(convert).args(quarantine));
+    refuses("b.quarantine.jsonl", dir.kyokumen(convert).args(quarantine));
     let shuffle = ["shuffle", "a.hcp", "-o", "out/b.hcp"];
-    refuses("b.hcp.manifest.json", kyokumen().args(shuffle));
+    refuses("b.hcp.manifest.json", dir.kyokumen(shuffle));
     let table = ["marubatsu", "dataset", "-o", "out/b.jsonl"];
-    refuses("b.jsonl.partial", kyokumen().args(table));
+    refuses("b.jsonl.partial", dir.kyokumen(table));
     // Longer than any name may be.
     let name = "n".repeat(240);
-    let command = &mut gen_filter();
-    let command = command.arg(&input).args(["-o", "out", "--on-error", "skip", "--name", &name]);
-    let (code, message) = status(command.current_dir(&folder));
-    assert_eq!(code, Some(1), "{message}");
-    assert_eq!(names(&folder.path().join("out")), [""; 0]);
+    let words = ["a.hcp", "-o", "out", "--on-error", "skip", "--name", &name];
+    gen_filter(&dir).args(words).fails(1);
+    assert_eq!(dir.names("out"), [""; 0]);
 }
 
 #[test]
 fn standard_input_gives_the_outputs_of_a_file() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
-    let outs = ["file", "stdin"].map(|name| folder.path().join(name));
-    assert_eq!(status(gen_filter().arg(&input).arg("-o").arg(&outs[0])).0, Some(3));
-    let stdin = fs::File::open(&input).unwrap();
-    let mut command = gen_filter();
-    command.args(["-", "--from", "hcp", "--name", "a", "-o"]).arg(&outs[1]).stdin(stdin);
-    assert_eq!(status(&mut command).0, Some(3));
+    let dir = Dir::new();
+    let input = dir.write("a.hcp", archive(Format::Hcp, 500));
+    gen_filter(&dir).args(["a.hcp", "-o", "file"]).exits(&[3]);
+    let words = ["-", "--from", "hcp", "--name", "a", "-o", "stdin"];
+    let mut command = gen_filter(&dir).args(words);
+    command.0.stdin(fs::File::open(input).unwrap());
+    command.exits(&[3]);
     for name in ["a.hcp", "a.hcp.mated", "a.quarantine.bin"] {
-        assert!(fs::read(outs[0].join(name)).unwrap() == fs::read(outs[1].join(name)).unwrap());
+        assert!(dir.read(format!("file/{name}")) == dir.read(format!("stdin/{name}")));
     }
 }
 
 #[test]
 fn a_configuration_file_yields_to_the_command_line() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(3));
+    let dir = Dir::new();
+    let input = dir.write("a.hcp", good(3));
     let config =
         "depth = 5\nnodes = 7\nin-check = \"and\"\nmated = \"drop\"\non-error = \"skip\"\n";
-    let config = write(folder.path(), "c.toml", config.as_bytes());
-    let out = folder.path().join("out");
+    let config = dir.write("c.toml", config.as_bytes());
     let run = |config: &Path| {
-        status(gen_filter().arg(&input).arg("-o").arg(&out).arg("--config").arg(config))
+        let paths = [&input, Path::new("-o"), &dir.join("out"), Path::new("--config"), config];
+        gen_filter(&dir).args(paths)
     };
-    let (code, message) = run(&config);
-    assert_eq!(code, Some(0), "{message}");
-    let manifest = fs::read(out.join("a.manifest.json")).unwrap();
-    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    run(&config).succeeds();
+    let manifest = dir.json("out/a.manifest.json");
     let settings = &manifest["settings"];
     assert_eq!((&settings["depth"], &settings["nodes"]), (&5.into(), &100.into()));
     assert_eq!((&settings["in-check"], &settings["mated"]), (&"and".into(), &"drop".into()));
-    assert_eq!(names(&out), ["a.hcp", "a.manifest.json", "a.mated.jsonl", "a.unknown.jsonl"]);
+    assert_eq!(dir.names("out"), ["a.hcp", "a.manifest.json", "a.mated.jsonl", "a.unknown.jsonl"]);
 
-    let (code, message) = run(&write(folder.path(), "typo.toml", b"dept = 5\n"));
     assert_data_eq!(
-        told(folder.path(), code, &message),
+        run(&dir.write("typo.toml", b"dept = 5\n")).run().told,
         str![[r#"
 status 2
 error: [FOLDER]/typo.toml: there is no option dept; there are output, [..], limit
@@ -196,38 +168,34 @@ error: [FOLDER]/typo.toml: there is no option dept; there are output, [..], limi
 
 #[test]
 fn the_ready_settings_are_valid() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(1));
+    let dir = Dir::new();
+    dir.write("a.hcp", good(1));
     for name in ["seed.toml", "quick.toml"] {
         let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name);
-        let out = folder.path().join(name);
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.arg("filter").arg(&input).arg("-o").arg(out).arg("--config").arg(config);
-        assert_eq!(status(&mut command).0, Some(0));
+        let command = dir.kyokumen(["filter", "a.hcp", "-o", name, "--config"]);
+        command.args([config]).succeeds();
     }
 }
 
 #[test]
 fn a_dry_run_creates_nothing() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(50));
-    let out = folder.path().join("out");
-    let output = gen_filter().arg(&input).arg("-o").arg(&out).arg("--dry-run").output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let dir = Dir::new();
+    dir.write("a.hcp", good(50));
+    let said = gen_filter(&dir).args(["a.hcp", "-o", "out", "--dry-run"]).run().text();
     assert!(said.contains("records 0 to 50") && said.contains("a.manifest.json"), "{said}");
-    assert!(!out.exists());
+    assert!(!dir.join("out").exists());
 }
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(50));
-    let mut command = gen_filter();
-    command.arg(&input).arg("-o").arg(folder.path()).args(["--dry-run", "--name", "b"]);
+    let dir = Dir::new();
+    dir.write("a.hcp", good(50));
+    let words = ["a.hcp", "-o", ".", "--dry-run", "--name", "b"];
+    let mut command = gen_filter(&dir).args(words);
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let output = command.stdout(writer).stderr(Stdio::piped()).output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    command.0.stdout(writer).stderr(Stdio::piped());
+    assert_eq!(command.succeeds().stderr, "");
 }
 
 #[cfg(unix)]
@@ -238,15 +206,15 @@ fn a_signal_ends_the_run_without_outputs() {
     use crate::signals::send;
 
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
-        let folder = TempDir::new().unwrap();
-        let out = folder.path().join("out");
-        let mut command = gen_filter();
-        command.args(["-", "--from", "hcp", "--name", "a", "-o"]).arg(&out);
-        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let dir = Dir::new();
+        let words = ["-", "--from", "hcp", "--name", "a", "-o", "out"];
+        let mut command = gen_filter(&dir).args(words);
+        let command = command.0.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         // Standard input stays open: the run cannot end by itself.
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&good(200)).unwrap();
-        while !out.join("a.hcp.partial").exists() {
+        while !dir.join("out/a.hcp.partial").exists() {
             std::thread::yield_now();
         }
         send(signal, &child);
@@ -259,35 +227,30 @@ error: interrupted; unfinished outputs were removed
 
 "#]]
         );
-        assert_eq!(names(&out), [""; 0]);
+        assert_eq!(dir.names("out"), [""; 0]);
     }
 }
 
 #[test]
 fn comments_in_text_are_passed_over_and_counted() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let position = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n";
     let text = format!("# two positions\n{position}#\n{position}");
-    let input = write(folder.path(), "a.sfen", text.as_bytes());
-    let out = folder.path().join("out");
-    assert_eq!(status(gen_filter().arg(&input).arg("-o").arg(&out)).0, Some(0));
-    assert_eq!(fs::read_to_string(out.join("a.sfen")).unwrap(), position.repeat(2));
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&fs::read(out.join("a.manifest.json")).unwrap()).unwrap();
+    dir.write("a.sfen", text);
+    gen_filter(&dir).args(["a.sfen", "-o", "out"]).succeeds();
+    assert_eq!(dir.text("out/a.sfen"), position.repeat(2));
+    let manifest = dir.json("out/a.manifest.json");
     assert_eq!(manifest["counts"]["input"], 4);
     assert_eq!(manifest["counts"]["filtered"]["comment"], 2);
 }
 
 #[test]
 fn programs_can_watch_a_run() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(50));
-    let metrics = folder.path().join("run.prom");
-    let mut command = Command::new(cargo_bin("gen-filter"));
-    command.arg(&input).arg("-o").arg(folder.path().join("out")).arg("--metrics").arg(&metrics);
-    let words = ["--progress", "json", "--shard", "1/2", "--nodes", "10", "--hash-mb", "1"];
-    let output = command.args(words).output().unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
+    let dir = Dir::new();
+    dir.write("a.hcp", good(50));
+    let words = ["a.hcp", "-o", "out", "--metrics", "run.prom", "--progress", "json", "--shard"];
+    let command = dir.program("gen-filter", words);
+    let message = command.args(["1/2", "--nodes", "10", "--hash-mb", "1"]).run().stderr;
     let last = message.lines().rfind(|line| line.starts_with('{')).unwrap();
     let last: serde_json::Value = serde_json::from_str(last).unwrap();
     let mut keys: Vec<_> = last.as_object().unwrap().keys().map(String::as_str).collect();
@@ -296,7 +259,7 @@ fn programs_can_watch_a_run() {
         ["bad", "done", "elapsed_s", "eta_s", "kept", "loss", "rate", "total", "unknown", "win"];
     assert_eq!(keys, expected);
     assert_eq!([&last["done"], &last["total"]], [25, 25]);
-    let metrics = fs::read_to_string(metrics).unwrap();
+    let metrics = dir.text("run.prom");
     for line in [
         r#"kyokumen_records_total{run="a",shard="1/2"} 25"#,
         r#"kyokumen_records_planned{run="a",shard="1/2"} 25"#,
@@ -308,33 +271,28 @@ fn programs_can_watch_a_run() {
 
 #[test]
 fn a_dry_run_tells_and_writes_nothing() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let lines: Vec<u8> =
         records(300, 11).iter().flat_map(|record| encoded(Format::Sfen, record)).collect();
-    for input in [write(folder.path(), "a.hcp", &good(300)), write(folder.path(), "b.sfen", &lines)]
-    {
-        let out = folder.path().join("out");
-        let mut command = gen_filter();
-        command.arg(&input).arg("-o").arg(&out).arg("--dry-run");
-        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    for input in [dir.write("a.hcp", good(300)), dir.write("b.sfen", &lines)] {
+        let command = gen_filter(&dir).args([input]).args(["-o", "out", "--dry-run"]);
+        let said = command.run().text();
         assert!(said.contains("write "), "{said}");
         // All of so few are measured.
         assert!(said.contains("\n300 records: about 0 s, between 0 s and 0 s"), "{said}");
         assert!(said.contains("measured on 300)"), "{said}");
         assert!(said.contains("\noutputs of about 0.0 MiB, between 0.0 and 0.0"), "{said}");
-        assert!(!out.exists());
+        assert!(!dir.join("out").exists());
     }
 }
 
 #[test]
 fn metrics_are_not_written_over_an_input() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(20));
-    let mut command = gen_filter();
-    command.arg(&input).arg("-o").arg(folder.path().join("out")).arg("--metrics").arg(&input);
-    let (code, message) = status(&mut command);
+    let dir = Dir::new();
+    let input = dir.write("a.hcp", good(20));
+    let command = gen_filter(&dir).args(["-o", "out", "--metrics"]).args([&input, &input]);
     assert_data_eq!(
-        told(folder.path(), code, &message),
+        command.run().told,
         str![[r#"
 status 2
 error: [FOLDER]/a.hcp would be written over the input [FOLDER]/a.hcp
@@ -346,16 +304,14 @@ error: [FOLDER]/a.hcp would be written over the input [FOLDER]/a.hcp
 
 #[test]
 fn what_cannot_be_resumed_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &good(20));
+    let dir = Dir::new();
+    let input = dir.write("a.hcp", good(20));
     let refusal = |words: &[&str]| {
-        let mut command = gen_filter();
-        command.args(words).arg("-o").arg(folder.path().join("out")).arg("--resume");
-        let (code, message) = status(&mut command);
-        told(folder.path(), code, &message)
+        let out = [Path::new("-o"), &dir.join("out")];
+        gen_filter(&dir).args(words).args(out).args(["--resume"]).run().told
     };
     let input = input.to_str().unwrap();
-    let settings = write(folder.path(), "a.toml", b"force = true");
+    let settings = dir.write("a.toml", b"force = true");
     let refused = [
         refusal(&["-", "--from", "hcp"]),
         refusal(&[input, "--force"]),
@@ -392,8 +348,8 @@ error: [FOLDER]/out/a.parquet cannot be resumed: write jsonl.zst, and convert it
 #[test]
 #[cfg(unix)]
 fn a_link_of_its_name_is_the_program() {
-    let folder = TempDir::new().unwrap();
-    let link = folder.path().join("gen-filter");
+    let dir = Dir::new();
+    let link = dir.join("gen-filter");
     std::os::unix::fs::symlink(cargo_bin("kyokumen"), &link).unwrap();
     for (program, name) in [(link, "gen-filter "), (cargo_bin("kyokumen"), "kyokumen ")] {
         let output = Command::new(program).arg("--version").output().unwrap();

@@ -2,52 +2,43 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::storage::checksum::Sha256Sum;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
+use crate::archive::archive;
+use crate::harness::{Dir, Ran};
 use crate::messages;
-
-fn run(program: &str, words: &[&str], folder: &Path) -> (Option<i32>, String) {
-    let output = Command::new(cargo_bin(program)).args(words).current_dir(folder).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(said).unwrap())
-}
 
 const SETTINGS: [&str; 7] =
     ["--nodes", "5", "--hash-mb", "1", "--unknown", "split", "--progress=none"];
 
 /// A folder with all three shards of a run.
-fn shards() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 303));
+fn shards() -> Dir {
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 303));
     for shard in ["1/3", "2/3", "3/3"] {
         let words = [&["a.hcp", "-o", "out", "--shard", shard], &SETTINGS[..]].concat();
-        let (code, said) = run("gen-filter", &words, folder.path());
-        assert_eq!(code, Some(3), "{said}");
+        dir.program("gen-filter", &words).exits(&[3]);
     }
-    folder
+    dir
 }
 
 fn manifest(shard: u32) -> String {
     format!("out/a-{shard:05}-of-00003.manifest.json")
 }
 
-fn edit(folder: &Path, shard: u32, edit: impl FnOnce(&mut Value)) {
-    let path = folder.join(manifest(shard));
-    let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+fn edit(dir: &Dir, shard: u32, edit: impl FnOnce(&mut Value)) {
+    let path = dir.join(manifest(shard));
+    let mut value = dir.json(&path);
     edit(&mut value);
     fs::write(path, serde_json::to_vec(&value).unwrap()).unwrap();
 }
 
 /// What every command says that is told by the manifest of the second shard.
-fn told(folder: &Path) -> Vec<(&'static str, Option<i32>, String)> {
+fn told(dir: &Dir) -> Vec<(&'static str, Option<i32>, String)> {
     let manifests = [1, 2, 3].map(manifest);
     let verify = ["verify", "--manifest", &manifests[0], &manifests[1], &manifests[2]];
     let resume = ["a.hcp", "-o", "out", "--shard", "2/3", "--resume"];
@@ -62,11 +53,17 @@ fn told(folder: &Path) -> Vec<(&'static str, Option<i32>, String)> {
         ("retry", "gen-filter", &retry),
     ];
     let told = commands.map(|(name, program, words)| {
-        let (code, said) = run(program, words, folder);
+        let ran = dir.program(program, words).run();
+        let (code, said) = (ran.code, both(&ran));
         (name, code, said)
     });
-    assert!(!folder.join("joined.hcp").exists() && !folder.join("again/a.hcp").exists());
+    assert!(!dir.join("joined.hcp").exists() && !dir.join("again/a.hcp").exists());
     told.into()
+}
+
+/// Standard output and standard error.
+fn both(ran: &Ran) -> String {
+    format!("{}{}", ran.text(), ran.stderr)
 }
 
 /// All of it, behind the names of the commands.
@@ -132,20 +129,19 @@ fn reason(said: &str) -> &str {
 
 #[test]
 fn what_cannot_be_is_refused_by_every_command() {
-    let folder = shards();
-    let folder = folder.path();
-    let original = fs::read(folder.join(manifest(2))).unwrap();
+    let dir = shards();
+    let original = dir.read(manifest(2));
     let mut reasons = String::new();
     for change in EDITS {
-        edit(folder, 2, change);
-        let told = told(folder);
+        edit(&dir, 2, change);
+        let told = told(&dir);
         let expected = reason(&told[0].2);
         for (name, code, said) in &told {
             assert_eq!((*code, reason(said)), (Some(1), expected), "{name}");
         }
         reasons += expected;
         reasons += "\n";
-        fs::write(folder.join(manifest(2)), &original).unwrap();
+        dir.write(manifest(2), &original);
     }
     assert_data_eq!(
         reasons,
@@ -181,28 +177,27 @@ the counts do not add up: records read = 0, but input = 101
 
 "#]]
     );
-    let healthy = told_by_healthy(folder);
+    let healthy = told_by_healthy(&dir);
     assert_eq!(healthy, [0, 0, 0]);
 }
 
-fn told_by_healthy(folder: &Path) -> [i32; 3] {
+fn told_by_healthy(dir: &Dir) -> [i32; 3] {
     let manifests = [1, 2, 3].map(manifest);
     let verify = ["verify", "--manifest", &manifests[0], &manifests[1], &manifests[2]];
     let merge = ["merge", "out", "-o", "joined.hcp"];
-    [&verify[..], &["status", "out"], &merge].map(|words| run("kyokumen", words, folder).0.unwrap())
+    [&verify[..], &["status", "out"], &merge].map(|words| dir.kyokumen(words).run().code.unwrap())
 }
 
 #[test]
 fn shards_that_do_not_belong_together_are_told() {
-    let folder = shards();
-    let folder = folder.path();
-    edit(folder, 2, |m| {
+    let dir = shards();
+    edit(&dir, 2, |m| {
         add(&mut m["inputs"][0]["from"], 60);
         add(&mut m["inputs"][0]["to"], 60);
     });
     // A new beginning would help the run that was to go on.
     assert_data_eq!(
-        lines_of(&told(folder)),
+        lines_of(&told(&dir)),
         str![[r#"
 merge: status 1
 error: the shards in out cannot be joined:
@@ -235,11 +230,10 @@ error: out/a-00002-of-00003.unknown.jsonl, line 1: record [..] of a.hcp is not a
 
 #[test]
 fn bytes_of_shards_follow_one_another() {
-    let folder = shards();
-    let folder = folder.path();
-    edit(folder, 2, |m| add(&mut m["inputs"][0]["offset"], -32));
+    let dir = shards();
+    edit(&dir, 2, |m| add(&mut m["inputs"][0]["offset"], -32));
     assert_data_eq!(
-        lines_of(&told(folder)[..3]),
+        lines_of(&told(&dir)[..3]),
         str![[r#"
 merge: status 1
 error: the shards in out cannot be joined:
@@ -266,14 +260,12 @@ error: the outputs are not as their manifests say, in 2 points
 
 #[test]
 fn shards_end_with_their_inputs() {
-    let folder = shards();
-    let folder = folder.path();
+    let dir = shards();
     for shard in 1..=3 {
-        edit(folder, shard, |m| add(&mut m["inputs"][0]["file_bytes"], 320));
+        edit(&dir, shard, |m| add(&mut m["inputs"][0]["file_bytes"], 320));
     }
-    let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder);
     assert_data_eq!(
-        messages::told(folder, code, &said),
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -286,24 +278,20 @@ error: the shards in out cannot be joined:
 /// Neither time nor memory for what is not there.
 #[test]
 fn billions_of_missing_shards_are_one_row() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &archive(Format::Hcp, 3));
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 3));
     let words = ["a.hcp", "-o", "out", "--shard", "7/4294967295"];
-    let (code, said) = run("gen-filter", &[&words, &SETTINGS[..]].concat(), folder);
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) = run("kyokumen", &["status", "out"], folder);
-    assert_eq!(code, Some(0), "{said}");
+    dir.program("gen-filter", [&words, &SETTINGS[..]].concat()).succeeds();
+    let ran = dir.kyokumen(["status", "out"]).succeeds();
+    let said = ran.text();
     assert!(said.starts_with("a: 1 done, 4294967294 missing; 0 of "), "{said}");
     assert!(said.contains("8-4294967295/4294967295  missing"), "{said}");
-    let (_, said) = run("kyokumen", &["status", "out", "--json"], folder);
-    let status: Value = serde_json::from_str(&said).unwrap();
+    let status = dir.kyokumen(["status", "out", "--json"]).run().json();
     let shards: Vec<_> = status["shards"].as_array().unwrap().iter().collect();
     assert_eq!((shards.len(), &shards[0]["shard"]), (3, &"1-6/4294967295".into()));
     assert_eq!((&shards[0]["shards"], &shards[1]["shards"]), (&6.into(), &1.into()));
-    let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder);
     assert_data_eq!(
-        messages::told(folder, code, &said),
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -316,9 +304,8 @@ error: the shards in out cannot be joined:
 
 #[test]
 fn lists_of_an_earlier_run_speak_of_its_records() {
-    let folder = shards();
-    let folder = folder.path();
-    let list = folder.join("out/a-00002-of-00003.unknown.jsonl");
+    let dir = shards();
+    let list = dir.join("out/a-00002-of-00003.unknown.jsonl");
     let text = fs::read_to_string(&list).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let without_last = lines[..lines.len() - 1].join("\n") + "\n";
@@ -333,15 +320,14 @@ fn lists_of_an_earlier_run_speak_of_its_records() {
         without_last + &"x".repeat(70_000) + "\n",
     ] {
         fs::write(&list, &text).unwrap();
-        edit(folder, 2, |m| {
+        edit(&dir, 2, |m| {
             let outputs = m["outputs"].as_array_mut().unwrap();
             let list = outputs.iter_mut().find(|out| out["stream"] == "unknown_lines").unwrap();
             list["bytes"] = text.len().into();
             list["sha256"] = Sha256Sum::of(text.as_bytes()).to_string().into();
         });
         let words = ["--retry-unknown", &manifest(2), "-o", "again", "--nodes", "9"];
-        let (code, said) = run("gen-filter", &words, folder);
-        told += &messages::told(folder, code, &said);
+        told += &dir.program("gen-filter", &words).run().told;
     }
     assert_data_eq!(
         told,
@@ -360,14 +346,12 @@ error: out/a-00002-of-00003.unknown.jsonl, line [..]: it has more than 65536 byt
 /// The accounts of commands that do not search are looked at, too.
 #[test]
 fn accounts_of_other_commands_must_add_up() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &archive(Format::Hcp, 30));
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 30));
     let words = ["split", "a.hcp", "-o", "out", "--parts", "2", "--on-error", "skip"];
-    let (code, said) = run("kyokumen", &words, folder);
-    assert!(matches!(code, Some(0 | 3)), "{said}");
-    let path = folder.join("out/a.manifest.json");
-    let original: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    dir.kyokumen(words).exits(&[0, 3]);
+    let path = dir.join("out/a.manifest.json");
+    let original = dir.json(&path);
     let edits: &[Edit] = &[
         |m| m["outputs"][0]["file"] = "../a.hcp".into(),
         |m| m["outputs"][1] = m["outputs"][0].clone(),
@@ -382,8 +366,8 @@ fn accounts_of_other_commands_must_add_up() {
         change(&mut edited);
         fs::write(&path, serde_json::to_vec(&edited).unwrap()).unwrap();
         let words = ["verify", "--manifest", "out/a.manifest.json"];
-        let (code, said) = run("kyokumen", &words, folder);
-        told += &messages::told(folder, code, &said);
+        let ran = dir.kyokumen(words).run();
+        told += &messages::told(dir.path(), ran.code, &both(&ran));
     }
     assert_data_eq!(
         told,
@@ -434,11 +418,10 @@ fn into_games(manifest: &mut Value, endings: &Value) {
 
 #[test]
 fn games_and_records_are_not_joined() {
-    let folder = shards();
-    edit(folder.path(), 2, |manifest| into_games(manifest, &json!({})));
-    let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder.path());
+    let dir = shards();
+    edit(&dir, 2, |manifest| into_games(manifest, &json!({})));
     assert_data_eq!(
-        messages::told(folder.path(), code, &said),
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -446,18 +429,18 @@ error: the shards in out cannot be joined:
 
 "#]]
     );
-    assert!(!folder.path().join("joined.hcp").exists());
+    assert!(!dir.join("joined.hcp").exists());
 }
 
 #[test]
 fn any_number_of_endings_is_added_up() {
-    let folder = shards();
+    let dir = shards();
     let endings = (0..70_000).map(|number| (number.to_string(), json!(1_u64 << 48)));
     let endings = Value::Object(endings.collect());
-    edit(folder.path(), 2, |manifest| into_games(manifest, &endings));
-    let (code, said) = run("kyokumen", &["status", "out"], folder.path());
+    edit(&dir, 2, |manifest| into_games(manifest, &endings));
+    let ran = dir.kyokumen(["status", "out"]).run();
     assert_data_eq!(
-        messages::told(folder.path(), code, &said),
+        messages::told(dir.path(), ran.code, &both(&ran)),
         str![[r#"
 status 1
 a: 2 done, 1 damaged; 202 of about 303 records

@@ -3,31 +3,23 @@
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
 use std::fs::File;
-use std::process::{Command, Output};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::packed::Family;
 use kyokumen::format::{Format, HandOrder, reference};
 use kyokumen::shogi::{Setup, sfen};
 use kyokumen::storage::checksum::hex;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
 
-use crate::archive::{archive, write};
-use crate::messages::told_by;
+use crate::archive::archive;
+use crate::harness::{Dir, Ran};
 
-fn inspect(name: &str, content: &[u8], options: &[&str]) -> Output {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), name, content);
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.current_dir(folder.path()).args(["inspect", name]).args(options).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+fn inspect(name: &str, content: &[u8], options: &[&str]) -> Ran {
+    let dir = Dir::new();
+    dir.write(name, content);
+    dir.kyokumen(["inspect", name]).args(options).run()
 }
 
 fn start_psv() -> Vec<u8> {
@@ -70,10 +62,10 @@ bytes     {START_PSV}0a008e0701000100
 ",
         sfen::START
     );
-    assert_eq!(text(&output.stdout), expected);
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(output.text(), expected);
+    assert_eq!((output.code, &*output.stderr), (Some(0), ""));
     let kanji = inspect("a.psv", &start_psv(), &["--kanji"]);
-    let kanji = text(&kanji.stdout);
+    let kanji = kanji.text();
     assert!(kanji.contains("|v香v桂v銀v金v玉v金v銀v桂v香|一\n"), "{kanji}");
 }
 
@@ -86,7 +78,7 @@ fn json_has_a_line_a_record() {
     let content = [&start_psv()[..], &illegal, &bad].concat();
     let output = inspect("a.psv", &content, &["--range", "1..", "--json"]);
     let lines: Vec<Value> =
-        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        output.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let expected = json!({
         "file": "a.psv", "index": 1, "offset": 40, "sfen": sfen::START, "move": "2f2e", "eval": 10,
         "ply": 1, "result": "black", "in_check": false,
@@ -96,10 +88,10 @@ fn json_has_a_line_a_record() {
     assert_eq!(lines[0], expected);
     assert_eq!((&lines[1]["index"], &lines[1]["offset"]), (&json!(2), &json!(80)));
     assert_eq!(lines[1]["error"], "byte 1: both kings stand on 1a");
-    assert_eq!((lines.len(), output.status.code()), (2, Some(3)));
+    assert_eq!((lines.len(), output.code), (2, Some(3)));
 
     let output = inspect("a.hcp", &bytes(START_HCP), &["--json", "--hex"]);
-    let line: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let line = output.json();
     assert_eq!(
         (&line["move"], &line["result"], &line["hex"]),
         (&Value::Null, &Value::Null, &json!(START_HCP))
@@ -112,7 +104,7 @@ fn a_record_of_a_game_is_shown_with_all_that_it_says() {
     let said = r#""move":"2g2f","eval":10,"ply":1,"result":"draw","ending":"move_limit","end_ply":320,"candidates":[{"move":"2g2f","visits":900},{"move":"7g7f","visits":20}],"for_training":false"#;
     let line = format!(r#"{{"sfen":"{}",{said}}}"#, sfen::START);
     let output = inspect("a.jsonl", line.as_bytes(), &["--json"]);
-    assert!(text(&output.stdout).contains(said), "{}", text(&output.stdout));
+    assert!(output.text().contains(said), "{}", output.text());
     let output = inspect("a.jsonl", line.as_bytes(), &[]);
     let shown = "\
 result    draw
@@ -122,7 +114,7 @@ visits    2g2f 900, 7g7f 20
 training  not to be trained on
 in check  no
 ";
-    assert!(text(&output.stdout).contains(shown), "{}", text(&output.stdout));
+    assert!(output.text().contains(shown), "{}", output.text());
 }
 
 #[test]
@@ -132,8 +124,8 @@ fn a_range_beyond_the_end_is_a_usage_error() {
     for (name, content) in [("a.psv", &content), ("a.psv.zst", &packed)] {
         for range in ["3", "0..4", "4..", "2..9"] {
             let output = inspect(name, content, &["--range", range, "--json"]);
-            let message = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{name} {range}");
+            let message = &output.stderr;
+            assert_eq!(output.code, Some(2), "{name} {range}");
             assert!(
                 message.contains(&format!("{name} has 3 records, numbered from 0")),
                 "{message}"
@@ -142,32 +134,32 @@ fn a_range_beyond_the_end_is_a_usage_error() {
         }
         for (range, lines) in [("..", 3), ("1..", 2), ("2", 1), ("..2", 2), ("3..", 0)] {
             let output = inspect(name, content, &["--range", range, "--json"]);
-            assert_eq!(output.status.code(), Some(0), "{name} {range}");
-            assert_eq!(text(&output.stdout).lines().count(), lines, "{name} {range}");
+            assert_eq!(output.code, Some(0), "{name} {range}");
+            assert_eq!(output.text().lines().count(), lines, "{name} {range}");
         }
     }
     assert_eq!(inspect("a.psv", b"", &[]).stdout, b"a.psv: psv, 0 records\n");
-    assert_eq!(inspect("a.psv", b"", &["--range", "0..1"]).status.code(), Some(2));
-    assert_eq!(inspect("a.psv", &content, &["--range", "2..1"]).status.code(), Some(2));
-    assert_eq!(inspect("a.bin", &[7; 1000], &[]).status.code(), Some(2));
+    assert_eq!(inspect("a.psv", b"", &["--range", "0..1"]).code, Some(2));
+    assert_eq!(inspect("a.psv", &content, &["--range", "2..1"]).code, Some(2));
+    assert_eq!(inspect("a.bin", &[7; 1000], &[]).code, Some(2));
 }
 
 #[test]
 fn a_long_stream_is_not_read_to_its_end_for_the_first_record() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &bytes(START_HCP).repeat(5000));
+    let dir = Dir::new();
+    let input = dir.write("a.hcp", bytes(START_HCP).repeat(5000));
     let inspect = |range: &str| {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(["inspect", "-", "--from", "hcp", "--range", range]);
-        command.stdin(File::open(&input).unwrap()).output().unwrap()
+        let mut command = dir.kyokumen(["inspect", "-", "--from", "hcp", "--range", range]);
+        command.0.stdin(File::open(&input).unwrap());
+        command.run()
     };
-    let shown = text(&inspect("0").stdout);
+    let shown = inspect("0").text();
     assert!(shown.starts_with("-: hcp, more than 4096 records\n"), "{shown}");
-    let shown = text(&inspect("4999").stdout);
+    let shown = inspect("4999").text();
     assert!(shown.contains("record 4999, at byte 159968\n"), "{shown}");
     let beyond = inspect("4999..5001");
     assert_data_eq!(
-        told_by(folder.path(), &beyond),
+        beyond.told,
         str![[r#"
 status 2
 error: - has 5000 records, numbered from 0: 4999..5001 goes beyond that
@@ -192,7 +184,7 @@ fn the_writer_is_known_by_the_order_of_the_pieces_in_hand() {
         ([&canonical, &gold_last], "mixed (2 records tell)"),
         ([&start, &start], "not told by any record"),
     ] {
-        let shown = text(&inspect("a.hcp", &records.map(Vec::as_slice).concat(), &[]).stdout);
+        let shown = inspect("a.hcp", &records.map(Vec::as_slice).concat(), &[]).text();
         assert!(shown.contains(&format!("  hand order    {told}\n")), "{shown}");
     }
 }
@@ -203,7 +195,7 @@ fn the_sample_counts_what_is_unusual() {
     let bad = (0..500).filter(|i| i % 11 == 5).count();
     let padded =
         content.chunks(40).filter(|record| record[..2] != [0; 2] && record[39] != 0).count();
-    let shown = text(&inspect("a.psv", &content, &[]).stdout);
+    let shown = inspect("a.psv", &content, &[]).text();
     for line in [
         format!("  looked at     500 records, {bad} unreadable\n"),
         format!("  padding       not zero in {padded}\n"),
@@ -215,31 +207,16 @@ fn the_sample_counts_what_is_unusual() {
 
 #[test]
 fn a_sample_is_the_one_that_sample_takes() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let bytes = archive(Format::Psv, 9000);
-    write(folder.path(), "a.psv", &bytes);
-    write(folder.path(), "b.psv.zst", &zstd::encode_all(&*bytes, 1).unwrap());
-    let run = |words: &[&str]| {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.current_dir(folder.path()).args(words).output().unwrap()
-    };
-    let taken = run(&[
-        "sample",
-        "a.psv",
-        "-o",
-        "s.psv",
-        "--count",
-        "2",
-        "--seed",
-        "5",
-        "--on-error",
-        "skip",
-    ]);
-    let taken_bytes = std::fs::read(folder.path().join("s.psv")).unwrap();
+    let input = dir.write("a.psv", &bytes);
+    dir.write("b.psv.zst", zstd::encode_all(&*bytes, 1).unwrap());
+    let taken = dir.line("sample a.psv -o s.psv --count 2 --seed 5 --on-error skip").run();
+    let taken_bytes = dir.read("s.psv");
     // Two of so many are gone to, and 40 found on the way; a compressed file is read through.
     let shown = |name: &str, count: &str| {
-        let output = run(&["inspect", name, "--sample", count, "--seed", "5", "--json", "--hex"]);
-        let lines = text(&output.stdout);
+        let words = ["inspect", name, "--sample", count, "--seed", "5", "--json", "--hex"];
+        let lines = dir.kyokumen(words).run().text();
         let lines: Vec<Value> =
             lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         lines
@@ -249,23 +226,19 @@ fn a_sample_is_the_one_that_sample_takes() {
     };
     let two = shown("a.psv", "2");
     let hexes: Vec<Value> = taken_bytes.chunks(40).map(|record| json!(hex(record))).collect();
-    assert!(hexes.len() == 2, "{}", text(&taken.stderr));
+    assert!(hexes.len() == 2, "{}", taken.stderr);
     assert_eq!(two.iter().map(|(_, hex)| hex.clone()).collect::<Vec<_>>(), hexes);
     assert_eq!(shown("b.psv.zst", "2"), two);
     let many = shown("a.psv", "40");
     assert!(many.len() == 40 && many.is_sorted_by_key(|(index, _)| *index));
     assert!(two.iter().all(|one| many.contains(one)), "a larger sample holds the smaller one");
     assert_eq!(many, shown("b.psv.zst", "40"));
-    let output = run(&["inspect", "a.psv", "b.psv.zst"]);
-    let said = text(&output.stdout);
+    let said = dir.line("inspect a.psv b.psv.zst").run().text();
     assert_eq!(said.matches("record 0, at byte 0").count(), 2, "{said}");
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command
-        .args(["inspect", "-", "--from", "psv", "--sample", "3"])
-        .stdin(File::open(folder.path().join("a.psv")).unwrap());
-    let output = command.output().unwrap();
+    let mut command = dir.line("inspect - --from psv --sample 3");
+    command.0.stdin(File::open(input).unwrap());
     assert_data_eq!(
-        told_by(folder.path(), &output),
+        command.run().told,
         str![[r#"
 status 2
 error: - is read once, and a sample needs the number of its records first; write it to a file, or take --range

@@ -7,19 +7,17 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::jobs::checkpoint::Checkpoint;
 use kyokumen::jobs::record_totals::RecordProgress;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{encoded, records, write};
-use crate::messages::told_by;
+use crate::archive::{encoded, records};
+use crate::harness::{Dir, Ran, TestCommand};
 use crate::signals::{heeds_hangups, send};
 use kyokumen_testing::positions::Random;
 
@@ -30,7 +28,7 @@ fn kills() -> u64 {
 
 /// A run of a command in its folder.
 struct Job {
-    folder: TempDir,
+    dir: Dir,
     input: Option<PathBuf>,
     command: &'static str,
     words: &'static [&'static str],
@@ -41,16 +39,15 @@ struct Job {
 
 impl Job {
     fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
-        let folder = TempDir::new().unwrap();
-        let input = Some(write(folder.path(), name, bytes));
-        Self { folder, input, command: "filter", words, varied: &[&[]], started: Cell::new(0) }
+        let dir = Dir::new();
+        let input = Some(dir.write(name, bytes));
+        Self { dir, input, command: "filter", words, varied: &[&[]], started: Cell::new(0) }
     }
 
     #[cfg(feature = "network")]
     fn selfplay(words: &'static [&'static str]) -> Self {
-        let folder = TempDir::new().unwrap();
         let started = Cell::new(0);
-        Self { folder, input: None, command: "selfplay", words, varied: &[&[]], started }
+        Self { dir: Dir::new(), input: None, command: "selfplay", words, varied: &[&[]], started }
     }
 
     #[cfg(feature = "network")]
@@ -67,40 +64,37 @@ impl Job {
         Self { command: "dataset", ..self }
     }
 
-    fn command(&self, out: &Path, words: &[&str]) -> Command {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command
-            .arg(self.command)
-            .args(&self.input)
-            .arg("-o")
-            .arg(out)
-            .args(self.words)
-            .args(self.varied[self.started.get() % self.varied.len()])
-            .args(words);
+    fn command(&self, out: &Path, words: &[&str]) -> TestCommand {
+        let varied = self.varied[self.started.get() % self.varied.len()];
         self.started.set(self.started.get() + 1);
-        command.args(["--progress", "none", "--hash-mb", "1"]);
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
-        command
+        let command = self.dir.kyokumen([self.command]).args(&self.input);
+        let command = command.args([Path::new("-o"), out]).args(self.words).args(varied);
+        command.args(words).args(["--progress", "none", "--hash-mb", "1"])
+    }
+
+    fn spawn(&self, out: &Path, words: &[&str]) -> Child {
+        let mut command = self.command(out, words);
+        command.0.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     fn start(&self, out: &Path) -> Child {
-        self.command(out, &["--resume"]).spawn().unwrap()
+        self.spawn(out, &["--resume"])
     }
 
-    fn run(&self, out: &Path) -> Output {
-        self.command(out, &["--resume"]).output().unwrap()
+    fn run(&self, out: &Path) -> Ran {
+        self.command(out, &["--resume"]).run()
     }
 
     fn out(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.dir.join(name)
     }
 
     /// The files that an uninterrupted run makes, and how long that takes.
     fn whole(&self) -> (BTreeMap<String, Vec<u8>>, Duration) {
         let whole = self.out("whole");
         let started = std::time::Instant::now();
-        let output = self.run(&whole);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let ran = self.run(&whole);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         (contents(&whole), started.elapsed())
     }
 
@@ -109,8 +103,7 @@ impl Job {
     #[track_caller]
     fn replaces_a_run(&self, partial: &str) {
         let written = |out: &Path, words: &[&str]| {
-            let output = self.command(out, words).output().unwrap();
-            assert!(output.status.success(), "{}", message(&output));
+            self.command(out, words).succeeds();
             contents(out)
         };
         let (first, second) = (["--seed=1"], ["--seed=2"]);
@@ -124,14 +117,13 @@ impl Job {
             let manifest = fs::read(out.join("a.manifest.json")).unwrap();
             let every = ["--checkpoint-every", every];
             let force = [&second[..], &every, &["--force"]].concat();
-            let mut child = self.command(&out, &force).spawn().unwrap();
+            let mut child = self.spawn(&out, &force);
             while !out.join(partial).exists() && child.try_wait().unwrap().is_none() {
                 sleep(Duration::from_millis(1));
             }
             child.kill().unwrap();
             assert_eq!(child.wait().unwrap().code(), None, "it was done before it was killed");
-            let status = Command::new(cargo_bin("kyokumen")).arg("status").arg(&out).output();
-            let status = String::from_utf8(status.unwrap().stdout).unwrap();
+            let status = self.dir.kyokumen([Path::new("status"), &out]).run().text();
             assert!(status.starts_with("a: 1 interrupted"), "{status}");
             let resumed = written(&out, &[&second[..], &every, &["--resume"]].concat());
             assert!(resumed == whole, "{number}");
@@ -166,8 +158,8 @@ impl Job {
             (in_this_run, runs) = (0, runs + 1);
         }
         let out = self.out(&format!("out-{runs}"));
-        let output = self.run(&out);
-        assert!(output.status.success(), "{}", message(&output));
+        let ran = self.run(&out);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         check(&out, &whole);
         assert!(resumed > 0, "no process was killed behind its first checkpoint");
         eprintln!("{killed} processes killed, {resumed} of them behind a checkpoint, {runs} runs");
@@ -271,7 +263,7 @@ error: interrupted after N records; the same command with --resume goes on from 
 
 "#]]
         );
-        assert!(job.run(&out).status.success());
+        assert_eq!(job.run(&out).code, Some(0));
         check(&out, &whole);
     }
 }
@@ -285,16 +277,13 @@ fn a_full_disk_loses_nothing_that_was_written() {
     );
     let (whole, _) = job.whole();
     let out = job.out("out");
-    let mut shell = Command::new("sh");
     // Blocks of 512 bytes, in some shells of 1024: more than a checkpoint, less than the outputs.
-    shell.args(["-c", "ulimit -f 100; exec \"$@\"", "sh"]);
-    let command = job.command(&out, &["--resume"]);
-    let output = shell.arg(command.get_program()).args(command.get_args()).output().unwrap();
+    let ran = job.command(&out, &["--resume"]).in_shell("ulimit -f 100").run();
     assert_data_eq!(
-        told_by(&out, &output),
+        ran.told,
         str![[r#"
 status 1
-error: cannot write [FOLDER]/[..]: File too large (os error 27)
+error: cannot write [FOLDER]/out/[..]: File too large (os error 27)
 
 "#]]
     );
@@ -308,8 +297,8 @@ error: cannot write [FOLDER]/[..]: File too large (os error 27)
             .blocks
             > 0
     );
-    let output = job.run(&out);
-    assert!(output.status.success(), "{}", message(&output));
+    let ran = job.run(&out);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     check(&out, &whole);
 }
 

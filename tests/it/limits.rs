@@ -6,36 +6,24 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use flate2::write::GzEncoder;
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use crate::archive::{encoded, records};
+use crate::harness::{Dir, Ran};
 use crate::messages;
 
 /// Files of 8 KiB at most; the shell counts in blocks of 512 bytes, some shells in blocks of 1024.
-const SMALL_FILES: &str = "-f 16";
-
-/// Runs a program under a limit.
-fn run(limit: &str, program: &str, words: &[&str], folder: &TempDir) -> (Option<i32>, String) {
-    let program = cargo_bin(program);
-    let mut command = Command::new("sh");
-    let script = format!("ulimit {limit}; exec \"$@\"");
-    command.args(["-c", &script, "sh"]).arg(program).args(words);
-    let output = command.current_dir(folder).output().unwrap();
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
-}
+const SMALL_FILES: &str = "ulimit -f 16";
 
 #[test]
 fn nothing_is_half_written() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let bytes: Vec<u8> =
         records(4000, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
-    fs::write(folder.path().join("a.psv"), bytes).unwrap();
+    dir.write("a.psv", bytes);
     let filter = ["a.psv", "-o", ".", "--nodes", "10", "--hash-mb", "1", "--name", "out"];
     let generate = ["generate", "--count", "4000", "-o", "out.hcpe"];
     let mut told = String::new();
@@ -45,12 +33,11 @@ fn nothing_is_half_written() {
         ("kyokumen", &generate),
         ("gen-filter", &filter),
     ] {
-        let (code, message) = run(SMALL_FILES, program, words, &folder);
-        told += &messages::told(folder.path(), code, message.lines().last().unwrap_or_default());
+        let Ran { code, stderr: message, .. } =
+            dir.program(program, words).in_shell(SMALL_FILES).run();
+        told += &messages::told(dir.path(), code, message.lines().last().unwrap_or_default());
         told += "\n";
-        let left: Vec<_> =
-            fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name()).collect();
-        assert_eq!(left, ["a.psv"], "{words:?}");
+        assert_eq!(dir.names(""), ["a.psv"], "{words:?}");
     }
     assert_data_eq!(
         told,
@@ -72,23 +59,21 @@ error: cannot write ./out.psv: File too large (os error 27)
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_does_not_grow_with_the_input() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let records: Vec<u8> =
         records(1000, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
-    fs::write(folder.path().join("a.psv"), records.repeat(3000)).unwrap();
-    let (limit, mib) =
-        ("-d 102400", fs::metadata(folder.path().join("a.psv")).unwrap().len() >> 20);
+    dir.write("a.psv", records.repeat(3000));
+    let (limit, mib) = ("ulimit -d 102400", fs::metadata(dir.join("a.psv")).unwrap().len() >> 20);
     assert!(mib > 100, "{mib} MiB");
     for words in [
         ["convert", "a.psv", "-o", "b.hcp.zst", "--threads", "2"],
         ["convert", "b.hcp.zst", "-o", "c.hcp", "--threads", "2"],
     ] {
-        let (code, message) = run(limit, "kyokumen", &words, &folder);
-        assert_eq!(code, Some(0), "{words:?}: {message}");
+        dir.kyokumen(&words).in_shell(limit).succeeds();
     }
     // The limit is one: with less there is no room for the stack of a thread.
     let words = ["convert", "a.psv", "-o", "d.hcp"];
-    assert_ne!(run("-d 4096", "kyokumen", &words, &folder).0, Some(0));
+    assert_ne!(dir.kyokumen(&words).in_shell("ulimit -d 4096").run().code, Some(0));
 }
 
 /// What does not end is cut into pieces, of which few are in memory, and quarantined piece by piece.
@@ -96,9 +81,9 @@ fn memory_does_not_grow_with_the_input() {
 #[cfg(target_os = "linux")]
 fn what_does_not_end_takes_no_memory() {
     const BYTES: u64 = 200 << 20;
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let zeros = || io::repeat(0).take(BYTES);
-    let file = |name: &str| fs::File::create(folder.path().join(name)).unwrap();
+    let file = |name: &str| fs::File::create(dir.join(name)).unwrap();
     let mut gzip = GzEncoder::new(file("a.csa.gz"), flate2::Compression::fast());
     // No line of this ends a game.
     let line = b"+7776FU is no game, and neither is what follows\n";
@@ -115,7 +100,8 @@ fn what_does_not_end_takes_no_memory() {
             ["convert", name, "-o", &output, "--on-error", "quarantine", "--threads", "2"];
         let inspect = ["inspect", name, "--json"];
         for words in [&convert[..], &["stats", name, "--threads", "2"], &inspect] {
-            let (code, message) = run("-d 163840", "kyokumen", words, &folder);
+            let Ran { code, stderr: message, .. } =
+                dir.kyokumen(words).in_shell("ulimit -d 163840").run();
             let expected = match words[0] {
                 "inspect" => [Some(0), Some(3)],
                 // Nobody has asked for a quarantine.
@@ -124,13 +110,13 @@ fn what_does_not_end_takes_no_memory() {
             };
             assert!(expected.contains(&code), "{words:?}: {code:?} {message}");
         }
-        let quarantined = fs::metadata(folder.path().join("b.quarantine.bin")).unwrap().len();
+        let quarantined = fs::metadata(dir.join("b.quarantine.bin")).unwrap().len();
         assert!(quarantined > BYTES - (1 << 20), "{name}: {quarantined}");
         let reasons = if name == "a.jsonl" { "b.quarantine.reasons" } else { "b.quarantine.jsonl" };
-        let lines = fs::read(folder.path().join(reasons)).unwrap();
+        let lines = dir.read(reasons);
         assert!(lines.split(|&byte| byte == b'\n').all(|line| line.len() < 1000), "{name}");
         for side in ["b.quarantine.bin", reasons] {
-            fs::remove_file(folder.path().join(side)).unwrap();
+            fs::remove_file(dir.join(side)).unwrap();
         }
     }
 }
@@ -138,15 +124,14 @@ fn what_does_not_end_takes_no_memory() {
 /// A frame that is to be decompressed in more memory than `zstd -d` would take.
 #[test]
 fn giant_windows_are_refused() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
     encoder.window_log(30).unwrap();
     encoder.write_all(&[0; 64]).unwrap();
     encoder.flush().unwrap();
-    fs::write(folder.path().join("a.hcp.zst"), encoder.finish().unwrap()).unwrap();
-    let (code, message) = run("-d 102400", "kyokumen", &["verify", "a.hcp.zst"], &folder);
+    dir.write("a.hcp.zst", encoder.finish().unwrap());
     assert_data_eq!(
-        messages::told(folder.path(), code, &message),
+        dir.kyokumen(["verify", "a.hcp.zst"]).in_shell("ulimit -d 102400").run().told,
         str![[r#"
 status 1
 error: cannot read a.hcp.zst after byte 0 of the uncompressed data: a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`
@@ -159,11 +144,11 @@ error: cannot read a.hcp.zst after byte 0 of the uncompressed data: a zstd frame
 #[test]
 #[cfg(target_os = "linux")]
 fn a_table_without_memory_is_an_error_in_every_command() {
-    const SMALL_MEMORY: &str = "-v 2600000";
-    let folder = TempDir::new().unwrap();
+    const SMALL_MEMORY: &str = "ulimit -v 2600000";
+    let dir = Dir::new();
     let bytes: Vec<u8> =
         records(400, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
-    fs::write(folder.path().join("a.psv"), bytes).unwrap();
+    dir.write("a.psv", bytes);
     let commands: &[&[&str]] = &[
         &["filter", "a.psv", "-o", "out"],
         &["dataset", "a.psv", "-o", "out", "--to", "jsonl"],
@@ -175,7 +160,7 @@ fn a_table_without_memory_is_an_error_in_every_command() {
     ];
     for words in commands {
         let large = [words, &["--hash-mb", "1048576"][..]].concat();
-        let (code, message) = run(SMALL_MEMORY, "kyokumen", &large, &folder);
+        let Ran { code, stderr: message, .. } = dir.kyokumen(&large).in_shell(SMALL_MEMORY).run();
         let expected = "error: there is no memory for a table of 1048576 MiB; --hash-mb says how large it is, \
                         and each thread has one\n";
         assert_eq!((code, &*message), (Some(1), expected), "{words:?}");
@@ -184,7 +169,7 @@ fn a_table_without_memory_is_an_error_in_every_command() {
     for words in commands.iter().filter(|words| words[0] != "solve") {
         let threads = ["--hash-mb", "1000", "--threads", "4", "--progress", "none"];
         let many = [words, &threads[..]].concat();
-        let (code, message) = run(SMALL_MEMORY, "kyokumen", &many, &folder);
+        let Ran { code, stderr: message, .. } = dir.kyokumen(&many).in_shell(SMALL_MEMORY).run();
         let expected =
             "cannot begin to search: there is no memory for a table of 1000 MiB; --hash-mb says";
         assert!(code == Some(1) && message.contains(expected), "{words:?}: {code:?} {message}");

@@ -3,9 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::records::shard::Shard;
@@ -16,7 +14,7 @@ use tempfile::TempDir;
 use zeekstd::{EncodeOptions, FrameSizePolicy};
 
 use crate::archive::{encoded, records, write};
-use crate::messages::told_by;
+use crate::harness::Dir;
 
 const RECORDS: usize = 320;
 const SHARDS: u32 = 3;
@@ -231,22 +229,18 @@ fn index_of(path: &Path) -> Index {
     Index::build(&Input::named(path, format)).unwrap()
 }
 
-fn kyokumen(words: &[&str], folder: &Path) -> Output {
-    Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap()
-}
-
 /// A file of which the table leaves out most records.
-fn lying_file(folder: &Path) -> (PathBuf, Vec<u8>) {
+fn lying_file(dir: &Dir) -> (PathBuf, Vec<u8>) {
     let bytes = sequence(Format::Hcp);
     let mut lying = seekable(&bytes, 1024);
     change_size(&mut lying, 9, |size| size - 512);
-    (write(folder, "a.hcp.zst", &lying), bytes)
+    (dir.write("a.hcp.zst", &lying), bytes)
 }
 
 #[test]
 fn commands_read_all_of_a_file_whatever_its_table_says() {
-    let folder = TempDir::new().unwrap();
-    let (_, bytes) = lying_file(folder.path());
+    let dir = Dir::new();
+    let (_, bytes) = lying_file(&dir);
     let whole: Vec<&[u8]> = bytes.chunks(32).collect();
     for words in [
         &["convert", "a.hcp.zst", "-o", "out.hcp"][..],
@@ -256,12 +250,12 @@ fn commands_read_all_of_a_file_whatever_its_table_says() {
         &["sample", "a.hcp.zst", "-o", "out.hcp", "--count", "1000", "--seed", "1"],
         &["split", "a.hcp.zst", "--parts", "1", "-o", "."],
     ] {
-        let done = kyokumen(&[words, &["--progress", "none", "--force"]].concat(), folder.path());
-        let message = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{words:?}: {message}");
+        let done = dir.kyokumen([words, &["--progress", "none", "--force"]].concat()).run();
+        let message = done.stderr;
+        assert!(done.code == Some(0), "{words:?}: {message}");
         let told = "a.hcp.zst holds more records than the 304 that its table of frames";
         assert!(message.contains(told), "{words:?}: {message}");
-        let Ok(out) = fs::read(folder.path().join("out.hcp")) else { continue };
+        let Ok(out) = fs::read(dir.join("out.hcp")) else { continue };
         let mut found: Vec<&[u8]> = out.chunks(32).collect();
         let mut expected = whole.clone();
         found.sort_unstable();
@@ -270,17 +264,17 @@ fn commands_read_all_of_a_file_whatever_its_table_says() {
             expected.dedup();
         }
         assert!(found == expected, "{words:?}");
-        fs::remove_file(folder.path().join("out.hcp")).unwrap();
+        fs::remove_file(dir.join("out.hcp")).unwrap();
     }
 }
 
 #[test]
 fn a_table_that_lies_is_a_finding() {
-    let folder = TempDir::new().unwrap();
-    lying_file(folder.path());
-    let done = kyokumen(&["verify", "a.hcp.zst", "--json", "--progress", "none"], folder.path());
-    assert_eq!(done.status.code(), Some(3));
-    let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let dir = Dir::new();
+    lying_file(&dir);
+    let done = dir.kyokumen(["verify", "a.hcp.zst", "--json", "--progress", "none"]).run();
+    assert_eq!(done.code, Some(3));
+    let report = done.json();
     assert_eq!((&report["records"], &report["good"]), (&320.into(), &320.into()));
     assert_eq!(report["findings"][0]["name"], "wrong-table-of-frames");
     let example = &report["findings"][0]["examples"][0];
@@ -289,19 +283,19 @@ fn a_table_that_lies_is_a_finding() {
 
 #[test]
 fn a_shard_of_a_file_whose_table_lies_has_no_output() {
-    let folder = TempDir::new().unwrap();
-    lying_file(folder.path());
+    let dir = Dir::new();
+    lying_file(&dir);
     let words = ["filter", "a.hcp.zst", "-o", "out", "--nodes", "5", "--hash-mb", "1"];
-    let run = |shard| kyokumen(&[&words[..], &["--shard", shard]].concat(), folder.path());
-    assert_eq!(run("1/2").status.code(), Some(0));
+    let run = |shard| dir.kyokumen([&words[..], &["--shard", shard]].concat()).run();
+    assert_eq!(run("1/2").code, Some(0));
     let last = run("2/2");
     assert_data_eq!(
-        told_by(folder.path(), &last),
+        last.told,
         str![[r#"
 status 1
 error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than the table at the end of the file says; `kyokumen convert`, without shards, reads the file without the table and writes a right one
 
 "#]]
     );
-    assert!(!folder.path().join("out/a-00002-of-00002.hcp.zst").exists());
+    assert!(!dir.join("out/a-00002-of-00002.hcp.zst").exists());
 }

@@ -16,6 +16,7 @@ mod faults;
 mod file_names;
 mod filter;
 mod filter_command;
+mod harness;
 mod hostile_manifests;
 mod inspect;
 mod killed;

@@ -1,29 +1,24 @@
 //! Names of files with more in them than a name: what a terminal would obey, lines of their own, passwords.
 
-use std::path::Path;
-use std::process::{Command, Output};
-
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
+use crate::archive::archive;
+use crate::harness::{Dir, Ran};
 
-fn kyokumen(folder: &Path, words: &[&str]) -> Output {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.env("AWS_SECRET_ACCESS_KEY", "hidden+in+the+environment");
-    command.args(words).current_dir(folder).output().unwrap()
+fn kyokumen(dir: &Dir, words: &[&str]) -> Ran {
+    let mut command = dir.kyokumen(words);
+    command.0.env("AWS_SECRET_ACCESS_KEY", "hidden+in+the+environment");
+    command.run()
 }
 
 #[cfg(unix)]
 #[test]
 fn no_name_speaks_to_the_terminal() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let stem = "\u{1b}]0;title\u{7}a\rb\nforged: line";
     let (input, missing) = (&*format!("{stem}.psv"), &*format!("{stem}.hcp"));
-    write(folder, input, &archive(Format::Psv, 12));
-    std::fs::create_dir(folder.join("out")).unwrap();
+    dir.write(input, archive(Format::Psv, 12));
+    std::fs::create_dir(dir.join("out")).unwrap();
     let filter =
         ["filter", input, "-o", "out", "--nodes", "1", "--depth", "1", "--progress", "plain"];
     for words in [
@@ -51,23 +46,19 @@ fn no_name_speaks_to_the_terminal() {
         &["convert", input, "-o", "b.psv", "--memory", stem],
         &["filter", input, "-o", "b", "--config", stem],
     ] {
-        let output = kyokumen(folder, words);
-        for said in [output.stdout, output.stderr] {
-            let said = String::from_utf8(said).unwrap();
+        let output = kyokumen(&dir, words);
+        for said in [output.text(), output.stderr] {
             let is_raw = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
             assert!(!said.contains(is_raw), "{words:?}: {said:?}");
             assert!(!said.lines().any(|line| line.starts_with("forged")), "{words:?}: {said}");
         }
     }
-    let json = kyokumen(folder, &["verify", input, "--json"]).stdout;
-    let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
-    assert_eq!(report["file"], input);
+    assert_eq!(kyokumen(&dir, &["verify", input, "--json"]).json()["file"], input);
 }
 
 #[test]
 fn nothing_that_gives_access_is_shown() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     for url in [
         "s3://AKIAKEY:hidden@bucket/a.psv",
         "s3://AKIAKEY:hid/hidden@bucket/a.psv",
@@ -87,9 +78,9 @@ fn nothing_that_gives_access_is_shown() {
             &["dedup", "a.psv", "-o", "b.psv", "--memory", url],
             &["inspect", "a.psv", url],
         ] {
-            let output = kyokumen(folder, words);
-            assert_ne!(output.status.code(), Some(0), "{words:?}");
-            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            let output = kyokumen(&dir, words);
+            assert_ne!(output.code, Some(0), "{words:?}");
+            let said = output.text() + &output.stderr;
             assert!(!said.contains("hidden") && !said.contains("AKIAKEY"), "{words:?}: {said}");
         }
     }

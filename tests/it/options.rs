@@ -4,22 +4,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
 use clap::Arg;
 use kyokumen::cli::command_lines;
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen::START;
 use rayon::prelude::*;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
-use crate::messages::told_by;
+use crate::archive::archive;
+use crate::harness::Dir;
 
 const VALUES: [&str; 12] = [
     "ﬅ",
@@ -144,18 +141,12 @@ fn tries() -> Vec<Try> {
     tries
 }
 
-fn check(Try { program, command, words }: &Try, folder: &Path) {
+fn check(Try { program, command, words }: &Try, dir: &Dir) {
     let subcommand = command.split(' ').filter(|word| !word.is_empty() && word != program);
-    let said = fs::File::create(folder.join("said")).unwrap();
-    let mut child = Command::new(cargo_bin(program))
-        .args(subcommand)
-        .args(words)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(said)
-        .spawn()
-        .unwrap();
+    let said = fs::File::create(dir.join("said")).unwrap();
+    let mut run = dir.program(program, subcommand).args(words);
+    run.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+    let mut child = run.0.spawn().unwrap();
     let started = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -167,7 +158,7 @@ fn check(Try { program, command, words }: &Try, folder: &Path) {
         }
         thread::sleep(Duration::from_millis(1));
     };
-    let said = fs::read_to_string(folder.join("said")).unwrap();
+    let said = dir.text("said");
     let is_fault = said.contains("panicked") || said.contains("internal error");
     assert!(
         matches!(status.code(), Some(0..=3)) && !is_fault,
@@ -180,17 +171,17 @@ fn no_value_of_an_option_brings_a_command_down() {
     let tries = tries();
     assert!(tries.len() > 300, "{}", tries.len());
     tries.par_iter().for_each(|attempt| {
-        let folder = TempDir::new().unwrap();
-        write(folder.path(), "a.psv", &archive(Format::Psv, 4));
-        fs::create_dir(folder.path().join("runs")).unwrap();
-        check(attempt, folder.path());
+        let dir = Dir::new();
+        dir.write("a.psv", archive(Format::Psv, 4));
+        fs::create_dir(dir.join("runs")).unwrap();
+        check(attempt, &dir);
     });
 }
 
 /// What asked for more than there can be, and went about it.
 #[test]
 fn numbers_without_a_meaning_are_refused() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     for words in [
         "generate --count 3 -o a.psv --every 18446744073709551615",
         "generate --count 3 -o a.psv --max-moves 65536",
@@ -198,9 +189,7 @@ fn numbers_without_a_meaning_are_refused() {
         "shuffle a.psv -o b.psv --threads 4097",
         "shuffle a.psv -o b.psv --memory 1ﬅ",
     ] {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        let output = command.args(words.split(' ')).current_dir(folder.path()).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{words}: {output:?}");
+        dir.line(words).fails(2);
     }
 }
 
@@ -230,11 +219,11 @@ fn refused_values_are_answered_with_what_is_expected() {
 
 #[test]
 fn numbers_out_of_bounds_are_answered_with_the_bounds() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.psv", &archive(Format::Psv, 4));
-    fs::write(folder.path().join("deep.toml"), "depth = 4097\n").unwrap();
-    fs::write(folder.path().join("two.toml"), "nodes = [1, 2]\n").unwrap();
-    fs::write(folder.path().join("word.toml"), "nodes = \"many\"\n").unwrap();
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 4));
+    dir.write("deep.toml", "depth = 4097\n");
+    dir.write("two.toml", "nodes = [1, 2]\n");
+    dir.write("word.toml", "nodes = \"many\"\n");
     let mut told = String::new();
     for words in [
         "convert a.psv -o b.psv --every 0",
@@ -250,9 +239,7 @@ fn numbers_out_of_bounds_are_answered_with_the_bounds() {
         "filter a.psv -o b --config word.toml",
         "filter a.psv -o b --config nothing.toml",
     ] {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        let output = command.args(words.split(' ')).current_dir(folder.path()).output().unwrap();
-        let said = told_by(folder.path(), &output);
+        let said = dir.line(words).run().told;
         told += said.trim_end_matches("\nFor more information, try '--help'.\n").trim_end();
         told += "\n";
     }
@@ -290,11 +277,8 @@ error: cannot read nothing.toml: No such file or directory (os error 2); check t
 
 #[test]
 fn a_negative_number_is_a_wrong_value_of_its_option() {
-    let refusal = |words: &[&str]| {
-        let ran = Command::new(cargo_bin("kyokumen")).args(words).output().unwrap();
-        assert_eq!(ran.status.code(), Some(2), "{words:?}");
-        String::from_utf8(ran.stderr).unwrap().lines().next().unwrap().to_owned()
-    };
+    let dir = Dir::new();
+    let refusal = |words: &[&str]| dir.kyokumen(words).fails(2).lines().next().unwrap().to_owned();
     for option in ["every", "threads", "limit", "seed", "depth", "hash-mb", "min-ply"] {
         let said = refusal(&["filter", "a.hcp", "-o", "out", &format!("--{option}"), "-1"]);
         let start = format!("error: invalid value '-1' for '--{option} <");

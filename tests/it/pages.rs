@@ -2,23 +2,9 @@
 //!
 //! `tests/engines/pages.py` opens them in a browser.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use assert_cmd::cargo::cargo_bin;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::messages;
-
-fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    let Output { status, stdout, stderr } =
-        command.args(arguments).current_dir(folder).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
-}
+use crate::harness::Dir;
 
 fn count(page: &str, text: &str) -> usize {
     page.matches(text).count()
@@ -62,17 +48,17 @@ fn assert_sound(page: &str) {
 
 #[test]
 fn mates_can_be_played() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     // A mate, none, one of White's, and one that is over.
     let problems = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\t<script>alert(1)</script>\n\
                     lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n\
                     +L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1\n\
                     4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1\n";
     let name = if cfg!(windows) { "a & b.sfen" } else { "<script>alert(2) & 'b'.sfen" };
-    fs::write(folder.path().join(name), problems).unwrap();
+    dir.write(name, problems);
     let arguments = ["solve", name, "--shortest", "--to", "html", "--threads"];
-    let (code, page, said) = run(folder.path(), &[&arguments[..], &["1"]].concat());
-    assert_eq!(code, Some(0), "{said}");
+    let ran = dir.kyokumen([&arguments[..], &["1"]].concat()).succeeds();
+    let page = ran.text();
     assert_sound(&page);
     assert_eq!(count(&page, "class=\"card problem\""), 4);
     // Lines of 5 and 3 plies, with their beginnings, and two positions without one.
@@ -92,17 +78,16 @@ fn mates_can_be_played() {
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }
-    let (_, again, _) = run(folder.path(), &[&arguments[..], &["3"]].concat());
-    assert_eq!(page, again, "threads change nothing");
-    let (code, page, _) =
-        run(folder.path(), &["solve", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "--to", "html"]);
-    assert_eq!((code, count(&page, "<script")), (Some(0), 0), "nothing to be played");
-    assert_sound(&page);
+    let again = dir.kyokumen([&arguments[..], &["3"]].concat()).run();
+    assert_eq!(page, again.text(), "threads change nothing");
+    let ran = dir.kyokumen(["solve", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "--to", "html"]).succeeds();
+    assert_eq!(count(&ran.text(), "<script"), 0, "nothing to be played");
+    assert_sound(&ran.text());
 }
 
 #[test]
 fn records_are_boards_with_arrows() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let name = if cfg!(windows) { "a & b.sfen" } else { "<script>alert(2) & 'b'.sfen" };
     // A move, a promotion that mates, a drop, a move that nobody can play, and a line that is no position.
     let start = kyokumen::shogi::sfen::START;
@@ -110,14 +95,18 @@ fn records_are_boards_with_arrows() {
     let lines = format!(
         "{start}\t7g7f\t35\t1\tb\n{head}\tG*5b\t-29999\t77\tw\n{start}\t5i5a\t0\t1\td\n<script>alert(1)</script>\n"
     );
-    fs::write(folder.path().join(name), lines).unwrap();
+    dir.write(name, lines);
     let more = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 2\t3c3d\t-7\t2\tb\n";
-    fs::write(folder.path().join("more.sfen"), more).unwrap();
+    dir.write("more.sfen", more);
     let arguments =
         ["inspect", name, "more.sfen", "--html", "boards.html", "--solve", "--nodes", "1000"];
-    let (code, said, told) = run(folder.path(), &arguments);
-    assert_eq!((code, &*said, &*told), (Some(3), "", "  boards.html\n"), "one line is bad");
-    let page = fs::read_to_string(folder.path().join("boards.html")).unwrap();
+    let ran = dir.kyokumen(&arguments).run();
+    assert_eq!(
+        (ran.code, &*ran.text(), &*ran.stderr),
+        (Some(3), "", "  boards.html\n"),
+        "one line is bad"
+    );
+    let page = dir.text("boards.html");
     assert_sound(&page);
     assert_eq!(count(&page, "class=\"k-board\""), 4);
     assert_eq!(count(&page, "class=\"k-arrow\""), 4);
@@ -136,19 +125,14 @@ fn records_are_boards_with_arrows() {
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }
-    let (code, _, told) = run(folder.path(), &arguments);
-    let mut refused = messages::told(folder.path(), code, &told);
-    let (code, _, _) =
-        run(folder.path(), &[&arguments[..], &["--force", "--threads", "3"]].concat());
-    assert_eq!(code, Some(3));
-    assert_eq!(page, fs::read_to_string(folder.path().join("boards.html")).unwrap());
+    let mut refused = dir.kyokumen(&arguments).run().told;
+    dir.kyokumen([&arguments[..], &["--force", "--threads", "3"]].concat()).exits(&[3]);
+    assert_eq!(page, dir.text("boards.html"));
     // What stands behind a page that could not be finished is not a page.
-    let (code, _, told) =
-        run(folder.path(), &["inspect", "more.sfen", "--range", "5", "--html", "none.html"]);
-    refused += &messages::told(folder.path(), code, &told);
-    assert!(!folder.path().join("none.html").exists());
-    let (code, _, told) = run(folder.path(), &["inspect", "more.sfen", "--nodes", "5"]);
-    refused += &messages::told(folder.path(), code, &told);
+    refused +=
+        &dir.kyokumen(["inspect", "more.sfen", "--range", "5", "--html", "none.html"]).run().told;
+    assert!(!dir.join("none.html").exists());
+    refused += &dir.kyokumen(["inspect", "more.sfen", "--nodes", "5"]).run().told;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -165,18 +149,14 @@ error: limits of a search are for --solve, which searches the positions of a pag
 
 #[test]
 fn pages_that_nobody_looks_at_are_refused() {
-    let folder = TempDir::new().unwrap();
-    fs::write(
-        folder.path().join("a.hcp"),
-        crate::archive::archive(kyokumen::format::Format::Hcp, 6000),
-    )
-    .unwrap();
+    let dir = Dir::new();
+    dir.write("a.hcp", crate::archive::archive(kyokumen::format::Format::Hcp, 6000));
     let inspect = ["inspect", "a.hcp", "--range", "..", "--html", "a.html"];
     let solve = ["solve", "a.hcp", "--to", "html", "--nodes", "1", "--depth", "1"];
     let told = [&inspect[..], &solve].map(|words| {
-        let (code, page, told) = run(folder.path(), words);
-        assert_eq!(page, "");
-        messages::told(folder.path(), code, &told)
+        let ran = dir.kyokumen(words).run();
+        assert_eq!(ran.text(), "");
+        ran.told
     });
     assert_data_eq!(
         told.concat(),
@@ -191,5 +171,5 @@ error: a page holds up to 5000 positions: --limit takes the first
 
 "#]]
     );
-    assert!(!folder.path().join("a.html").exists());
+    assert!(!dir.join("a.html").exists());
 }

@@ -2,33 +2,24 @@
 //!
 //! Without the feature `parquet` such files are refused.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use assert_cmd::cargo::cargo_bin;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_PSV, bytes};
 
-use crate::archive::write;
-use crate::messages::told_by;
+use crate::harness::{Dir, Ran};
 
-fn convert(folder: &Path, from: &str, to: &str, options: &[&str]) -> Output {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.current_dir(folder).args(["convert", "--progress", "none", from, "-o", to]);
-    command.args(options).output().unwrap()
+fn convert(dir: &Dir, from: &str, to: &str, options: &[&str]) -> Ran {
+    dir.kyokumen(["convert", "--progress", "none", from, "-o", to]).args(options).run()
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_it_names_the_feature() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.psv", &bytes(&format!("{START_PSV}0a008e0701000100")));
-    write(folder.path(), "a.parquet", b"");
+    let dir = Dir::new();
+    dir.write("a.psv", bytes(&format!("{START_PSV}0a008e0701000100")));
+    dir.write("a.parquet", b"");
     let told = [("a.psv", "b.parquet"), ("a.parquet", "b.psv")]
-        .map(|(from, to)| told_by(folder.path(), &convert(folder.path(), from, to, &[])));
+        .map(|(from, to)| convert(&dir, from, to, &[]).told);
     assert_data_eq!(
         told.concat(),
         str![[r#"
@@ -39,7 +30,7 @@ error: this program was built without Parquet; `cargo install --path . --feature
 
 "#]]
     );
-    assert!(!fs::exists(folder.path().join("b.parquet")).unwrap());
+    assert!(!dir.join("b.parquet").exists());
 }
 
 #[cfg(feature = "parquet")]
@@ -48,10 +39,6 @@ mod built_in {
     use kyokumen::ops::generate::{GenerateSettings, Generator};
 
     use super::*;
-
-    fn stderr(ran: &Output) -> &str {
-        std::str::from_utf8(&ran.stderr).unwrap()
-    }
 
     /// Games enough for two row groups.
     const RECIPE: GenerateSettings =
@@ -71,71 +58,69 @@ mod built_in {
 
     #[test]
     fn columns_hold_what_lines_hold_whatever_the_threads() {
-        let folder = TempDir::new().unwrap();
+        let dir = Dir::new();
         let lines = generated(Format::Jsonl, RECIPE);
-        write(folder.path(), "a.jsonl", &lines);
-        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        dir.write("a.jsonl", &lines);
+        let read = |name: &str| dir.read(name);
         for threads in ["1", "2"] {
             let name = format!("{threads}.parquet");
-            let ran = convert(folder.path(), "a.jsonl", &name, &["--threads", threads]);
-            assert!(ran.status.success(), "{}", stderr(&ran));
+            let ran = convert(&dir, "a.jsonl", &name, &["--threads", threads]);
+            assert!(ran.code == Some(0), "{}", ran.stderr);
         }
         assert!(read("1.parquet") == read("2.parquet"));
         assert!(read("1.parquet").len() * 5 < lines.len());
-        convert(folder.path(), "1.parquet", "b.jsonl", &[]);
+        convert(&dir, "1.parquet", "b.jsonl", &[]);
         assert!(read("b.jsonl") == lines);
     }
 
     #[test]
     fn what_is_not_said_is_not_there() {
-        let folder = TempDir::new().unwrap();
+        let dir = Dir::new();
         let start = kyokumen::shogi::sfen::START;
         let lines = format!(
             "{{\"sfen\":\"{start}\"}}\n{{\"sfen\":\"{start}\",\"move\":\"none\",\"eval\":-32768,\"ply\":65535,\
              \"result\":\"draw\",\"ending\":\"time_up\",\"end_ply\":3,\"candidates\":[{{\"move\":\"2g2f\",\
              \"visits\":7}}]}}\n"
         );
-        write(folder.path(), "a.jsonl", lines.as_bytes());
-        convert(folder.path(), "a.jsonl", "a.parquet", &[]);
-        convert(folder.path(), "a.parquet", "b.jsonl", &[]);
-        assert_eq!(fs::read_to_string(folder.path().join("b.jsonl")).unwrap(), lines);
+        dir.write("a.jsonl", lines.as_bytes());
+        convert(&dir, "a.jsonl", "a.parquet", &[]);
+        convert(&dir, "a.parquet", "b.jsonl", &[]);
+        assert_eq!(dir.text("b.jsonl"), lines);
 
-        write(folder.path(), "empty.jsonl", b"");
-        convert(folder.path(), "empty.jsonl", "empty.parquet", &[]);
-        let ran = convert(folder.path(), "empty.parquet", "c.jsonl", &[]);
-        assert_eq!(ran.status.code(), Some(3), "nothing was read: {}", stderr(&ran));
-        assert_eq!(fs::read(folder.path().join("c.jsonl")).unwrap(), b"");
+        dir.write("empty.jsonl", b"");
+        convert(&dir, "empty.jsonl", "empty.parquet", &[]);
+        let ran = convert(&dir, "empty.parquet", "c.jsonl", &[]);
+        assert_eq!(ran.code, Some(3), "nothing was read: {}", ran.stderr);
+        assert_eq!(dir.read("c.jsonl"), b"");
     }
 
     #[test]
     fn damage_is_an_error() {
-        let folder = TempDir::new().unwrap();
+        let dir = Dir::new();
         let lines = generated(Format::Jsonl, GenerateSettings { count: 300, ..RECIPE });
-        write(folder.path(), "a.jsonl", &lines);
-        convert(folder.path(), "a.jsonl", "a.parquet", &[]);
-        let whole = fs::read(folder.path().join("a.parquet")).unwrap();
+        dir.write("a.jsonl", &lines);
+        convert(&dir, "a.jsonl", "a.parquet", &[]);
+        let whole = dir.read("a.parquet");
         for i in 0..60 {
             let at = i * whole.len() / 60;
             let mut damaged = whole.clone();
             damaged[at] ^= 0x55;
             for bytes in [&whole[..at], &damaged] {
-                write(folder.path(), "b.parquet", bytes);
-                let ran = convert(folder.path(), "b.parquet", "b.psv", &["--force"]);
+                dir.write("b.parquet", bytes);
+                let ran = convert(&dir, "b.parquet", "b.psv", &["--force"]);
                 // Not every byte is under a checksum; but nothing ends in a panic.
-                assert!(matches!(ran.status.code(), Some(0..=2)), "{at}: {}", stderr(&ran));
-                assert!(!stderr(&ran).contains("panicked"), "{at}: {}", stderr(&ran));
+                assert!(matches!(ran.code, Some(0..=2)), "{at}: {}", ran.stderr);
+                assert!(!ran.stderr.contains("panicked"), "{at}: {}", ran.stderr);
             }
         }
     }
 
     #[test]
     fn other_formats_and_standard_input_are_refused() {
-        let folder = TempDir::new().unwrap();
-        write(folder.path(), "a.psv", &bytes(&format!("{START_PSV}0a008e0701000100")));
+        let dir = Dir::new();
+        dir.write("a.psv", bytes(&format!("{START_PSV}0a008e0701000100")));
         let told = [("a.psv", "b.parquet", ["--to", "psv"]), ("-", "b.psv", ["--from", "parquet"])]
-            .map(|(from, to, options)| {
-                told_by(folder.path(), &convert(folder.path(), from, to, &options))
-            });
+            .map(|(from, to, options)| convert(&dir, from, to, &options).told);
         assert_data_eq!(
             told.concat(),
             str![[r#"

@@ -15,36 +15,28 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use crate::archive::{encoded, records};
+use crate::harness::{Dir, Ran, TestCommand};
 use crate::messages::told;
 
 /// A folder in which programs run.
-struct Bench(TempDir);
-
-/// What became of a run.
-struct Ran {
-    code: Option<i32>,
-    stdout: Vec<u8>,
-    stderr: String,
-}
+struct Bench(Dir);
 
 impl Bench {
     /// With ten records in `a.hcp`.
     fn new() -> Self {
-        let bench = Self(TempDir::new().unwrap());
-        bench.write("a.hcp", &good(10));
-        bench
+        let dir = Dir::new();
+        dir.write("a.hcp", good(10));
+        Self(dir)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.join(name)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) {
@@ -54,7 +46,7 @@ impl Bench {
     }
 
     fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+        self.0.read(name)
     }
 
     fn link(&self, target: impl AsRef<Path>, name: &str) {
@@ -68,26 +60,22 @@ impl Bench {
     }
 
     /// A program with words, in which the filter does not search long.
-    fn command(&self, line: &str) -> Command {
-        let mut words = line.split(' ');
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        let name = words.next().unwrap();
-        command.arg(name).args(words).current_dir(self.0.path()).stdin(Stdio::null());
-        if matches!(name, "filter" | "dataset") {
-            command.args(["--progress", "none", "--nodes", "50", "--hash-mb", "1"]);
+    fn command(&self, line: &str) -> TestCommand {
+        let mut command = self.0.line(line);
+        command.0.stdin(Stdio::null());
+        if line.starts_with("filter ") || line.starts_with("dataset ") {
+            command = command.args(["--progress", "none", "--nodes", "50", "--hash-mb", "1"]);
         }
         command
     }
 
     fn run(&self, line: &str) -> Ran {
-        ran(&mut self.command(line))
+        self.command(line).run()
     }
 
     #[track_caller]
     fn succeeds(&self, line: &str) -> Ran {
-        let ran = self.run(line);
-        assert_eq!(ran.code, Some(0), "{line}: {}", ran.stderr);
-        ran
+        self.command(line).succeeds()
     }
 
     /// The status and the last line of what it says.
@@ -122,20 +110,20 @@ impl Bench {
 
     /// Runs it and looks that it ends with this status, says this, and changes nothing.
     #[track_caller]
-    fn is_refused(&self, command: &mut Command, code: i32, message: &str) {
+    fn is_refused(&self, command: TestCommand, code: i32, message: &str) {
         let before = self.content();
-        let ran = ran(command);
-        assert_eq!(ran.code, Some(code), "{command:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(message), "{command:?}: {}", ran.stderr);
+        let shown = format!("{:?}", command.0);
+        let said = command.fails(code);
+        assert!(said.contains(message), "{shown}: {said}");
         let after = self.content();
-        assert!(before == after, "{command:?}: {before:?} became {after:?}");
+        assert!(before == after, "{shown}: {before:?} became {after:?}");
     }
 }
 
-fn ran(command: &mut Command) -> Ran {
-    let output = command.output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+/// Runs a command whose standard output is a file.
+fn into_file(mut command: TestCommand, output: File) -> Ran {
+    command.0.stdout(output);
+    command.run()
 }
 
 fn good(count: usize) -> Vec<u8> {
@@ -149,19 +137,6 @@ fn make_node(path: &Path, kind: libc::mode_t, device: libc::dev_t) -> std::io::R
     // SAFETY: a plain system call; the text ends with a zero and lives until it returns.
     let made = unsafe { libc::mknod(path.as_ptr(), kind | 0o666, device) };
     if made == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-}
-
-/// Gives bytes to standard input through a pipe.
-fn piped(command: &mut Command, bytes: &[u8]) -> Ran {
-    use std::io::Write;
-    let (reader, mut writer) = std::io::pipe().unwrap();
-    let bytes = bytes.to_vec();
-    let thread = std::thread::spawn(move || writer.write_all(&bytes));
-    let ran = ran(command.stdin(reader));
-    // The command keeps an end of the pipe open, which must go before its writer can end.
-    command.stdin(Stdio::null());
-    drop(thread.join().unwrap());
-    ran
 }
 
 /// Writes to a pipe with a name as soon as somebody reads it, as much as is wanted: a command that has enough reads no

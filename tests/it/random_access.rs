@@ -1,10 +1,7 @@
 //! Archives whose records are asked for by their number, against a reading from the start.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use flate2::write::GzEncoder;
 use kyokumen::ErrorKind;
 use kyokumen::format::{Format, RecordRef};
@@ -13,6 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::archive::{encoded, records, write};
+use crate::harness::Dir;
 use kyokumen_testing::positions::Random;
 
 const RECORDS: usize = 1000;
@@ -114,24 +112,20 @@ fn a_file_that_ends_early_is_an_error() {
     assert!(matches!((error.kind(), error.byte()), (ErrorKind::Io, Some(20_000))), "{error}");
 }
 
-fn sample(folder: &Path, input: &str, output: &str, count: &str) -> Value {
+fn sample(dir: &Dir, input: &str, output: &str, count: &str) -> Value {
     let words = ["sample", input, "-o", output, "--count", count, "--seed", "4", "--threads", "2"];
-    let output_of = Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output();
-    let status = output_of.unwrap().status;
-    assert!(status.success(), "{words:?}");
-    let manifest = fs::read(folder.join(format!("{output}.manifest.json"))).unwrap();
-    serde_json::from_slice(&manifest).unwrap()
+    dir.kyokumen(words).succeeds();
+    dir.json(format!("{output}.manifest.json"))
 }
 
 /// A table that says less of a frame than it holds would move all records behind it: of a compressed file everything is
 /// read, whatever its table says.
 #[test]
 fn a_sample_believes_no_table() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     // Hardly compressible: large enough for one record to be worth going to.
     let bytes = made(Format::Psv).concat().repeat(40);
-    write(folder, "a.psv", &bytes);
+    dir.write("a.psv", &bytes);
     let mut seekable = Vec::new();
     let options = zeekstd::EncodeOptions::new()
         .frame_size_policy(zeekstd::FrameSizePolicy::Uncompressed(7000));
@@ -145,28 +139,27 @@ fn a_sample_believes_no_table() {
     assert_eq!(seekable[table + 4..table + 8], 7000_u32.to_le_bytes());
     // A record less.
     seekable[table + 4] -= 40;
-    write(folder, "b.psv.zst", &seekable);
-    let plain = sample(folder, "a.psv", "plain.psv", "1");
-    let lying = sample(folder, "b.psv.zst", "lying.psv.zst", "1");
+    dir.write("b.psv.zst", &seekable);
+    let plain = sample(&dir, "a.psv", "plain.psv", "1");
+    let lying = sample(&dir, "b.psv.zst", "lying.psv.zst", "1");
     assert_eq!(plain["counts"], lying["counts"]);
-    let written = zstd::decode_all(&*fs::read(folder.join("lying.psv.zst")).unwrap()).unwrap();
-    assert!(fs::read(folder.join("plain.psv")).unwrap() == written);
+    let written = zstd::decode_all(&*dir.read("lying.psv.zst")).unwrap();
+    assert!(dir.read("plain.psv") == written);
 }
 
 /// Few of many records are taken without reading the others: the same ones as by reading everything, which is
 /// what happens to a file that has to be read from its start.
 #[test]
 fn a_sample_is_the_same_whether_all_is_read_or_not() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = made(Format::Psv).concat().repeat(40);
-    write(folder, "a.psv", &bytes);
+    dir.write("a.psv", &bytes);
     let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, &bytes).unwrap();
-    write(folder, "a.psv.gz", &gzip.finish().unwrap());
+    dir.write("a.psv.gz", gzip.finish().unwrap());
     for count in ["0", "1", "9"] {
-        let few = sample(folder, "a.psv", &format!("few{count}.psv"), count);
-        let all = sample(folder, "a.psv.gz", &format!("all{count}.psv"), count);
+        let few = sample(&dir, "a.psv", &format!("few{count}.psv"), count);
+        let all = sample(&dir, "a.psv.gz", &format!("all{count}.psv"), count);
         assert_eq!(few["counts"], all["counts"]);
         assert_eq!(few["outputs"][0]["sha256"], all["outputs"][0]["sha256"]);
         assert_eq!(few["counts"]["written"].to_string(), count);
@@ -174,5 +167,5 @@ fn a_sample_is_the_same_whether_all_is_read_or_not() {
         assert!(few["inputs"][0]["sha256"].is_null() && all["inputs"][0]["sha256"].is_string());
     }
     // Where many are wanted everything is read, and there is a checksum.
-    assert!(sample(folder, "a.psv", "many.psv", "100")["inputs"][0]["sha256"].is_string());
+    assert!(sample(&dir, "a.psv", "many.psv", "100")["inputs"][0]["sha256"].is_string());
 }

@@ -12,37 +12,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
 
-use assert_cmd::cargo::cargo_bin;
+use kyokumen::Error;
+use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Format, units};
-use serde_json::Value;
+use kyokumen::ops::rearrange::{
+    OperationManifest, RearrangePlan, RearrangeRequest, Until, interleave,
+};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, encoded, records, write};
-use crate::messages::told;
+use crate::archive::{archive, encoded, records};
+use crate::harness::Dir;
 #[cfg(unix)]
 use crate::signals::send;
 
-/// Runs the program in a folder: its exit status and what it says.
-fn run(folder: &Path, words: &[&str]) -> (i32, String) {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    let output = command.args(words).current_dir(folder).output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
-}
-
 #[track_caller]
-fn succeeds(folder: &Path, words: &[&str]) -> String {
-    let (status, message) = run(folder, words);
-    assert_eq!(status, 0, "{words:?}: {message}");
-    message
-}
-
-#[track_caller]
-fn is_refused(folder: &Path, words: &[&str], why: &str) {
-    let (status, message) = run(folder, words);
-    assert_eq!(status, 2, "{words:?}: {message}");
+fn is_refused(dir: &Dir, words: &[&str], why: &str) {
+    let message = dir.kyokumen(words).fails(2);
     assert!(message.contains(why), "{message}");
 }
 
@@ -50,17 +38,14 @@ fn good(format: Format, count: usize) -> Vec<u8> {
     records(count, 42).iter().flat_map(|record| encoded(format, record)).collect()
 }
 
-fn file(folder: &Path, name: &str) -> Vec<u8> {
-    let bytes = fs::read(folder.join(name)).unwrap();
+/// The content of a file, decompressed.
+fn file(dir: &Dir, name: &str) -> Vec<u8> {
+    let bytes = dir.read(name);
     if Path::new(name).extension().is_some_and(|extension| extension == "zst") {
         zstd::decode_all(&*bytes).unwrap()
     } else {
         bytes
     }
-}
-
-fn manifest(folder: &Path, name: &str) -> Value {
-    serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap()
 }
 
 /// The units of a file, header and separators left out, in their order.
@@ -80,16 +65,16 @@ fn sorted(mut units: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 const SHAPES: [&str; 6] = ["hcp", "psv", "sfen", "plain", "csa", "hcpe3"];
 
 /// A file of records or games of this format, made by the program from others.
-fn made(folder: &Path, extension: &str) -> String {
+fn made(dir: &Dir, extension: &str) -> String {
     let name = format!("a.{extension}");
     let format = Format::from_extension(extension).unwrap();
     if format.holds_games() {
         // The samples have few games.
         let sample =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(format!("sample.{extension}"));
-        write(folder, &name, &fs::read(sample).unwrap().repeat(3));
+        dir.write(&name, fs::read(sample).unwrap().repeat(3));
     } else {
-        write(folder, &name, &good(format, 1000));
+        dir.write(&name, good(format, 1000));
     }
     name
 }
@@ -97,22 +82,21 @@ fn made(folder: &Path, extension: &str) -> String {
 #[test]
 fn what_is_shuffled_is_all_there_in_another_order() {
     for extension in SHAPES {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
-        let input = made(folder, extension);
+        let dir = Dir::new();
+        let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let before = in_units(format, &file(folder, &input));
+        let before = in_units(format, &file(&dir, &input));
         assert!(before.len() >= 3, "{extension}: {}", before.len());
         let mut orders = BTreeSet::new();
         for seed in ["1", "2", "3", "4"] {
             let output = format!("{seed}.{extension}");
-            succeeds(folder, &["shuffle", &input, "-o", &output, "--seed", seed]);
-            let after = in_units(format, &file(folder, &output));
+            dir.kyokumen(["shuffle", &input, "-o", &output, "--seed", seed]).succeeds();
+            let after = in_units(format, &file(&dir, &output));
             assert_eq!(sorted(after.clone()), sorted(before.clone()), "{extension}");
             orders.insert(after);
         }
         assert!(orders.len() > 1, "{extension}");
-        let counts = &manifest(folder, &format!("1.{extension}.manifest.json"))["counts"];
+        let counts = &dir.json(format!("1.{extension}.manifest.json"))["counts"];
         assert_eq!(counts["written"], counts["input"]);
     }
 }
@@ -120,37 +104,41 @@ fn what_is_shuffled_is_all_there_in_another_order() {
 #[test]
 fn memory_and_threads_change_no_order() {
     for extension in SHAPES {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
-        let input = made(folder, extension);
+        let dir = Dir::new();
+        let input = made(&dir, extension);
         let output = format!("whole.{extension}");
-        succeeds(folder, &["shuffle", &input, "-o", &output, "--threads", "1"]);
-        let whole = file(folder, &output);
+        dir.kyokumen(["shuffle", &input, "-o", &output, "--threads", "1"]).succeeds();
+        let whole = file(&dir, &output);
         for (number, (memory, threads)) in
             [("1G", "4"), ("64K", "1"), ("10K", "2"), ("500", "3"), ("1", "2")].iter().enumerate()
         {
             let output = format!("{number}.{extension}.zst");
             let words = ["shuffle", &input, "-o", &output, "--memory", memory, "--threads"];
-            succeeds(folder, &[&words[..], &[threads, "--tmp-dir", "."]].concat());
-            assert!(file(folder, &output) == whole, "{extension} {memory} {threads}");
+            dir.kyokumen([&words[..], &[threads, "--tmp-dir", "."]].concat()).succeeds();
+            assert!(file(&dir, &output) == whole, "{extension} {memory} {threads}");
         }
     }
 }
 
-/// The six orders of three records.
-#[test]
-fn shuffles_are_fair() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &good(Format::Hcp, 3));
+/// The outputs of an operation in process for 200 seeds, and how often each occurs.
+fn outcomes(
+    dir: &Dir,
+    inputs: &[&str],
+    operation: impl Fn(&RearrangePlan, u64) -> Result<OperationManifest, Error>,
+) -> BTreeMap<Vec<u8>, u32> {
     let mut counts = BTreeMap::new();
-    for seed in 0..180 {
-        let seed = seed.to_string();
-        succeeds(folder, &["shuffle", "a.hcp", "-o", "b.hcp", "--seed", &seed, "--force"]);
-        *counts.entry(file(folder, "b.hcp")).or_insert(0_u32) += 1;
+    for seed in 0..200 {
+        let inputs = inputs.iter().map(|input| dir.join(input)).collect();
+        let output = dir.join("out.hcp");
+        let request =
+            RearrangeRequest { inputs, output, force: true, ..RearrangeRequest::default() };
+        operation(&RearrangePlan::new(request).unwrap(), seed).unwrap();
+        *counts.entry(file(dir, "out.hcp")).or_insert(0) += 1;
     }
-    assert!(is_even(&counts, 6), "{counts:?}");
+    counts
 }
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Whether so many outcomes are equally likely, by the chi-square test.
 fn is_even(counts: &BTreeMap<Vec<u8>, u32>, outcomes: usize) -> bool {
@@ -164,28 +152,25 @@ fn is_even(counts: &BTreeMap<Vec<u8>, u32>, outcomes: usize) -> bool {
 /// One bad record of eleven: 91 of 1000.
 #[test]
 fn bad_records_are_told_skipped_or_set_aside() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let mut bytes = archive(Format::Psv, 1000);
-    write(folder, "a.psv", &bytes);
-    let (status, message) = run(folder, &["dedup", "a.psv", "-o", "b.psv"]);
-    let mut stopped = told(folder, Some(status), &message);
-    assert!(!folder.join("b.psv").exists() && !folder.join("b.psv.partial").exists());
+    dir.write("a.psv", &bytes);
+    let mut stopped = dir.kyokumen(["dedup", "a.psv", "-o", "b.psv"]).run().told;
+    assert!(!dir.join("b.psv").exists() && !dir.join("b.psv.partial").exists());
     for policy in ["skip", "quarantine"] {
         let words = ["dedup", "a.psv", "-o", "b.psv", "--on-error", policy, "--force"];
-        let (status, message) = run(folder, &[&words[..], &["--memory", "3K"]].concat());
-        assert_eq!(status, 3, "{message}");
-        let counts = &manifest(folder, "b.psv.manifest.json")["counts"];
+        dir.kyokumen([&words[..], &["--memory", "3K"]].concat()).exits(&[3]);
+        let counts = &dir.json("b.psv.manifest.json")["counts"];
         assert_eq!(
             counts["bad"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>(),
             91
         );
-        assert_eq!(file(folder, "b.psv").len() as u64, 40 * counts["written"].as_u64().unwrap());
+        assert_eq!(file(&dir, "b.psv").len() as u64, 40 * counts["written"].as_u64().unwrap());
     }
-    assert_eq!(file(folder, "b.quarantine.bin").len(), 40 * 91);
+    assert_eq!(file(&dir, "b.quarantine.bin").len(), 40 * 91);
     // What is not read is not judged, but for its end.
     bytes.truncate(bytes.len() - 3);
-    write(folder, "c.psv", &bytes);
+    dir.write("c.psv", &bytes);
     for (number, command) in
         [&["shuffle"][..], &["sample", "--count", "999"], &["interleave", "a.psv"]]
             .iter()
@@ -193,11 +178,9 @@ fn bad_records_are_told_skipped_or_set_aside() {
     {
         let output = format!("d{number}.psv");
         let words = [*command, &["c.psv", "-o", &output]].concat();
-        let (status, message) = run(folder, &words);
-        stopped += &told(folder, Some(status), &message);
-        let (status, message) = run(folder, &[&words[..], &["--on-error", "quarantine"]].concat());
-        assert_eq!(status, 3, "{message}");
-        assert_eq!(file(folder, &format!("d{number}.quarantine.bin")), bytes[39960..]);
+        stopped += &dir.kyokumen(&words).run().told;
+        dir.kyokumen([&words[..], &["--on-error", "quarantine"]].concat()).exits(&[3]);
+        assert_eq!(file(&dir, &format!("d{number}.quarantine.bin")), bytes[39960..]);
     }
     assert_data_eq!(
         stopped,
@@ -218,15 +201,14 @@ error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 3
 #[test]
 fn parts_together_are_the_whole() {
     for extension in SHAPES {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
-        let input = made(folder, extension);
+        let dir = Dir::new();
+        let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let whole = in_units(format, &file(folder, &input));
+        let whole = in_units(format, &file(&dir, &input));
         for by in ["round-robin", "ranges"] {
-            succeeds(folder, &["split", &input, "-o", by, "--parts", "3", "--by", by]);
+            dir.kyokumen(["split", &input, "-o", by, "--parts", "3", "--by", by]).succeeds();
             let parts: Vec<_> = (1..=3)
-                .map(|part| file(&folder.join(by), &format!("a-{part:05}-of-00003.{extension}")))
+                .map(|part| file(&dir, &format!("{by}/a-{part:05}-of-00003.{extension}")))
                 .map(|bytes| in_units(format, &bytes))
                 .collect();
             let joined: Vec<_> = if by == "ranges" {
@@ -238,38 +220,35 @@ fn parts_together_are_the_whole() {
             assert!(joined == whole, "{extension} {by}");
             assert!(parts.iter().all(|part| !part.is_empty()), "{extension} {by}");
             let check = format!("{by}/a.manifest.json");
-            succeeds(folder, &["verify", "--manifest", &check]);
+            dir.kyokumen(["verify", "--manifest", &check]).succeeds();
         }
     }
 }
 
 #[test]
 fn ranges_are_shards() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &good(Format::Hcp, 101));
-    succeeds(
-        folder,
-        &["split", "a.hcp", "-o", "b", "--parts", "4", "--by", "ranges", "--to", "hcp.zst"],
-    );
+    let dir = Dir::new();
+    dir.write("a.hcp", good(Format::Hcp, 101));
+    dir.kyokumen([
+        "split", "a.hcp", "-o", "b", "--parts", "4", "--by", "ranges", "--to", "hcp.zst",
+    ])
+    .succeeds();
     let sizes = [25, 25, 25, 26];
     for (part, size) in (1..=4).zip(sizes) {
         let name = format!("a-{part:05}-of-00004.hcp.zst");
-        let records = file(&folder.join("b"), &name).len() / 32;
-        let mut filter = Command::new(cargo_bin("gen-filter"));
-        filter.args(["a.hcp", "-o", "c", "--nodes", "1", "--hash-mb", "1", "--mated", "relabel"]);
-        filter.args(["--shard", &format!("{part}/4")]).current_dir(folder);
-        assert!(filter.output().unwrap().status.success());
-        let shard = file(&folder.join("c"), &format!("a-{part:05}-of-00004.hcp"));
-        assert!(shard == file(&folder.join("b"), &name), "{part}");
+        let records = file(&dir, &format!("b/{name}")).len() / 32;
+        let words = ["a.hcp", "-o", "c", "--nodes", "1", "--hash-mb", "1", "--mated", "relabel"];
+        let shard_of = format!("{part}/4");
+        dir.program("gen-filter", words).args(["--shard", &shard_of]).succeeds();
+        let shard = file(&dir, &format!("c/a-{part:05}-of-00004.hcp"));
+        assert!(shard == file(&dir, &format!("b/{name}")), "{part}");
         assert!(records.abs_diff(size) <= 1, "{part}: {records}");
     }
 }
 
 #[test]
 fn a_mixture_keeps_the_order_of_each() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = good(Format::Psv, 3000);
     // The padding says whose record it is, so that equal ones can be told apart.
     let mut inputs: Vec<Vec<u8>> = [0..40 * 1500, 40 * 1500..40 * 2500, 40 * 2500..40 * 3000]
@@ -277,7 +256,7 @@ fn a_mixture_keeps_the_order_of_each() {
         .into();
     for (number, input) in (0..).zip(&mut inputs) {
         input.chunks_mut(40).for_each(|record| record[39] = number);
-        write(folder, &format!("{number}.psv"), input);
+        dir.write(format!("{number}.psv"), input);
     }
     let parts = |mixture: &[u8]| -> Vec<Vec<u8>> {
         let of = |number: u8| mixture.chunks(40).filter(move |record| record[39] == number);
@@ -285,8 +264,8 @@ fn a_mixture_keeps_the_order_of_each() {
     };
     let mix = |words: &[&str]| {
         let inputs = ["interleave", "0.psv", "1.psv", "2.psv", "-o", "mix.psv", "--force"];
-        succeeds(folder, &[&inputs[..], words].concat());
-        file(folder, "mix.psv")
+        dir.kyokumen([&inputs[..], words].concat()).succeeds();
+        file(&dir, "mix.psv")
     };
     let even = mix(&[]);
     assert!(parts(&even) == inputs);
@@ -301,7 +280,7 @@ fn a_mixture_keeps_the_order_of_each() {
     assert!(share(&weighted[..40 * 1200], 1).abs_diff(600) < 80);
     let first = mix(&["--weights", "1,2,1", "--until", "first"]);
     assert!(weighted.starts_with(&first) && share(&first, 1) == 1000);
-    let account = manifest(folder, "mix.psv.manifest.json");
+    let account = dir.json("mix.psv.manifest.json");
     assert_eq!(account["counts"]["written"], first.len() / 40);
     assert_eq!(account["inputs"][0]["to"], share(&first, 0));
 }
@@ -309,28 +288,22 @@ fn a_mixture_keeps_the_order_of_each() {
 /// The six ways to mix two records with two others.
 #[test]
 fn mixtures_are_fair() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = good(Format::Hcp, 4);
-    write(folder, "a.hcp", &bytes[..64]);
-    write(folder, "b.hcp", &bytes[64..]);
-    let mut counts = BTreeMap::new();
-    for seed in 0..180 {
-        let seed = seed.to_string();
-        let words = ["interleave", "a.hcp", "b.hcp", "-o", "c.hcp", "--seed", &seed, "--force"];
-        succeeds(folder, &words);
-        *counts.entry(file(folder, "c.hcp")).or_insert(0_u32) += 1;
-    }
+    dir.write("a.hcp", &bytes[..64]);
+    dir.write("b.hcp", &bytes[64..]);
+    let counts = outcomes(&dir, &["a.hcp", "b.hcp"], |plan, seed| {
+        interleave(plan, None, Until::All, seed, &mut Progress::none(), &NEVER)
+    });
     assert!(is_even(&counts, 6), "{counts:?}");
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.psv", &good(Format::Psv, 10));
-    write(folder, "b.hcp", &good(Format::Hcp, 10));
-    let games = made(folder, "csa");
+    let dir = Dir::new();
+    dir.write("a.psv", good(Format::Psv, 10));
+    dir.write("b.hcp", good(Format::Hcp, 10));
+    let games = made(&dir, "csa");
     let mut refusals = String::new();
     for words in [
         &["shuffle", "a.psv", "b.hcp", "-o", "c.psv"][..],
@@ -357,8 +330,7 @@ fn what_cannot_be_is_refused() {
         &["interleave", "a.psv", "-o", "c.psv", "--weights", "0"],
         &["shuffle", "a.psv", "-o", "-", "--on-error", "quarantine"],
     ] {
-        let (status, message) = run(folder, words);
-        refusals += &told(folder, Some(status), &message);
+        refusals += &dir.kyokumen(words).run().told;
     }
     assert_data_eq!(
         refusals,
@@ -436,18 +408,17 @@ error: --on-error quarantine needs an output that is a file, and - is none
 
 "#]]
     );
-    assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
+    assert_eq!(dir.names("").len(), 3);
 }
 
 #[test]
 fn what_is_not_written_weighs_nothing_in_a_mixture() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let text = good(Format::Sfen, 100);
-    write(folder, "a.sfen", &[b"# remark\n".repeat(900), text.clone()].concat());
-    write(folder, "b.sfen", &text);
-    succeeds(folder, &["interleave", "a.sfen", "b.sfen", "-o", "c.sfen"]);
-    let lines = in_units(Format::Sfen, &file(folder, "c.sfen"));
+    dir.write("a.sfen", [b"# remark\n".repeat(900), text.clone()].concat());
+    dir.write("b.sfen", &text);
+    dir.kyokumen(["interleave", "a.sfen", "b.sfen", "-o", "c.sfen"]).succeeds();
+    let lines = in_units(Format::Sfen, &file(&dir, "c.sfen"));
     let (mut rest, mut first) = (in_units(Format::Sfen, &text).into_iter().peekable(), 0);
     // As one of two equal files, as far as the halves go: what does not come from one comes from the other.
     for line in &lines[..100] {
@@ -460,113 +431,105 @@ fn what_is_not_written_weighs_nothing_in_a_mixture() {
 #[test]
 #[cfg(unix)]
 fn pipes_and_redirections() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &good(Format::Hcp, 10));
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.args(["shuffle", "-", "--from", "hcp", "-o", "a.hcp", "--force"]).current_dir(folder);
-    let output = command.stdin(fs::File::open(folder.join("a.hcp")).unwrap()).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(file(folder, "a.hcp") == good(Format::Hcp, 10));
+    let dir = Dir::new();
+    dir.write("a.hcp", good(Format::Hcp, 10));
+    let words = ["shuffle", "-", "--from", "hcp", "-o", "a.hcp", "--force"];
+    let mut command = dir.kyokumen(words);
+    command.0.stdin(fs::File::open(dir.join("a.hcp")).unwrap());
+    command.fails(2);
+    assert!(file(&dir, "a.hcp") == good(Format::Hcp, 10));
     for words in [
         &["shuffle"][..],
         &["interleave", "--weights", "1"],
         &["sample", "--rate", "0.5"],
         &["split", "--parts", "2"],
     ] {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(words).args(["-", "--from", "hcp", "-o", "out"]).current_dir(folder);
-        command.stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut command = dir.kyokumen(words).args(["-", "--from", "hcp", "-o", "out"]);
+        let command = command.0.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(&good(Format::Hcp, 10)).unwrap();
-        while !["out.partial", "out"].iter().any(|name| folder.join(name).exists()) {
+        while !["out.partial", "out"].iter().any(|name| dir.join(name).exists()) {
             std::thread::yield_now();
         }
         send(libc::SIGINT, &child);
         assert_eq!(child.wait().unwrap().code(), Some(130), "{words:?}");
         drop(input);
-        assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "{words:?}");
+        assert_eq!(dir.names("").len(), 1, "{words:?}");
     }
 }
 
 #[test]
 fn comments_and_headers_are_not_moved() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let mut text = b"# first\n".to_vec();
     text.extend(good(Format::Sfen, 20));
     text.extend(b"\n# last");
-    write(folder, "a.sfen", &text);
-    let message = succeeds(folder, &["shuffle", "a.sfen", "-o", "b.sfen"]);
+    dir.write("a.sfen", &text);
+    let message = dir.kyokumen(["shuffle", "a.sfen", "-o", "b.sfen"]).succeeds().stderr;
     assert!(message.contains("20 written"), "{message}");
     assert_eq!(
-        sorted(in_units(Format::Sfen, &file(folder, "b.sfen"))),
+        sorted(in_units(Format::Sfen, &file(&dir, "b.sfen"))),
         sorted(in_units(Format::Sfen, &good(Format::Sfen, 20)))
     );
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("sample.db");
     let words = ["shuffle", sample.to_str().unwrap(), sample.to_str().unwrap(), "-o", "b.db"];
-    succeeds(folder, &words);
+    dir.kyokumen(&words).succeeds();
     let header = String::from_utf8(Format::Db.header().to_vec()).unwrap();
-    let book = String::from_utf8(file(folder, "b.db")).unwrap();
+    let book = String::from_utf8(file(&dir, "b.db")).unwrap();
     assert!(book.starts_with(&header));
     assert_eq!(book.matches(header.trim_end()).count(), 1);
 }
 
 #[test]
 fn the_folder_of_the_output_is_made_and_stays_only_with_it() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "in.hcp", &good(Format::Hcp, 40));
-    write(folder, "cut.hcp", &good(Format::Hcp, 40)[..100]);
+    let dir = Dir::new();
+    dir.write("in.hcp", good(Format::Hcp, 40));
+    dir.write("cut.hcp", &good(Format::Hcp, 40)[..100]);
     for words in [&["dedup"][..], &["shuffle"], &["sample", "--rate", "1"], &["interleave"]] {
         let to = format!("{}/out.hcp", words[0]);
-        succeeds(folder, &[words, &["in.hcp", "-o", &to]].concat());
-        assert!(!file(folder, &to).is_empty(), "{words:?}");
+        dir.kyokumen([words, &["in.hcp", "-o", &to]].concat()).succeeds();
+        assert!(!file(&dir, &to).is_empty(), "{words:?}");
     }
-    std::fs::create_dir(folder.join("there")).unwrap();
+    fs::create_dir(dir.join("there")).unwrap();
     let split = &["split", "--parts", "2"][..];
     for words in [&["dedup"][..], &["shuffle"], &["sample", "--rate", "1"], &["interleave"], split]
     {
         for to in ["no/deep/out.hcp", "no/../no/./deep/out.hcp", "there/no/deep/out.hcp"] {
-            let failed = run(folder, &[words, &["cut.hcp", "-o", to]].concat());
-            assert_eq!(failed.0, 1, "{words:?}: {}", failed.1);
-            assert!(!folder.join("no").exists(), "{words:?} {to}");
+            dir.kyokumen([words, &["cut.hcp", "-o", to]].concat()).fails(1);
+            assert!(!dir.join("no").exists(), "{words:?} {to}");
         }
         // What was there stays, empty as it is.
-        assert_eq!(std::fs::read_dir(folder.join("there")).unwrap().count(), 0, "{words:?}");
+        assert!(dir.names("there").is_empty(), "{words:?}");
     }
     let unmakeable = format!("no/{}/out.hcp", "n".repeat(300));
-    assert_eq!(run(folder, &["shuffle", "in.hcp", "-o", &unmakeable]).0, 1);
-    assert!(!folder.join("no").exists());
-    succeeds(folder, &["shuffle", "in.hcp", "-o", "whole.hcp.zst"]);
-    let whole = std::fs::read(folder.join("whole.hcp.zst")).unwrap();
-    write(folder, "cut.hcp.zst", &whole[..whole.len() / 2]);
-    let failed = run(folder, &["verify", "cut.hcp.zst", "--quarantine", "no/deep"]);
-    assert_eq!(failed.0, 1, "{}", failed.1);
-    assert!(!folder.join("no").exists());
+    dir.kyokumen(["shuffle", "in.hcp", "-o", &unmakeable]).fails(1);
+    assert!(!dir.join("no").exists());
+    dir.kyokumen(["shuffle", "in.hcp", "-o", "whole.hcp.zst"]).succeeds();
+    let whole = dir.read("whole.hcp.zst");
+    dir.write("cut.hcp.zst", &whole[..whole.len() / 2]);
+    dir.kyokumen(["verify", "cut.hcp.zst", "--quarantine", "no/deep"]).fails(1);
+    assert!(!dir.join("no").exists());
 }
 
 #[test]
 fn an_empty_input_gives_an_empty_output() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", b"");
+    let dir = Dir::new();
+    dir.write("a.hcp", b"");
     for (number, words) in
         [&["shuffle"][..], &["dedup"], &["sample", "--count", "3"], &["interleave"]]
             .iter()
             .enumerate()
     {
         let output = format!("{number}.hcp");
-        let (status, message) = run(folder, &[*words, &["a.hcp", "-o", &output]].concat());
-        assert_eq!(status, 3, "nothing was read: {message}");
-        assert_eq!(file(folder, &output), b"");
-        succeeds(folder, &["verify", "--manifest", &format!("{output}.manifest.json")]);
+        // Nothing is read.
+        dir.kyokumen([*words, &["a.hcp", "-o", &output]].concat()).exits(&[3]);
+        assert_eq!(file(&dir, &output), b"");
+        dir.kyokumen(["verify", "--manifest", &format!("{output}.manifest.json")]).succeeds();
     }
-    fs::write(folder.join("0.hcp"), b"x").unwrap();
-    let (status, message) = run(folder, &["verify", "--manifest", "0.hcp.manifest.json"]);
+    dir.write("0.hcp", b"x");
     assert_data_eq!(
-        told(folder, Some(status), &message),
+        dir.kyokumen(["verify", "--manifest", "0.hcp.manifest.json"]).run().told,
         str![[r#"
 status 1
 error: the outputs are not as their manifests say

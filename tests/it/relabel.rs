@@ -4,15 +4,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use assert_cmd::Command;
 use kyokumen::format::{Format, Game, Reader};
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, encoded, records, write};
-use crate::messages::told_by;
+use crate::archive::{archive, encoded, records};
+use crate::harness::{Dir, TestCommand};
 
 /// An engine whose evaluation is the number of characters of the line that says the position.
 const ENGINE: &str = r#"
@@ -27,42 +25,41 @@ while read -r line; do
 done"#;
 
 /// A folder with an engine in it.
-struct Bench(TempDir);
+struct Bench(Dir);
 
 impl Bench {
     fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        fs::write(folder.path().join("engine"), ENGINE.replace("FAULT", ":")).unwrap();
-        Self(folder)
+        let dir = Dir::new();
+        dir.write("engine", ENGINE.replace("FAULT", ":"));
+        Self(dir)
     }
 
     /// An engine that does this before it answers.
     fn failing(fault: &str) -> Self {
         let bench = Self::new();
-        fs::write(bench.path("engine"), ENGINE.replace("FAULT", fault)).unwrap();
+        bench.0.write("engine", ENGINE.replace("FAULT", fault));
         bench
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.join(name)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) {
-        write(self.0.path(), name, bytes);
+        self.0.write(name, bytes);
     }
 
-    fn run(&self, input: &str, words: &[&str]) -> assert_cmd::assert::Assert {
-        let mut command = Command::cargo_bin("kyokumen").unwrap();
-        command.current_dir(self.0.path()).args(["relabel", input, "-o", "out", "--progress=none"]);
-        command.args(["--engine=sh engine", "--nodes=1"]).args(words).assert()
+    fn run(&self, input: &str, words: &[&str]) -> TestCommand {
+        let command = ["relabel", input, "-o", "out", "--progress=none"];
+        self.0.kyokumen(command).args(["--engine=sh engine", "--nodes=1"]).args(words)
     }
 
     fn output(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path("out").join(name)).unwrap()
+        self.0.read(format!("out/{name}"))
     }
 
     fn manifest(&self) -> Value {
-        serde_json::from_slice(&self.output("a.manifest.json")).unwrap()
+        self.0.json("out/a.manifest.json")
     }
 }
 
@@ -78,7 +75,7 @@ fn only_the_evaluation_changes() {
     let bench = Bench::new();
     let bytes = archive(Format::Psv, 100);
     bench.write("a.psv", &bytes);
-    bench.run("a.psv", &["--threads=3"]).code(3);
+    bench.run("a.psv", &["--threads=3"]).exits(&[3]);
     let is_good = |&(number, _): &(usize, &[u8])| number % 11 != 5;
     let good = bytes.chunks(40).enumerate().filter(is_good);
     let expected: Vec<u8> = good
@@ -93,32 +90,24 @@ fn only_the_evaluation_changes() {
     assert_eq!(manifest["counts"]["bad"]["quarantined"], 9);
     assert_eq!(manifest["settings"]["evaluator"]["name"], "Lengths");
     assert_eq!(manifest["settings"]["evaluator"]["reproducible"], false);
-    Command::cargo_bin("kyokumen")
-        .unwrap()
-        .current_dir(bench.0.path())
-        .args(["verify", "--manifest", "out/a.manifest.json"])
-        .assert()
-        .success();
+    bench.0.kyokumen(["verify", "--manifest", "out/a.manifest.json"]).succeeds();
 }
 
 #[test]
 fn shards_are_the_parts_of_the_whole() {
     let bench = Bench::new();
     bench.write("a.hcpe", &archive(Format::Hcpe, 60));
-    bench.run("a.hcpe", &["--policy"]).code(3);
+    bench.run("a.hcpe", &["--policy"]).exits(&[3]);
     for shard in ["1/3", "2/3", "3/3"] {
-        bench.run("a.hcpe", &["--policy", "--shard", shard, "--threads=1"]).code(3);
+        bench.run("a.hcpe", &["--policy", "--shard", shard, "--threads=1"]).exits(&[3]);
     }
     let parts = (1..=3).flat_map(|i| bench.output(&format!("a-0000{i}-of-00003.hcpe")));
     assert!(parts.collect::<Vec<_>>() == bench.output("a.hcpe"));
-    let status =
-        Command::cargo_bin("kyokumen").unwrap().args(["status"]).arg(bench.path("out")).assert();
-    let text = String::from_utf8(status.success().get_output().stdout.clone()).unwrap();
+    let text = bench.0.kyokumen(["status", "out"]).succeeds().text();
     assert!(text.contains("3 done"), "{text}");
     let merge = ["merge", "out", "-o", "all.hcpe", "--name", "a"];
-    let mut command = Command::cargo_bin("kyokumen").unwrap();
-    command.current_dir(bench.0.path()).args(merge).assert().success();
-    assert!(fs::read(bench.path("all.hcpe")).unwrap() == bench.output("a.hcpe"));
+    bench.0.kyokumen(merge).succeeds();
+    assert!(bench.0.read("all.hcpe") == bench.output("a.hcpe"));
 }
 
 #[test]
@@ -128,7 +117,7 @@ fn mates_keep_their_evaluations() {
     (all[0].eval_cp, all[1].eval_cp, all[2].eval_cp) = (Some(29_993), Some(-30_000), Some(28_000));
     let bytes: Vec<u8> = all.iter().flat_map(|record| encoded(Format::Psv, record)).collect();
     bench.write("a.psv", &bytes);
-    bench.run("a.psv", &["--policy"]).success();
+    bench.run("a.psv", &["--policy"]).succeeds();
     let written = bench.output("a.psv");
     assert!(written[..80] == bytes[..80] && written[80..] != bytes[80..]);
     assert_eq!(
@@ -142,7 +131,7 @@ fn games_stay_games() {
     let bench = Bench::new();
     let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcpe3")).unwrap();
     bench.write("a.hcpe3", &sample);
-    bench.run("a.hcpe3", &["--threads=2"]).success();
+    bench.run("a.hcpe3", &["--threads=2"]).succeeds();
     let games = |bytes: &[u8]| -> Vec<Game> {
         Reader::new(Format::Hcpe3, bytes).games().map(Result::unwrap).collect()
     };
@@ -163,9 +152,9 @@ fn games_stay_games() {
         assert_eq!(before, after);
     }
     assert!(evaluated > 100, "{evaluated}");
-    let refused = bench.run("a.hcpe3", &["--force", "--shard=1/2"]);
+    let refused = bench.run("a.hcpe3", &["--force", "--shard=1/2"]).run();
     assert_data_eq!(
-        told_by(bench.0.path(), refused.get_output()),
+        refused.told,
         str![[r#"
 status 2
 error: a.hcpe3 holds games, which hcpe3 keeps whole: take parts that `kyokumen split` makes, in place of shards
@@ -180,7 +169,7 @@ fn games_keep_names_and_comments_and_lose_old_evaluations() {
     let game = "手合割：平手\n先手：甲\n手数----指手---------消費時間--\n   1 ７六歩(77)   ( 0:01/00:00:01)\n\
                 **評価値=1234\n*一手目\n*#評価値=2345\n   2 ３四歩(33)\n   3 投了\n";
     bench.write("a.kifu", game.as_bytes());
-    bench.run("a.kifu", &["--threads=2"]).success();
+    bench.run("a.kifu", &["--threads=2"]).succeeds();
     let written = String::from_utf8(bench.output("a.kifu")).unwrap();
     assert!(written.contains("先手：甲\n") && written.contains("*一手目\n"), "{written}");
     assert!(written.contains("( 0:01/00:00:01)"), "{written}");
@@ -201,9 +190,9 @@ fn positions_become_records_with_evaluations_and_moves() {
     all.retain(|record| Position::try_from(&record.setup).unwrap().is_legal(answer));
     let bytes: Vec<u8> = all[..5].iter().flat_map(|record| encoded(Format::Hcp, record)).collect();
     bench.write("a.hcp", &bytes);
-    bench.run("a.hcp", &[]).code(2);
-    bench.run("a.hcp", &["--to=hcpe", "--policy"]).code(2);
-    bench.run("a.hcp", &["--to=hcpe", "--policy", "--fill=result=draw"]).success();
+    bench.run("a.hcp", &[]).exits(&[2]);
+    bench.run("a.hcp", &["--to=hcpe", "--policy"]).exits(&[2]);
+    bench.run("a.hcp", &["--to=hcpe", "--policy", "--fill=result=draw"]).succeeds();
     for (record, from) in bench.output("a.hcpe").chunks(38).zip(bytes.chunks(32)) {
         // 9i9h is 80 to 79.
         let eval = length(from, Format::Hcp).to_le_bytes();
@@ -217,14 +206,14 @@ fn results_are_mixed_in() {
     let bench = Bench::new();
     let bytes: Vec<u8> = records(20, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
     bench.write("a.psv", &bytes);
-    bench.run("a.psv", &["--mix=1", "--scale=600"]).success();
+    bench.run("a.psv", &["--mix=1", "--scale=600"]).succeeds();
     // A win is nearly a mate, and no mate.
     for record in bench.output("a.psv").chunks(40) {
         let expected = [-28_999, 0, 28_999][usize::try_from(record[38].cast_signed() + 1).unwrap()];
         assert_eq!(i16::from_le_bytes([record[32], record[33]]), expected);
     }
-    bench.run("a.psv", &["--mix=1.5", "--force"]).code(2);
-    bench.run("a.psv", &["--scale=0", "--force"]).code(2);
+    bench.run("a.psv", &["--mix=1.5", "--force"]).exits(&[2]);
+    bench.run("a.psv", &["--scale=0", "--force"]).exits(&[2]);
 }
 
 #[test]
@@ -233,13 +222,13 @@ fn engines_that_fail_are_started_again() {
     let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 6 ] || exit 7"#);
     let bytes = archive(Format::Hcpe, 25);
     bench.write("a.hcpe", &bytes);
-    let told = bench.run("a.hcpe", &["--on-error=skip"]).code(3);
-    let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+    let told = bench.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
+    let message = told.stderr;
     let first = message.lines().next().unwrap_or_default();
     assert_data_eq!(first, str![" WARN the engine died (exit status: 7); it is started again"]);
     let sound = Bench::new();
     sound.write("a.hcpe", &bytes);
-    sound.run("a.hcpe", &["--on-error=skip"]).code(3);
+    sound.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
     assert!(bench.output("a.hcpe") == sound.output("a.hcpe"));
 }
 
@@ -251,8 +240,8 @@ fn engines_that_fail_always_end_the_run() {
     ] {
         let bench = Bench::failing(fault);
         bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
-        let told = bench.run("a.psv", &[]).code(1);
-        let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+        let told = bench.run("a.psv", &[]).exits(&[1]);
+        let message = told.stderr;
         let expected = "error: records cannot be evaluated: the engine failed 3 times on \
                         lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1: ";
         assert!(message.contains(&format!("{expected}{why}")), "{message}");
@@ -265,14 +254,10 @@ fn engines_that_fail_always_end_the_run() {
         ("--engine=true", "the engine died"),
         ("--engine='", "is no command"),
     ] {
-        let told = Command::cargo_bin("kyokumen")
-            .unwrap()
-            .current_dir(bench.0.path())
-            .args(["relabel", "a.psv", "-o", "out", "--nodes=1", engine])
-            .assert()
-            .failure();
-        let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
-        assert!(message.contains(why), "{message}");
+        let words = ["relabel", "a.psv", "-o", "out", "--nodes=1", engine];
+        let ran = bench.0.kyokumen(words).run();
+        assert_ne!(ran.code, Some(0));
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
     }
 }
 
@@ -282,8 +267,8 @@ fn an_engine_that_fails_too_often_ends_the_run() {
     let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 2 ] || exit 7"#);
     let bytes: Vec<u8> = records(30, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
     bench.write("a.psv", &bytes);
-    let told = bench.run("a.psv", &["--threads=1"]).code(1);
-    let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+    let told = bench.run("a.psv", &["--threads=1"]).exits(&[1]);
+    let message = told.stderr;
     assert_data_eq!(
         message.lines().last().unwrap().to_owned(),
         str![
@@ -305,7 +290,7 @@ fn illegal_best_moves_in_games_are_counted() {
         let bench = Bench::failing(&fault);
         bench.write("a.usi", game.as_bytes());
         for words in [&["--to=hcpe3"][..], &["--to=hcpe3", "--policy", "--force"]] {
-            bench.run("a.usi", words).success();
+            bench.run("a.usi", words).succeeds();
             let counts = &bench.manifest()["counts"];
             assert_eq!(counts["warnings"], expected, "{best_move} {words:?}");
             assert_eq!(counts["evaluations"]["new"], 3);
@@ -324,15 +309,15 @@ fn a_run_that_ended_is_gone_on_with() {
     let bytes: Vec<u8> = records(60, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
     bench.write("a.psv", &bytes);
     let words = ["--resume", "--threads=1", "--checkpoint-every=0.001"];
-    bench.run("a.psv", &words).code(1);
+    bench.run("a.psv", &words).exits(&[1]);
     assert!(bench.path("out/a.checkpoint").exists());
     bench.write("repaired", b"");
-    bench.run("a.psv", &words).success();
+    bench.run("a.psv", &words).succeeds();
     let resumed = bench.manifest()["resumed_from"].as_array().unwrap().clone();
     assert!(resumed.iter().any(|records| records.as_u64() > Some(0)), "{resumed:?}");
     let sound = Bench::new();
     sound.write("a.psv", &bytes);
-    sound.run("a.psv", &[]).success();
+    sound.run("a.psv", &[]).succeeds();
     assert!(bench.output("a.psv") == sound.output("a.psv"));
 }
 
@@ -343,9 +328,8 @@ mod networks {
     fn relabelled(input: &[u8], name: &str, words: &[&str]) -> Vec<u8> {
         let bench = Bench::new();
         bench.write(name, input);
-        let mut command = Command::cargo_bin("kyokumen").unwrap();
-        command.current_dir(bench.0.path()).args(["relabel", name, "-o", "out", "--progress=none"]);
-        command.args(["--hash-mb=1"]).args(words).assert().success();
+        let command = ["relabel", name, "-o", "out", "--progress=none", "--hash-mb=1"];
+        bench.0.kyokumen(command).args(words).succeeds();
         bench.output(name)
     }
 

@@ -2,35 +2,21 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::previous_run::PreviousRun;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
-use crate::messages::told;
-
-fn run(program: &str, folder: &Path, words: &[&str]) -> (i32, String) {
-    let mut command = Command::new(cargo_bin(program));
-    let output = command.args(words).current_dir(folder).output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
-}
+use crate::archive::archive;
+use crate::harness::Dir;
 
 /// Runs the filter on archives of which some records are bad.
 #[track_caller]
-fn filter(folder: &Path, words: &[&str]) {
-    let (status, message) = run("gen-filter", folder, words);
-    assert_eq!(status, 3, "{words:?}: {message}");
-}
-
-fn manifest(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+fn filter(dir: &Dir, words: &[&str]) {
+    dir.program("gen-filter", words).exits(&[3]);
 }
 
 fn unknown(manifest: &Value) -> u64 {
@@ -42,22 +28,15 @@ const FEW: [&str; 4] = ["--nodes", "20", "--hash-mb", "1"];
 const MORE: [&str; 4] = ["--nodes", "3000", "--hash-mb", "1"];
 
 /// Whether two runs left the same files, manifests left out.
-fn assert_same(one: &Path, other: &Path) {
-    let names = |folder: &Path| {
-        let mut names: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|file| file.unwrap().file_name().into_string().unwrap())
-            .filter(|name| !name.ends_with(".manifest.json"))
-            .collect();
-        names.sort();
-        names
+fn assert_same(dir: &Dir, one: &str, other: &str) {
+    let names = |folder| {
+        let names = dir.names(folder).into_iter();
+        names.filter(|name| !name.ends_with(".manifest.json")).collect::<Vec<_>>()
     };
     assert_eq!(names(one), names(other));
     for name in names(one) {
-        assert!(
-            fs::read(one.join(&name)).unwrap() == fs::read(other.join(&name)).unwrap(),
-            "{name}"
-        );
+        let of = |folder| dir.read(Path::new(folder).join(&name));
+        assert!(of(one) == of(other), "{name}");
     }
 }
 
@@ -68,19 +47,18 @@ fn a_second_pass_ends_where_a_long_first_one_would() {
         &["--max-abs-eval", "1500", "--every", "2", "--to", "hcpe.zst"],
         &["--in-check", "or", "--name", "other"],
     ] {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
-        write(folder, "a.psv", &archive(Format::Psv, 200));
-        write(folder, "b.psv", &archive(Format::Psv, 300)[40 * 150..]);
+        let dir = Dir::new();
+        dir.write("a.psv", archive(Format::Psv, 200));
+        dir.write("b.psv", &archive(Format::Psv, 300)[40 * 150..]);
         let inputs = ["a.psv", "b.psv", "-o"];
-        filter(folder, &[&inputs[..], &["direct"], &MORE, more].concat());
-        filter(folder, &[&inputs[..], &["first"], &FEW, more].concat());
+        filter(&dir, &[&inputs[..], &["direct"], &MORE, more].concat());
+        filter(&dir, &[&inputs[..], &["first"], &FEW, more].concat());
         let name = if more.contains(&"other") { "other" } else { "a" };
-        let of = |pass: &str| folder.join(pass).join(format!("{name}.manifest.json"));
+        let of = |pass: &str| dir.join(pass).join(format!("{name}.manifest.json"));
         let first = format!("first/{name}.manifest.json");
-        filter(folder, &[&["--retry-unknown", &first, "-o", "second"], &MORE[..]].concat());
-        assert_same(&folder.join("second"), &folder.join("direct"));
-        let [first, second, direct] = ["first", "second", "direct"].map(|pass| manifest(&of(pass)));
+        filter(&dir, &[&["--retry-unknown", &first, "-o", "second"], &MORE[..]].concat());
+        assert_same(&dir, "second", "direct");
+        let [first, second, direct] = ["first", "second", "direct"].map(|pass| dir.json(of(pass)));
         assert!(unknown(&first) > 0 && unknown(&second) < unknown(&first), "{more:?}");
         for key in ["kept", "mated", "unknown", "filtered", "bad", "verdicts"] {
             assert_eq!(second["counts"][key], direct["counts"][key], "{key}");
@@ -94,25 +72,23 @@ fn a_second_pass_ends_where_a_long_first_one_would() {
 /// The name of a file may not say what is in it: the manifest does.
 #[test]
 fn formats_and_encodings_are_those_of_the_first_pass() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.bin", &archive(Format::Psv, 100));
+    let dir = Dir::new();
+    dir.write("a.bin", archive(Format::Psv, 100));
     let words = ["a.bin", "--from", "psv", "--dialect", "rshogi", "-o", "first"];
-    filter(folder, &[&words[..], &FEW].concat());
+    filter(&dir, &[&words[..], &FEW].concat());
     let words = ["--retry-unknown", "first/a.manifest.json", "-o", "second"];
-    filter(folder, &[&words[..], &MORE].concat());
-    let second = manifest(&folder.join("second/a.manifest.json"));
+    filter(&dir, &[&words[..], &MORE].concat());
+    let second = dir.json("second/a.manifest.json");
     assert_eq!(second["inputs"][0]["dialect"], "rshogi");
 }
 
 #[test]
 fn proofs_are_listed_whatever_becomes_of_mates_so_that_a_second_pass_can_follow() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.psv", &archive(Format::Psv, 300));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 300));
     let pass = |out: &str, words: &[&str]| {
-        filter(folder, &[&["-o", out], words].concat());
-        fs::read(folder.join(out).join("a.mated.jsonl")).unwrap()
+        filter(&dir, &[&["-o", out], words].concat());
+        fs::read(dir.join(out).join("a.mated.jsonl")).unwrap()
     };
     let split = pass("split", &[&["a.psv"], &MORE[..]].concat());
     assert!(split.len() > 1000);
@@ -123,22 +99,21 @@ fn proofs_are_listed_whatever_becomes_of_mates_so_that_a_second_pass_can_follow(
         pass(&first, &[&["a.psv", "--mated", mated], &FEW[..]].concat());
         let (manifest, second) = (format!("{first}/a.manifest.json"), format!("{mated}-2"));
         pass(&second, &[&["--retry-unknown", &manifest], &MORE[..]].concat());
-        assert_same(&folder.join(mated), &folder.join(second));
+        assert_same(&dir, mated, &second);
     }
 }
 
 /// The command line cannot take an option back; the library can.
 #[test]
 fn a_second_pass_with_other_filters_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    let input = write(folder, "a.psv", &archive(Format::Psv, 60));
+    let dir = Dir::new();
+    let input = dir.write("a.psv", archive(Format::Psv, 60));
     let quiet = [&["a.psv", "-o", "first", "--quiet"], &FEW[..]].concat();
-    filter(folder, &quiet);
-    let first = PreviousRun::read(&folder.join("first/a.manifest.json")).unwrap();
+    filter(&dir, &quiet);
+    let first = PreviousRun::read(&dir.join("first/a.manifest.json")).unwrap();
     let request = JobRequest {
         inputs: vec![input],
-        output: folder.join("second"),
+        output: dir.join("second"),
         previous_run: Some(Arc::new(first)),
         ..JobRequest::default()
     };
@@ -151,44 +126,39 @@ fn a_second_pass_with_other_filters_is_refused() {
 
 #[test]
 fn shards_of_a_second_pass_are_joined() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &archive(Format::Hcp, 300));
-    filter(folder, &[&["a.hcp", "-o", "direct"], &MORE[..]].concat());
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 300));
+    filter(&dir, &[&["a.hcp", "-o", "direct"], &MORE[..]].concat());
     for shard in ["1", "2"] {
         let of = format!("{shard}/2");
-        filter(folder, &[&["a.hcp", "-o", "first", "--shard", &of], &FEW[..]].concat());
+        filter(&dir, &[&["a.hcp", "-o", "first", "--shard", &of], &FEW[..]].concat());
         let first = format!("first/a-0000{shard}-of-00002.manifest.json");
         let words = ["--retry-unknown", &first, "-o", "second", "--resume"];
-        filter(folder, &[&words[..], &MORE].concat());
-        let (status, message) = run("gen-filter", folder, &[&words[..], &MORE].concat());
-        assert_eq!(status, 3, "{message}");
+        filter(&dir, &[&words[..], &MORE].concat());
+        let message = dir.program("gen-filter", [&words[..], &MORE].concat()).fails(3);
         let first = message.lines().next().unwrap_or_default();
         assert_data_eq!(first, str!["nothing to do: shard [..]/2 was done before"]);
     }
     for (stream, name) in [("kept", "a.hcp"), ("mated_lines", "a.mated.jsonl")] {
         let joined = format!("joined.{name}");
         let words = ["merge", "second", "-o", &joined, "--stream", stream];
-        let (status, message) = run("kyokumen", folder, &words);
-        assert_eq!(status, 0, "{message}");
-        let expected = fs::read(folder.join("direct").join(name)).unwrap();
-        assert!(fs::read(folder.join(joined)).unwrap() == expected, "{name}");
+        dir.kyokumen(&words).succeeds();
+        let expected = fs::read(dir.join("direct").join(name)).unwrap();
+        assert!(dir.read(joined) == expected, "{name}");
     }
 }
 
 #[test]
 fn what_does_not_go_with_the_first_pass_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = archive(Format::Psv, 100);
-    write(folder, "a.psv", &bytes);
-    filter(folder, &[&["a.psv", "-o", "first"], &FEW[..]].concat());
+    dir.write("a.psv", &bytes);
+    filter(&dir, &[&["a.psv", "-o", "first"], &FEW[..]].concat());
     let mut all = String::new();
     let mut retry = |manifest: &str, more: &[&str]| {
         let words = [&["--retry-unknown", manifest, "-o", "second"], &MORE[..], more].concat();
-        let (status, message) = run("gen-filter", folder, &words);
-        all += &told(folder, Some(status), &message);
-        assert!(!folder.join("second/a.psv").exists());
+        all += &dir.program("gen-filter", &words).run().told;
+        assert!(!dir.join("second/a.psv").exists());
     };
     let first = "first/a.manifest.json";
     retry(first, &["a.psv"]);
@@ -196,24 +166,23 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     retry(first, &["--in-check", "skip"]);
     retry("first/a.mated.jsonl", &[]);
     // Which of two files of one name a line speaks of, nobody knows.
-    filter(folder, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());
+    filter(&dir, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());
     retry("twice/a.manifest.json", &[]);
     // The lists are read while outputs are written: they are not replaced.
     let words = ["--retry-unknown", first, "-o", "first", "--force"];
-    let (status, message) = run("gen-filter", folder, &[&words[..], &MORE].concat());
-    let replaced = told(folder, Some(status), &message);
+    let replaced = dir.program("gen-filter", [&words[..], &MORE].concat()).run().told;
     // Other bytes of the same size, which shows when they are read.
     let mut other = bytes.clone();
     other.rotate_left(40);
-    write(folder, "a.psv", &other);
+    dir.write("a.psv", &other);
     retry(first, &[]);
-    write(folder, "a.psv", &bytes[..bytes.len() - 40]);
+    dir.write("a.psv", &bytes[..bytes.len() - 40]);
     retry(first, &[]);
-    write(folder, "a.psv", &bytes);
-    let list = fs::read_to_string(folder.join("first/a.unknown.jsonl")).unwrap();
-    write(folder, "first/a.unknown.jsonl", list.replacen("nodes", "Nodes", 1).as_bytes());
+    dir.write("a.psv", &bytes);
+    let list = dir.text("first/a.unknown.jsonl");
+    dir.write("first/a.unknown.jsonl", list.replacen("nodes", "Nodes", 1).as_bytes());
     retry(first, &[]);
-    fs::remove_file(folder.join("first/a.unknown.jsonl")).unwrap();
+    fs::remove_file(dir.join("first/a.unknown.jsonl")).unwrap();
     retry(first, &[]);
     assert_data_eq!(
         all + &replaced,

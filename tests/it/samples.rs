@@ -4,15 +4,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, RecordRef, records, units};
 use kyokumen::mate::judge::{Judge, SearchSettings};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
-use tempfile::TempDir;
+
+use crate::harness::Dir;
 
 /// Formats that people read: their samples are whole games.
 const WHOLE_GAMES: [Format; 6] =
@@ -31,16 +30,14 @@ fn commands() -> Vec<Vec<String>> {
 
 #[test]
 fn the_commands_beside_the_samples_make_them() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let commands = commands();
     assert_eq!(commands.len(), Format::ALL.len());
     for mut words in commands {
         let sample = words.pop().unwrap();
         let name = sample.strip_prefix("data/").unwrap();
-        let made = folder.path().join(name);
-        let status = Command::new(cargo_bin("kyokumen")).args(&words).arg(&made).status().unwrap();
-        assert!(status.success());
-        let (made, kept) = (fs::read(&made).unwrap(), fs::read(data().join(name)).unwrap());
+        dir.kyokumen(&words).args([name]).succeeds();
+        let (made, kept) = (dir.read(name), fs::read(data().join(name)).unwrap());
         assert!(made == kept, "{sample} is not what its command makes");
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use kyokumen::format::{Ending, Format, Game, GameResult, Reader, Record};
 use kyokumen::shogi::{Color, Position};
 use kyokumen_testing::oracle::{foreign, foreign_moves};
@@ -12,44 +11,41 @@ use rsshogi::board::{Move32List, generate_legal_all_move32};
 use rsshogi::types::{EnteringKingRule, Move32, RepetitionState};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{records, write};
-use crate::messages::told_by;
+use crate::archive::records;
+use crate::harness::{Dir, TestCommand};
 
 /// A folder in which games are made.
-struct Bench(TempDir);
+struct Bench(Dir);
 
 impl Bench {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Dir::new())
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.join(name)
     }
 
-    fn run(&self, out: &str, words: &[&str]) -> assert_cmd::assert::Assert {
-        let mut command = Command::cargo_bin("kyokumen").unwrap();
-        command.current_dir(self.0.path()).args(["selfplay", "-o", out, "--progress", "none"]);
-        command.args(["--playouts=16", "--hash-mb=1"]).args(words).assert()
+    fn run(&self, out: &str, words: &[&str]) -> TestCommand {
+        let command = ["selfplay", "-o", out, "--progress", "none", "--playouts=16", "--hash-mb=1"];
+        self.0.kyokumen(command).args(words)
     }
 
     /// Another command.
-    fn kyokumen(&self, words: &[&str]) -> assert_cmd::assert::Assert {
-        let mut command = Command::cargo_bin("kyokumen").unwrap();
-        command.current_dir(self.0.path()).args(words).assert()
+    fn kyokumen(&self, words: &[&str]) -> TestCommand {
+        self.0.kyokumen(words)
     }
 
     /// What a run writes to its output.
     #[track_caller]
     fn games(&self, out: &str, words: &[&str]) -> Vec<u8> {
-        self.run(out, words).success();
+        self.run(out, words).succeeds();
         only_output(&self.path(out))
     }
 
     fn manifest(&self, path: &str) -> Value {
-        serde_json::from_slice(&fs::read(self.path(path)).unwrap()).unwrap()
+        self.0.json(path)
     }
 }
 
@@ -77,7 +73,7 @@ fn bytes_do_not_depend_on_how_games_are_spread() {
     assert!(games == bench.games("threads", &with(&["--threads=3", "--batch=1", "--groups=2"])));
     assert!(games == bench.games("batch", &with(&["--threads=1", "--batch=64"])));
     for shard in ["--shard=1/3", "--shard=3/3", "--shard=2/3"] {
-        bench.run("shards", &with(&[shard])).success();
+        bench.run("shards", &with(&[shard])).succeeds();
     }
     assert!(games == only_output(&bench.path("shards")));
     assert!(games != bench.games("seed", &["--model=hashed", "--games=30", "--seed=10"]));
@@ -88,7 +84,7 @@ fn bytes_do_not_depend_on_how_games_are_spread() {
 fn a_file_of_settings_says_the_same_as_options() {
     let bench = Bench::new();
     let text = "model = \"hashed\"\ngames = 5\nseed = 3\nrandom-plies = 2\nleaf-mate = \"0,0\"\n";
-    fs::write(bench.path("games.toml"), text).unwrap();
+    bench.0.write("games.toml", text);
     let options =
         ["--model=hashed", "--games=5", "--seed=3", "--random-plies=2", "--leaf-mate=0,0"];
     let games = bench.games("options", &options);
@@ -137,10 +133,10 @@ fn dropped_games_are_counted_in_whatever_shards() {
     assert_eq!(games["dropped"], serde_json::json!({ "move_limit": long, "too_short": short }));
     assert_eq!(games["written"], 40 - short - long);
     for shard in ["--shard=2/3", "--shard=1/3", "--shard=3/3"] {
-        bench.run("shards", &with(&[&drop[..], &[shard]].concat())).success();
+        bench.run("shards", &with(&[&drop[..], &[shard]].concat())).succeeds();
     }
     assert!(bytes == only_output(&bench.path("shards")));
-    bench.kyokumen(&["merge", "shards", "-o", "joined.hcpe3", "--progress=none"]).success();
+    bench.kyokumen(&["merge", "shards", "-o", "joined.hcpe3", "--progress=none"]).succeeds();
     assert_eq!(bench.manifest("joined.hcpe3.manifest.json")["games"], games);
     // A manifest that forgets a dropped game is not believed.
     let path = bench.path("joined.hcpe3.manifest.json");
@@ -149,7 +145,7 @@ fn dropped_games_are_counted_in_whatever_shards() {
     let (before, after) = text.split_once("\"dropped\"").unwrap();
     let forged = after.replacen(&long, "\"move_limit\": 0", 1);
     fs::write(&path, format!("{before}\"dropped\"{forged}")).unwrap();
-    bench.kyokumen(&["verify", "--manifest", "joined.hcpe3.manifest.json"]).code(1);
+    bench.kyokumen(&["verify", "--manifest", "joined.hcpe3.manifest.json"]).exits(&[1]);
 }
 
 #[test]
@@ -173,7 +169,7 @@ fn constants_of_the_search_change_games_and_are_part_of_the_run() {
     ];
     for (i, other) in others.into_iter().enumerate() {
         assert!(games(&format!("other {i}"), &[other]) != default, "{other}");
-        bench.run("default", &[&few[..], &["--resume", other]].concat()).code(2);
+        bench.run("default", &[&few[..], &["--resume", other]].concat()).exits(&[2]);
     }
     let settings = bench.manifest("other 4/selfplay.manifest.json")["settings"]["game"].clone();
     let reduced = &settings["search"]["puct"]["first-play"]["reduced"];
@@ -186,7 +182,7 @@ fn openings_come_once_before_any_comes_again() {
     let openings = records(10, 4);
     let bytes: Vec<u8> =
         openings.iter().flat_map(|record| crate::archive::encoded(Format::Hcp, record)).collect();
-    write(bench.0.path(), "openings.hcp", &bytes);
+    bench.0.write("openings.hcp", &bytes);
     let words = ["--model=hashed", "--games=20", "--openings=openings.hcp", "--max-moves=4"];
     let games = bench.games("games", &words);
     let packed = |setup| crate::archive::encoded(Format::Hcp, &Record::new(setup));
@@ -208,10 +204,10 @@ fn mated_openings_are_left_out_if_that_is_asked_for() {
     // A mate in one, and the start position.
     let text = "8k/9/8P/9/9/9/9/9/8K b G2r2b3g4s4n4l17p 1\n\
                 lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n";
-    fs::write(bench.path("openings.sfen"), text).unwrap();
+    bench.0.write("openings.sfen", text);
     let words = ["--model=hashed", "--games=10", "--openings=openings.sfen"];
-    bench.run("all", &words).success();
-    bench.run("filtered", &[&words[..], &["--openings-filter"]].concat()).success();
+    bench.run("all", &words).succeeds();
+    bench.run("filtered", &[&words[..], &["--openings-filter"]].concat()).succeeds();
     let played =
         |out: &str| bench.manifest(&format!("{out}/selfplay.manifest.json"))["games"].clone();
     assert_eq!(played("all")["played"], 10);
@@ -235,23 +231,23 @@ fn models_take_turns() {
 #[test]
 fn a_run_that_was_done_is_left_alone() {
     let bench = Bench::new();
-    bench.run("out", &GAMES).success();
+    bench.run("out", &GAMES).succeeds();
     let before = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
-    bench.run("out", &GAMES).code(2);
-    bench.run("out", &[&GAMES[..], &["--resume"]].concat()).success();
+    bench.run("out", &GAMES).exits(&[2]);
+    bench.run("out", &[&GAMES[..], &["--resume"]].concat()).succeeds();
     let after = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
     assert_eq!(before, after);
     // Other games are no continuation of these.
-    bench.run("out", &[&GAMES[..], &["--resume", "--noise=0"]].concat()).code(2);
-    bench.run("out", &[&GAMES[..], &["--force", "--noise=0"]].concat()).success();
+    bench.run("out", &[&GAMES[..], &["--resume", "--noise=0"]].concat()).exits(&[2]);
+    bench.run("out", &[&GAMES[..], &["--force", "--noise=0"]].concat()).succeeds();
 }
 
 #[test]
 fn a_limit_plays_the_first_games_and_a_dry_run_none() {
     let bench = Bench::new();
-    let shown = bench.run("out", &[&GAMES[..], &["--limit=5", "--dry-run"]].concat()).success();
+    let shown = bench.run("out", &[&GAMES[..], &["--limit=5", "--dry-run"]].concat()).succeeds();
     assert_data_eq!(
-        String::from_utf8_lossy(&shown.get_output().stdout).into_owned(),
+        shown.text(),
         str![[r#"
 read hashed
 write out/selfplay.hcpe3
@@ -270,10 +266,10 @@ write out/selfplay.manifest.json
 #[test]
 fn nothing_is_begun_that_cannot_be_done() {
     let bench = Bench::new();
-    fs::write(bench.path("no.onnx"), b"no network").unwrap();
-    fs::write(bench.path("empty.hcp"), b"").unwrap();
+    bench.0.write("no.onnx", b"no network");
+    bench.0.write("empty.hcp", b"");
     let refused = |code: i32, words: &[&str]| {
-        bench.run("out", words).code(code);
+        bench.run("out", words).exits(&[code]);
         let left = fs::read_dir(bench.path("out")).map_or(0, |files| {
             files
                 .filter(|file| file.as_ref().unwrap().path().extension() != Some("lock".as_ref()))
@@ -315,11 +311,11 @@ fn outputs_are_compared_with_their_manifest() {
     let bench = Bench::new();
     bench.games("out", &GAMES);
     let verify = || bench.kyokumen(&["verify", "--manifest", "out/selfplay.manifest.json"]);
-    verify().success();
-    let mut bytes = fs::read(bench.path("out/selfplay.hcpe3")).unwrap();
+    verify().succeeds();
+    let mut bytes = bench.0.read("out/selfplay.hcpe3");
     bytes[40] ^= 1;
-    fs::write(bench.path("out/selfplay.hcpe3"), bytes).unwrap();
-    verify().code(1);
+    bench.0.write("out/selfplay.hcpe3", bytes);
+    verify().exits(&[1]);
 }
 
 /// What a game is by the rules of rsshogi: who won, or nobody, and by what.
@@ -382,14 +378,14 @@ fn shards_of_games_are_joined() {
         let whole = bench.games(&format!("whole {to}"), &with(&[]));
         let folder = format!("shards {to}");
         for shard in ["--shard=2/3", "--shard=3/3"] {
-            bench.run(&folder, &with(&[shard])).success();
+            bench.run(&folder, &with(&[shard])).succeeds();
         }
         let joined = format!("joined.{to}");
         let merge = || bench.kyokumen(&["merge", &folder, "-o", &joined, "--progress=none"]);
-        let missing = told_by(bench.0.path(), merge().get_output());
-        bench.run(&folder, &with(&["--shard=1/3"])).success();
-        merge().success();
-        assert!(fs::read(bench.path(&joined)).unwrap() == whole, "{to}");
+        let missing = merge().run().told;
+        bench.run(&folder, &with(&["--shard=1/3"])).succeeds();
+        merge().succeeds();
+        assert!(bench.0.read(&joined) == whole, "{to}");
         let manifest = bench.manifest(&format!("{joined}.manifest.json"));
         let of_whole = bench.manifest(&format!("whole {to}/selfplay.manifest.json"));
         for what in ["games", "settings", "networks", "reproducible", "inputs"] {
@@ -398,13 +394,14 @@ fn shards_of_games_are_joined() {
         assert_eq!(manifest["outputs"][0]["sha256"], of_whole["outputs"][0]["sha256"]);
         assert_eq!(manifest["parents"].as_array().unwrap().len(), 3);
         let name = format!("{joined}.manifest.json");
-        bench.kyokumen(&["verify", "--manifest", &name]).success();
+        bench.kyokumen(&["verify", "--manifest", &name]).succeeds();
         // The games of another seed are none of these.
         let other = with(&["--shard=2/3", "--seed=8", "--force"]);
-        bench.run(&folder, &other.into_iter().filter(|word| *word != GAMES[2]).collect::<Vec<_>>());
+        let other: Vec<_> = other.into_iter().filter(|word| *word != GAMES[2]).collect();
+        bench.run(&folder, &other).run();
         fs::remove_file(bench.path(&joined)).unwrap();
         fs::remove_file(bench.path(&name)).unwrap();
-        let other = told_by(bench.0.path(), merge().get_output());
+        let other = merge().run().told;
         assert_data_eq!(
             (missing + &other).replace(to, "FORMAT"),
             str![[r#"
@@ -424,9 +421,9 @@ error: the shards in shards FORMAT cannot be joined:
 fn status_counts_games() {
     let bench = Bench::new();
     let with = |more: &[&'static str]| [&GAMES, more].concat();
-    bench.run("out", &with(&["--shard=2/3"])).success();
-    let status = bench.kyokumen(&["status", "out", "--json"]).success();
-    let status: Value = serde_json::from_slice(&status.get_output().stdout).unwrap();
+    bench.run("out", &with(&["--shard=2/3"])).succeeds();
+    let status = bench.kyokumen(&["status", "out", "--json"]).succeeds();
+    let status = status.json();
     assert_eq!(status["unit"], "games");
     assert_eq!((&status["done"], &status["records"]), (&10.into(), &30.into()));
     let states: Vec<_> =
@@ -436,8 +433,8 @@ fn status_counts_games() {
     let path = bench.path("out/selfplay-00002-of-00003.manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"played\": 10", "\"played\": 9")).unwrap();
-    let status = bench.kyokumen(&["status", "out"]).code(1);
-    let message = String::from_utf8_lossy(&status.get_output().stdout).into_owned();
+    let status = bench.kyokumen(&["status", "out"]).exits(&[1]);
+    let message = status.text();
     assert!(message.contains("1 damaged"), "{message}");
 }
 
@@ -448,13 +445,13 @@ fn a_manifest_says_what_made_the_openings() {
         .iter()
         .flat_map(|record| crate::archive::encoded(Format::Hcp, record))
         .collect();
-    write(bench.0.path(), "positions.hcp", &bytes);
+    bench.0.write("positions.hcp", &bytes);
     let filter = ["filter", "positions.hcp", "-o", "clean", "--nodes=100", "--progress=none"];
-    bench.kyokumen(&filter).success();
+    bench.kyokumen(&filter).succeeds();
     let words = ["--model=hashed", "--games=2", "--max-moves=4"];
     let with = |openings: &'static str| [&words[..], &[openings]].concat();
-    bench.run("unknown", &with("--openings=positions.hcp")).success();
-    bench.run("known", &with("--openings=clean/positions.hcp")).success();
+    bench.run("unknown", &with("--openings=positions.hcp")).succeeds();
+    bench.run("known", &with("--openings=clean/positions.hcp")).succeeds();
     let origin = |folder: &str| {
         bench.manifest(&format!("{folder}/selfplay.manifest.json"))["openings_origin"].clone()
     };
@@ -479,27 +476,26 @@ done";
 #[cfg(unix)]
 fn games_are_kept_when_a_program_dies() {
     let bench = Bench::new();
-    write(bench.0.path(), "program", PROGRAM.as_bytes());
+    bench.0.write("program", PROGRAM);
     let words =
         ["--model=run:sh program", "--games=6", "--batch=2", "--threads=1", "--max-moves=3"];
     let words = [&words[..], &["--resign=1", "--root-mate=0,0", "--resume"]].concat();
-    let failed = bench.run("out", &words);
+    let failed = bench.run("out", &words).run();
     assert_data_eq!(
-        told_by(bench.0.path(), failed.get_output()),
+        failed.told,
         str![[r#"
 status 1
 error: the games cannot go on; [..] kept, and --resume goes on: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
 
 "#]]
     );
-    write(bench.0.path(), "repaired", b"");
-    bench.run("out", &words).success();
+    bench.0.write("repaired", b"");
+    bench.run("out", &words).succeeds();
     let manifest = bench.manifest("out/selfplay.manifest.json");
     assert!(manifest["resumed_from"][0].as_u64() > Some(0), "{manifest}");
     let at_once = [&words[..words.len() - 1], &["--name=other"]].concat();
-    bench.run("other", &at_once).success();
-    let outputs =
-        ["out/selfplay.hcpe3", "other/other.hcpe3"].map(|path| fs::read(bench.path(path)).unwrap());
+    bench.run("other", &at_once).succeeds();
+    let outputs = ["out/selfplay.hcpe3", "other/other.hcpe3"].map(|path| bench.0.read(path));
     assert!(outputs[0] == outputs[1]);
 }
 
@@ -509,24 +505,16 @@ error: the games cannot go on; [..] kept, and --resume goes on: device 0 gives n
 #[cfg(unix)]
 fn a_replacing_run_that_was_killed_early_is_not_done() {
     let bench = Bench::new();
-    write(
-        bench.0.path(),
-        "program",
-        format!("while [ -e hang ]; do sleep 0.1; done\n{PROGRAM}").as_bytes(),
-    );
-    write(bench.0.path(), "repaired", b"");
+    bench
+        .0
+        .write("program", format!("while [ -e hang ]; do sleep 0.1; done\n{PROGRAM}").as_bytes());
+    bench.0.write("repaired", b"");
     let words = ["--model=run:sh program", "--games=4", "--threads=1", "--max-moves=3"];
     let words = [&words[..], &["--resign=1", "--root-mate=0,0"]].concat();
     let games = bench.games("out", &words);
     fs::remove_file(bench.path("repaired")).unwrap();
-    fs::write(bench.path("hang"), b"").unwrap();
-    let mut replacing = std::process::Command::new(env!("CARGO_BIN_EXE_kyokumen"))
-        .current_dir(bench.0.path())
-        .args(["selfplay", "-o", "out", "--progress", "none", "--playouts=16", "--hash-mb=1"])
-        .args(&words)
-        .arg("--force")
-        .spawn()
-        .unwrap();
+    bench.0.write("hang", b"");
+    let mut replacing = bench.run("out", &words).args(["--force"]).0.spawn().unwrap();
     let checkpoint = bench.path("out/selfplay.checkpoint");
     while !checkpoint.exists() {
         assert_eq!(replacing.try_wait().unwrap(), None, "it ended without a checkpoint");
@@ -535,9 +523,9 @@ fn a_replacing_run_that_was_killed_early_is_not_done() {
     replacing.kill().unwrap();
     replacing.wait().unwrap();
     fs::remove_file(bench.path("hang")).unwrap();
-    fs::write(bench.path("repaired"), b"").unwrap();
-    fs::write(bench.path("out/selfplay.hcpe3"), b"damaged").unwrap();
-    bench.run("out", &[&words[..], &["--resume"]].concat()).success();
+    bench.0.write("repaired", b"");
+    bench.0.write("out/selfplay.hcpe3", b"damaged");
+    bench.run("out", &[&words[..], &["--resume"]].concat()).succeeds();
     assert!(only_output(&bench.path("out")) == games);
 }
 
@@ -546,7 +534,7 @@ fn a_network_that_cannot_be_loaded_leaves_the_run_before_it_alone() {
     let bench = Bench::new();
     let games = bench.games("out", &GAMES);
     let words = ["--model=missing.onnx", "--games=30", "--seed=9", "--force"];
-    bench.run("out", &words).code(1);
+    bench.run("out", &words).exits(&[1]);
     assert!(only_output(&bench.path("out")) == games);
-    bench.run("out", &[&GAMES[..], &["--resume"]].concat()).success();
+    bench.run("out", &[&GAMES[..], &["--resume"]].concat()).succeeds();
 }

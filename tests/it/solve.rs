@@ -6,10 +6,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
 use kyokumen::mate::positions::{LineOrByte, Positions};
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
@@ -20,7 +18,7 @@ use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
-use crate::messages::told_by;
+use crate::harness::Dir;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
@@ -167,13 +165,10 @@ fn a_truncated_file_has_one_bad_record_with_its_place() {
 
 #[test]
 fn the_first_bad_lines_are_told_and_the_rest_is_counted() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("a.txt");
-    fs::write(&file, "4k4 is no position\n".repeat(173)).unwrap();
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("kyokumen"));
-    let ran = command.arg("solve").arg(&file).output().unwrap();
+    let dir = Dir::new();
+    let file = dir.write("a.txt", "4k4 is no position\n".repeat(173));
     assert_data_eq!(
-        told_by(folder.path(), &ran),
+        dir.kyokumen([Path::new("solve"), &file]).run().told,
         str![[r#"
 status 3
 [FOLDER]/a.txt, line 1: byte 3: character 4: found ' ', expected / and the next rank
@@ -191,14 +186,12 @@ status 3
 /// nothing is known about uniqueness.
 #[test]
 fn moves_are_asked_about_to_any_depth() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("position.sfen");
+    let dir = Dir::new();
     let sfen = "l2s1g2l/4pk1r1/bp2r4/p1n1g1Kpp/7n1/3PPPP1P/PPN1G2P1/1BP3GS1/L1S4NL w S4P 104";
-    fs::write(&file, sfen).unwrap();
+    dir.write("position.sfen", sfen);
     for (options, uniqueness) in [(&[][..], "unique"), (&["--depth", "20"], "undecided")] {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        let output = command.args(["solve", "--all", "--json"]).args(options).arg(&file).output();
-        let answer: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let words = ["solve", "--all", "--json", "position.sfen"];
+        let answer = dir.kyokumen(words).args(options).run().json();
         assert_eq!(answer["uniqueness"], uniqueness, "{options:?}");
     }
 }
@@ -206,9 +199,8 @@ fn moves_are_asked_about_to_any_depth() {
 /// Of a mate in 1 a whole microsecond may be half of the time.
 #[test]
 fn times_of_searches_are_told_to_the_nanosecond() {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.args(["solve", "--json", "--depth", "1", "--limit", "50"]).arg(data("sample.sfen"));
-    let answers = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let words = ["solve", "--json", "--depth", "1", "--limit", "50"];
+    let answers = Dir::new().kyokumen(words).args([data("sample.sfen")]).run().text();
     let nanoseconds = answers.lines().map(|line| {
         let answer: Value = serde_json::from_str(line).unwrap();
         answer["elapsed_ms"].as_f64().unwrap() * 1e6

@@ -1,38 +1,26 @@
 //! One position on the command line: to any depth, in some time, and with an answer for whoever has seen enough.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
-use crate::messages;
+use crate::harness::{Dir, Ran};
 use crate::usi::ENDLESS;
 
 /// 137 plies, in which the same board comes again and again with other hands.
 const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
 
-fn command(words: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.arg("solve").args(words);
-    command
-}
-
-fn solve(words: &[&str]) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = command(words).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
-}
-
-fn told(code: Option<i32>, stderr: &str) -> String {
-    messages::told(Path::new(env!("CARGO_MANIFEST_DIR")), code, stderr)
+fn solve(dir: &Dir, words: &[&str]) -> Ran {
+    dir.kyokumen(["solve"]).args(words).run()
 }
 
 #[test]
 fn there_is_no_limit_of_depth_but_that_which_is_asked_for() {
-    let (code, said, hint) = solve(&[LONG]);
-    assert_eq!((code, &*hint), (Some(0), ""), "{said}");
+    let dir = Dir::new();
+    let ran = solve(&dir, &[LONG]);
+    let said = ran.text();
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{said}");
     assert!(said.starts_with("win in 1"), "{said}");
     let mut hints = String::new();
     for (words, verdict) in [
@@ -44,10 +32,11 @@ fn there_is_no_limit_of_depth_but_that_which_is_asked_for() {
         let given_up = [&[LONG], &words[..], &["--nodes", "100000", "--threads", "1"]].concat();
         let is_hopeless = words[0] == "--when-hopeless";
         let all = if is_hopeless { given_up } else { [&[LONG], &words[..]].concat() };
-        let (code, said, hint) = solve(&all);
+        let ran = solve(&dir, &all);
+        let said = ran.text();
         assert!(said.starts_with(verdict), "{said}");
         assert!(said.contains("\nlast line  "), "{said}");
-        hints += &told(code, &hint);
+        hints += &ran.told;
     }
     assert_data_eq!(
         hints,
@@ -65,10 +54,10 @@ the search gave up before its nodes were used: --when-hopeless go-on uses them
 
 #[test]
 fn one_of_a_thing_is_told_in_the_singular() {
+    let dir = Dir::new();
     let mut hints = String::new();
     for words in [[LONG, "--depth", "1"], [LONG, "--nodes", "1"]] {
-        let (code, _, hint) = solve(&words);
-        hints += &told(code, &hint);
+        hints += &solve(&dir, &words).told;
     }
     assert_data_eq!(
         hints,
@@ -80,26 +69,27 @@ the search ended after 1 node: --nodes takes more, --time SECONDS as many as the
 
 "#]]
     );
-    let folder = tempfile::TempDir::new().unwrap();
-    let file = folder.path().join("a.sfen");
-    std::fs::write(&file, LONG).unwrap();
-    let (_, said, _) = solve(&[file.to_str().unwrap(), "--nodes", "1"]);
-    assert_data_eq!(said, "     0  unknown (nodes)           1 node\n");
+    dir.write("a.sfen", LONG);
+    assert_data_eq!(
+        solve(&dir, &["a.sfen", "--nodes", "1"]).text(),
+        "     0  unknown (nodes)           1 node\n"
+    );
 }
 
 #[test]
 fn time_ends_a_search_and_says_so() {
     let words = [ENDLESS, "--time", "0.3", "--hash-mb", "1", "--json"];
-    let (code, said, hint) = solve(&words);
-    let answer: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(code, Some(0));
+    let dir = Dir::new();
+    let ran = solve(&dir, &words);
+    let answer = ran.json();
+    assert_eq!(ran.code, Some(0));
     assert_eq!((&answer["verdict"], &answer["stop"]), (&"unknown".into(), &"cancelled".into()));
     assert_eq!(answer["tsume_plies_null"], "undecided");
-    assert!(answer["nodes"].as_u64() > Some(0), "{said}");
-    assert_eq!(hint, "the time was not enough: --time SECONDS takes more\n");
-    let (code, _, why) = solve(&["data/sample.hcp", "--time", "1"]);
+    assert!(answer["nodes"].as_u64() > Some(0), "{answer}");
+    assert_eq!(ran.stderr, "the time was not enough: --time SECONDS takes more\n");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcp");
     assert_data_eq!(
-        told(code, &why),
+        solve(&dir, &[sample, "--time", "1"]).told,
         str![[r#"
 status 2
 error: --time is for one position: the answers of a file depend on --nodes, never on the machine
@@ -118,10 +108,12 @@ fn an_interruption_asks_for_what_is_known() {
 
     use crate::signals::send;
 
+    let dir = Dir::new();
     for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
         let words = [ENDLESS, "--nodes", "1000000000000", "--hash-mb", "1", "--progress", "json"];
-        let mut child =
-            command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = dir.kyokumen(["solve"]).args(words);
+        let command = command.0.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let progress: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         assert!(progress["nodes"].as_u64() > Some(0) && progress["depth"].as_u64() > Some(1));
@@ -138,42 +130,40 @@ fn an_interruption_asks_for_what_is_known() {
 
 #[test]
 fn mates_of_files_are_measured_only_if_that_is_asked() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let file = folder.path().join("a.sfen");
-    std::fs::write(&file, "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\n").unwrap();
-    let words = [file.to_str().unwrap(), "--shortest", "--json"];
+    let dir = Dir::new();
+    dir.write("a.sfen", "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\n");
+    let words = ["a.sfen", "--shortest", "--json"];
     for (more, plies, why) in
         [(&[][..], Value::Null, "not_asked".into()), (&["--tsume-plies"], 3.into(), Value::Null)]
     {
-        let (code, said, _) = solve(&[&words[..], more].concat());
-        assert_eq!(code, Some(0));
-        let answer: Value = serde_json::from_str(&said).unwrap();
+        let ran = solve(&dir, &[&words[..], more].concat());
+        assert_eq!(ran.code, Some(0));
+        let answer = ran.json();
         assert_eq!((&answer["tsume_plies"], &answer["tsume_plies_null"]), (&plies, &why));
     }
 }
 
 #[test]
 fn mates_are_games_that_other_programs_show() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let dir = Dir::new();
     // A mate without the attacker's king, none, one of White's, and one that is over.
     let problems = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\n\
                     lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n\
                     +L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1\n\
                     4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1\n";
-    std::fs::write(path("a.sfen"), problems).unwrap();
-    let (_, lines, _) = solve(&[&path("a.sfen"), "--shortest"]);
+    dir.write("a.sfen", problems);
+    let lines = solve(&dir, &["a.sfen", "--shortest"]).text();
     for format in ["kifu", "ki2u", "csa", "jkf", "usi"] {
-        let (code, games, said) = solve(&[&path("a.sfen"), "--shortest", "--to", format]);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.starts_with("4 records: 2 win, 1 loss, 1 no mate"), "{said}");
-        let file = path(&format!("mates.{format}"));
-        std::fs::write(&file, games).unwrap();
-        let mut convert = Command::new(cargo_bin("kyokumen"));
-        convert.args(["convert", &file, "-o", "-", "--to", "sfen", "--on-error", "skip"]);
-        let Output { stdout, .. } = convert.output().unwrap();
-        let moves: Vec<String> = String::from_utf8(stdout)
-            .unwrap()
+        let ran = solve(&dir, &["a.sfen", "--shortest", "--to", format]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("4 records: 2 win, 1 loss, 1 no mate"), "{}", ran.stderr);
+        let file = format!("mates.{format}");
+        dir.write(&file, &ran.stdout);
+        let convert = ["convert", &file, "-o", "-", "--to", "sfen", "--on-error", "skip"];
+        let moves: Vec<String> = dir
+            .kyokumen(convert)
+            .run()
+            .text()
             .lines()
             .filter_map(|line| Some(line.split('\t').nth(1)?.to_owned()))
             .filter(|played| !played.is_empty() && played != "none")
@@ -187,9 +177,8 @@ fn mates_are_games_that_other_programs_show() {
         assert!(expected.len() > 6);
         assert_eq!(moves, expected, "{format}");
     }
-    let (code, _, why) = solve(&[&path("a.sfen"), "--to", "psv"]);
     assert_data_eq!(
-        told(code, &why),
+        solve(&dir, &["a.sfen", "--to", "psv"]).told,
         str![[r#"
 status 2
 error: invalid value 'psv' for '--to <kif|kifu|ki2|ki2u|csa|jkf|usi|html>': mates are written as kif, kifu, ki2, ki2u, csa, jkf, usi or html
@@ -198,6 +187,6 @@ For more information, try '--help'.
 
 "#]]
     );
-    let (_, one, _) = solve(&["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kifu"]);
+    let one = solve(&dir, &["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kifu"]).text();
     assert!(one.contains("   1 ５二金打"), "{one}");
 }

@@ -4,30 +4,21 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, PositionKey, Record};
 use kyokumen::shogi::{Position, sfen};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, encoded, records, write};
-use crate::messages;
+use crate::archive::{archive, encoded, records};
+use crate::harness::{Dir, Ran};
 
-fn stats(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.args(["stats", "--progress", "none"]).args(arguments).current_dir(folder);
-    let output = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+fn stats(dir: &Dir, arguments: &[&str]) -> Ran {
+    dir.kyokumen(["stats", "--progress", "none"]).args(arguments).run()
 }
 
-fn report(folder: &Path, arguments: &[&str]) -> Value {
-    let (_, said, told) = stats(folder, &[arguments, &["--json"]].concat());
-    serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}{told}"))
+fn report(dir: &Dir, arguments: &[&str]) -> Value {
+    stats(dir, &[arguments, &["--json"]].concat()).json()
 }
 
 fn position(record: &Record) -> Position {
@@ -40,11 +31,11 @@ fn number(count: usize) -> Value {
 
 #[test]
 fn the_figures_are_those_of_a_plain_count() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let records = records(9000, 8);
     let bytes: Vec<u8> = records.iter().flat_map(|r| encoded(Format::Psv, r)).collect();
-    write(folder.path(), "a.psv", &bytes);
-    let report = report(folder.path(), &["a.psv"]);
+    dir.write("a.psv", &bytes);
+    let report = report(&dir, &["a.psv"]);
     let count = |is: &dyn Fn(&Record) -> bool| number(records.iter().filter(|r| is(r)).count());
     assert_eq!(
         (&report["records"], &report["good"], &report["bad"]),
@@ -86,14 +77,14 @@ fn the_figures_are_those_of_a_plain_count() {
 
 #[test]
 fn threads_and_files_change_nothing() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let bytes = archive(Format::Psv, 12_000);
     let (head, tail) = bytes.split_at(40 * 5000);
     for (name, bytes) in [("all.psv", &bytes[..]), ("head.psv", head), ("tail.psv", tail)] {
-        write(folder.path(), name, bytes);
+        dir.write(name, bytes);
     }
     let figures = |arguments: &[&str]| {
-        let mut report = report(folder.path(), arguments);
+        let mut report = report(&dir, arguments);
         report.as_object_mut().unwrap().remove("inputs");
         report
     };
@@ -101,7 +92,7 @@ fn threads_and_files_change_nothing() {
     assert_eq!(one, figures(&["all.psv", "--threads", "3"]));
     assert_eq!(one, figures(&["head.psv", "tail.psv", "--threads", "2"]));
     assert_eq!(one["bad"], number((0..12_000).filter(|i| i % 11 == 5).count()));
-    let (code, _, _) = stats(folder.path(), &["all.psv"]);
+    let code = stats(&dir, &["all.psv"]).code;
     assert_eq!(code, Some(3), "some records cannot be read");
     let estimated = figures(&["all.psv", "--memory", "100K"]);
     assert_eq!(estimated["distinct"]["is_exact"], json!(false));
@@ -110,34 +101,36 @@ fn threads_and_files_change_nothing() {
 
 #[test]
 fn what_a_format_does_not_say_is_not_told() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 5));
-    let told = report(folder.path(), &["a.hcp"]);
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 5));
+    let told = report(&dir, &["a.hcp"]);
     assert_eq!((&told["evals"], &told["plies"]), (&Value::Null, &Value::Null));
     assert_eq!(told["results"]["none"], json!(5));
-    let (code, said, _) = stats(folder.path(), &["a.hcp"]);
-    assert_eq!(code, Some(0));
+    let ran = stats(&dir, &["a.hcp"]);
+    assert_eq!(ran.code, Some(0));
+    let said = ran.text();
     for word in ["evaluation", "results", "moves", "ply"] {
         assert!(!said.contains(word), "{said}");
     }
-    write(folder.path(), "empty.psv", b"");
-    let (code, said, told) = stats(folder.path(), &["empty.psv", "--html", "empty.html"]);
-    assert_eq!(code, Some(3), "{told}");
+    dir.write("empty.psv", b"");
+    let ran = stats(&dir, &["empty.psv", "--html", "empty.html"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let said = ran.text();
     assert!(said.starts_with("records       0\n"), "{said}");
 }
 
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let lines = ["7g7f\t32767\t1\tb", "7g7f\t-32768\t1\tw", "2g2f\t35\t1\td"];
     let mut text = lines.map(|columns| format!("{}\t{columns}\n", sfen::START)).concat();
     text += "bad\n";
     let name = if cfg!(windows) { "a & b.sfen" } else { "<a & b>.sfen" };
-    write(folder.path(), name, text.as_bytes());
+    dir.write(name, text.as_bytes());
     let arguments = [name, "--html", "report.html"];
-    let (code, _, told) = stats(folder.path(), &arguments);
-    assert_eq!((code, told.trim()), (Some(3), "report.html"));
-    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    let ran = stats(&dir, &arguments);
+    assert_eq!((ran.code, ran.stderr.trim()), (Some(3), "report.html"));
+    let page = dir.text("report.html");
     for foreign in ["http:", "https:", "<script", "<link", "<img", "url(", "@import", "NaN", "inf"]
     {
         assert!(!page.contains(foreign), "{foreign}");
@@ -151,17 +144,14 @@ fn the_page_needs_nothing_from_elsewhere() {
     }
     // Five plots, and six boards less that of drops.
     assert_eq!(page.matches("<svg").count(), 10);
-    let (code, _, told) = stats(folder.path(), &arguments);
-    let mut refused = messages::told(folder.path(), code, &told);
+    let mut refused = stats(&dir, &arguments).told;
     // A page is first written under its partial name.
-    fs::copy(folder.path().join(name), folder.path().join("page.partial")).unwrap();
+    fs::copy(dir.join(name), dir.join("page.partial")).unwrap();
     for (input, page) in [(name, name), ("page.partial", "page")] {
         let arguments = [input, "--from", "sfen", "--html", page, "--force"];
-        let (code, _, told) = stats(folder.path(), &arguments);
-        refused += &messages::told(folder.path(), code, &told.replace(name, "a.sfen"));
+        refused += &stats(&dir, &arguments).told.replace(name, "a.sfen");
     }
-    let (code, _, told) = stats(folder.path(), &[name, "--html", ".", "--force"]);
-    refused += &messages::told(folder.path(), code, &told);
+    refused += &stats(&dir, &[name, "--html", ".", "--force"]).told;
     assert_data_eq!(
         refused,
         str![[r#"

@@ -3,25 +3,21 @@
 //! The sources of the literals stand in `docs/formats/`.
 
 use std::fs;
-use std::process::{Command, Output, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::shogi::sfen;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_PSV, bytes};
 
-use crate::archive::write;
+use crate::harness::{Dir, Ran};
 
 /// What `kyokumen convert` makes of a file.
-fn convert(name: &str, content: &[u8], to: &str, options: &[&str]) -> (Vec<u8>, Output) {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), name, content);
-    let output = folder.path().join(format!("out.{to}"));
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.args(["convert", "--progress", "none"]).arg(input).arg("-o").arg(&output).args(options);
-    let ran = command.output().unwrap();
+fn convert(name: &str, content: &[u8], to: &str, options: &[&str]) -> (Vec<u8>, Ran) {
+    let dir = Dir::new();
+    let input = dir.write(name, content);
+    let output = dir.join(format!("out.{to}"));
+    let command = dir.kyokumen(["convert", "--progress", "none", "-o"]);
+    let ran = command.args([&output, &input]).args(options).run();
     (fs::read(output).unwrap_or_default(), ran)
 }
 
@@ -49,19 +45,14 @@ fn json_lines_hold_what_a_packed_record_says() {
 
     let (lines, ran) = convert("a.jsonl", &lines, "hcp", &["--json"]);
     assert_eq!(lines.len(), 64);
-    assert!(text(&ran.stdout).contains(r#""eval":2"#), "{}", text(&ran.stdout));
+    assert!(ran.text().contains(r#""eval":2"#), "{}", ran.text());
 }
 
 #[test]
 fn what_inspect_writes_is_read() {
-    let folder = TempDir::new().unwrap();
-    let psv = write(folder.path(), "a.psv", &start_psv());
-    let inspect = Command::new(cargo_bin("kyokumen"))
-        .args(["inspect", "--json", "--hex", "--range", ".."])
-        .arg(psv)
-        .stdout(Stdio::piped())
-        .output()
-        .unwrap();
+    let dir = Dir::new();
+    dir.write("a.psv", start_psv());
+    let inspect = dir.line("inspect --json --hex --range .. a.psv").run();
     assert_eq!(convert("a.jsonl", &inspect.stdout, "psv", &[]).0, start_psv());
 }
 
@@ -69,7 +60,7 @@ fn what_inspect_writes_is_read() {
 fn a_bad_line_is_named_with_its_byte() {
     let line = format!("{{\"sfen\":\"{}\",\"eval\":1e9}}\n", sfen::START);
     let (_, ran) = convert("a.jsonl", line.as_bytes(), "hcp", &[]);
-    let stderr = text(&ran.stderr);
+    let stderr = ran.stderr;
     let at = line.find("1e9").unwrap();
     assert!(
         stderr.contains(&format!(
@@ -78,7 +69,7 @@ fn a_bad_line_is_named_with_its_byte() {
         )),
         "{stderr}"
     );
-    assert_eq!(ran.status.code(), Some(2));
+    assert_eq!(ran.code, Some(2));
 }
 
 /// A record of each side to move in the blocks of YaneuraOu's learner, and as it stands in a psv.
@@ -114,8 +105,8 @@ fn a_block_without_its_end_is_one_bad_record() {
     let (kept, ran) =
         convert("a.plain", damaged.as_bytes(), "psv", &["--on-error", "skip", "--json"]);
     assert_eq!(kept, [&psv[40..], &psv].concat());
-    assert_eq!(ran.status.code(), Some(3));
-    assert!(text(&ran.stdout).contains(r#""skipped":1"#), "{}", text(&ran.stdout));
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.text().contains(r#""skipped":1"#), "{}", ran.text());
 }
 
 const BOOK: &str = "\
@@ -160,7 +151,7 @@ fn a_book_needs_plies_and_an_empty_one_is_its_header() {
     let hcpe = bytes(&format!("{}0a008e070100", kyokumen_testing::literals::START_HCP));
     let (_, ran) = convert("a.hcpe", &hcpe, "db", &[]);
     assert_data_eq!(
-        text(&ran.stderr),
+        ran.stderr,
         str![[r#"
 error: cannot convert [..]/a.hcpe without --fill ply=0: db needs ply, which hcpe does not hold and no fill names
 
@@ -175,23 +166,18 @@ error: cannot convert [..]/a.hcpe without --fill ply=0: db needs ply, which hcpe
 
 #[test]
 fn shards_of_a_book_are_the_book() {
-    let folder = TempDir::new().unwrap();
-    let book = write(folder.path(), "a.db", BOOK.as_bytes());
-    let filter = |shard: &[&str]| {
-        let mut command = Command::new(cargo_bin("gen-filter"));
-        command.args(["--depth", "1", "--nodes", "10", "--hash-mb", "1", "--progress", "none"]);
-        let ran = command.arg(&book).args(shard).arg("-o").arg(folder.path()).output().unwrap();
-        assert!(ran.status.success(), "{}", text(&ran.stderr));
-    };
+    let dir = Dir::new();
+    dir.write("a.db", BOOK);
+    let search = ["a.db", "-o", ".", "--depth=1", "--nodes=10", "--hash-mb=1", "--progress=none"];
+    let filter = |words: &[&str]| dir.program("gen-filter", search).args(words).succeeds();
     filter(&["--name", "whole"]);
-    let whole = fs::read(folder.path().join("whole.db")).unwrap();
+    let whole = dir.read("whole.db");
     let expected = convert("a.db", BOOK.as_bytes(), "db", &[]).0;
     assert_eq!(text(&whole), text(&expected));
     let mut shards = Vec::new();
     for shard in 1..=3 {
         filter(&["--name", "part", "--shard", &format!("{shard}/3")]);
-        let part = folder.path().join(format!("part-0000{shard}-of-00003.db"));
-        shards.extend(fs::read(part).unwrap());
+        shards.extend(dir.read(format!("part-0000{shard}-of-00003.db")));
     }
     assert_eq!(text(&shards), text(&whole));
 }
@@ -206,7 +192,7 @@ fn packs_are_read_and_written_as_by_others() {
     let jsonl = convert("a.usi", usi.as_bytes(), "jsonl", &[]).0;
     let filled = ["--fill", "eval=-7,result=black"];
     let (pack, ran) = convert("a.jsonl", &jsonl, "pack", &filled);
-    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let mut rest = &pack[..];
     let mut games = Vec::new();
     while !rest.is_empty() {
@@ -238,6 +224,6 @@ fn a_pack_that_cannot_be_read_further_is_one_bad_record() {
     let pack = [&game[..], &[9], &game].concat();
     let (kept, ran) = convert("a.pack", &pack, "hcp", &["--on-error", "quarantine", "--json"]);
     assert_eq!(kept.len(), 2 * 32);
-    assert_eq!(ran.status.code(), Some(3));
-    assert!(text(&ran.stdout).contains(r#""quarantined":1"#), "{}", text(&ran.stdout));
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.text().contains(r#""quarantined":1"#), "{}", ran.text());
 }

@@ -3,31 +3,20 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
-use crate::messages::told;
-
-fn run(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let output =
-        Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
+use crate::archive::archive;
+use crate::harness::Dir;
 
 #[test]
 fn every_command_reads_a_file_nobody_remembers() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.psv");
     let bytes = fs::read(sample).unwrap();
-    write(folder, "a.psv", &bytes[..100 * 40]);
-    write(folder, "a.bin", &bytes[..100 * 40]);
+    dir.write("a.psv", &bytes[..100 * 40]);
+    dir.write("a.bin", &bytes[..100 * 40]);
     for words in [
         &["inspect", "a.X", "--json", "--range", "3..5"][..],
         &["verify", "a.X"],
@@ -47,53 +36,46 @@ fn every_command_reads_a_file_nobody_remembers() {
                 .map(|word| word.replace("a.X", &format!("a.{extension}")).replace('X', extension))
                 .collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            run(folder, &words)
+            dir.kyokumen(&words).run()
         };
         let (named, unnamed) = (named("psv"), named("bin"));
-        assert_eq!((named.0, unnamed.0), (Some(0), Some(0)), "{words:?}: {}", unnamed.2);
+        assert_eq!((named.code, unnamed.code), (Some(0), Some(0)), "{words:?}: {}", unnamed.stderr);
         let warning =
             "a.bin: its name does not say its format, its content does: as psv 100 of 100 records";
-        assert!(unnamed.2.contains(warning), "{words:?}: {}", unnamed.2);
+        assert!(unnamed.stderr.contains(warning), "{words:?}: {}", unnamed.stderr);
         if words[0] != "solve" {
-            assert_eq!(named.1, unnamed.1.replace("a.bin", "a.psv"), "{words:?}");
+            assert_eq!(named.text(), unnamed.text().replace("a.bin", "a.psv"), "{words:?}");
         }
     }
     for name in [".sfen", "-filtered/a.psv", "-once.psv", "-shuffled.psv", "-sample.psv"] {
-        let read = |start: &str| fs::read(folder.join(format!("{start}{name}"))).unwrap();
+        let read = |start: &str| dir.read(format!("{start}{name}"));
         assert!(read("psv") == read("bin"), "{name}");
     }
 }
 
 #[test]
 fn what_was_taken_out_is_read_by_its_name_compressed_too() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = archive(Format::Hcp, 100);
-    fs::write(folder.join("a.hcp.zst.mated"), zstd::encode_all(&bytes[..], 1).unwrap()).unwrap();
+    dir.write("a.hcp.zst.mated", zstd::encode_all(&bytes[..], 1).unwrap());
     for more in [&[][..], &["--from", "hcp"], &["--from", "hcp.zst"]] {
         let words = [&["verify", "a.hcp.zst.mated", "--json"], more].concat();
-        let (_, said, told) = run(folder, &words);
-        assert!(said.contains("\"records\":100,"), "{more:?}: {said} {told}");
+        let ran = dir.kyokumen(words).run();
+        assert!(ran.text().contains("\"records\":100,"), "{more:?}: {}", ran.told);
     }
 }
 
 #[test]
 fn what_is_no_input_is_said_with_what_to_write_instead() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    fs::create_dir(folder.join("games")).unwrap();
-    write(folder, "games/a.hcpe", &archive(Format::Hcpe, 3));
-    write(folder, "games/a.jsonl", b"");
-    write(folder, "b.bin", &[7; 1000]);
+    let dir = Dir::new();
+    fs::create_dir(dir.join("games")).unwrap();
+    dir.write("games/a.hcpe", archive(Format::Hcpe, 3));
+    dir.write("games/a.jsonl", b"");
+    dir.write("b.bin", [7; 1000]);
     let commands = ["stats", "inspect", "verify"];
     let folders = ["solve"].into_iter().chain(commands).map(|command| [command, "games"]);
     let words = folders.chain(commands.map(|command| [command, "b.bin"]));
-    let all: BTreeSet<String> = words
-        .map(|words| {
-            let (code, _, said) = run(folder, &words);
-            told(folder, code, &said)
-        })
-        .collect();
+    let all: BTreeSet<String> = words.map(|words| dir.kyokumen(&words).run().told).collect();
     assert_data_eq!(
         all.into_iter().collect::<String>(),
         str![[r#"

@@ -1,27 +1,15 @@
 //! What `-v` and `-vv` say on standard error, and what they leave alone.
 
-use std::path::Path;
-use std::process::Command;
-
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen::START;
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
-
-fn said(folder: &Path, words: &[&str]) -> String {
-    let ran = Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap();
-    let said = String::from_utf8(ran.stderr).unwrap();
-    assert!(matches!(ran.status.code(), Some(0 | 3)), "{words:?}: {said}");
-    said
-}
+use crate::archive::archive;
+use crate::harness::Dir;
 
 #[test]
 fn once_tells_decisions_and_twice_blocks() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcp", &archive(Format::Hcp, 100));
+    let dir = Dir::new();
+    dir.write("a.hcp", archive(Format::Hcp, 100));
     let input = "a.hcp: read as hcp, by its name; 91 of 100 records of a sample can be read";
     let search = "search: 1 plies, 1048576 nodes, a table of 64 MiB for each thread";
     let threads = "works on 2 threads";
@@ -41,7 +29,7 @@ fn once_tells_decisions_and_twice_blocks() {
         let words: Vec<&str> = words.split(' ').collect();
         let levels = ["", "-v", "-vv"].map(|level| {
             let level = Some(level).filter(|level| !level.is_empty());
-            said(folder, &words.iter().copied().chain(level).collect::<Vec<_>>())
+            dir.kyokumen(words.iter().copied().chain(level)).exits(&[0, 3]).stderr
         });
         assert!(!levels[0].contains("INFO"), "{words:?}: {}", levels[0]);
         for decision in decisions.iter().chain(&["INFO kyokumen "]) {
@@ -53,6 +41,6 @@ fn once_tells_decisions_and_twice_blocks() {
             assert!(levels[2].contains("DEBUG block 1: "), "{words:?}: {}", levels[2]);
         }
     }
-    let one = said(folder, &["solve", START, "--depth", "1", "-vvv"]);
+    let one = dir.kyokumen(["solve", START, "--depth", "1", "-vvv"]).exits(&[0, 3]).stderr;
     assert!(one.contains(search) && one.contains("TRACE "), "{one}");
 }

@@ -3,31 +3,23 @@
 //! Archives of our own making, in which it is known which records are bad and why.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, encoded, records, write};
-use crate::messages;
+use crate::archive::{archive, encoded, records};
+use crate::harness::{Dir, Ran};
 
-/// Exit status, standard output, messages.
-fn verify(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    command.args(["verify", "--progress", "none"]).args(arguments).current_dir(folder);
-    let output = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+fn verify(dir: &Dir, arguments: &[&str]) -> Ran {
+    dir.kyokumen(["verify", "--progress", "none"]).args(arguments).run()
 }
 
-fn report(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
-    let (code, said, message) = verify(folder, &[arguments, &["--json"]].concat());
-    (code, serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}{message}")))
+fn report(dir: &Dir, arguments: &[&str]) -> (Option<i32>, Value) {
+    let ran = verify(dir, &[arguments, &["--json"]].concat());
+    (ran.code, ran.json())
 }
 
 fn finding<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -36,8 +28,8 @@ fn finding<'a>(report: &'a Value, name: &str) -> &'a Value {
 }
 
 /// Puts the bad bytes back to where their lines say they stood.
-fn joined(folder: &Path, stem: &str, extension: &str) -> Vec<u8> {
-    let read = |name: String| fs::read(folder.join(name)).unwrap();
+fn joined(dir: &Dir, stem: &str, extension: &str) -> Vec<u8> {
+    let read = |name: String| dir.read(format!("q/{name}"));
     let plain = |bytes: Vec<u8>| match extension.strip_suffix(".zst") {
         Some(_) => zstd::decode_all(&bytes[..]).unwrap(),
         None => bytes,
@@ -64,11 +56,11 @@ fn joined(folder: &Path, stem: &str, extension: &str) -> Vec<u8> {
 #[test]
 fn the_bad_are_set_apart_and_nothing_is_lost() {
     for format in [Format::Hcp, Format::Hcpe, Format::Psv, Format::Sfen] {
-        let folder = TempDir::new().unwrap();
+        let dir = Dir::new();
         let name = format!("a.{format}");
         let bytes = archive(format, 3000);
-        write(folder.path(), &name, &bytes);
-        let (code, report) = report(folder.path(), &[&name, "--quarantine", "q"]);
+        dir.write(&name, &bytes);
+        let (code, report) = report(&dir, &[&name, "--quarantine", "q"]);
         let bad = (0..3000).filter(|i| i % 11 == 5).count();
         assert_eq!(code, Some(3));
         assert_eq!(
@@ -86,57 +78,55 @@ fn the_bad_are_set_apart_and_nothing_is_lost() {
             assert_eq!(found["examples"][2]["byte"], json!(27 * len));
         }
         let good: Vec<Vec<u8>> = records(3000, 42).iter().map(|r| encoded(format, r)).collect();
-        assert!(joined(&folder.path().join("q"), "a", format.name()) == bytes, "{format}");
+        assert!(joined(&dir, "a", format.name()) == bytes, "{format}");
         if format == Format::Hcp {
             let good: Vec<u8> =
                 (0..3000).filter(|i| i % 11 != 5).flat_map(|i| good[i].clone()).collect();
-            assert!(fs::read(folder.path().join("q/a.good.hcp")).unwrap() == good);
+            assert!(dir.read("q/a.good.hcp") == good);
         }
         // What was set apart as good is good.
-        let (code, _) = self::report(&folder.path().join("q"), &[&format!("a.good.{format}")]);
-        assert_eq!(code, Some(0));
+        assert_eq!(verify(&dir, &[&format!("q/a.good.{format}")]).code, Some(0));
     }
 }
 
 #[test]
 fn threads_change_nothing() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.psv", &archive(Format::Psv, 8000));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 8000));
     let said: Vec<String> = ["1", "3"]
         .map(|threads| {
             let quarantine = format!("q{threads}");
             let arguments =
                 ["a.psv", "--strict", "--threads", threads, "--quarantine", &quarantine];
-            verify(folder.path(), &arguments).1
+            verify(&dir, &arguments).text()
         })
         .into();
     assert_eq!(said[0], said[1]);
     for name in ["a.good.psv", "a.psv.bad", "a.bad.jsonl"] {
-        let [one, three] = ["q1", "q3"]
-            .map(|quarantine| fs::read(folder.path().join(quarantine).join(name)).unwrap());
+        let [one, three] = ["q1", "q3"].map(|quarantine| dir.read(format!("{quarantine}/{name}")));
         assert!(!one.is_empty() && one == three, "{name}");
     }
 }
 
 #[test]
 fn warnings_are_found_and_make_a_record_bad_only_if_that_is_asked_for() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let quiet = format!("{}\t2g2f\t10\t1\tb\n", sfen::START);
     let illegal = format!("{}\t2g2e\t10\t1\tb\n", sfen::START);
     let check = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
     let text = [&quiet, &illegal, check, "# a comment\n", &quiet].concat();
-    write(folder.path(), "a.sfen", text.as_bytes());
-    let (code, found) = report(folder.path(), &["a.sfen"]);
+    dir.write("a.sfen", text.as_bytes());
+    let (code, found) = report(&dir, &["a.sfen"]);
     assert_eq!((code, &found["good"], &found["comments"]), (Some(0), &json!(4), &json!(1)));
     let example = json!([{"record": 1, "byte": quiet.len()}]);
     assert_eq!(finding(&found, "move_illegal")["examples"], example);
     assert_eq!(finding(&found, "opponent_in_check")["level"], json!("warning"));
-    let (code, found) = report(folder.path(), &["a.sfen", "--strict", "--quarantine", "q"]);
+    let (code, found) = report(&dir, &["a.sfen", "--strict", "--quarantine", "q"]);
     assert_eq!((code, &found["bad"]), (Some(3), &json!(2)));
-    assert_eq!(joined(&folder.path().join("q"), "a", "sfen"), text.as_bytes());
-    let bad = fs::read_to_string(folder.path().join("q/a.sfen.bad")).unwrap();
+    assert_eq!(joined(&dir, "a", "sfen"), text.as_bytes());
+    let bad = dir.text("q/a.sfen.bad");
     assert_eq!(bad, [&illegal, check].concat());
-    let lines = fs::read_to_string(folder.path().join("q/a.bad.jsonl")).unwrap();
+    let lines = dir.text("q/a.bad.jsonl");
     let line: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(line["findings"], json!(["move_illegal"]));
 }
@@ -144,59 +134,60 @@ fn warnings_are_found_and_make_a_record_bad_only_if_that_is_asked_for() {
 /// A line without its end, one that is too long for a position, a game whose third move is none.
 #[test]
 fn text_is_set_apart_byte_for_byte() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let long = "x".repeat(100_000);
     let text = format!("{0}\r\n{long}\n\n# end\n{0}", sfen::START);
-    write(folder.path(), "a.sfen", text.as_bytes());
-    let (code, found) = report(folder.path(), &["a.sfen", "--quarantine", "q"]);
+    dir.write("a.sfen", text.as_bytes());
+    let (code, found) = report(&dir, &["a.sfen", "--quarantine", "q"]);
     assert_eq!((code, &found["good"], &found["bad"]), (Some(3), &json!(2), &json!(3)));
     assert_eq!(finding(&found, "too_long")["records"], json!(2));
-    assert!(joined(&folder.path().join("q"), "a", "sfen") == text.as_bytes());
+    assert!(joined(&dir, "a", "sfen") == text.as_bytes());
 
     let games = "startpos moves 7g7f 3c3d\nstartpos\nstartpos moves 7g7f 3c3d 7g7f\nstartpos";
-    write(folder.path(), "b.usi", games.as_bytes());
-    let (code, found) = report(folder.path(), &["b.usi", "--quarantine", "q"]);
+    dir.write("b.usi", games.as_bytes());
+    let (code, found) = report(&dir, &["b.usi", "--quarantine", "q"]);
     assert_eq!((code, &found["records"], &found["bad"]), (Some(3), &json!(5), &json!(1)));
     assert_eq!(finding(&found, "illegal_move")["examples"][0]["record"], json!(4));
-    assert_eq!(joined(&folder.path().join("q"), "b", "usi"), games.as_bytes());
+    assert_eq!(joined(&dir, "b", "usi"), games.as_bytes());
 }
 
 /// The good of a book begin with its header, once.
 #[test]
 fn the_header_of_a_book_stands_once() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let header = std::str::from_utf8(Format::Db.header()).unwrap();
     let (good, bad) = (format!("sfen {}\n7g7f none 0\n", sfen::START), "sfen x\n7g7f none 0\n");
     for (book, expected) in [
         (format!("{header}{good}{bad}"), (format!("{header}{good}"), bad.to_owned())),
         (format!("{header}{bad}{good}"), (format!("{header}{good}"), format!("{header}{bad}"))),
     ] {
-        write(folder.path(), "a.db", book.as_bytes());
-        assert_eq!(verify(folder.path(), &["a.db", "--quarantine", "q", "--force"]).0, Some(3));
-        let side = |name| fs::read_to_string(folder.path().join(name)).unwrap();
+        dir.write("a.db", book.as_bytes());
+        assert_eq!(verify(&dir, &["a.db", "--quarantine", "q", "--force"]).code, Some(3));
+        let side = |name| dir.text(name);
         assert_eq!((side("q/a.good.db"), side("q/a.db.bad")), expected);
     }
 }
 
 #[test]
 fn a_truncated_and_a_compressed_file() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let mut bytes = archive(Format::Psv, 200);
     bytes.truncate(bytes.len() - 7);
-    write(folder.path(), "a.psv.zst", &zstd::encode_all(&bytes[..], 1).unwrap());
-    let (code, found) = report(folder.path(), &["a.psv.zst", "--quarantine", "q"]);
+    dir.write("a.psv.zst", zstd::encode_all(&bytes[..], 1).unwrap());
+    let (code, found) = report(&dir, &["a.psv.zst", "--quarantine", "q"]);
     assert_eq!(code, Some(3));
     assert_eq!(finding(&found, "length")["examples"][0]["byte"], json!(199 * 40));
-    assert!(joined(&folder.path().join("q"), "a", "psv.zst") == bytes);
+    assert!(joined(&dir, "a", "psv.zst") == bytes);
 }
 
 #[test]
 fn each_file_has_its_own_report() {
-    let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.psv", &archive(Format::Psv, 5));
-    write(folder.path(), "b.hcp", &archive(Format::Hcp, 12));
-    let (code, said, _) = verify(folder.path(), &["a.psv", "b.hcp", "--threads", "1"]);
-    assert_eq!(code, Some(3));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 5));
+    dir.write("b.hcp", archive(Format::Hcp, 12));
+    let ran = verify(&dir, &["a.psv", "b.hcp", "--threads", "1"]);
+    assert_eq!(ran.code, Some(3));
+    let said = ran.text();
     let heads: Vec<&str> = said.lines().filter(|line| !line.starts_with(' ')).collect();
     let expected =
         ["a.psv: psv, 5 records: 5 good, 0 bad", "b.hcp: hcp, 12 records: 11 good, 1 bad"];
@@ -205,13 +196,13 @@ fn each_file_has_its_own_report() {
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_written() {
-    let folder = TempDir::new().unwrap();
-    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    let dir = Dir::new();
+    let path = |name: &str| -> PathBuf { dir.join(name) };
     fs::create_dir(path("other")).unwrap();
     for name in ["a.psv", "other/a.psv"] {
-        write(folder.path(), name, &archive(Format::Psv, 3));
+        dir.write(name, archive(Format::Psv, 3));
     }
-    write(folder.path(), "a.bin", &[7; 1000]);
+    dir.write("a.bin", [7; 1000]);
     let mut refused = String::new();
     for arguments in [
         &["a.psv", "other/a.psv", "--quarantine", "q"][..],
@@ -222,15 +213,14 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         &["--proof", "a.proofs", "--strict"],
         &[],
     ] {
-        let (code, said, told) = verify(folder.path(), arguments);
-        assert_eq!(said, "", "{arguments:?}");
-        refused += &messages::told(folder.path(), code, &told);
+        let ran = verify(&dir, arguments);
+        assert_eq!(ran.text(), "", "{arguments:?}");
+        refused += &ran.told;
         assert!(!path("q").exists());
     }
-    assert_eq!(verify(folder.path(), &["missing.psv"]).0, Some(1));
-    assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q"]).0, Some(0));
-    let (code, _, told) = verify(folder.path(), &["a.psv", "--quarantine", "q"]);
-    refused += &messages::told(folder.path(), code, &told);
+    assert_eq!(verify(&dir, &["missing.psv"]).code, Some(1));
+    assert_eq!(verify(&dir, &["a.psv", "--quarantine", "q"]).code, Some(0));
+    refused += &verify(&dir, &["a.psv", "--quarantine", "q"]).told;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -266,16 +256,16 @@ error: q/a.good.psv exists; replace it with --force
 
 "#]]
     );
-    assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q", "--force"]).0, Some(0));
+    assert_eq!(verify(&dir, &["a.psv", "--quarantine", "q", "--force"]).code, Some(0));
 }
 
 #[test]
 fn lines_of_games_that_are_not_understood_are_a_warning() {
-    let folder = TempDir::new().unwrap();
+    let dir = Dir::new();
     let game = "手合割：平手\n手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n";
     let turned = game.replace("手数-", "盤面回転\n盤面反転\n手数-");
-    write(folder.path(), "a.kifu", (game.to_owned() + &turned + game).as_bytes());
-    let (code, said) = report(folder.path(), &["a.kifu"]);
+    dir.write("a.kifu", (game.to_owned() + &turned + game).as_bytes());
+    let (code, said) = report(&dir, &["a.kifu"]);
     assert_eq!((code, &said["good"]), (Some(0), &json!(6)));
     let found = finding(&said, "lines_skipped");
     assert_eq!((&found["level"], &found["records"]), (&json!("warning"), &json!(1)));
@@ -284,7 +274,7 @@ fn lines_of_games_that_are_not_understood_are_a_warning() {
         (&json!(2), &json!("2 lines"))
     );
     // With its game it is set apart where a warning makes a record bad.
-    let (code, said) = report(folder.path(), &["a.kifu", "--strict", "--quarantine", "q"]);
+    let (code, said) = report(&dir, &["a.kifu", "--strict", "--quarantine", "q"]);
     assert_eq!((code, &said["bad"]), (Some(3), &json!(1)));
-    assert_eq!(fs::read(folder.path().join("q/a.kifu.bad")).unwrap(), turned.as_bytes());
+    assert_eq!(dir.read("q/a.kifu.bad"), turned.as_bytes());
 }

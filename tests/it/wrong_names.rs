@@ -5,18 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, units};
-use tempfile::TempDir;
 
-use crate::archive::write;
-
-fn run(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let output =
-        Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
+use crate::harness::{Dir, Ran};
 
 fn sample(format: Format) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
@@ -32,8 +23,7 @@ fn are_alike(one: Format, other: Format) -> bool {
 
 #[test]
 fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let mut wrong = Vec::new();
     for content in Format::ALL {
         for named in Format::ALL.into_iter().filter(|&named| !are_alike(named, content)) {
@@ -43,16 +33,16 @@ fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
                 continue;
             }
             let name = format!("a.{named}");
-            write(folder, &name, &sample(content));
-            let (code, out, err) = run(folder, &["convert", &name, "-o", "out.sfen"]);
+            dir.write(&name, sample(content));
+            let ran = dir.kyokumen(["convert", &name, "-o", "out.sfen"]).run();
             let expected = format!("error: {name}: the content is {content} (");
-            if (code, out.as_str()) != (Some(2), "")
-                || !err.contains(&expected)
-                || folder.join("out.sfen").exists()
+            if (ran.code, &*ran.text()) != (Some(2), "")
+                || !ran.stderr.contains(&expected)
+                || dir.join("out.sfen").exists()
             {
-                wrong.push(format!("{content} named {named}: {code:?} {err}"));
+                wrong.push(format!("{content} named {named}: {}", ran.told));
             }
-            drop(fs::remove_file(folder.join("out.sfen")));
+            drop(fs::remove_file(dir.join("out.sfen")));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
@@ -70,8 +60,7 @@ const FIXED: [Format; 5] = [Format::Hcp, Format::Hcpe, Format::Hcpe2, Format::Hc
 
 #[test]
 fn one_to_three_records_under_a_wrong_name_never_reach_an_output() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     for records in 1..=3 {
         for content in [Format::Hcp, Format::Hcpe, Format::Hcpe42, Format::Psv].into_iter().chain([
             Format::Sfen,
@@ -84,14 +73,14 @@ fn one_to_three_records_under_a_wrong_name_never_reach_an_output() {
                     continue;
                 }
                 let name = format!("a.{named}");
-                write(folder, &name, &bytes);
+                dir.write(&name, &bytes);
                 for command in ["convert", "filter"] {
                     let words = [command, &name, "-o", "out", "--to", "sfen"];
-                    let (code, _, err) = run(folder, &words);
+                    let Ran { code, stderr: err, .. } = dir.kyokumen(&words).run();
                     let case = format!("{command}: {records} of {content} as {named}: {err}");
                     assert_eq!(code, Some(2), "{case}");
                     assert!(err.contains(&format!("the content is {content} (")), "{case}");
-                    assert!(!folder.join("out").exists(), "{case}");
+                    assert!(!dir.join("out").exists(), "{case}");
                 }
             }
         }
@@ -100,10 +89,9 @@ fn one_to_three_records_under_a_wrong_name_never_reach_an_output() {
 
 #[test]
 fn every_command_that_reads_archives_refuses_a_wrong_name() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcpe", &sample(Format::Psv));
-    write(folder, "b.hcpe", &sample(Format::Hcpe));
+    let dir = Dir::new();
+    dir.write("a.hcpe", sample(Format::Psv));
+    dir.write("b.hcpe", sample(Format::Hcpe));
     let expected = "a.hcpe: the content is psv (";
     for words in [
         "filter a.hcpe -o out",
@@ -123,89 +111,80 @@ fn every_command_that_reads_archives_refuses_a_wrong_name() {
         "inspect a.hcpe",
         "solve a.hcpe",
     ] {
-        let (code, out, err) = run(folder, &words.split(' ').collect::<Vec<_>>());
-        assert_eq!((code, out.as_str()), (Some(2), ""), "{words}: {err}");
+        let ran = dir.line(words).run();
+        let err = &ran.stderr;
+        assert_eq!((ran.code, &*ran.text()), (Some(2), ""), "{words}: {err}");
         assert!(err.contains(expected), "{words}: {err}");
         assert!(err.contains("use --from psv, or --from hcpe to force it"), "{words}: {err}");
-        assert_eq!(fs::read_dir(folder).unwrap().count(), 2, "{words}");
+        assert_eq!(dir.names("").len(), 2, "{words}");
     }
-    let (code, _, err) =
-        run(folder, &["dedup", "b.hcpe", "--reference", "a.hcpe", "-o", "out.hcpe"]);
-    assert_eq!(code, Some(2), "{err}");
+    let err = dir.kyokumen(["dedup", "b.hcpe", "--reference", "a.hcpe", "-o", "out.hcpe"]).fails(2);
     assert!(err.contains("give it a name that ends in .psv"), "{err}");
 }
 
 #[test]
 fn the_option_overrides_the_name() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcpe", &sample(Format::Psv));
-    let (code, _, err) = run(folder, &["convert", "a.hcpe", "-o", "b.psv", "--from", "psv"]);
-    assert_eq!(code, Some(0), "{err}");
-    assert!(fs::read(folder.join("b.psv")).unwrap() == sample(Format::Psv));
+    let dir = Dir::new();
+    dir.write("a.hcpe", sample(Format::Psv));
+    dir.kyokumen(["convert", "a.hcpe", "-o", "b.psv", "--from", "psv"]).succeeds();
+    assert!(dir.read("b.psv") == sample(Format::Psv));
     let words = ["convert", "a.hcpe", "-o", "c.hcp", "--from", "hcpe", "--on-error", "skip"];
-    assert_eq!(run(folder, &words).0, Some(3));
+    dir.kyokumen(&words).exits(&[3]);
 }
 
 #[test]
 fn a_wrong_name_is_a_finding_of_verify_which_goes_on() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcpe", &sample(Format::Psv));
-    write(folder, "b.hcpe", &sample(Format::Hcpe));
-    let (code, out, err) = run(folder, &["verify", "a.hcpe", "b.hcpe", "--quarantine", "q"]);
-    assert_eq!(code, Some(3), "{err}");
+    let dir = Dir::new();
+    dir.write("a.hcpe", sample(Format::Psv));
+    dir.write("b.hcpe", sample(Format::Hcpe));
+    let ran = dir.kyokumen(["verify", "a.hcpe", "b.hcpe", "--quarantine", "q"]).run();
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let out = ran.text();
     let mut lines = out.lines();
     let found = lines.next().unwrap();
     assert!(found.starts_with("a.hcpe: the content is psv ("), "{out}");
     assert!(lines.next().unwrap().starts_with("b.hcpe: hcpe, "), "{out}");
-    assert!(!folder.join("q/a.good.hcpe").exists());
-    let (code, out, _) = run(folder, &["verify", "a.hcpe", "--json"]);
-    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, &report["records"]), (Some(3), &0.into()));
+    assert!(!dir.join("q/a.good.hcpe").exists());
+    let ran = dir.kyokumen(["verify", "a.hcpe", "--json"]).run();
+    let report = ran.json();
+    assert_eq!((ran.code, &report["records"]), (Some(3), &0.into()));
     assert_eq!(report["findings"][0]["name"], "wrong-name");
 }
 
 #[test]
 fn a_few_damaged_records_are_no_reason_to_doubt_a_name() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     for format in FIXED {
         let name = format!("a.{format}");
         let mut bytes = first(format, 3);
         let len = format.record_len().unwrap();
         bytes[len..len + 2].fill(0);
-        write(folder, &name, &bytes);
+        dir.write(&name, &bytes);
         let words = ["convert", &name, "-o", "b.sfen", "--on-error", "skip", "--force"];
-        let (code, _, err) = run(folder, &words);
-        assert_eq!(code, Some(3), "{format}: {err}");
-        let lines = fs::read_to_string(folder.join("b.sfen")).unwrap();
+        dir.kyokumen(&words).exits(&[3]);
+        let lines = dir.text("b.sfen");
         assert_eq!(lines.lines().count(), 2, "{format}");
     }
 }
 
 #[test]
 fn what_no_format_fits_is_read_only_by_those_who_ask_for_a_quarantine() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.hcpe", &[7; 38 * 20]);
-    let (code, _, err) = run(folder, &["filter", "a.hcpe", "-o", "out"]);
-    assert_eq!(code, Some(2), "{err}");
+    let dir = Dir::new();
+    dir.write("a.hcpe", [7; 38 * 20]);
+    let err = dir.kyokumen(["filter", "a.hcpe", "-o", "out"]).fails(2);
     let expected = "0 of 20 records of a sample can be read as hcpe, as the name says, and no other format fits";
     assert!(err.contains(expected), "{err}");
-    assert!(!folder.join("out").exists());
+    assert!(!dir.join("out").exists());
     for more in [&["--on-error", "quarantine"][..], &["--from", "hcpe", "--force"]] {
-        let (code, _, err) = run(folder, &[&["filter", "a.hcpe", "-o", "out"], more].concat());
-        assert_eq!(code, Some(3), "{err}");
-        assert!(fs::read(folder.join("out/a.hcpe")).unwrap().is_empty());
+        dir.kyokumen([&["filter", "a.hcpe", "-o", "out"], more].concat()).exits(&[3]);
+        assert!(dir.read("out/a.hcpe").is_empty());
     }
 }
 
 /// The encoding and the line ends are those of the whole file, not of a byte.
 #[test]
 fn text_in_utf_16_or_with_cr_alone_is_refused_by_what_it_is() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let text = "V2.2\nN+一\nPI\n+\n+7776FU\n%TORYO\n";
     let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let encodings =
@@ -214,8 +193,9 @@ fn text_in_utf_16_or_with_cr_alone_is_refused_by_what_it_is() {
     for (bytes, expected) in
         [(utf_16, encodings), (text.replace('\n', "\r").into_bytes(), line_ends)]
     {
-        write(folder, "a.csa", &bytes);
-        let (code, _, err) = run(folder, &["convert", "a.csa", "-o", "b.kifu"]);
+        dir.write("a.csa", &bytes);
+        let Ran { code, stderr: err, .. } =
+            dir.kyokumen(["convert", "a.csa", "-o", "b.kifu"]).run();
         let expected = format!(
             "error: a.csa, record 0, at byte 0: expected {expected}; no record can be read as csa, as the name says, \
              and no other format fits; use --from csa to read it all the same\n"
@@ -226,8 +206,7 @@ fn text_in_utf_16_or_with_cr_alone_is_refused_by_what_it_is() {
 
 #[test]
 fn compression_and_name_are_compared_too() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let zstd = |format| zstd::encode_all(&*sample(format), 1).unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&sample(Format::Psv)).unwrap();
@@ -239,9 +218,8 @@ fn compression_and_name_are_compared_too() {
         ("a.psv", zstd(Format::Hcpe), "use --from hcpe.zst, or --from psv to force it"),
         ("a.psv.zst", sample(Format::Psv), "give it a name that ends in .psv"),
     ] {
-        write(folder, name, &bytes);
-        let (code, _, err) = run(folder, &["stats", name]);
-        assert_eq!(code, Some(2), "{name}: {err}");
+        dir.write(name, &bytes);
+        let err = dir.kyokumen(["stats", name]).fails(2);
         assert!(err.contains(expected), "{name}: {err}");
     }
 }
@@ -249,43 +227,37 @@ fn compression_and_name_are_compared_too() {
 #[test]
 #[cfg(unix)]
 fn a_pipe_is_compared_with_its_name_when_its_first_block_is_there() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     for (content, named) in
         [(Format::Psv, Format::Hcpe), (Format::Hcpe3, Format::Psv), (Format::Hcpe, Format::Jsonl)]
     {
-        let pipe = folder.join(format!("a.{named}"));
+        let pipe = dir.join(format!("a.{named}"));
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let bytes = sample(content);
         let (to, name) = (pipe.clone(), format!("a.{named}"));
         // The reader leaves before the end.
         let writer = std::thread::spawn(move || drop(fs::write(to, bytes)));
-        let (code, _, err) = run(folder, &["convert", &name, "-o", "out.sfen"]);
+        let err = dir.kyokumen(["convert", &name, "-o", "out.sfen"]).fails(2);
         writer.join().unwrap();
-        assert_eq!(code, Some(2), "{err}");
         assert!(err.contains(&format!("{name}: the content is {content} (")), "{err}");
-        assert!(!folder.join("out.sfen").exists());
+        assert!(!dir.join("out.sfen").exists());
     }
 }
 
 #[test]
 fn usi_games_under_the_name_of_positions_are_read_as_games_with_a_notice() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.sfen", b"startpos moves 7g7f 3c3d 2g2f\nstartpos moves 2g2f 8c8d\n");
-    let (code, out, err) = run(folder, &["verify", "a.sfen"]);
-    assert_eq!((code, out.as_str()), (Some(0), "a.sfen: usi, 5 records: 5 good, 0 bad\n"));
-    assert!(err.contains("a.sfen: holds USI games and is read as such"), "{err}");
-    let (code, _, err) =
-        run(folder, &["convert", "a.sfen", "-o", "b.psv", "--fill", "eval=0,result=draw"]);
-    assert_eq!(code, Some(0), "{err}");
-    assert_eq!(run(folder, &["verify", "a.sfen", "--from", "sfen"]).0, Some(3));
+    let dir = Dir::new();
+    dir.write("a.sfen", b"startpos moves 7g7f 3c3d 2g2f\nstartpos moves 2g2f 8c8d\n");
+    let ran = dir.kyokumen(["verify", "a.sfen"]).run();
+    assert_eq!((ran.code, &*ran.text()), (Some(0), "a.sfen: usi, 5 records: 5 good, 0 bad\n"));
+    assert!(ran.stderr.contains("a.sfen: holds USI games and is read as such"), "{}", ran.stderr);
+    dir.kyokumen(["convert", "a.sfen", "-o", "b.psv", "--fill", "eval=0,result=draw"]).succeeds();
+    dir.kyokumen(["verify", "a.sfen", "--from", "sfen"]).exits(&[3]);
 }
 
 #[test]
 fn files_that_hold_no_records_are_named() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let mut tar = vec![b'a'; 600];
     tar[257..262].copy_from_slice(b"ustar");
     for (bytes, expected) in [
@@ -301,9 +273,10 @@ fn files_that_hold_no_records_are_named() {
     ] {
         let bytes = [bytes, &[0xEE; 500]].concat();
         for name in ["a.psv", "a.sfen", "a.kif", "a.hcpe3", "a.bin", "a"] {
-            write(folder, name, &bytes);
-            let (code, _, err) = run(folder, &["stats", name]);
-            assert_eq!(code, Some(2), "{expected} as {name}: {err}");
+            dir.write(name, &bytes);
+            let ran = dir.kyokumen(["stats", name]).run();
+            let err = ran.stderr;
+            assert_eq!(ran.code, Some(2), "{expected} as {name}: {err}");
             assert!(err.contains(&format!("{name}: the content is {expected}")), "{name}: {err}");
         }
     }
@@ -312,9 +285,8 @@ fn files_that_hold_no_records_are_named() {
         ("book.bin", "a book of Apery"),
         ("a.sbk", "a book of ShogiGUI"),
     ] {
-        write(folder, name, &[0x5A; 1600]);
-        let (code, _, err) = run(folder, &["stats", name]);
-        assert_eq!(code, Some(2), "{err}");
+        dir.write(name, [0x5A; 1600]);
+        let err = dir.kyokumen(["stats", name]).fails(2);
         assert!(
             err.contains(&format!("{name}: the content is {expected}; it is not read")),
             "{err}"

@@ -1,19 +1,14 @@
 //! Inputs compressed with xz: read in every command, by name, by content and from standard input; never written.
 
-use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
 use flate2::write::GzEncoder;
 use kyokumen::format::Format;
 use lzma_rust2::{XzOptions, XzWriter};
 use snapbox::{assert_data_eq, str};
-use tempfile::TempDir;
 
-use crate::archive::{archive, write};
-use crate::messages::told;
+use crate::archive::archive;
+use crate::harness::Dir;
 
 const RECORDS: usize = 3000;
 
@@ -23,41 +18,21 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Status, standard output and standard error.
-fn run(folder: &Path, words: &str, input: &[u8]) -> (Option<i32>, String, String) {
-    let mut child = Command::new(cargo_bin("kyokumen"))
-        .args(words.split(' '))
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // Nobody may read it.
-    stdin.write_all(input).ok();
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
-
 /// The same records plain, as one stream, and as two with zeros between them under a name that says nothing.
-fn archives() -> TempDir {
-    let folder = TempDir::new().unwrap();
+fn archives() -> Dir {
+    let dir = Dir::new();
     let bytes = archive(Format::Psv, RECORDS);
     let middle = 40 * RECORDS / 3 + 7;
-    write(folder.path(), "a.psv", &bytes);
-    write(folder.path(), "a.psv.xz", &xz(&bytes));
+    dir.write("a.psv", &bytes);
+    dir.write("a.psv.xz", xz(&bytes));
     let streams = [xz(&bytes[..middle]), vec![0; 12], xz(&bytes[middle..])].concat();
-    write(folder.path(), "a.bin", &streams);
-    folder
+    dir.write("a.bin", &streams);
+    dir
 }
 
 #[test]
 fn every_command_reads_it() {
-    let folder = archives();
-    let folder = folder.path();
+    let dir = archives();
     for words in [
         "inspect X --json --range 2900..2903",
         "verify X",
@@ -73,9 +48,7 @@ fn every_command_reads_it() {
     ] {
         let of = |input: &str, output: &str| {
             let words = words.replace('X', input).replace('O', output);
-            let (code, said, told) = run(folder, &words, b"");
-            assert!(matches!(code, Some(0 | 3)), "{words}: {told}");
-            said.replace(input, "a.psv")
+            dir.line(&words).exits(&[0, 3]).text().replace(input, "a.psv")
         };
         let plain = of("a.psv", "plain");
         for said in [of("a.psv.xz", "named"), of("a.bin", "unnamed")] {
@@ -93,27 +66,25 @@ fn every_command_reads_it() {
         "-sample.psv",
         "-parts/a-00002-of-00002.psv",
     ] {
-        let read = |start: &str| fs::read(folder.join(format!("{start}{name}"))).unwrap();
+        let read = |start: &str| dir.read(format!("{start}{name}"));
         assert!(read("plain") == read("named") && read("plain") == read("unnamed"), "{name}");
     }
 }
 
 #[test]
 fn standard_input_may_be_compressed() {
-    let folder = archives();
-    let folder = folder.path();
-    let compressed = fs::read(folder.join("a.psv.xz")).unwrap();
-    let (_, by_name, _) = run(folder, "stats a.psv", b"");
-    let (code, from_input, said) = run(folder, "stats - --from psv.xz", &compressed);
-    assert_eq!(code, Some(3), "{said}");
-    assert_eq!(from_input, by_name);
+    let dir = archives();
+    let compressed = dir.read("a.psv.xz");
+    let by_name = dir.line("stats a.psv").run();
+    let from_input = dir.line("stats - --from psv.xz").stdin(compressed).run();
+    assert_eq!(from_input.code, Some(3), "{}", from_input.stderr);
+    assert_eq!(from_input.text(), by_name.text());
 }
 
 /// However much a command reads at a time, and whichever way the file is compressed.
 #[test]
 fn damage_is_told_of_at_the_same_byte_by_every_command() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let records = archive(Format::Psv, 20_000);
     let mut gz = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(&records).unwrap();
@@ -121,7 +92,7 @@ fn damage_is_told_of_at_the_same_byte_by_every_command() {
     for (file, whole) in
         [("a.psv.zst", zst), ("a.psv.gz", gz.finish().unwrap()), ("a.psv.xz", xz(&records))]
     {
-        write(folder, file, &whole[..whole.len() * 2 / 3]);
+        dir.write(file, &whole[..whole.len() * 2 / 3]);
         let told = [
             "convert F -o out.sfen --on-error skip",
             "verify F",
@@ -131,8 +102,7 @@ fn damage_is_told_of_at_the_same_byte_by_every_command() {
             "filter F -o out --nodes 1 --hash-mb 1",
         ]
         .map(|words| {
-            let (code, _, said) = run(folder, &words.replace('F', file), b"");
-            assert_eq!(code, Some(1), "{words}: {said}");
+            let said = dir.line(&words.replace('F', file)).fails(1);
             said.lines().last().unwrap_or_default().to_owned()
         });
         let place = told[0].strip_prefix(&format!("error: cannot read {file} after byte "));
@@ -145,23 +115,21 @@ fn damage_is_told_of_at_the_same_byte_by_every_command() {
 
 #[test]
 fn what_is_damaged_is_said_with_its_place() {
-    let folder = archives();
-    let folder = folder.path();
-    let whole = fs::read(folder.join("a.psv.xz")).unwrap();
+    let dir = archives();
+    let whole = dir.read("a.psv.xz");
     let half = whole.len() / 2;
     let mut all = String::new();
     let mut damaged = whole.clone();
     damaged[half] ^= 1;
-    write(folder, "cut.psv.xz", &whole[..half]);
-    write(folder, "damaged.psv.xz", &damaged);
-    write(folder, "empty.psv.xz", b"");
-    write(folder, "plain.psv.xz", &fs::read(folder.join("a.psv")).unwrap());
+    dir.write("cut.psv.xz", &whole[..half]);
+    dir.write("damaged.psv.xz", &damaged);
+    dir.write("empty.psv.xz", b"");
+    dir.write("plain.psv.xz", dir.read("a.psv"));
     for file in ["cut", "damaged", "empty", "plain"] {
         for words in ["convert F -o out.sfen --on-error skip", "verify F"] {
             let words = words.replace('F', &format!("{file}.psv.xz"));
-            let (code, _, said) = run(folder, &words, b"");
-            all += &told(folder, code, &said);
-            assert!(!folder.join("out.sfen").exists(), "{words}");
+            all += &dir.line(&words).run().told;
+            assert!(!dir.join("out.sfen").exists(), "{words}");
         }
     }
     assert_data_eq!(
@@ -194,17 +162,13 @@ error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged x
 
 #[test]
 fn it_is_not_written() {
-    let folder = archives();
-    let folder = folder.path();
+    let dir = archives();
     let told = [
         "convert a.psv -o b.hcpe.xz",
         "convert a.psv -o b --to hcpe.xz",
         "shuffle a.psv -o b.psv.xz",
     ]
-    .map(|words| {
-        let (code, _, said) = run(folder, words, b"");
-        told(folder, code, &said)
-    });
+    .map(|words| dir.line(words).run().told);
     assert_data_eq!(
         told.concat(),
         str![[r#"

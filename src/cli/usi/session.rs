@@ -297,7 +297,7 @@ impl<W: Write> Session<W> {
         self.solver.is_busy() || self.player.is_busy()
     }
 
-    /// Waits for searches that end by themselves, which nobody can stop after the end of the input. A network that makes
+    /// Waits for searches that end by themselves: after the end of the input nobody can stop them. A network that makes
     /// no progress is not waited for.
     fn finish_searches(&mut self) -> anyhow::Result<()> {
         let mut progress: Option<(u32, Instant)> = None;

@@ -1,49 +1,45 @@
 //! Arrays of numpy: what the report says of them, and that nothing but records and settings decides their bytes. What
 //! is in them is compared with numpy and cshogi in `tests/interop/arrays.py`.
 
-use std::process::Command;
-
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, run};
+use super::convert;
 use crate::archive::archive;
+use crate::harness::Dir;
 
 #[test]
 fn the_same_bytes_for_any_number_of_threads() {
-    let folder = Bench::new();
-    folder.write("a.psv", &archive(Format::Psv, 20_000));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 20_000));
     let made = |name: &str, options: &[&str]| {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(["convert", "--on-error", "skip"]).arg(folder.path("a.psv"));
-        let ran = run(command.arg("-o").arg(folder.path(name)).args(options));
-        assert_eq!(ran.code, Some(3), "{}", ran.stderr);
-        folder.read(name)
+        let words = ["convert", "--on-error", "skip", "a.psv", "-o", name];
+        dir.kyokumen(words).args(options).exits(&[3]);
+        dir.read(name)
     };
     let one = made("one.npz", &["--threads", "1"]);
     assert!(one == made("four.npz", &["--threads", "4"]));
     assert!(one == made("named.npz", &["--to", "npz", "--family", "apery"]));
     assert!(one != made("other.npz", &["--family", "yaneuraou"]));
-    assert!(folder.names().iter().all(|name| !name.contains("partial")));
+    assert!(dir.names("").iter().all(|name| !name.contains("partial")));
 }
 
 #[test]
 fn what_is_not_there_is_said() {
-    let folder = Bench::new();
-    folder.write("a.hcpe", &archive(Format::Hcpe, 4));
-    folder.write("b.psv", &archive(Format::Psv, 4));
-    let one = folder.convert("a.hcpe", "a.npz", &[]);
-    let other = folder.path("b.psv");
-    let both = folder.convert("a.hcpe", "c.npz", &[other.to_str().unwrap(), "--json"]);
+    let dir = Dir::new();
+    dir.write("a.hcpe", archive(Format::Hcpe, 4));
+    dir.write("b.psv", archive(Format::Psv, 4));
+    let one = convert(&dir, "a.hcpe", "a.npz", &[]);
+    let other = dir.join("b.psv");
+    let both = convert(&dir, "a.hcpe", "c.npz", &[other.to_str().unwrap(), "--json"]);
     let report = both.json();
     assert_eq!(report["counts"]["missing"]["ply"], 4);
     assert_eq!(report["counts"]["written"], 8);
     assert_eq!(report["outputs"][0]["records"], 8);
     assert_eq!(report["inputs"][0]["absent"][0], "ply");
-    let filled = folder.convert("a.hcpe", "d.npz", &["--fill", "ply=0"]);
+    let filled = convert(&dir, "a.hcpe", "d.npz", &["--fill", "ply=0"]);
     assert_data_eq!(
-        folder.told(&one) + &folder.told(&filled),
+        one.told + &filled.told,
         str![[r#"
 status 0
 hcpe to npz: lost: ending; no array of: ply
@@ -64,11 +60,11 @@ hcpe to npz: lost: ending; filled in: ply=0
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let folder = Bench::new();
-    folder.write("a.psv", &archive(Format::Psv, 4));
-    let told = |to: &str, options: &[&str]| folder.told(&folder.convert("a.psv", to, options));
+    let dir = Dir::new();
+    dir.write("a.psv", archive(Format::Psv, 4));
+    let told = |to: &str, options: &[&str]| convert(&dir, "a.psv", to, options).told;
     let refused = told("b.psv", &["--family", "apery"]) + &told("b.npy", &[]);
-    assert!(folder.convert("a.psv", "b.npz", &[]).code == Some(0));
+    assert!(convert(&dir, "a.psv", "b.npz", &[]).code == Some(0));
     assert_data_eq!(
         refused + &told("b.npz", &[]),
         str![[r#"
@@ -81,5 +77,5 @@ error: [FOLDER]/b.npz exists; replace it with --force
 
 "#]]
     );
-    assert!(folder.convert("a.psv", "b.npz", &["--force"]).code == Some(0));
+    assert!(convert(&dir, "a.psv", "b.npz", &["--force"]).code == Some(0));
 }

@@ -2,17 +2,14 @@
 //!
 //! Start positions with chosen fields, positions of random games, and lines of text that lack fields.
 
-use std::fs;
-use std::process::Command;
-
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, PositionKey, Record, RecordRef};
 use kyokumen::random::SplitMix64;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, literal};
-use crate::archive::{archive, encoded, records, write};
+use super::{convert, converter, literal};
+use crate::archive::{archive, encoded, records};
+use crate::harness::Dir;
 
 const BLACK: u8 = 1;
 const LOST: u8 = 0xff;
@@ -34,10 +31,10 @@ const ILLEGAL: u16 = 0x078d;
 
 #[test]
 fn conditions_on_results_and_moves() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let records =
         [(LEGAL, BLACK), (0, BLACK), (ILLEGAL, LOST), (LEGAL, 0), (LEGAL, 7), (0xffff, 0)];
-    bench.write("a.psv", &start_positions(&records));
+    dir.write("a.psv", start_positions(&records));
     for (filters, kept, filtered) in [
         (&["--result", "black"][..], &[0, 1][..], json!({"result": 3, "no_result": 1})),
         (&["--result", "draw,white"], &[2, 3, 5], json!({"result": 2, "no_result": 1})),
@@ -51,22 +48,22 @@ fn conditions_on_results_and_moves() {
         (&["--every", "2"], &[0, 2, 4], json!({"every": 3})),
         (&["--every", "4", "--has-move"], &[0, 4], json!({"every": 4})),
     ] {
-        let ran = bench.convert("a.psv", "b.psv", &[filters, &["--force", "--json"]].concat());
+        let ran = convert(&dir, "a.psv", "b.psv", &[filters, &["--force", "--json"]].concat());
         assert_eq!(ran.code, Some(0), "{filters:?}: {}", ran.stderr);
         let kept: Vec<(u16, u8)> = kept.iter().map(|&i: &usize| records[i]).collect();
-        assert_eq!(bench.read("b.psv"), start_positions(&kept), "{filters:?}");
+        assert_eq!(dir.read("b.psv"), start_positions(&kept), "{filters:?}");
         assert_eq!(ran.json()["counts"]["filtered"], filtered, "{filters:?}");
     }
 }
 
 #[test]
 fn lines_that_lack_a_field_are_counted_and_comments_stay_comments() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     let text = format!("# {start}\n{start}\t2g2f\t10\t1\tb\n{start}\n");
-    bench.write("a.sfen", text.as_bytes());
+    dir.write("a.sfen", text.as_bytes());
     let of = |option: &[&str]| {
-        let ran = bench.convert("a.sfen", "b.sfen", &[option, &["--force", "--json"]].concat());
+        let ran = convert(&dir, "a.sfen", "b.sfen", &[option, &["--force", "--json"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         ran.json()["counts"]["filtered"].clone()
     };
@@ -79,13 +76,13 @@ fn lines_that_lack_a_field_are_counted_and_comments_stay_comments() {
 /// A record that nobody wants is not looked at, however bad it is.
 #[test]
 fn what_is_left_out_by_its_fields_is_not_decoded() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let bytes = archive(Format::Psv, 440);
-    bench.write("a.psv", &bytes);
-    let ran = bench.convert("a.psv", "b.psv", &["--every", "11", "--json"]);
+    dir.write("a.psv", &bytes);
+    let ran = convert(&dir, "a.psv", "b.psv", &["--every", "11", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(ran.json()["counts"]["filtered"], json!({"every": 400}));
-    let ran = bench.convert("a.psv", "c.psv", &["--on-error", "skip", "--json"]);
+    let ran = convert(&dir, "a.psv", "c.psv", &["--on-error", "skip", "--json"]);
     assert_eq!(ran.json()["counts"]["bad"]["skipped"], json!(40));
 }
 
@@ -96,10 +93,10 @@ fn good(count: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_sample_depends_on_seed_and_number_alone() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let records = good(3000);
     let (head, tail) = records.split_at(1234);
-    let inputs = [bench.write("a.psv", &head.concat()), bench.write("b.psv", &tail.concat())];
+    let inputs = [dir.write("a.psv", head.concat()), dir.write("b.psv", tail.concat())];
     let taken = |probability: f64, seed: u64| -> Vec<u8> {
         let mut random = SplitMix64::new(seed);
         let below = |bits: u64| (bits as f64) < probability * 2_f64.powi(64);
@@ -109,46 +106,32 @@ fn a_sample_depends_on_seed_and_number_alone() {
     for (probability, seed, threads) in
         [(0.25, 1, "1"), (0.25, 1, "3"), (0.25, 9, "2"), (0.9, 1, "2")]
     {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(["convert", "--progress", "none", "--force", "--threads", threads]);
-        command.args(["--sample", &probability.to_string(), "--seed", &seed.to_string()]);
-        assert!(
-            command.args(&inputs).arg("-o").arg(bench.path("c.psv")).status().unwrap().success()
-        );
-        assert!(bench.read("c.psv") == taken(probability, seed), "{probability} {seed}");
+        let words =
+            ["convert", "-o", "c.psv", "--progress", "none", "--force", "--threads", threads];
+        let sample = ["--sample", &probability.to_string(), "--seed", &seed.to_string()];
+        dir.kyokumen(words).args(sample).args(&inputs).succeeds();
+        assert!(dir.read("c.psv") == taken(probability, seed), "{probability} {seed}");
     }
     // The default seed is 1; shards of a filter number their records over all inputs, too.
-    let folder = bench.path("out");
     for shard in ["1/3", "2/3", "3/3"] {
-        let mut command = Command::new(cargo_bin("gen-filter"));
-        command.args([
-            "--progress",
-            "none",
-            "--nodes",
-            "1",
-            "--hash-mb",
-            "1",
-            "--mated",
-            "relabel",
-        ]);
-        command.args(["--to", "hcp", "--sample", "0.25", "--every", "2", "--shard", shard]);
-        let status = command.args(&inputs).arg("-o").arg(&folder).status().unwrap();
-        assert!(status.success());
+        let search = ["--progress=none", "--nodes=1", "--hash-mb=1", "--mated=relabel"];
+        let taken = ["--to", "hcp", "--sample", "0.25", "--every", "2", "--shard", shard];
+        let command = dir.program("gen-filter", &inputs).args(search).args(taken);
+        command.args(["-o", "out"]).succeeds();
     }
-    let shards = (1..=3).map(|i| fs::read(folder.join(format!("a-0000{i}-of-00003.hcp"))).unwrap());
+    let shards = (1..=3).map(|i| dir.read(format!("out/a-0000{i}-of-00003.hcp")));
     let shards: Vec<u8> = shards.flatten().collect();
-    let mut command = super::kyokumen();
-    command.args(["--sample", "0.25", "--every", "2", "--force"]).args(&inputs);
-    assert!(command.arg("-o").arg(bench.path("c.hcp")).status().unwrap().success());
-    assert!(!shards.is_empty() && shards == bench.read("c.hcp"));
+    let words = ["--sample", "0.25", "--every", "2", "--force", "-o", "c.hcp"];
+    converter(&dir).args(words).args(&inputs).succeeds();
+    assert!(!shards.is_empty() && shards == dir.read("c.hcp"));
 }
 
 #[test]
 fn of_equal_positions_the_first_is_kept() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let records = good(6000);
     let bytes = records.concat();
-    bench.write("a.psv", &bytes);
+    dir.write("a.psv", &bytes);
     let mut met = std::collections::HashSet::new();
     let first: Vec<u8> = records
         .iter()
@@ -162,27 +145,25 @@ fn of_equal_positions_the_first_is_kept() {
     assert!(met.len() < 5990, "some openings meet again: {}", met.len());
     for threads in ["1", "3"] {
         let options = ["--dedup", "--force", "--json"];
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(["convert", "--progress", "none", "--threads", threads]).args(options);
-        command.arg(bench.path("a.psv")).arg("-o").arg(bench.path("b.psv"));
-        let ran = super::run(&mut command);
-        assert!(bench.read("b.psv") == first);
+        let words = ["convert", "--progress", "none", "--threads", threads, "a.psv", "-o", "b.psv"];
+        let ran = dir.kyokumen(words).args(options).run();
+        assert!(dir.read("b.psv") == first);
         let counts = &ran.json()["counts"];
         assert_eq!(counts["written"], json!(met.len()));
         assert_eq!(counts["filtered"], json!({"duplicate": 6000 - met.len()}));
     }
     // What is lost is counted for the records that are written.
-    let ran = bench.convert("a.psv", "b.hcpe", &["--dedup", "--json"]);
+    let ran = convert(&dir, "a.psv", "b.hcpe", &["--dedup", "--json"]);
     assert_eq!(ran.json()["counts"]["lost"], json!({"ply": met.len()}));
 }
 
 #[test]
 fn positions_that_do_not_fit_into_memory_end_the_run() {
-    let bench = Bench::new();
-    bench.write("a.psv", &good(6000).concat());
-    let ran = bench.convert("a.psv", "b.psv", &["--dedup", "--memory", "100K"]);
+    let dir = Dir::new();
+    dir.write("a.psv", good(6000).concat());
+    let ran = convert(&dir, "a.psv", "b.psv", &["--dedup", "--memory", "100K"]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 psv to psv: records are copied unchanged
@@ -190,12 +171,12 @@ error: 2048 positions fill the 100K of --memory; allow more, or use `kyokumen de
 
 "#]]
     );
-    assert_eq!(bench.names(), ["a.psv"]);
+    assert_eq!(dir.names(""), ["a.psv"]);
 }
 
 #[test]
 fn left_and_right_change_places() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let lines = [
         (
             "4k4/9/9/9/9/9/P8/9/4K3L b P2r2b4g4s4n3l16p 1\t9g9f\t-5\t1\td",
@@ -207,24 +188,24 @@ fn left_and_right_change_places() {
         ),
     ];
     let text = |column: fn(&(&str, &str)) -> String| lines.iter().map(column).collect::<String>();
-    bench.write("a.sfen", text(|(from, _)| format!("{from}\n")).as_bytes());
-    let ran = bench.convert("a.sfen", "b.sfen", &["--mirror"]);
+    dir.write("a.sfen", text(|(from, _)| format!("{from}\n")).as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.sfen", &["--mirror"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let mirrored = String::from_utf8(bench.read("b.sfen")).unwrap();
+    let mirrored = dir.text("b.sfen");
     assert_eq!(mirrored, text(|(_, to)| format!("{to}\n")));
 
-    bench.write("a.psv", &good(500).concat());
+    dir.write("a.psv", good(500).concat());
     for (from, to) in [("a.psv", "b.psv"), ("b.psv", "c.hcpe"), ("c.hcpe", "d.hcpe")] {
-        assert_eq!(bench.convert(from, to, &["--mirror"]).code, Some(0));
+        assert_eq!(convert(&dir, from, to, &["--mirror"]).code, Some(0));
     }
-    let plain = bench.convert("b.psv", "e.hcpe", &[]);
+    let plain = convert(&dir, "b.psv", "e.hcpe", &[]);
     assert_eq!(plain.code, Some(0));
-    assert!(bench.read("d.hcpe") == bench.read("e.hcpe"), "twice mirrored is as it was");
-    assert!(bench.read("c.hcpe") != bench.read("e.hcpe"));
+    assert!(dir.read("d.hcpe") == dir.read("e.hcpe"), "twice mirrored is as it was");
+    assert!(dir.read("c.hcpe") != dir.read("e.hcpe"));
 
-    bench.write("a.usi", b"startpos moves 7g7f 3c3d 8h2b+\n");
-    assert_eq!(bench.convert("a.usi", "b.usi", &["--mirror"]).code, Some(0));
-    let game = String::from_utf8(bench.read("b.usi")).unwrap();
+    dir.write("a.usi", b"startpos moves 7g7f 3c3d 8h2b+\n");
+    assert_eq!(convert(&dir, "a.usi", "b.usi", &["--mirror"]).code, Some(0));
+    let game = dir.text("b.usi");
     let start = "sfen lnsgkgsnl/1b5r1/ppppppppp/9/9/9/PPPPPPPPP/1R5B1/LNSGKGSNL b - 1";
     assert_eq!(game, format!("{start} moves 3g3f 7c7d 2h8b+\n"));
 }
@@ -245,11 +226,11 @@ fn mirrored_records_are_records_of_the_same_game() {
 
 #[test]
 fn rules_are_examined_only_on_request() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let two_pawns = "4k4/9/9/9/4P4/9/4P4/9/4K4 b 2r2b4g4s4n4l16p 1\t5e5c\t0\t1\td\n";
-    bench.write("a.sfen", two_pawns.as_bytes());
+    dir.write("a.sfen", two_pawns.as_bytes());
     let warnings = |options: &[&str]| -> Value {
-        let ran = bench.convert("a.sfen", "b.psv", &[options, &["--force", "--json"]].concat());
+        let ran = convert(&dir, "a.sfen", "b.psv", &[options, &["--force", "--json"]].concat());
         assert_eq!(
             ran.json()["check"],
             json!(if options.is_empty() { "structure" } else { "rules" })
@@ -262,17 +243,14 @@ fn rules_are_examined_only_on_request() {
 
 #[test]
 fn a_configuration_file_names_the_same_filters() {
-    let bench = Bench::new();
-    let input = bench.write("a.psv", &good(300).concat());
+    let dir = Dir::new();
+    let input = dir.write("a.psv", good(300).concat());
     let config =
         "every = 3\nlegal-move = true\nresult = \"draw\"\nsample = 0.5\nseed = 4\nnodes = 1\n";
-    let config = write(bench.0.path(), "c.toml", config.as_bytes());
-    let mut command = Command::new(cargo_bin("gen-filter"));
-    command.args(["--progress", "none", "--hash-mb", "1"]).arg(input).arg("--config").arg(config);
-    assert!(command.arg("-o").arg(bench.path("out")).status().unwrap().success());
-    let manifest: Value =
-        serde_json::from_slice(&fs::read(bench.path("out").join("a.manifest.json")).unwrap())
-            .unwrap();
+    let config = dir.write("c.toml", config.as_bytes());
+    let words = ["--progress", "none", "--hash-mb", "1", "-o", "out", "--config"];
+    dir.program("gen-filter", words).args([config, input]).succeeds();
+    let manifest = dir.json("out/a.manifest.json");
     let settings = &manifest["settings"];
     assert_eq!((&settings["every"], &settings["seed"]), (&json!(3), &json!(4)));
     assert_eq!((&settings["sample"], &settings["result"]), (&json!(0.5), &json!("draw")));

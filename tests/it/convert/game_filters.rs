@@ -1,15 +1,13 @@
 //! Conditions on whole games: their length and how they ended, in formats of games and in records that follow from each
 //! other.
 
-use std::process::Command;
-
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, Game, read_games, units};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
+use super::convert;
 use super::games::{done, sample};
-use super::{Bench, run};
+use crate::harness::Dir;
 
 fn games(text: &[u8]) -> Vec<Game> {
     units(Format::Csa, text)
@@ -33,9 +31,9 @@ const LENGTHS: [Condition; 3] = [
 
 #[test]
 fn games_are_as_long_as_asked_in_every_format() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let text = sample("sample.csa");
-    bench.write("a.csa", &text);
+    dir.write("a.csa", &text);
     for (options, is_taken, name) in LENGTHS {
         let expected = taken(&text, is_taken);
         let records: usize = games(&expected).iter().map(|game| game.moves.len()).sum();
@@ -44,25 +42,26 @@ fn games_are_as_long_as_asked_in_every_format() {
         for from in
             ["csa", "kif", "hcpe3", "pack", "sbinpack", "jsonl", "psv", "hcpe", "sfen", "plain"]
         {
-            done(&bench.convert("a.csa", &format!("b.{from}"), &["--force"]));
+            done(&convert(&dir, "a.csa", &format!("b.{from}"), &["--force"]));
             for to in ["csa", "psv", from] {
                 let (input, output) = (format!("b.{from}"), format!("c.{to}"));
                 let fill = if (from, to) == ("hcpe", "psv") { "ply=0" } else { "" };
                 let ran =
-                    bench.convert(&input, &output, &[options, &["--fill", fill][..]].concat());
+                    convert(&dir, &input, &output, &[options, &["--fill", fill][..]].concat());
                 done(&ran);
                 let counts = &ran.json()["counts"];
                 assert_eq!(counts["written"], records, "{from} {to} {options:?}");
                 assert_eq!(counts["filtered"], json!({name: 2000 - records}), "{from} {to}");
-                bench.write("expected.csa", &expected);
-                done(&bench.convert("expected.csa", &format!("d.{from}"), &["--force"]));
-                let again = bench.path(&format!("d.{from}"));
-                done(&bench.convert(
+                dir.write("expected.csa", &expected);
+                done(&convert(&dir, "expected.csa", &format!("d.{from}"), &["--force"]));
+                let again = dir.join(format!("d.{from}"));
+                done(&convert(
+                    &dir,
                     again.to_str().unwrap(),
                     &format!("e.{to}"),
                     &["--force", "--fill", fill],
                 ));
-                assert!(bench.read(&output) == bench.read(&format!("e.{to}")), "{from} {to}");
+                assert!(dir.read(&output) == dir.read(format!("e.{to}")), "{from} {to}");
             }
         }
     }
@@ -70,11 +69,11 @@ fn games_are_as_long_as_asked_in_every_format() {
 
 #[test]
 fn games_end_as_asked() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let line = |end: &str| format!("V2.2\nPI\n+\n+2726FU\n-3334FU\n{end}\n");
     let ends = ["%TORYO", "%SENNICHITE", "%KACHI", "%TIME_UP", "%CHUDAN", "%MAX_MOVES", "%JISHOGI"];
     let text = ends.map(line);
-    bench.write("a.csa", text.join("/\n").as_bytes());
+    dir.write("a.csa", text.join("/\n").as_bytes());
     for (options, kept) in [
         (&["--ending", "normal"][..], &[0][..]),
         (&["--ending", "repetition,declaration"], &[1, 2]),
@@ -87,98 +86,89 @@ fn games_end_as_asked() {
     ] {
         let expected: Vec<&str> = kept.iter().map(|&game: &usize| &*text[game]).collect();
         let expected = expected.join("/\n");
-        let ran = bench.convert("a.csa", "b.csa", &[options, &["--force", "--json"]].concat());
+        let ran = convert(&dir, "a.csa", "b.csa", &[options, &["--force", "--json"]].concat());
         done(&ran);
-        assert_eq!(String::from_utf8(bench.read("b.csa")).unwrap(), expected, "{options:?}");
+        assert_eq!(dir.text("b.csa"), expected, "{options:?}");
         let counts = &ran.json()["counts"];
         let filtered: u64 =
             counts["filtered"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
         assert_eq!((&counts["input"], filtered), (&json!(14), 14 - 2 * kept.len() as u64));
         // The records of the same games.
-        done(&bench.convert("a.csa", "c.jsonl", &["--force"]));
-        done(&bench.convert("c.jsonl", "d.jsonl", &[options, &["--force"]].concat()));
-        let ran = bench.convert("b.csa", "e.jsonl", &["--force"]);
+        done(&convert(&dir, "a.csa", "c.jsonl", &["--force"]));
+        done(&convert(&dir, "c.jsonl", "d.jsonl", &[options, &["--force"]].concat()));
+        let ran = convert(&dir, "b.csa", "e.jsonl", &["--force"]);
         // Nothing read is told by the status.
         assert_eq!(ran.code, Some(if kept.is_empty() { 3 } else { 0 }));
-        assert_eq!(bench.read("d.jsonl"), bench.read("e.jsonl"), "{options:?}");
+        assert_eq!(dir.read("d.jsonl"), dir.read("e.jsonl"), "{options:?}");
     }
 }
 
 /// Games cross blocks, and records that fail other conditions belong to them all the same.
 #[test]
 fn a_game_is_one_whatever_is_left_out_of_it() {
-    let bench = Bench::new();
-    bench.write("a.csa", &sample("sample.csa"));
-    done(&bench.convert("a.csa", "once.psv", &[]));
-    bench.write("a.psv", &bench.read("once.psv").repeat(5));
+    let dir = Dir::new();
+    dir.write("a.csa", sample("sample.csa"));
+    done(&convert(&dir, "a.csa", "once.psv", &[]));
+    dir.write("a.psv", dir.read("once.psv").repeat(5));
     let length = ["--min-game-plies", "100"];
-    let ran = bench.convert("a.psv", "long.psv", &length);
+    let ran = convert(&dir, "a.psv", "long.psv", &length);
     done(&ran);
-    let long = bench.read("long.psv");
+    let long = dir.read("long.psv");
     assert!(long.len() < 400_000 && long.len().is_multiple_of(5));
     for others in
         [&["--every", "3"][..], &["--max-abs-eval", "300", "--min-ply", "20"], &["--quiet"]]
     {
         let json = ["--force", "--json"];
-        let ran = bench.convert("a.psv", "both.psv", &[&length, others, &json].concat());
+        let ran = convert(&dir, "a.psv", "both.psv", &[&length, others, &json].concat());
         done(&ran);
         let counts = &ran.json()["counts"];
         let filtered = counts["filtered"].as_object().unwrap();
         let sum: u64 = filtered.values().filter_map(Value::as_u64).sum();
         assert_eq!(counts["written"].as_u64().unwrap() + sum, 10_000);
         if others[0] != "--every" {
-            done(&bench.convert("long.psv", "one-by-one.psv", &[others, &["--force"]].concat()));
-            assert!(bench.read("both.psv") == bench.read("one-by-one.psv"), "{others:?}");
+            done(&convert(&dir, "long.psv", "one-by-one.psv", &[others, &["--force"]].concat()));
+            assert!(dir.read("both.psv") == dir.read("one-by-one.psv"), "{others:?}");
         }
-        let both = bench.read("both.psv");
+        let both = dir.read("both.psv");
         for threads in ["1", "4"] {
-            let mut command = Command::new(cargo_bin("kyokumen"));
-            command.args(["convert", "a.psv", "-o", "both.psv", "--force", "--threads", threads]);
-            done(&run(command.args(length).args(others).current_dir(bench.path("."))));
-            assert!(bench.read("both.psv") == both, "{others:?}");
+            let words = ["convert", "a.psv", "-o", "both.psv", "--force", "--threads", threads];
+            done(&dir.kyokumen(words).args(length).args(others).run());
+            assert!(dir.read("both.psv") == both, "{others:?}");
         }
     }
     // Of equal positions the first that is taken is kept.
-    done(&bench.convert("a.psv", "d.psv", &[&length[..], &["--dedup"]].concat()));
-    done(&bench.convert("long.psv", "e.psv", &["--dedup"]));
-    assert!(bench.read("d.psv") == bench.read("e.psv"));
-    assert!(!bench.read("d.psv").is_empty());
+    done(&convert(&dir, "a.psv", "d.psv", &[&length[..], &["--dedup"]].concat()));
+    done(&convert(&dir, "long.psv", "e.psv", &["--dedup"]));
+    assert!(dir.read("d.psv") == dir.read("e.psv"));
+    assert!(!dir.read("d.psv").is_empty());
 }
 
 #[test]
 fn shards_of_games_take_what_all_of_it_takes() {
-    let bench = Bench::new();
-    bench.write("a.csa", &sample("sample.csa"));
-    done(&bench.convert("a.csa", "a.hcpe3", &[]));
+    let dir = Dir::new();
+    dir.write("a.csa", sample("sample.csa"));
+    done(&convert(&dir, "a.csa", "a.hcpe3", &[]));
     let filter = |output: &str, more: &[&str]| {
-        let mut command = Command::new(cargo_bin("gen-filter"));
-        command.args(["a.hcpe3", "-o", output, "--to", "psv", "--nodes", "1", "--hash-mb", "1"]);
-        command.args([
-            "--mated",
-            "relabel",
-            "--min-game-plies",
-            "100",
-            "--drop-ending",
-            "repetition",
-        ]);
-        done(&run(command.args(more).current_dir(bench.path("."))));
+        let words = ["a.hcpe3", "-o", output, "--to", "psv", "--nodes", "1", "--hash-mb", "1"];
+        let games = ["--mated=relabel", "--min-game-plies=100", "--drop-ending=repetition"];
+        done(&dir.program("gen-filter", words).args(games).args(more).run());
     };
     filter("all", &[]);
     let mut joined = Vec::new();
     for shard in 1..=7 {
         filter("shards", &["--shard", &format!("{shard}/7")]);
-        joined.extend(bench.read(&format!("shards/a-{shard:05}-of-00007.psv")));
+        joined.extend(dir.read(format!("shards/a-{shard:05}-of-00007.psv")));
     }
-    assert!(joined == bench.read("all/a.psv"));
+    assert!(joined == dir.read("all/a.psv"));
     assert!(!joined.is_empty() && joined.len() < 80_000);
 }
 
 #[test]
 fn what_records_do_not_say_is_not_asked() {
-    let bench = Bench::new();
-    bench.write("a.csa", &sample("sample.csa"));
+    let dir = Dir::new();
+    dir.write("a.csa", sample("sample.csa"));
     for name in ["a.psv", "a.hcpe2", "a.hcp"] {
-        done(&bench.convert("a.csa", name, &[]));
+        done(&convert(&dir, "a.csa", name, &[]));
     }
     let mut refusals = String::new();
     for (from, options) in [
@@ -187,12 +177,11 @@ fn what_records_do_not_say_is_not_asked() {
         ("a.hcp", ["--min-game-plies", "2"]),
         ("a.csa", ["--ending", "resignation"]),
     ] {
-        let ran = bench.convert(from, "b.jsonl", &[&options[..], &["--fill", "eval=0"]].concat());
-        refusals += &bench.told(&ran);
+        let ran = convert(&dir, from, "b.jsonl", &[&options[..], &["--fill", "eval=0"]].concat());
+        refusals += &ran.told;
     }
-    let mut command = Command::new(cargo_bin("gen-filter"));
-    command.args(["a.psv", "-o", "out", "--min-game-plies", "2"]).current_dir(bench.path("."));
-    refusals += &bench.told(&run(&mut command));
+    let words = ["a.psv", "-o", "out", "--min-game-plies", "2"];
+    refusals += &dir.program("gen-filter", words).run().told;
     assert_data_eq!(
         refusals,
         str![[r#"
@@ -211,5 +200,5 @@ error: --min-game-plies cannot be asked of a.psv: psv records do not say how lon
 
 "#]]
     );
-    assert!(!bench.path("out").exists());
+    assert!(!dir.join("out").exists());
 }

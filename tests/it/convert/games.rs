@@ -8,7 +8,8 @@ use kyokumen_testing::literals::{
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, Ran};
+use super::convert;
+use crate::harness::{Dir, Ran};
 
 pub(super) fn sample(name: &str) -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
@@ -30,85 +31,85 @@ const ILLEGAL: &str = "8e07 0000 0000";
 
 #[test]
 fn games_go_round_through_every_format() {
-    let bench = Bench::new();
-    bench.write("a.csa", &sample("sample.csa"));
-    done(&bench.convert("a.csa", "b.hcpe3", &[]));
-    done(&bench.convert("b.hcpe3", "c.csa", &["--json"]));
-    assert_eq!(bench.read("c.csa"), sample("sample.csa"));
+    let dir = Dir::new();
+    dir.write("a.csa", sample("sample.csa"));
+    done(&convert(&dir, "a.csa", "b.hcpe3", &[]));
+    done(&convert(&dir, "b.hcpe3", "c.csa", &["--json"]));
+    assert_eq!(dir.read("c.csa"), sample("sample.csa"));
 
-    done(&bench.convert("a.csa", "d.kif", &[]));
-    done(&bench.convert("d.kif", "e.hcpe3", &["--fill", "eval=0"]));
-    assert_eq!(bench.read("e.hcpe3"), bench.read("b.hcpe3"));
+    done(&convert(&dir, "a.csa", "d.kif", &[]));
+    done(&convert(&dir, "d.kif", "e.hcpe3", &["--fill", "eval=0"]));
+    assert_eq!(dir.read("e.hcpe3"), dir.read("b.hcpe3"));
 
     for (from, to) in [("a.csa", "1.usi"), ("b.hcpe3", "2.usi"), ("d.kif", "3.usi")] {
-        done(&bench.convert(from, to, &[]));
-        assert_eq!(bench.read(to), bench.read("1.usi"), "{from}");
+        done(&convert(&dir, from, to, &[]));
+        assert_eq!(dir.read(to), dir.read("1.usi"), "{from}");
     }
-    let ran = bench.convert("1.usi", "f.hcpe3", &[]);
+    let ran = convert(&dir, "1.usi", "f.hcpe3", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 2
 error: cannot convert [FOLDER]/1.usi without --fill eval=0 (invents eval: not for training): hcpe3 needs eval, which usi does not hold and no fill names
 
 "#]]
     );
-    let ran = bench.convert("1.usi", "f.hcpe3", &["--fill", "eval=0,result=draw", "--json"]);
+    let ran = convert(&dir, "1.usi", "f.hcpe3", &["--fill", "eval=0,result=draw", "--json"]);
     // The lines say how the games ended.
     assert_eq!(ran.json()["counts"]["invented"], json!({"eval": 2000}));
 }
 
 #[test]
 fn games_pass_untouched_unless_canonical_form_is_asked_for() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let text = b"V2.2\r\nN+a\r\nPI\r\n+\r\n+2726FU,T1\r\n'** 5 -3334FU\r\n%TORYO\r\n";
-    bench.write("a.csa", text);
-    done(&bench.convert("a.csa", "same.csa", &[]));
-    assert_eq!(bench.read("same.csa"), text);
-    done(&bench.convert("a.csa", "canonical.csa", &["--canonical"]));
+    dir.write("a.csa", text);
+    done(&convert(&dir, "a.csa", "same.csa", &[]));
+    assert_eq!(dir.read("same.csa"), text);
+    done(&convert(&dir, "a.csa", "canonical.csa", &["--canonical"]));
     let canonical = b"V2.2\nN+a\nPI\n+\n+2726FU\nT1\n'** 5 -3334FU\n%TORYO\n";
-    assert_eq!(bench.read("canonical.csa"), canonical);
+    assert_eq!(dir.read("canonical.csa"), canonical);
 
     // Another engine played White: dlshogi's byte stays with the bytes it came with.
     let mut game = hcpe3(1, FIRST);
     game[35] = 2;
-    bench.write("a.hcpe3", &game.repeat(2));
-    done(&bench.convert("a.hcpe3", "same.hcpe3", &[]));
-    assert_eq!(bench.read("same.hcpe3"), game.repeat(2));
-    done(&bench.convert("a.hcpe3", "canonical.hcpe3", &["--canonical"]));
-    assert_eq!(bench.read("canonical.hcpe3"), hcpe3(1, FIRST).repeat(2));
+    dir.write("a.hcpe3", game.repeat(2));
+    done(&convert(&dir, "a.hcpe3", "same.hcpe3", &[]));
+    assert_eq!(dir.read("same.hcpe3"), game.repeat(2));
+    done(&convert(&dir, "a.hcpe3", "canonical.hcpe3", &["--canonical"]));
+    assert_eq!(dir.read("canonical.hcpe3"), hcpe3(1, FIRST).repeat(2));
 }
 
 #[test]
 fn moves_that_are_not_for_training_are_left_out_of_records() {
-    let bench = Bench::new();
-    bench.write("a.hcpe3", &hcpe3(2, &[FIRST, UNTRAINED].concat()));
-    let ran = bench.convert("a.hcpe3", "b.hcpe", &["--json"]);
-    assert_eq!(bench.read("b.hcpe"), bytes(&format!("{START_HCP}c8008e070100")));
+    let dir = Dir::new();
+    dir.write("a.hcpe3", hcpe3(2, &[FIRST, UNTRAINED].concat()));
+    let ran = convert(&dir, "a.hcpe3", "b.hcpe", &["--json"]);
+    assert_eq!(dir.read("b.hcpe"), bytes(&format!("{START_HCP}c8008e070100")));
     assert_eq!(ran.json()["counts"]["filtered"], json!({"not_for_training": 1}));
-    let ran = bench.convert("a.hcpe3", "c.psv", &["--json", "--keep-untrained"]);
-    assert_eq!(bench.read("c.psv").len(), 80);
+    let ran = convert(&dir, "a.hcpe3", "c.psv", &["--json", "--keep-untrained"]);
+    assert_eq!(dir.read("c.psv").len(), 80);
     let counts = &ran.json()["counts"];
     assert_eq!((&counts["written"], &counts["filtered"]), (&json!(2), &json!({})));
     assert_eq!(counts["lost"], json!({"candidates": 2, "end_ply": 2}));
-    done(&bench.convert("a.hcpe3", "d.usi", &[]));
+    done(&convert(&dir, "a.hcpe3", "d.usi", &[]));
     // The winner is to move: no word of programs says that.
-    assert_eq!(bench.read("d.usi"), b"startpos moves 2g2f 8c8d black\n");
+    assert_eq!(dir.read("d.usi"), b"startpos moves 2g2f 8c8d black\n");
 }
 
 #[test]
 fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 30";
-    bench.write("a.usi", format!("sfen {start} moves 3c3d 2g2f\n").as_bytes());
-    let ran = bench.convert("a.usi", "b.csa", &["--json"]);
+    dir.write("a.usi", format!("sfen {start} moves 3c3d 2g2f\n").as_bytes());
+    let ran = convert(&dir, "a.usi", "b.csa", &["--json"]);
     assert_eq!(ran.json()["counts"]["lost"], json!({"ply": 2}));
-    let ran = bench.convert("a.usi", "c.usi", &["--json"]);
+    let ran = convert(&dir, "a.usi", "c.usi", &["--json"]);
     assert_eq!(ran.json()["counts"]["lost"], json!({}));
-    assert_eq!(bench.read("c.usi"), bench.read("a.usi"));
-    let ran = bench.convert("a.usi", "d.csa", &["--strict"]);
+    assert_eq!(dir.read("c.usi"), dir.read("a.usi"));
+    let ran = convert(&dir, "a.usi", "d.csa", &["--strict"]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 usi to csa: they have the same fields
@@ -121,15 +122,15 @@ error: [FOLDER]/a.usi, record 0, at byte 0: ply would be lost, which --strict re
 /// Where the records of a file are counted before it is read, what is behind the last one is read all the same.
 #[test]
 fn games_without_moves_stay_where_they_stand() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let none = "startpos\n".repeat(2);
     let games = format!("{none}startpos moves 7g7f\n{none}startpos moves 2g2f 8c8d\n{none}");
-    bench.write("a.usi", games.as_bytes());
-    bench.write("b.usi", none.as_bytes());
+    dir.write("a.usi", games.as_bytes());
+    dir.write("b.usi", none.as_bytes());
     // Nothing read is told by the status.
     for (from, expected, status) in [("a.usi", &games, 0), ("b.usi", &none, 3)] {
-        assert_eq!(bench.convert(from, "c.usi", &["--force"]).code, Some(status));
-        assert_eq!(String::from_utf8(bench.read("c.usi")).unwrap(), *expected);
+        assert_eq!(convert(&dir, from, "c.usi", &["--force"]).code, Some(status));
+        assert_eq!(dir.text("c.usi"), *expected);
     }
 }
 
@@ -159,39 +160,39 @@ fn files_that_are_joined_stay_as_many_games() {
         ("usi", "startpos moves 7g7f", "startpos moves 2g2f"),
         ("sfen", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "4k4/9/9/9/9/9/9/9/4K4 w - 2"),
     ] {
-        let bench = Bench::new();
+        let dir = Dir::new();
         let [a, b, joined, apart] =
             ["a", "b", "joined", "apart"].map(|stem| format!("{stem}.{extension}"));
-        let second = bench.write(&b, other.as_bytes());
-        bench.write(&a, one.as_bytes());
+        let second = dir.write(&b, other.as_bytes());
+        dir.write(&a, one.as_bytes());
         let second = second.to_str().unwrap();
-        done(&bench.convert(&a, &joined, &[second]));
-        let ran = bench.convert(&joined, "joined.jsonl", &[]);
+        done(&convert(&dir, &a, &joined, &[second]));
+        let ran = convert(&dir, &joined, "joined.jsonl", &[]);
         assert_eq!(
             ran.code,
             Some(0),
             "{}\n{}",
-            String::from_utf8_lossy(&bench.read(&joined)),
+            String::from_utf8_lossy(&dir.read(&joined)),
             ran.stderr
         );
-        done(&bench.convert(&a, &apart.replace(extension, "jsonl"), &[second]));
-        assert_eq!(bench.read("joined.jsonl"), bench.read("apart.jsonl"), "{extension}: {one}");
+        done(&convert(&dir, &a, &apart.replace(extension, "jsonl"), &[second]));
+        assert_eq!(dir.read("joined.jsonl"), dir.read("apart.jsonl"), "{extension}: {one}");
     }
 }
 
 /// A game record for people says how a game ended by who won.
 #[test]
 fn an_ending_without_a_result_is_lost_where_it_has_no_sign() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     for (ending, is_lost) in [("repetition", true), ("interruption", false)] {
         let line = format!(r#"{{"sfen":"{start}","move":"7g7f","ending":"{ending}"}}"#);
-        bench.write("a.jsonl", line.as_bytes());
+        dir.write("a.jsonl", line.as_bytes());
         for to in ["b.csa", "b.kif"] {
-            let ran = bench.convert("a.jsonl", to, &["--json", "--force"]);
+            let ran = convert(&dir, "a.jsonl", to, &["--json", "--force"]);
             let lost = ran.json()["counts"]["lost"].get("ending").is_some();
             assert_eq!(lost, is_lost, "{ending} {to}");
-            let code = bench.convert("a.jsonl", to, &["--strict", "--force"]).code;
+            let code = convert(&dir, "a.jsonl", to, &["--strict", "--force"]).code;
             assert_eq!(code, Some(i32::from(is_lost)), "{ending} {to}");
         }
     }
@@ -199,24 +200,24 @@ fn an_ending_without_a_result_is_lost_where_it_has_no_sign() {
 
 #[test]
 fn a_part_of_a_game_has_another_length() {
-    let bench = Bench::new();
-    bench.write("a.usi", b"startpos moves 7g7f 3c3d 2g2f 8c8d\n");
-    let ran = bench.convert("a.usi", "b.usi", &["--limit", "2", "--json"]);
+    let dir = Dir::new();
+    dir.write("a.usi", b"startpos moves 7g7f 3c3d 2g2f 8c8d\n");
+    let ran = convert(&dir, "a.usi", "b.usi", &["--limit", "2", "--json"]);
     assert_eq!(ran.json()["counts"]["lost"], json!({"end_ply": 2}));
-    assert_eq!(bench.read("b.usi"), b"startpos moves 7g7f 3c3d\n");
-    assert_eq!(bench.convert("a.usi", "c.usi", &["--limit", "2", "--strict"]).code, Some(1));
-    assert_eq!(bench.convert("a.usi", "c.usi", &["--strict"]).code, Some(0));
+    assert_eq!(dir.read("b.usi"), b"startpos moves 7g7f 3c3d\n");
+    assert_eq!(convert(&dir, "a.usi", "c.usi", &["--limit", "2", "--strict"]).code, Some(1));
+    assert_eq!(convert(&dir, "a.usi", "c.usi", &["--strict"]).code, Some(0));
 }
 
 #[test]
 fn what_breaks_the_rules_is_counted_in_games_too() {
-    let bench = Bench::new();
-    bench.write("a.usi", b"sfen 4k4/9/9/9/9/9/4P4/4P4/4K4 b - 1 moves 5g5f 5a4a\n");
+    let dir = Dir::new();
+    dir.write("a.usi", b"sfen 4k4/9/9/9/9/9/4P4/4P4/4K4 b - 1 moves 5g5f 5a4a\n");
     for (options, warnings) in
         [(&["--json", "--check", "rules"][..], json!({"two_pawns": 2})), (&["--json"], json!({}))]
     {
         for to in ["b.csa", "b.usi"] {
-            let ran = bench.convert("a.usi", to, &[options, &["--force"]].concat());
+            let ran = convert(&dir, "a.usi", to, &[options, &["--force"]].concat());
             assert_eq!(ran.json()["counts"]["warnings"], warnings, "{to}");
         }
     }
@@ -224,11 +225,11 @@ fn what_breaks_the_rules_is_counted_in_games_too() {
 
 #[test]
 fn moves_behind_the_last_number_have_none() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 65535";
-    bench.write("a.usi", format!("sfen {start} moves 7g7f 3c3d\n").as_bytes());
-    done(&bench.convert("a.usi", "b.jsonl", &[]));
-    let text = String::from_utf8(bench.read("b.jsonl")).unwrap();
+    dir.write("a.usi", format!("sfen {start} moves 7g7f 3c3d\n").as_bytes());
+    done(&convert(&dir, "a.usi", "b.jsonl", &[]));
+    let text = dir.text("b.jsonl");
     let plies: Vec<serde_json::Value> = text
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["ply"].clone())
@@ -239,30 +240,29 @@ fn moves_behind_the_last_number_have_none() {
 /// Two kings that go to and fro, 70,000 moves long.
 #[test]
 fn a_game_without_end_is_read_as_far_as_games_go() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let moves = "+5958OU\n-5152OU\n+5859OU\n-5251OU\n".repeat(17_500);
-    bench
-        .write("a.csa", format!("P1 *  *  *  * -OU *  *  *  * \nP+59OU\n+\n{moves}/\n").as_bytes());
-    let ran = bench.convert("a.csa", "b.hcp", &["--json", "--on-error", "skip"]);
+    dir.write("a.csa", format!("P1 *  *  *  * -OU *  *  *  * \nP+59OU\n+\n{moves}/\n").as_bytes());
+    let ran = convert(&dir, "a.csa", "b.hcp", &["--json", "--on-error", "skip"]);
     let counts = &ran.json()["counts"];
     assert_eq!((&counts["written"], &counts["bad"]["skipped"]), (&json!(65_535), &json!(1)));
 }
 
 #[test]
 fn what_stands_behind_an_illegal_move_is_bad_together() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let broken = hcpe3(4, &[FIRST, ILLEGAL, ILLEGAL, ILLEGAL].concat());
     let whole = hcpe3(1, FIRST);
-    bench.write("a.hcpe3", &[&whole[..], &broken, &whole].concat());
+    dir.write("a.hcpe3", [&whole[..], &broken, &whole].concat());
     for to in ["b.psv", "c.usi"] {
-        let ran = bench.convert("a.hcpe3", to, &["--json", "--on-error", "quarantine"]);
+        let ran = convert(&dir, "a.hcpe3", to, &["--json", "--on-error", "quarantine"]);
         assert_eq!(ran.code, Some(3), "{}", ran.stderr);
         let counts = &ran.json()["counts"];
         assert_eq!((&counts["input"], &counts["written"]), (&json!(6), &json!(3)), "{to}");
         assert_eq!(counts["bad"], json!({"quarantined": 3, "skipped": 0}));
         let stem = &to[..1];
-        assert_eq!(bench.read(&format!("{stem}.quarantine.bin")), broken);
-        let lines = bench.read(&format!("{stem}.quarantine.jsonl"));
+        assert_eq!(dir.read(format!("{stem}.quarantine.bin")), broken);
+        let lines = dir.read(format!("{stem}.quarantine.jsonl"));
         let line: serde_json::Value = serde_json::from_slice(&lines).unwrap();
         assert_eq!((&line["index"], &line["records"]), (&json!(2), &json!(3)));
         assert_eq!(line["offset"], json!(whole.len()));
@@ -271,39 +271,39 @@ fn what_stands_behind_an_illegal_move_is_bad_together() {
 
 #[test]
 fn a_chunk_of_several_games_stays_one_if_nothing_changes() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let file = [chunk(&chain().repeat(2)), chunk(&chain())].concat();
-    bench.write("a.sbinpack", &file);
-    done(&bench.convert("a.sbinpack", "same.sbinpack", &[]));
-    assert_eq!(bench.read("same.sbinpack"), file);
-    done(&bench.convert("a.sbinpack", "b.usi", &[]));
-    assert_eq!(bench.read("b.usi"), b"startpos moves 7g7f 3c3d 2g2f resign\n".repeat(3));
+    dir.write("a.sbinpack", &file);
+    done(&convert(&dir, "a.sbinpack", "same.sbinpack", &[]));
+    assert_eq!(dir.read("same.sbinpack"), file);
+    done(&convert(&dir, "a.sbinpack", "b.usi", &[]));
+    assert_eq!(dir.read("b.usi"), b"startpos moves 7g7f 3c3d 2g2f resign\n".repeat(3));
     // Without the metadata, and with the first evaluation as the score.
-    let ran = bench.convert("a.sbinpack", "canonical.sbinpack", &["--canonical", "--json"]);
+    let ran = convert(&dir, "a.sbinpack", "canonical.sbinpack", &["--canonical", "--json"]);
     assert_eq!(ran.json()["counts"]["written"], json!(9));
-    assert_eq!(bench.read("canonical.sbinpack").len(), 3 * (8 + chain().len() - 2));
-    done(&bench.convert("a.sbinpack", "c.usi", &["--limit", "5"]));
+    assert_eq!(dir.read("canonical.sbinpack").len(), 3 * (8 + chain().len() - 2));
+    done(&convert(&dir, "a.sbinpack", "c.usi", &["--limit", "5"]));
     // Behind the part the winner is to move.
     let part = b"startpos moves 7g7f 3c3d 2g2f resign\nstartpos moves 7g7f 3c3d black\n";
-    assert_eq!(bench.read("c.usi"), part);
+    assert_eq!(dir.read("c.usi"), part);
 }
 
 #[test]
 fn a_chunk_with_bad_games_is_quarantined_once() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let mut bad = chunk(&chain().repeat(4));
     for (game, byte) in [(1, 0xff), (2, 0xfe)] {
         bad[8 + game * chain().len()..][..32].fill(byte);
     }
-    bench.write("a.sbinpack", &bad);
+    dir.write("a.sbinpack", &bad);
     for to in ["b.psv", "c.usi", "d.sbinpack"] {
-        let ran = bench.convert("a.sbinpack", to, &["--json", "--on-error", "quarantine"]);
+        let ran = convert(&dir, "a.sbinpack", to, &["--json", "--on-error", "quarantine"]);
         assert_eq!(ran.code, Some(3), "{}", ran.stderr);
         let counts = &ran.json()["counts"];
         assert_eq!((&counts["input"], &counts["written"]), (&json!(8), &json!(6)), "{to}");
         let stem = &to[..1];
-        assert_eq!(bench.read(&format!("{stem}.quarantine.bin")), bad, "{to}");
-        let lines = bench.read(&format!("{stem}.quarantine.jsonl"));
+        assert_eq!(dir.read(format!("{stem}.quarantine.bin")), bad, "{to}");
+        let lines = dir.read(format!("{stem}.quarantine.jsonl"));
         let index =
             |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["index"].clone();
         let lines = String::from_utf8(lines).unwrap();

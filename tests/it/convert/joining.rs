@@ -3,12 +3,10 @@
 use kyokumen::format::{Format, units};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
-
+use super::convert;
 use super::games::{done, sample};
-use super::{Bench, Ran, run};
+use crate::harness::{Dir, Ran};
 
 /// Formats of single records with moves, and what they need besides what others say.
 const RECORDS: [(&str, &str); 7] = [
@@ -24,10 +22,10 @@ const RECORDS: [(&str, &str); 7] = [
 const GAMES: [&str; 6] = ["hcpe3", "sbinpack", "pack", "csa", "kif", "usi"];
 
 /// The sample of games as records, which were so before: nothing is lost on the way to games but what `of_games` says.
-fn of_sample(bench: &Bench, format: &str, fill: &str) -> u64 {
-    bench.write("sample.csa", &sample("sample.csa"));
+fn of_sample(dir: &Dir, format: &str, fill: &str) -> u64 {
+    dir.write("sample.csa", sample("sample.csa"));
     let options = ["--fill", fill, "--force"];
-    done(&bench.convert("sample.csa", &format!("a.{format}"), &options));
+    done(&convert(dir, "sample.csa", &format!("a.{format}"), &options));
     units(Format::Csa, &sample("sample.csa")).count() as u64
 }
 
@@ -38,12 +36,12 @@ fn games(ran: &Ran) -> u64 {
 #[test]
 fn records_of_every_format_become_games_and_these_the_same_records() {
     for (from, fill) in RECORDS {
-        let bench = Bench::new();
-        let number = of_sample(&bench, from, fill);
+        let dir = Dir::new();
+        let number = of_sample(&dir, from, fill);
         let input = format!("a.{from}");
         for to in GAMES {
             let (there, back) = (format!("b.{to}"), format!("c.{from}"));
-            let ran = bench.convert(&input, &there, &["--json", "--force"]);
+            let ran = convert(&dir, &input, &there, &["--json", "--force"]);
             done(&ran);
             assert_eq!(games(&ran), number, "{from} {to}");
             assert_eq!(ran.json()["make_games"], "joined");
@@ -57,15 +55,15 @@ fn records_of_every_format_become_games_and_these_the_same_records() {
                 continue;
             }
             let fill = ["--fill", fill, "--force"];
-            done(&bench.convert(&there, &back, &fill));
+            done(&convert(&dir, &there, &back, &fill));
             // Not every ending has a sign in hcpe3.
-            let is_same = bench.read(&back) == bench.read(&input);
+            let is_same = dir.read(&back) == dir.read(&input);
             assert!(is_same || (to == "hcpe3" && lost["ending"].is_u64()), "{from} {to} {lost}");
         }
         if from == "jsonl" {
             // Nothing is lost at all.
-            done(&bench.convert("a.jsonl", "c.csa", &["--strict"]));
-            assert_eq!(bench.read("c.csa"), sample("sample.csa"));
+            done(&convert(&dir, "a.jsonl", "c.csa", &["--strict"]));
+            assert_eq!(dir.read("c.csa"), sample("sample.csa"));
         }
     }
 }
@@ -73,36 +71,35 @@ fn records_of_every_format_become_games_and_these_the_same_records() {
 /// Blocks end within games, and so do files.
 #[test]
 fn games_are_whole_wherever_blocks_and_files_end() {
-    let bench = Bench::new();
-    let number = of_sample(&bench, "psv", "");
-    let once = bench.read("a.psv");
-    done(&bench.convert("a.psv", "once.hcpe3", &[]));
+    let dir = Dir::new();
+    let number = of_sample(&dir, "psv", "");
+    let once = dir.read("a.psv");
+    done(&convert(&dir, "a.psv", "once.hcpe3", &[]));
     // Without its last record the last game is another.
     let all = [&once.repeat(6)[..], &once[..once.len() - 40]].concat();
-    bench.write("all.psv", &all);
-    bench.write("all.psv.zst", &zstd::encode_all(&*all, 1).unwrap());
-    let ran = bench.convert("all.psv", "all.hcpe3", &["--json"]);
+    dir.write("all.psv", &all);
+    dir.write("all.psv.zst", zstd::encode_all(&*all, 1).unwrap());
+    let ran = convert(&dir, "all.psv", "all.hcpe3", &["--json"]);
     assert_eq!(games(&ran), 7 * number);
-    let whole = bench.read("all.hcpe3");
-    assert!(whole.starts_with(&bench.read("once.hcpe3").repeat(6)));
+    let whole = dir.read("all.hcpe3");
+    assert!(whole.starts_with(&dir.read("once.hcpe3").repeat(6)));
     for cut in [1, 40 * 17, 40 * 4095, 40 * 4097, all.len() - 40].map(|cut| cut / 40 * 40) {
-        bench.write("1.psv", &all[..cut]);
-        bench.write("2.psv", &all[cut..]);
-        let path = bench.path("2.psv");
-        let ran = bench.convert("1.psv", "b.hcpe3", &[path.to_str().unwrap(), "--force"]);
+        dir.write("1.psv", &all[..cut]);
+        dir.write("2.psv", &all[cut..]);
+        let path = dir.join("2.psv");
+        let ran = convert(&dir, "1.psv", "b.hcpe3", &[path.to_str().unwrap(), "--force"]);
         done(&ran);
-        assert!(bench.read("b.hcpe3") == whole, "{cut}");
+        assert!(dir.read("b.hcpe3") == whole, "{cut}");
     }
     for options in
         [&["--threads", "1"][..], &["--threads", "3"], &["--dedup", "--result", "black,white,draw"]]
     {
-        let mut command = Command::new(cargo_bin("kyokumen"));
-        command.args(["convert", "all.psv.zst", "-o", "b.hcpe3", "--force"]).args(options);
-        done(&run(command.current_dir(bench.path("."))));
-        assert!(bench.read("b.hcpe3") == whole || options[0] == "--dedup", "{options:?}");
+        let words = ["convert", "all.psv.zst", "-o", "b.hcpe3", "--force"];
+        done(&dir.kyokumen(words).args(options).run());
+        assert!(dir.read("b.hcpe3") == whole || options[0] == "--dedup", "{options:?}");
     }
     // Of the copies of each game nothing is left but the first.
-    assert!(bench.read("b.hcpe3").len() <= bench.read("once.hcpe3").len());
+    assert!(dir.read("b.hcpe3").len() <= dir.read("once.hcpe3").len());
 }
 
 /// 7g7f 3c3d 2g2f with plies, evaluations and a victory of Black.
@@ -151,13 +148,13 @@ fn a_game_ends_where_the_next_record_does_not_follow() {
             "another move was played",
         ),
     ] {
-        let bench = Bench::new();
+        let dir = Dir::new();
         // Lines say their plies twice.
         let text = lines.join("\n") + "\n";
-        bench.write("a.sfen", text.as_bytes());
-        let ran = bench.convert("a.sfen", "b.usi", &["--json"]);
+        dir.write("a.sfen", text.as_bytes());
+        let ran = convert(&dir, "a.sfen", "b.usi", &["--json"]);
         done(&ran);
-        let written = String::from_utf8(bench.read("b.usi")).unwrap();
+        let written = dir.text("b.usi");
         assert_eq!(written, expected, "{why}");
         assert_eq!(games(&ran), expected.lines().count() as u64, "{why}");
         assert_eq!(
@@ -172,14 +169,14 @@ fn what_leads_nowhere_is_no_move_of_a_game() {
     let [one, two, three] = LINES;
     let mut told = String::new();
     for (spoilt, why) in [("\t-\t", "no move"), ("\t1a1e\t", "an illegal one")] {
-        let bench = Bench::new();
+        let dir = Dir::new();
         let bad = two.replace("\t3c3d\t", spoilt);
-        bench.write("a.sfen", format!("{one}\n{bad}\n{three}\n").as_bytes());
-        let ran = bench.convert("a.sfen", "b.usi", &[]);
-        told += &bench.told(&ran);
-        let ran = bench.convert("a.sfen", "b.usi", &["--on-error", "quarantine", "--json"]);
+        dir.write("a.sfen", format!("{one}\n{bad}\n{three}\n").as_bytes());
+        let ran = convert(&dir, "a.sfen", "b.usi", &[]);
+        told += &ran.told;
+        let ran = convert(&dir, "a.sfen", "b.usi", &["--on-error", "quarantine", "--json"]);
         assert_eq!((ran.code, games(&ran)), (Some(3), 2), "{why}");
-        assert_eq!(bench.read("b.quarantine.bin"), format!("{bad}\n").into_bytes());
+        assert_eq!(dir.read("b.quarantine.bin"), format!("{bad}\n").into_bytes());
     }
     assert_data_eq!(
         told,
@@ -197,16 +194,16 @@ error: [FOLDER]/a.sfen, record 1, at byte 76: the move cannot be played in the p
 
 #[test]
 fn records_that_are_left_out_cut_games() {
-    let bench = Bench::new();
-    bench.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
-    let ran = bench.convert("a.sfen", "b.csa", &["--json", "--max-abs-eval", "25"]);
+    let dir = Dir::new();
+    dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.csa", &["--json", "--max-abs-eval", "25"]);
     assert_eq!((games(&ran), &ran.json()["counts"]["filtered"]), (1, &json!({"max_abs_eval": 1})));
-    let ran = bench.convert("a.sfen", "c.csa", &["--json", "--min-ply", "2"]);
+    let ran = convert(&dir, "a.sfen", "c.csa", &["--json", "--min-ply", "2"]);
     // A game of CSA begins at move 1.
     assert_eq!(ran.json()["counts"]["lost"], json!({"ply": 2}));
-    let ran = bench.convert("a.sfen", "d.csa", &["--min-ply", "2", "--strict"]);
+    let ran = convert(&dir, "a.sfen", "d.csa", &["--min-ply", "2", "--strict"]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
@@ -214,20 +211,20 @@ error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost, which --strict 
 
 "#]]
     );
-    assert!(!bench.path("d.csa").exists());
+    assert!(!dir.join("d.csa").exists());
 }
 
 #[test]
 fn an_ending_that_nobody_told_is_made_up_and_said() {
-    let bench = Bench::new();
-    bench.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
-    let ran = bench.convert("a.sfen", "b.csa", &["--json"]);
+    let dir = Dir::new();
+    dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.csa", &["--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({"ending": 3}));
     assert_eq!(ran.json()["inputs"][0]["filled_in"], json!(["ending"]));
-    assert!(String::from_utf8(bench.read("b.csa")).unwrap().contains("%TORYO"));
-    let ran = bench.convert("a.sfen", "c.csa", &[]);
+    assert!(dir.text("b.csa").contains("%TORYO"));
+    let ran = convert(&dir, "a.sfen", "c.csa", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 0
 sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
@@ -239,59 +236,59 @@ sfen to csa: records that follow from each other become one game; sfen does not 
 "#]]
     );
     // hcpe3 has no sign for it.
-    let ran = bench.convert("a.sfen", "b.hcpe3", &["--json"]);
+    let ran = convert(&dir, "a.sfen", "b.hcpe3", &["--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({}));
     // jsonl could have said it.
-    done(&bench.convert("a.sfen", "a.jsonl", &[]));
-    let ran = bench.convert("a.jsonl", "d.csa", &["--json"]);
+    done(&convert(&dir, "a.sfen", "a.jsonl", &[]));
+    let ran = convert(&dir, "a.jsonl", "d.csa", &["--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({}));
-    assert_eq!(bench.read("d.csa"), bench.read("b.csa"));
+    assert_eq!(dir.read("d.csa"), dir.read("b.csa"));
 }
 
 #[test]
 fn each_record_may_stay_a_game_of_its_own() {
-    let bench = Bench::new();
-    bench.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
-    let ran = bench.convert("a.sfen", "b.usi", &["--json", "--make-games", "single"]);
+    let dir = Dir::new();
+    dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.usi", &["--json", "--make-games", "single"]);
     assert_eq!(ran.json()["make_games"], "single");
-    assert_eq!(units(Format::Usi, &bench.read("b.usi")).count(), 3);
+    assert_eq!(units(Format::Usi, &dir.read("b.usi")).count(), 3);
     assert_eq!(games(&ran), 3);
 }
 
 /// Games between records stand where they stood.
 #[test]
 fn games_and_records_may_come_together() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let [one, two, three] = LINES;
-    bench.write("1.sfen", format!("{one}\n{two}\n").as_bytes());
-    bench.write("2.usi", b"startpos moves 2g2f\n");
-    bench.write("3.sfen", format!("{three}\n").as_bytes());
-    let paths = ["2.usi", "3.sfen"].map(|name| bench.path(name));
+    dir.write("1.sfen", format!("{one}\n{two}\n").as_bytes());
+    dir.write("2.usi", b"startpos moves 2g2f\n");
+    dir.write("3.sfen", format!("{three}\n").as_bytes());
+    let paths = ["2.usi", "3.sfen"].map(|name| dir.join(name));
     let [games, more] = paths.each_ref().map(|path| path.to_str().unwrap());
-    done(&bench.convert("1.sfen", "b.usi", &[games, more]));
-    let text = String::from_utf8(bench.read("b.usi")).unwrap();
+    done(&convert(&dir, "1.sfen", "b.usi", &[games, more]));
+    let text = dir.text("b.usi");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[..2], ["startpos moves 7g7f 3c3d", "startpos moves 2g2f"]);
     assert_eq!(lines.len(), 3);
     // Without the games between them the records are one.
-    done(&bench.convert("1.sfen", "c.usi", &[more]));
-    assert_eq!(bench.read("c.usi"), b"startpos moves 7g7f 3c3d 2g2f\n");
+    done(&convert(&dir, "1.sfen", "c.usi", &[more]));
+    assert_eq!(dir.read("c.usi"), b"startpos moves 7g7f 3c3d 2g2f\n");
 }
 
 /// Moves that are not to be trained on stay where they are in games.
 #[test]
 fn a_record_that_is_not_for_training_cuts_no_game() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let line = |text: &str, fields: &str| format!("{{\"sfen\":\"{text}\",{fields}}}\n");
     let [one, two, _] = LINES.map(|line| line.split('\t').next().unwrap());
     let text = [
         line(one, "\"move\":\"7g7f\",\"eval\":1,\"result\":\"draw\",\"for_training\":false"),
         line(two, "\"move\":\"3c3d\",\"eval\":2,\"result\":\"draw\""),
     ];
-    bench.write("a.jsonl", text.concat().as_bytes());
-    let ran = bench.convert("a.jsonl", "b.hcpe3", &["--json"]);
+    dir.write("a.jsonl", text.concat().as_bytes());
+    let ran = convert(&dir, "a.jsonl", "b.hcpe3", &["--json"]);
     done(&ran);
     assert_eq!((games(&ran), &ran.json()["counts"]["written"]), (1, &json!(2)));
-    let ran = bench.convert("b.hcpe3", "c.psv", &["--json"]);
+    let ran = convert(&dir, "b.hcpe3", "c.psv", &["--json"]);
     assert_eq!(ran.json()["counts"]["filtered"], json!({"not_for_training": 1}));
 }

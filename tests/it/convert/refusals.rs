@@ -8,13 +8,14 @@ use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, Ran, kyokumen, literal, run};
+use super::{convert, converter, literal};
+use crate::harness::{Dir, Ran};
 
 /// What is told where nothing comes out.
-fn refusal(bench: &Bench, ran: &Ran) -> String {
+fn refusal(dir: &Dir, ran: &Ran) -> String {
     assert!(ran.stdout.is_empty());
-    assert_eq!(bench.names().len(), 1, "{:?}", bench.names());
-    bench.told(ran)
+    assert_eq!(dir.names("").len(), 1, "{:?}", dir.names(""));
+    ran.told.clone()
 }
 
 #[test]
@@ -25,10 +26,10 @@ fn fields_that_the_source_lacks_are_not_made_up() {
         ("a.hcp", "b.hcpe", &["--fill", "eval=0"]),
         ("a.hcpe", "b.psv", &[]),
     ] {
-        let bench = Bench::new();
+        let dir = Dir::new();
         let format = from.strip_prefix("a.").unwrap().parse().unwrap();
-        bench.write(from, &literal(format));
-        told += &refusal(&bench, &bench.convert(from, to, options));
+        dir.write(from, literal(format));
+        told += &refusal(&dir, &convert(&dir, from, to, options));
     }
     assert_data_eq!(
         told,
@@ -46,12 +47,12 @@ error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which
 
 #[test]
 fn a_line_that_lacks_fields_ends_the_run_with_the_fill_that_would_do() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let plain = format!("{}\n", sfen::START).into_bytes();
-    bench.write("a.sfen", &[literal(Format::Sfen), plain].concat());
-    let ran = bench.convert("a.sfen", "b.psv", &[]);
+    dir.write("a.sfen", [literal(Format::Sfen), plain].concat());
+    let ran = convert(&dir, "a.sfen", "b.psv", &[]);
     assert_data_eq!(
-        refusal(&bench, &ran),
+        refusal(&dir, &ran),
         str![[r#"
 status 2
 sfen to psv: they have the same fields
@@ -72,9 +73,9 @@ fn filters_on_fields_that_the_source_lacks_are_usage_errors() {
         ("a.hcp", &["--has-move"]),
         ("a.hcp", &["--legal-move"]),
     ] {
-        let bench = Bench::new();
-        bench.write(from, &literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
-        told += &refusal(&bench, &bench.convert(from, "b.hcp", filter));
+        let dir = Dir::new();
+        dir.write(from, literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
+        told += &refusal(&dir, &convert(&dir, from, "b.hcp", filter));
     }
     assert_data_eq!(
         told,
@@ -108,9 +109,9 @@ fn values_that_are_none_are_usage_errors() {
         &["--memory", "1G"],
         &["--check", "all"],
     ] {
-        let bench = Bench::new();
-        bench.write("a.psv", &literal(Format::Psv));
-        told += &refusal(&bench, &bench.convert("a.psv", "b.psv", option));
+        let dir = Dir::new();
+        dir.write("a.psv", literal(Format::Psv));
+        told += &refusal(&dir, &convert(&dir, "a.psv", "b.psv", option));
     }
     assert_data_eq!(
         told,
@@ -155,9 +156,9 @@ For more information, try '--help'.
 fn out_of_games_no_record_is_left() {
     let mut told = String::new();
     for option in [&["--dedup"][..], &["--every", "2"], &["--legal-move"]] {
-        let bench = Bench::new();
-        bench.write("a.usi", b"startpos moves 7g7f\n");
-        told += &refusal(&bench, &bench.convert("a.usi", "b.usi", option));
+        let dir = Dir::new();
+        dir.write("a.usi", b"startpos moves 7g7f\n");
+        told += &refusal(&dir, &convert(&dir, "a.usi", "b.usi", option));
     }
     assert_data_eq!(
         told,
@@ -175,16 +176,16 @@ error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; wr
 
 #[test]
 fn names_that_do_not_say_the_format_need_an_option() {
-    let bench = Bench::new();
-    bench.write("a.bin", &[0xFF; 40]);
-    let mut told = refusal(&bench, &bench.convert("a.bin", "b.hcp", &[]));
-    bench.write("a.bin", &literal(Format::Psv));
-    let ran = bench.convert("a.bin", "b.bin", &["--from", "psv"]);
-    told += &refusal(&bench, &ran);
-    let ran = run(kyokumen().arg(bench.path("a.bin")).args(["--from", "psv", "-o", "-"]));
-    told += &refusal(&bench, &ran);
-    let ran = run(kyokumen().args(["-", "-o", "-", "--to", "psv"]));
-    told += &refusal(&bench, &ran);
+    let dir = Dir::new();
+    dir.write("a.bin", [0xFF; 40]);
+    let mut told = refusal(&dir, &convert(&dir, "a.bin", "b.hcp", &[]));
+    dir.write("a.bin", literal(Format::Psv));
+    let ran = convert(&dir, "a.bin", "b.bin", &["--from", "psv"]);
+    told += &refusal(&dir, &ran);
+    let ran = converter(&dir).args([dir.join("a.bin")]).args(["--from", "psv", "-o", "-"]).run();
+    told += &refusal(&dir, &ran);
+    let ran = converter(&dir).args(["-", "-o", "-", "--to", "psv"]).run();
+    told += &refusal(&dir, &ran);
     assert_data_eq!(
         told,
         str![[r#"
@@ -199,18 +200,18 @@ error: the name of - does not say its format; say it with --from
 
 "#]]
     );
-    assert_eq!(bench.convert("a.bin", "b.bin", &["--from", "psv", "--to", "hcp"]).code, Some(0));
-    assert_eq!(bench.read("b.bin"), literal(Format::Hcp));
+    assert_eq!(convert(&dir, "a.bin", "b.bin", &["--from", "psv", "--to", "hcp"]).code, Some(0));
+    assert_eq!(dir.read("b.bin"), literal(Format::Hcp));
 }
 
 #[test]
 fn a_quarantine_needs_a_file_to_stand_beside() {
-    let bench = Bench::new();
-    let input = bench.write("a.psv", &literal(Format::Psv));
-    let mut command = kyokumen();
-    command.arg(input).args(["-o", "-", "--to", "hcp", "--on-error", "quarantine"]);
+    let dir = Dir::new();
+    let input = dir.write("a.psv", literal(Format::Psv));
+    let words = ["-o", "-", "--to", "hcp", "--on-error", "quarantine"];
+    let ran = converter(&dir).args([input]).args(words).run();
     assert_data_eq!(
-        refusal(&bench, &run(&mut command)),
+        refusal(&dir, &ran),
         str![[r#"
 status 2
 error: --on-error quarantine needs an output that is a file, and - is none
@@ -221,19 +222,19 @@ error: --on-error quarantine needs an output that is a file, and - is none
 
 #[test]
 fn what_is_there_is_replaced_only_by_force_and_an_input_never() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let psv = literal(Format::Psv);
-    let input = bench.write("a.psv", &psv);
-    let mut told = refusal(&bench, &bench.convert("a.psv", "a.psv", &["--force"]));
-    fs::hard_link(&input, bench.path("link.psv")).unwrap();
-    let ran = bench.convert("a.psv", "link.psv", &["--force"]);
-    assert_eq!(bench.read("a.psv"), psv);
-    told += &bench.told(&ran);
+    let input = dir.write("a.psv", &psv);
+    let mut told = refusal(&dir, &convert(&dir, "a.psv", "a.psv", &["--force"]));
+    fs::hard_link(&input, dir.join("link.psv")).unwrap();
+    let ran = convert(&dir, "a.psv", "link.psv", &["--force"]);
+    assert_eq!(dir.read("a.psv"), psv);
+    told += &ran.told;
 
-    bench.write("b.hcp", b"precious");
-    let ran = bench.convert("a.psv", "b.hcp", &[]);
-    assert_eq!(bench.read("b.hcp"), b"precious");
-    told += &bench.told(&ran);
+    dir.write("b.hcp", b"precious");
+    let ran = convert(&dir, "a.psv", "b.hcp", &[]);
+    assert_eq!(dir.read("b.hcp"), b"precious");
+    told += &ran.told;
     assert_data_eq!(
         told,
         str![[r#"
@@ -246,66 +247,67 @@ error: [FOLDER]/b.hcp exists; replace it with --force
 
 "#]]
     );
-    assert_eq!(bench.convert("a.psv", "b.hcp", &["--force"]).code, Some(0));
-    assert_eq!(bench.read("b.hcp"), literal(Format::Hcp));
+    assert_eq!(convert(&dir, "a.psv", "b.hcp", &["--force"]).code, Some(0));
+    assert_eq!(dir.read("b.hcp"), literal(Format::Hcp));
 }
 
 #[cfg(unix)]
 #[test]
 fn standard_output_may_not_be_the_input_either() {
-    let bench = Bench::new();
-    let input = bench.write("a.psv", &literal(Format::Psv));
+    let dir = Dir::new();
+    let input = dir.write("a.psv", literal(Format::Psv));
     let appended = OpenOptions::new().append(true).open(&input).unwrap();
-    let mut command = kyokumen();
-    let ran = run(command.arg(&input).args(["-o", "-", "--to", "psv"]).stdout(appended));
+    let mut command = converter(&dir).args([&input]).args(["-o", "-", "--to", "psv"]);
+    command.0.stdout(appended);
+    let ran = command.run();
     assert_data_eq!(
-        refusal(&bench, &ran),
+        refusal(&dir, &ran),
         str![[r#"
 status 2
 error: standard output would be written over the input [FOLDER]/a.psv
 
 "#]]
     );
-    assert_eq!(bench.read("a.psv"), literal(Format::Psv));
+    assert_eq!(dir.read("a.psv"), literal(Format::Psv));
 }
 
 #[test]
 fn a_folder_is_no_output_and_a_missing_input_no_input() {
-    let bench = Bench::new();
-    bench.write("a.psv", &literal(Format::Psv));
-    let mut command = kyokumen();
-    command.arg(bench.path("a.psv")).arg("-o").arg(bench.0.path()).args(["--to", "hcp"]);
+    let dir = Dir::new();
+    dir.write("a.psv", literal(Format::Psv));
+    let paths = [&dir.join("a.psv"), std::path::Path::new("-o"), dir.path()];
+    let ran = converter(&dir).args(paths).args(["--to", "hcp"]).run();
     assert_data_eq!(
-        refusal(&bench, &run(&mut command)),
+        refusal(&dir, &ran),
         str![[r#"
 status 2
 error: [FOLDER] is a folder
 
 "#]]
     );
-    assert_eq!(bench.convert("missing.psv", "b.hcp", &[]).code, Some(1));
-    assert_eq!(bench.names(), ["a.psv"]);
+    assert_eq!(convert(&dir, "missing.psv", "b.hcp", &[]).code, Some(1));
+    assert_eq!(dir.names(""), ["a.psv"]);
 }
 
 /// The record of the start position with 2g2f, 10 centipawns, ply 1 and a win of Black.
 #[test]
 fn a_move_given_by_fill_is_written_or_makes_the_record_bad() {
-    let bench = Bench::new();
-    bench.write("q.sfen", format!("{}\n", sfen::START).as_bytes());
+    let dir = Dir::new();
+    dir.write("q.sfen", format!("{}\n", sfen::START).as_bytes());
     let fill = ["--fill", "move=2g2f,eval=10,result=black,ply=1"];
-    let ran = bench.convert("q.sfen", "q.psv", &fill);
+    let ran = convert(&dir, "q.sfen", "q.psv", &fill);
     assert!(ran.stderr.contains(" WARN eval, result filled in: such records are not for training"));
     assert_eq!(ran.stderr.matches("WARN").count(), 1, "{}", ran.stderr);
-    let psv = std::fs::read(bench.path("q.psv")).unwrap();
+    let psv = std::fs::read(dir.join("q.psv")).unwrap();
     assert_eq!(psv[..4], [0x58, 0xa4, 0x51, 0x22]);
     assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
-    let ran = bench.convert("q.sfen", "r.psv", &["--fill", "move=2g2e,eval=0,result=draw"]);
+    let ran = convert(&dir, "q.sfen", "r.psv", &["--fill", "move=2g2e,eval=0,result=draw"]);
     assert!(ran.stderr.contains("record 0, at byte 0: it has no move, and 2g2e"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_missing_input_is_told_before_what_else_is_missing() {
-    let bench = Bench::new();
-    let ran = bench.convert("none.hcp", "b.psv", &[]);
+    let dir = Dir::new();
+    let ran = convert(&dir, "none.hcp", "b.psv", &[]);
     assert!(ran.stderr.contains("cannot open "), "{}", ran.stderr);
 }

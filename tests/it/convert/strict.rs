@@ -7,17 +7,18 @@ use kyokumen::shogi::sfen;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, literal};
+use super::{convert, literal};
+use crate::harness::Dir;
 
 #[test]
 fn what_the_format_cannot_hold_is_refused_before_the_run() {
     let mut refusals = String::new();
     for (from, to) in [("a.psv", "b.hcpe"), ("a.psv", "b.hcp"), ("a.hcpe", "b.hcp")] {
-        let bench = Bench::new();
-        bench.write(from, &literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
-        let ran = bench.convert(from, to, &["--strict"]);
-        refusals += &bench.told(&ran);
-        assert_eq!(bench.names(), [from]);
+        let dir = Dir::new();
+        dir.write(from, literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
+        let ran = convert(&dir, from, to, &["--strict"]);
+        refusals += &ran.told;
+        assert_eq!(dir.names(""), [from]);
     }
     assert_data_eq!(
         refusals,
@@ -50,19 +51,19 @@ fn lossy() -> Vec<(Format, &'static str, usize, u8, &'static str)> {
 #[test]
 fn what_a_record_loses_ends_the_run() {
     for (from, to, at, byte, what) in lossy() {
-        let bench = Bench::new();
+        let dir = Dir::new();
         let mut second = literal(from);
         second[at] = byte;
         if what == "move" {
             second[at + 1] = 0;
         }
         let input = format!("a.{from}");
-        bench.write(&input, &[literal(from), second.clone()].concat());
+        dir.write(&input, [literal(from), second.clone()].concat());
         let fill = if from == Format::Hcpe { "ply=1" } else { "" };
         for on_error in ["stop", "skip", "quarantine"] {
             let ran =
-                bench.convert(&input, to, &["--strict", "--fill", fill, "--on-error", on_error]);
-            let path = bench.path(&input);
+                convert(&dir, &input, to, &["--strict", "--fill", fill, "--on-error", on_error]);
+            let path = dir.join(&input);
             let told = format!(
                 "error: {}, record 1, at byte {}: {what} would be lost, which --strict refuses",
                 path.display(),
@@ -70,15 +71,15 @@ fn what_a_record_loses_ends_the_run() {
             );
             assert_eq!(ran.code, Some(1), "{what}: {}", ran.stderr);
             assert_eq!(ran.stderr.lines().last(), Some(&*told));
-            assert_eq!(bench.names(), [input.as_str()]);
+            assert_eq!(dir.names(""), [input.as_str()]);
         }
         // Where the format stays, nothing is lost, unless records are written anew.
         let same = format!("same.{from}");
-        assert_eq!(bench.convert(&input, &same, &["--strict"]).code, Some(0));
-        assert_eq!(bench.read(&same), bench.read(&input));
+        assert_eq!(convert(&dir, &input, &same, &["--strict"]).code, Some(0));
+        assert_eq!(dir.read(&same), dir.read(&input));
         if what == "padding" {
             assert_eq!(
-                bench.convert(&input, "c.psv", &["--strict", "--mirror", "--fill", fill]).code,
+                convert(&dir, &input, "c.psv", &["--strict", "--mirror", "--fill", fill]).code,
                 Some(1)
             );
         }
@@ -87,25 +88,25 @@ fn what_a_record_loses_ends_the_run() {
 
 #[test]
 fn what_loses_nothing_passes() {
-    let bench = Bench::new();
-    bench.write("a.psv", &literal(Format::Psv).repeat(3));
-    assert_eq!(bench.convert("a.psv", "b.sfen", &["--strict"]).code, Some(0));
-    let ran = bench.convert("b.sfen", "c.psv", &["--strict", "--json"]);
-    assert_eq!((ran.code, bench.read("c.psv")), (Some(0), bench.read("a.psv")));
+    let dir = Dir::new();
+    dir.write("a.psv", literal(Format::Psv).repeat(3));
+    assert_eq!(convert(&dir, "a.psv", "b.sfen", &["--strict"]).code, Some(0));
+    let ran = convert(&dir, "b.sfen", "c.psv", &["--strict", "--json"]);
+    assert_eq!((ran.code, dir.read("c.psv")), (Some(0), dir.read("a.psv")));
     assert_eq!(ran.json()["strict"], json!(true));
 }
 
 /// Text may hold what the output cannot, or not: that shows line by line.
 #[test]
 fn text_is_judged_line_by_line() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let plain = format!("{}\t-\t-\t-\tu\n", sfen::START);
-    bench.write("a.sfen", plain.as_bytes());
-    assert_eq!(bench.convert("a.sfen", "b.hcp", &["--strict"]).code, Some(0));
-    bench.write("c.sfen", &[plain.into_bytes(), literal(Format::Sfen)].concat());
-    let ran = bench.convert("c.sfen", "d.hcp", &["--strict"]);
+    dir.write("a.sfen", plain.as_bytes());
+    assert_eq!(convert(&dir, "a.sfen", "b.hcp", &["--strict"]).code, Some(0));
+    dir.write("c.sfen", [plain.into_bytes(), literal(Format::Sfen)].concat());
+    let ran = convert(&dir, "c.sfen", "d.hcp", &["--strict"]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 sfen to hcp: lost: move, eval, ply, result

@@ -7,7 +7,8 @@ use snapbox::{assert_data_eq, str};
 use kyokumen_testing::literals::TWO_KINGS;
 
 use super::games::done;
-use super::{Bench, Ran, kyokumen, run};
+use super::{convert, converter};
+use crate::harness::{Dir, Ran};
 
 /// Names, times, comments, a bookmark and a variation.
 const GAME: &str = "\
@@ -72,22 +73,22 @@ fn counts(ran: &Ran) -> serde_json::Value {
 /// For every pair, whatever the file of the name holds.
 #[test]
 fn games_are_in_notation_and_encoding_of_their_file() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     for from in KIF_FORMATS {
         for name in KIF_FORMATS {
-            bench.write(&format!("{from}-as.{name}"), &written(from, GAME));
+            dir.write(format!("{from}-as.{name}"), written(from, GAME));
         }
     }
-    done(&bench.convert("kif-as.kif", "as.csa", &[]));
-    done(&bench.convert("kif-as.kif", "as.jkf", &[]));
-    done(&bench.convert("kif-as.kif", "as.usi", &[]));
-    let inputs = bench.names();
+    done(&convert(&dir, "kif-as.kif", "as.csa", &[]));
+    done(&convert(&dir, "kif-as.kif", "as.jkf", &[]));
+    done(&convert(&dir, "kif-as.kif", "as.usi", &[]));
+    let inputs = dir.names("");
     for input in &inputs {
         for to in TEXT_FORMATS {
-            let ran = bench.convert(input, &format!("out.{to}"), &["--force", "--json"]);
+            let ran = convert(&dir, input, &format!("out.{to}"), &["--force", "--json"]);
             let counts = counts(&ran);
             assert_eq!((&counts["games"], &counts["written"]), (&json!(1), &json!(4)), "{input}");
-            let out = bench.read(&format!("out.{to}"));
+            let out = dir.read(format!("out.{to}"));
             if input != "as.usi" && to != Format::Csa && to != Format::Usi && to != Format::Jkf {
                 is_of_format(to, &out);
             }
@@ -109,25 +110,22 @@ fn games_are_in_notation_and_encoding_of_their_file() {
 /// Two encodings, two line ends and two notations become one of each, whatever puts them together.
 #[test]
 fn files_in_several_encodings_become_one_text() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let crlf = |bytes: Vec<u8>| {
         let lines: Vec<_> = bytes.split(|&byte| byte == b'\n').collect();
         lines.join(&b"\r\n"[..])
     };
-    bench.write("1.kif", &crlf(written(Format::Kif, GAME)));
-    bench.write("2.kif", GAME.replace('甲', "丙").as_bytes());
-    bench.write("3.kif", &written(Format::Ki2, &GAME.replace('甲', "丁")));
-    bench.write("4.kifu", GAME.replace('甲', "戊").as_bytes());
+    dir.write("1.kif", crlf(written(Format::Kif, GAME)));
+    dir.write("2.kif", GAME.replace('甲', "丙").as_bytes());
+    dir.write("3.kif", written(Format::Ki2, &GAME.replace('甲', "丁")));
+    dir.write("4.kifu", GAME.replace('甲', "戊").as_bytes());
     for to in [Format::Kif, Format::Kifu] {
         let out = format!("out.{to}");
         for command in ["convert", "shuffle", "dedup --key bytes", "interleave", "sample --count 9"]
         {
-            let mut words = std::process::Command::new(assert_cmd::cargo::cargo_bin("kyokumen"));
-            words.current_dir(bench.path("")).args(command.split(' '));
-            words.args(["1.kif", "2.kif", "3.kif", "4.kifu", "-o", &out, "--force"]);
-            let ran = run(&mut words);
-            assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
-            let bytes = bench.read(&out);
+            let files = ["1.kif", "2.kif", "3.kif", "4.kifu", "-o", &out, "--force"];
+            dir.line(command).args(files).succeeds();
+            let bytes = dir.read(&out);
             is_of_format(to, &bytes);
             let mut names: Vec<String> =
                 games(to, &bytes).iter().map(|game| game.info.headers[1].value.clone()).collect();
@@ -139,60 +137,60 @@ fn files_in_several_encodings_become_one_text() {
 
 #[test]
 fn an_encoding_may_be_asked_for() {
-    let bench = Bench::new();
-    bench.write("a.kif", &written(Format::Kif, GAME));
-    done(&bench.convert("a.kif", "b.kif", &["--encoding", "utf-8"]));
-    assert!(String::from_utf8(bench.read("b.kif")).unwrap().contains("先手：甲\n"));
-    done(&bench.convert("b.kif", "c.ki2u", &["--encoding", "cp932"]));
-    is_of_format(Format::Ki2, &bench.read("c.ki2u"));
-    let ran = bench.convert("a.kif", "d.csa", &["--encoding", "utf-8"]);
+    let dir = Dir::new();
+    dir.write("a.kif", written(Format::Kif, GAME));
+    done(&convert(&dir, "a.kif", "b.kif", &["--encoding", "utf-8"]));
+    assert!(dir.text("b.kif").contains("先手：甲\n"));
+    done(&convert(&dir, "b.kif", "c.ki2u", &["--encoding", "cp932"]));
+    is_of_format(Format::Ki2, &dir.read("c.ki2u"));
+    let ran = convert(&dir, "a.kif", "d.csa", &["--encoding", "utf-8"]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 2
 error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is csa
 
 "#]]
     );
-    let ran = bench.convert("a.kif", "d.kif", &["--encoding", "euc-jp"]);
+    let ran = convert(&dir, "a.kif", "d.kif", &["--encoding", "euc-jp"]);
     assert_eq!(ran.code, Some(2));
 }
 
 #[test]
 fn a_version_of_csa_may_be_asked_for() {
-    let bench = Bench::new();
-    bench.write("a.kif", &written(Format::Kif, GAME));
+    let dir = Dir::new();
+    dir.write("a.kif", written(Format::Kif, GAME));
     for (version, first) in [("2.2", "V2.2\n"), ("3.0", "'CSA encoding=UTF-8\nV3.0\n")] {
         for options in [&[][..], &["--mirror"]] {
             let options = [&["--csa-version", version, "--force"], options].concat();
-            done(&bench.convert("a.kif", "b.csa", &options));
-            assert!(bench.read("b.csa").starts_with(first.as_bytes()), "{version}");
+            done(&convert(&dir, "a.kif", "b.csa", &options));
+            assert!(dir.read("b.csa").starts_with(first.as_bytes()), "{version}");
         }
     }
     // Games that stay csa keep their version unless one is asked for.
     for (options, first) in [(&[][..], "'CSA"), (&["--csa-version", "2.2"], "V2.2\n")] {
-        done(&bench.convert("b.csa", "e.csa", &[options, &["--force"]].concat()));
-        assert!(bench.read("e.csa").starts_with(first.as_bytes()), "{options:?}");
+        done(&convert(&dir, "b.csa", "e.csa", &[options, &["--force"]].concat()));
+        assert!(dir.read("e.csa").starts_with(first.as_bytes()), "{options:?}");
     }
-    bench.write("c.psv", &super::literal(Format::Psv));
+    dir.write("c.psv", super::literal(Format::Psv));
     for make_games in ["joined", "single"] {
         let options = ["--csa-version", "3.0", "--force", "--make-games", make_games];
-        done(&bench.convert("c.psv", "c.csa", &options));
-        assert!(String::from_utf8(bench.read("c.csa")).unwrap().contains("V3.0\n"));
+        done(&convert(&dir, "c.psv", "c.csa", &options));
+        assert!(dir.text("c.csa").contains("V3.0\n"));
     }
-    let ran = bench.convert("a.kif", "d.kifu", &["--csa-version", "3.0"]);
+    let ran = convert(&dir, "a.kif", "d.kifu", &["--csa-version", "3.0"]);
     let told = "--csa-version says how csa is written, and the output is kifu";
     assert!(ran.code == Some(2) && ran.stderr.contains(told), "{}", ran.stderr);
 }
 
 #[test]
 fn what_shift_jis_lacks_is_a_bad_record() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let emoji = GAME.replace("一手目", "👍");
-    bench.write("a.kifu", (GAME.to_owned() + &emoji + GAME).as_bytes());
-    let ran = bench.convert("a.kifu", "b.kif", &[]);
+    dir.write("a.kifu", (GAME.to_owned() + &emoji + GAME).as_bytes());
+    let ran = convert(&dir, "a.kifu", "b.kif", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 kifu to kif: games are copied, in the output's notation and encoding
@@ -202,23 +200,23 @@ error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), w
     );
     for options in [&[][..], &["--canonical"], &["--mirror"]] {
         let options = [&["--on-error", "quarantine", "--force", "--json"], options].concat();
-        let ran = bench.convert("a.kifu", "b.kif", &options);
+        let ran = convert(&dir, "a.kifu", "b.kif", &options);
         assert_eq!(ran.code, Some(3));
         let counts = &ran.json()["counts"];
         assert_eq!((&counts["written"], &counts["games"]), (&json!(8), &json!(2)));
         assert_eq!(counts["bad"]["quarantined"], 4);
-        assert_eq!(bench.read("b.quarantine.bin"), emoji.as_bytes());
-        is_of_format(Format::Kif, &bench.read("b.kif"));
+        assert_eq!(dir.read("b.quarantine.bin"), emoji.as_bytes());
+        is_of_format(Format::Kif, &dir.read("b.kif"));
     }
 }
 
 #[test]
 fn names_times_and_variations_that_are_lost_are_counted() {
-    let bench = Bench::new();
-    bench.write("a.kif", &written(Format::Kif, GAME));
-    let ran = bench.convert("a.kif", "b.csa", &[]);
+    let dir = Dir::new();
+    dir.write("a.kif", written(Format::Kif, GAME));
+    let ran = convert(&dir, "a.kif", "b.csa", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 0
 kif to csa: csa cannot hold variations, bookmarks
@@ -229,27 +227,27 @@ kif to csa: csa cannot hold variations, bookmarks
 
 "#]]
     );
-    let ran = bench.convert("a.kif", "b.csa", &["--force", "--json"]);
+    let ran = convert(&dir, "a.kif", "b.csa", &["--force", "--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"variations": 1, "bookmarks": 1}));
-    let ran = bench.convert("a.kif", "b.usi", &["--json"]);
+    let ran = convert(&dir, "a.kif", "b.usi", &["--json"]);
     let lost = json!({"headers": 3, "comments": 2, "times": 5, "variations": 1, "bookmarks": 1});
     assert_eq!(counts(&ran)["lost_info"], lost);
-    let ran = bench.convert("a.kif", "b.ki2", &["--json"]);
+    let ran = convert(&dir, "a.kif", "b.ki2", &["--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"times": 7}));
     // The same where a file of another notation is copied.
-    bench.write("c.ki2", &written(Format::Kif, GAME));
-    let ran = bench.convert("c.ki2", "d.ki2", &["--json"]);
+    dir.write("c.ki2", written(Format::Kif, GAME));
+    let ran = convert(&dir, "c.ki2", "d.ki2", &["--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"times": 7}));
-    let ran = bench.convert("a.kif", "e.jkf", &["--json"]);
+    let ran = convert(&dir, "a.kif", "e.jkf", &["--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"bookmarks": 1}));
     for options in [&["--json", "--strict"][..], &["--json", "--strict", "--canonical", "--force"]]
     {
-        let ran = bench.convert("a.kif", "e.kifu", options);
+        let ran = convert(&dir, "a.kif", "e.kifu", options);
         assert_eq!(counts(&ran).get("lost_info"), None);
     }
-    let ran = bench.convert("a.kif", "f.csa", &["--strict"]);
+    let ran = convert(&dir, "a.kif", "f.csa", &["--strict"]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 kif to csa: csa cannot hold variations, bookmarks
@@ -257,19 +255,19 @@ error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be los
 
 "#]]
     );
-    let ran = bench.convert("c.ki2", "f.ki2", &["--strict"]);
+    let ran = convert(&dir, "c.ki2", "f.ki2", &["--strict"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
 }
 
 #[test]
 fn lines_that_nobody_understands_stay_in_text_that_is_transcoded() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let turned = GAME.replace("手合割：平手\n", "手合割：平手\n盤面回転\n");
-    bench.write("a.kif", &written(Format::Kif, &turned));
-    let ran = bench.convert("a.kif", "b.kifu", &["--strict", "--json"]);
+    dir.write("a.kif", written(Format::Kif, &turned));
+    let ran = convert(&dir, "a.kif", "b.kifu", &["--strict", "--json"]);
     assert_eq!(counts(&ran)["warnings"], json!({"lines_skipped": 1}));
-    assert_eq!(bench.read("b.kifu"), turned.as_bytes());
-    let ran = bench.convert("a.kif", "c.kifu", &["--strict", "--canonical"]);
+    assert_eq!(dir.read("b.kifu"), turned.as_bytes());
+    let ran = convert(&dir, "a.kif", "c.kifu", &["--strict", "--canonical"]);
     let loss = "1 line not understood would be lost, which --strict refuses";
     assert!(ran.code == Some(1) && ran.stderr.contains(loss), "{}", ran.stderr);
 }
@@ -277,13 +275,13 @@ fn lines_that_nobody_understands_stay_in_text_that_is_transcoded() {
 /// Whatever else is done with the game.
 #[test]
 fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
-    let bench = Bench::new();
-    bench.write("a.kif", &written(Format::Kif, GAME));
+    let dir = Dir::new();
+    dir.write("a.kif", written(Format::Kif, GAME));
     for options in [&["--mirror"][..], &["--canonical"], &["--limit", "2"], &["--fill", "eval=0"]] {
         let options = [options, &["--force", "--json"]].concat();
-        let ran = bench.convert("a.kif", "b.kifu", &options);
+        let ran = convert(&dir, "a.kif", "b.kifu", &options);
         assert_eq!(counts(&ran)["games"], 1, "{options:?}");
-        let game = games(Format::Kifu, &bench.read("b.kifu")).remove(0);
+        let game = games(Format::Kifu, &dir.read("b.kifu")).remove(0);
         assert_eq!(game.info.headers.len(), 3, "{options:?}");
         assert_eq!(game.info.comments, ["初手の前"], "{options:?}");
         let said = game.moves[0].annotation.as_ref().unwrap();
@@ -298,27 +296,27 @@ fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
 
 #[test]
 fn positions_without_a_move_are_diagrams() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let (one, two) = ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "4k4/9/9/9/9/9/9/9/4K4 w - 8");
-    bench.write("p.sfen", format!("{one}\n{two}\n").as_bytes());
+    dir.write("p.sfen", format!("{one}\n{two}\n").as_bytes());
     for to in ["kif", "kifu", "ki2", "ki2u", "bod", "csa", "jkf"] {
-        let ran = bench.convert("p.sfen", &format!("p.{to}"), &["--json"]);
+        let ran = convert(&dir, "p.sfen", &format!("p.{to}"), &["--json"]);
         let counts = counts(&ran);
         assert_eq!(counts["written"], 2, "{to}");
         if to != "bod" {
             assert_eq!((&counts["games"], &counts["positions"]), (&json!(0), &json!(2)), "{to}");
         }
-        done(&bench.convert(&format!("p.{to}"), "again.sfen", &["--force"]));
-        let again = String::from_utf8(bench.read("again.sfen")).unwrap();
+        done(&convert(&dir, &format!("p.{to}"), "again.sfen", &["--force"]));
+        let again = dir.text("again.sfen");
         let boards = |text: &str| -> Vec<String> {
             let words = |line: &str| line.split(' ').take(3).collect::<Vec<_>>().join(" ");
             text.lines().map(words).collect()
         };
         assert_eq!(boards(&again), boards(&format!("{one}\n{two}\n")), "{to}");
     }
-    let ran = bench.convert("p.sfen", "p.usi", &[]);
+    let ran = convert(&dir, "p.sfen", "p.usi", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 1
 sfen to usi: lost: eval, result; records that follow from each other become one game
@@ -327,10 +325,10 @@ error: [FOLDER]/p.sfen, record 0, at byte 0: usi holds moves only, and there is 
 "#]]
     );
     // Packed positions have no moves at all, and records that follow from each other none in between.
-    bench.write("a.hcp", &super::literal(Format::Hcp));
-    let ran = bench.convert("a.hcp", "a.kifu", &[]);
+    dir.write("a.hcp", super::literal(Format::Hcp));
+    let ran = convert(&dir, "a.hcp", "a.kifu", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 0
 hcp to kifu: each position stands by itself, without a move
@@ -340,9 +338,9 @@ hcp to kifu: each position stands by itself, without a move
 
 "#]]
     );
-    let ran = bench.convert("a.hcp", "a.usi", &[]);
+    let ran = convert(&dir, "a.hcp", "a.usi", &[]);
     assert_data_eq!(
-        bench.told(&ran),
+        ran.told,
         str![[r#"
 status 2
 error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has none; kif, ki2, bod, csa and jkf hold positions without a move, too
@@ -353,7 +351,7 @@ error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has n
 
 #[test]
 fn a_position_between_moves_of_a_game_stands_by_itself() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     let second = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
     let lines = [
@@ -361,33 +359,33 @@ fn a_position_between_moves_of_a_game_stands_by_itself() {
         format!("{second}\t-\t30\t2\tb"),
         format!("{second}\t3c3d\t-\t2\tb"),
     ];
-    bench.write("a.sfen", (lines.join("\n") + "\n").as_bytes());
-    let ran = bench.convert("a.sfen", "b.kifu", &["--json"]);
+    dir.write("a.sfen", (lines.join("\n") + "\n").as_bytes());
+    let ran = convert(&dir, "a.sfen", "b.kifu", &["--json"]);
     let counts = counts(&ran);
     assert_eq!((&counts["games"], &counts["positions"]), (&json!(2), &json!(1)));
     // A position has no move for an evaluation to stand beside.
     assert_eq!(counts["lost"]["eval"], 1);
-    let read = games(Format::Kifu, &bench.read("b.kifu"));
+    let read = games(Format::Kifu, &dir.read("b.kifu"));
     assert_eq!(read.iter().map(|game| game.is_position).collect::<Vec<_>>(), [false, true, false]);
 }
 
 /// Archives have games that ended before the first move: one does not stop a run.
 #[test]
 fn games_without_a_move_are_left_out_where_moves_are_written() {
-    let bench = Bench::new();
-    bench.write("a.csa", b"PI\n+\n%TIME_UP\n/\nPI\n+\n+7776FU\n%TORYO\n");
+    let dir = Dir::new();
+    dir.write("a.csa", b"PI\n+\n%TIME_UP\n/\nPI\n+\n+7776FU\n%TORYO\n");
     for to in ["usi", "hcpe3"] {
-        let ran = bench.convert("a.csa", &format!("a.{to}"), &["--json", "--fill", "eval=0"]);
+        let ran = convert(&dir, "a.csa", &format!("a.{to}"), &["--json", "--fill", "eval=0"]);
         let counts = counts(&ran);
         assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(1)), "{to}");
         assert_eq!(counts["filtered"]["no_move"], 1, "{to}");
-        let ran = bench.convert("a.csa", "b.usi", &["--strict", "--force"]);
+        let ran = convert(&dir, "a.csa", "b.usi", &["--strict", "--force"]);
         assert_ne!(ran.code, Some(0));
     }
-    let ran = bench.convert("a.csa", "a.kifu", &["--json"]);
+    let ran = convert(&dir, "a.csa", "a.kifu", &["--json"]);
     let counts = counts(&ran);
     assert_eq!((&counts["games"], &counts["positions"]), (&json!(1), &json!(1)));
-    let text = String::from_utf8(bench.read("a.kifu")).unwrap();
+    let text = dir.text("a.kifu");
     assert!(
         text.starts_with("手合割：平手\n手数----指手---------消費時間--\n   1 切れ負け\n"),
         "{text}"
@@ -396,17 +394,17 @@ fn games_without_a_move_are_left_out_where_moves_are_written() {
 
 #[test]
 fn repeated_entries_and_fractions_of_seconds_are_counted_and_refused() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let text = "備考：一\n備考：二\n先手：A\n下手：B\n手数----指手--\n   1 ７六歩(77)\n   2 投了\n";
-    bench.write("a.kifu", text.as_bytes());
-    bench.write("c.csa", b"V3.0\nPI\n+\n+7776FU\nT1.5\n%TORYO\n");
+    dir.write("a.kifu", text.as_bytes());
+    dir.write("c.csa", b"V3.0\nPI\n+\n+7776FU\nT1.5\n%TORYO\n");
     let mut told = String::new();
     for (from, to) in
         [("a.kifu", "b.jkf"), ("a.kifu", "b.csa"), ("c.csa", "b.kifu"), ("c.csa", "b.jkf")]
     {
-        told += &bench.told(&bench.convert(from, to, &["--strict"]));
-        told += &bench.told(&bench.convert(from, to, &[]));
-        std::fs::remove_file(bench.path(to)).unwrap();
+        told += &convert(&dir, from, to, &["--strict"]).told;
+        told += &convert(&dir, from, to, &[]).told;
+        std::fs::remove_file(dir.join(to)).unwrap();
     }
     assert_data_eq!(
         told,
@@ -452,10 +450,10 @@ csa to jkf: they have the same fields
     );
     // A copy loses nothing, and V3.0 has the fractions.
     for (to, options) in [("d.csa", &[][..]), ("e.csa", &["--csa-version", "3.0"])] {
-        let ran = bench.convert("c.csa", to, &[options, &["--strict"]].concat());
+        let ran = convert(&dir, "c.csa", to, &[options, &["--strict"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     }
-    let ran = bench.convert("c.csa", "f.csa", &["--csa-version", "2.2", "--strict"]);
+    let ran = convert(&dir, "c.csa", "f.csa", &["--csa-version", "2.2", "--strict"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
 }
 
@@ -463,10 +461,10 @@ csa to jkf: they have the same fields
 #[test]
 fn blank_texts_and_lines_without_moves_are_no_games() {
     for (name, text) in [("a.kif", "\n\n"), ("a.usi", "startpos\n"), ("a.jkf", "\n")] {
-        let bench = Bench::new();
-        bench.write(name, text.as_bytes());
+        let dir = Dir::new();
+        dir.write(name, text.as_bytes());
         for options in [&["--json"][..], &["--json", "--canonical", "--force"]] {
-            let ran = bench.convert(name, &name.replace('a', "b"), options);
+            let ran = convert(&dir, name, &name.replace('a', "b"), options);
             assert_eq!(ran.code, Some(3), "{name}");
             let games = ran.json()["counts"].get("games").and_then(serde_json::Value::as_u64);
             assert_eq!(games.unwrap_or(0), 0, "{name} {options:?}");
@@ -477,37 +475,37 @@ fn blank_texts_and_lines_without_moves_are_no_games() {
 /// Two files whose games begin without a header, joined and read again.
 #[test]
 fn files_that_are_joined_hold_the_games_that_they_held() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let diagram = format!("{TWO_KINGS}先手の持駒：金\n");
     let list = "手数----指手---------消費時間--\n";
     let game = format!("備考：問\n{diagram}{list}   1 ５八玉(59)\n   2 投了\n");
     let white =
         "後手番\n手合割：平手\n手数----指手---------消費時間--\n   1 ３四歩(33)\n   2 投了\n";
-    bench.write("a.kifu", game.as_bytes());
-    bench.write("b.kifu", white.as_bytes());
-    let both = [bench.path("a.kifu"), bench.path("b.kifu"), bench.path("a.kifu")];
-    done(&run(kyokumen().args(&both).arg("-o").arg(bench.path("c.kifu"))));
-    done(&bench.convert("c.kifu", "c.usi", &[]));
+    dir.write("a.kifu", game.as_bytes());
+    dir.write("b.kifu", white.as_bytes());
+    let both = [dir.join("a.kifu"), dir.join("b.kifu"), dir.join("a.kifu")];
+    done(&converter(&dir).args(&both).args(["-o", "c.kifu"]).run());
+    done(&convert(&dir, "c.kifu", "c.usi", &[]));
     let even = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
     let king = "sfen 4k4/9/9/9/9/9/9/9/4K4 b G 1 moves 5i5h resign\n";
     let expected = format!("{king}sfen {even} w - 1 moves 3c3d resign\n{king}");
-    assert_eq!(String::from_utf8(bench.read("c.usi")).unwrap(), expected);
+    assert_eq!(dir.text("c.usi"), expected);
 
-    bench.write("a.bod", format!("手数＝9\n{diagram}後手番\n").as_bytes());
-    let both = [bench.path("a.bod"), bench.path("a.bod")];
-    done(&run(kyokumen().args(&both).arg("-o").arg(bench.path("c.bod"))));
-    done(&bench.convert("c.bod", "c.sfen", &[]));
+    dir.write("a.bod", format!("手数＝9\n{diagram}後手番\n").as_bytes());
+    let both = [dir.join("a.bod"), dir.join("a.bod")];
+    done(&converter(&dir).args(&both).args(["-o", "c.bod"]).run());
+    done(&convert(&dir, "c.bod", "c.sfen", &[]));
     let expected = "4k4/9/9/9/9/9/9/9/4K4 w G 10\n".repeat(2);
-    assert_eq!(String::from_utf8(bench.read("c.sfen")).unwrap(), expected);
+    assert_eq!(dir.text("c.sfen"), expected);
 }
 
 /// What is wrong with moves of a file is a bad record, not a position that never occurred.
 #[test]
 fn a_file_with_missing_moves_has_a_bad_record() {
-    let bench = Bench::new();
+    let dir = Dir::new();
     let head = "手合割：平手\n手数----指手---------消費時間--\n";
-    bench.write("a.kifu", format!("{head}1 ７六歩(77)\n4 ８四歩(83)\n").as_bytes());
-    let ran = bench.convert("a.kifu", "a.jsonl", &["--on-error", "quarantine"]);
+    dir.write("a.kifu", format!("{head}1 ７六歩(77)\n4 ８四歩(83)\n").as_bytes());
+    let ran = convert(&dir, "a.kifu", "a.jsonl", &["--on-error", "quarantine"]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
-    assert_eq!(String::from_utf8(bench.read("a.jsonl")).unwrap().lines().count(), 1);
+    assert_eq!(dir.text("a.jsonl").lines().count(), 1);
 }

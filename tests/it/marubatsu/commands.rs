@@ -3,16 +3,14 @@
 //! What it prints is in `tests/cmd/marubatsu.trycmd`.
 
 use std::collections::HashMap;
-use std::fs;
-use std::process::{Command, Output};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::marubatsu::{Board, Solution};
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn marubatsu(arguments: &[&str]) -> Output {
-    Command::new(cargo_bin("kyokumen")).arg("marubatsu").args(arguments).output().unwrap()
+use crate::harness::{Dir, Ran};
+
+fn marubatsu(dir: &Dir, arguments: &[&str]) -> Ran {
+    dir.kyokumen(["marubatsu"]).args(arguments).run()
 }
 
 /// Value by minimax on texts, which knows nothing of the library.
@@ -44,12 +42,11 @@ fn minimax(board: &[u8; 9], known: &mut HashMap<[u8; 9], i64>) -> i64 {
 
 #[test]
 fn the_table_has_every_position_with_its_value() {
-    let folder = TempDir::new().unwrap();
-    let target = folder.path().join("new/table");
-    let made = marubatsu(&["dataset", "-o", target.to_str().unwrap(), "--to", "jsonl"]);
-    assert!(made.status.success(), "{made:?}");
-    let table = fs::read(target.join("marubatsu.jsonl")).unwrap();
-    assert_eq!(marubatsu(&["dataset", "-o", "-"]).stdout, table);
+    let dir = Dir::new();
+    let made = marubatsu(&dir, &["dataset", "-o", "new/table", "--to", "jsonl"]);
+    assert_eq!(made.code, Some(0), "{}", made.told);
+    let table = dir.read("new/table/marubatsu.jsonl");
+    assert_eq!(marubatsu(&dir, &["dataset", "-o", "-"]).stdout, table);
     let mut known = HashMap::new();
     minimax(&[b'.'; 9], &mut known);
     let mut rows = 0;
@@ -68,20 +65,18 @@ fn the_table_has_every_position_with_its_value() {
         rows += 1;
     }
     assert_eq!((rows, known.len()), (5_478, 0));
-    let again = marubatsu(&["dataset", "-o", target.to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(2));
+    let again = marubatsu(&dir, &["dataset", "-o", "new/table"]);
+    assert_eq!(again.code, Some(2));
 }
 
 #[test]
 fn a_page_and_a_picture() {
-    let folder = TempDir::new().unwrap();
-    let [page, picture] = ["a.html", "a.svg"].map(|name| folder.path().join(name));
-    let (page, picture) = (page.to_str().unwrap(), picture.to_str().unwrap());
-    let search = ["--method", "pvs", "--plies", "9", "--html", page, "--svg", picture];
-    let made = marubatsu(&[&["show", "ox./.o./..x"][..], &search[..]].concat());
-    assert!(made.status.success() && made.stdout.is_empty(), "{made:?}");
-    for path in [page, picture] {
-        let text = fs::read_to_string(path).unwrap();
+    let dir = Dir::new();
+    let search = ["--method", "pvs", "--plies", "9", "--html", "a.html", "--svg", "a.svg"];
+    let made = marubatsu(&dir, &[&["show", "ox./.o./..x"][..], &search[..]].concat());
+    assert!(made.code == Some(0) && made.stdout.is_empty(), "{}", made.told);
+    for path in ["a.html", "a.svg"] {
+        let text = dir.text(path);
         for class in ["searched", "evaluated", "table", "cut"] {
             assert!(text.contains(&format!("draw {class}\"")), "{path}: {class}");
         }
@@ -107,16 +102,15 @@ fn what_can_be_read_can_occur() {
 
 #[test]
 fn every_command_says_it_as_json() {
-    let json = |arguments: &[&str]| -> Value {
-        let done = marubatsu(arguments);
-        assert!(done.status.success(), "{done:?}");
-        serde_json::from_slice(&done.stdout).unwrap()
+    let dir = Dir::new();
+    let json = |arguments: &[&str]| {
+        let done = marubatsu(&dir, arguments);
+        assert_eq!(done.code, Some(0), "{}", done.told);
+        done.json()
     };
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("all.jsonl");
-    let made = json(&["dataset", "-o", path.to_str().unwrap(), "--json"]);
+    let made = json(&["dataset", "-o", "all.jsonl", "--json"]);
     assert_eq!((&made["positions"], made["elapsed_ms"].is_f64()), (&5478.into(), true));
-    assert_eq!(marubatsu(&["dataset", "-o", "-", "--json"]).status.code(), Some(2));
+    assert_eq!(marubatsu(&dir, &["dataset", "-o", "-", "--json"]).code, Some(2));
     let board = "ox./.o./..x";
     let shown = json(&["show", board, "--plies", "1", "--method", "alphabeta", "--json"]);
     let root = &shown["root"];
@@ -133,8 +127,5 @@ fn every_command_says_it_as_json() {
     );
     let tree = json(&["show", board, "--plies", "2", "--json"]);
     assert_eq!((&tree["root"]["fate"], &tree["nodes"]), (&"solved".into(), &Value::Null));
-    assert_eq!(
-        marubatsu(&["match", "--players", "ai1,ai2", "--games", "0"]).status.code(),
-        Some(2)
-    );
+    assert_eq!(marubatsu(&dir, &["match", "--players", "ai1,ai2", "--games", "0"]).code, Some(2));
 }

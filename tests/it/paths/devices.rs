@@ -9,7 +9,7 @@ use std::path::Path;
 
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, assert_is_link, is_device, make_node, open_to_write, ran};
+use super::{Bench, assert_is_link, into_file, is_device, make_node, open_to_write};
 
 /// Commands with an output that somebody named.
 const NAMED: [&str; 12] = [
@@ -93,7 +93,7 @@ fn links_to_standard_output_are_written_through() {
                         fs::File::options().write(true).open(bench.path("redirected")).unwrap();
                     output.seek(SeekFrom::End(0)).unwrap();
                 }
-                let ran = ran(bench.command(&line).stdout(output));
+                let ran = into_file(bench.command(&line), output);
                 assert_eq!(ran.code, Some(0), "{line}: {}", ran.stderr);
                 let found = bench.read("redirected");
                 assert!(found.starts_with(b"before") && contains(&found, &expected), "{line}");
@@ -112,12 +112,8 @@ fn descriptors_are_written_behind_what_is_there() {
     let bench = bench();
     bench.succeeds("convert a.hcp -o expected.sfen");
     bench.write("three", b"before\n");
-    let mut command = std::process::Command::new("sh");
-    command
-        .current_dir(bench.0.path())
-        .args(["-c", "\"$0\" convert a.hcp --to sfen -o /dev/fd/3 3>>three"]);
-    let ran = ran(command.arg(assert_cmd::cargo::cargo_bin("kyokumen")));
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let command = bench.command("convert a.hcp --to sfen -o /dev/fd/3");
+    command.in_shell("exec 3>>three").succeeds();
     assert_eq!(bench.read("three"), [b"before\n".to_vec(), bench.read("expected.sfen")].concat());
 }
 
@@ -126,8 +122,8 @@ fn proofs_do_not_go_where_the_answers_go() {
     let bench = bench();
     bench.link("/dev/stdout", "out");
     for name in ["-", "out", "/dev/fd/1"] {
-        let mut command = bench.command(&format!("solve mate.sfen --proof {name}"));
-        bench.is_refused(&mut command, 2, "standard output holds the answers");
+        let command = bench.command(&format!("solve mate.sfen --proof {name}"));
+        bench.is_refused(command, 2, "standard output holds the answers");
     }
 }
 
@@ -160,7 +156,7 @@ fn a_full_standard_output_is_an_error() {
         "marubatsu solve",
     ] {
         let full = open_to_write(Path::new("/dev/full"));
-        told.insert(bench.last_of(&ran(bench.command(line).stdout(full))));
+        told.insert(bench.last_of(&into_file(bench.command(line), full)));
     }
     assert_data_eq!(
         told.into_iter().collect::<String>(),
@@ -194,7 +190,7 @@ fn metrics_go_through_links_to_devices() {
     }
     bench.link("/dev/stdout", "metrics");
     let output = open_to_write(&bench.path("redirected"));
-    let ran = ran(bench.command("filter a.hcp -o out --metrics metrics").stdout(output));
+    let ran = into_file(bench.command("filter a.hcp -o out --metrics metrics"), output);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(contains(&bench.read("redirected"), b"kyokumen_records_total"));
     assert_is_link(&bench.path("metrics"), "/dev/stdout");
@@ -222,13 +218,13 @@ fn outputs_that_nobody_named_are_files() {
             bench.fifo("pipe");
             bench.link(if target == "pipe" { bench.path("pipe") } else { target.into() }, name);
             let line = line.replace("OUT", name) + " --force";
-            bench.is_refused(&mut bench.command(&line), 2, "is a device or a pipe");
+            bench.is_refused(bench.command(&line), 2, "is a device or a pipe");
         }
         let bench = bench();
         if !line.contains("OUT") {
             fs::create_dir_all(bench.path(name)).unwrap();
             let line = line.to_owned() + " --force";
-            bench.is_refused(&mut bench.command(&line), 2, "is a folder");
+            bench.is_refused(bench.command(&line), 2, "is a folder");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use snapbox::{assert_data_eq, str};
 
-use super::{Bench, feed, good, piped, ran};
+use super::{Bench, feed, good};
 use crate::messages::told;
 
 const ONLY_ONCE: &str = "can be read only once";
@@ -35,7 +35,7 @@ fn what_can_be_read_only_once_is_neither_measured_nor_read_again() {
         bench.link("pipe", "link");
         for name in ["pipe", "link", "/dev/zero"] {
             let line = line.replace("IN", name);
-            bench.is_refused(&mut bench.command(&line), 2, &format!("{name} {ONLY_ONCE}"));
+            bench.is_refused(bench.command(&line), 2, &format!("{name} {ONLY_ONCE}"));
         }
         for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
             if name.starts_with("/proc") && cfg!(not(target_os = "linux")) {
@@ -45,7 +45,9 @@ fn what_can_be_read_only_once_is_neither_measured_nor_read_again() {
             let (reader, writer) = std::io::pipe().unwrap();
             let name = if name == "-" { "standard input" } else { name };
             let message = format!("{name} {ONLY_ONCE}");
-            bench.is_refused(bench.command(&line).stdin(reader), 2, &message);
+            let mut command = bench.command(&line);
+            command.0.stdin(reader);
+            bench.is_refused(command, 2, &message);
             drop(writer);
         }
     }
@@ -56,7 +58,8 @@ fn one_pipe_under_two_names_is_one() {
     let bench = Bench::new();
     let (reader, _writer) = std::io::pipe().unwrap();
     let mut command = bench.command("convert - /dev/stdin --from hcp -o b.hcp");
-    bench.is_refused(command.stdin(reader), 2, "it was named more than once");
+    command.0.stdin(reader);
+    bench.is_refused(command, 2, "it was named more than once");
 }
 
 #[test]
@@ -66,13 +69,13 @@ fn a_second_pass_needs_inputs_that_are_there_and_a_manifest_that_is_a_file() {
     let feeder = feed(bench.path("pipe"), good(10));
     bench.succeeds("filter pipe --from hcp -o first");
     feeder.join().unwrap();
-    let mut retry = bench.command("filter --retry-unknown first/pipe.manifest.json -o second");
-    bench.is_refused(&mut retry, 2, ONLY_ONCE);
+    let retry = bench.command("filter --retry-unknown first/pipe.manifest.json -o second");
+    bench.is_refused(retry, 2, ONLY_ONCE);
     bench.fifo("m.manifest.json");
-    let mut retry = bench.command("filter --retry-unknown m.manifest.json -o second");
-    bench.is_refused(&mut retry, 1, "it is a pipe or a device: copy it to a file");
-    let mut verify = bench.command("verify --manifest m.manifest.json");
-    bench.is_refused(&mut verify, 1, "it is a pipe or a device: copy it to a file");
+    let retry = bench.command("filter --retry-unknown m.manifest.json -o second");
+    bench.is_refused(retry, 1, "it is a pipe or a device: copy it to a file");
+    let verify = bench.command("verify --manifest m.manifest.json");
+    bench.is_refused(verify, 1, "it is a pipe or a device: copy it to a file");
 }
 
 /// Whoever looks at a folder waits for nobody.
@@ -95,7 +98,7 @@ fn an_output_that_became_a_pipe_is_not_as_its_manifest_says() {
     fs::remove_file(bench.path("o/a.quarantine.bin")).unwrap();
     bench.fifo("o/a.quarantine.bin");
     let ran = bench.run("verify --manifest o/a.manifest.json");
-    let said = String::from_utf8(ran.stdout).unwrap() + &ran.stderr;
+    let said = ran.text() + &ran.stderr;
     assert_data_eq!(
         told(bench.0.path(), ran.code, &said),
         str![[r#"
@@ -138,22 +141,21 @@ fn what_reads_once_reads_pipes() {
         for name in ["-", "/dev/stdin", "pipe"] {
             let bench = Bench::new();
             bench.fifo("pipe");
-            let mut command = bench.command(&line.replace("IN", name));
+            let command = bench.command(&line.replace("IN", name));
             let ran = if name == "pipe" {
                 let feeder = feed(bench.path("pipe"), good(6000));
-                let ran = ran(&mut command);
+                let ran = command.succeeds();
                 feeder.join().unwrap();
                 ran
             } else {
-                piped(&mut command, &good(6000))
+                command.stdin(good(6000)).succeeds()
             };
-            assert_eq!(ran.code, Some(0), "{command:?}: {}", ran.stderr);
             let found = match output {
                 "" => continue,
                 "-" => ran.stdout,
                 output => bench.read(output),
             };
-            assert!(found == expected, "{command:?}");
+            assert!(found == expected, "{line} {name}");
         }
     }
 }

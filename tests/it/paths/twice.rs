@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use super::{Bench, open_to_write};
+use super::{Bench, into_file, open_to_write};
 
 const INPUT: &str = "would be written over the input";
 const TWICE: &str = "which is written by the same run";
@@ -75,9 +75,9 @@ fn no_place_is_read_and_written_or_written_twice() {
         let bench = bench();
         let mut command = bench.command(line);
         if line.contains(" - ") {
-            command.stdin(File::open(bench.path("a.hcp")).unwrap());
+            command.0.stdin(File::open(bench.path("a.hcp")).unwrap());
         }
-        bench.is_refused(&mut command, 2, message);
+        bench.is_refused(command, 2, message);
     }
 }
 
@@ -97,7 +97,9 @@ fn an_input_that_the_shell_opened_is_an_input() {
         fs::create_dir(bench.path("stdin")).unwrap();
         fs::hard_link(bench.path("a.hcp"), bench.path("stdin/stdin.good.hcp")).unwrap();
         let input = File::open(bench.path("a.hcp")).unwrap();
-        bench.is_refused(bench.command(line).stdin(input), 2, INPUT);
+        let mut command = bench.command(line);
+        command.0.stdin(input);
+        bench.is_refused(command, 2, INPUT);
     }
 }
 
@@ -121,10 +123,9 @@ fn an_output_that_the_shell_opened_is_no_input_and_no_other_output() {
         bench.write("other.sfen", &bench.read("b.sfen"));
         let output = open_to_write(&bench.path("a.hcp"));
         let before = bench.content();
-        let status = bench.command(line).stdout(output).output().unwrap();
-        let told = String::from_utf8(status.stderr).unwrap();
-        assert_eq!(status.status.code(), Some(2), "{line}: {told}");
-        assert!(told.contains(message), "{line}: {told}");
+        let ran = into_file(bench.command(line), output);
+        assert_eq!(ran.code, Some(2), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{line}: {}", ran.stderr);
         assert!(before == bench.content(), "{line}");
     }
 }
@@ -140,7 +141,7 @@ fn what_a_second_pass_reads_is_not_written() {
         "second --metrics first/a.unknown.jsonl",
     ] {
         let line = format!("filter --retry-unknown first/a.manifest.json -o {more}");
-        bench.is_refused(&mut bench.command(&line), 2, INPUT);
+        bench.is_refused(bench.command(&line), 2, INPUT);
     }
 }
 
@@ -154,7 +155,7 @@ fn a_merge_writes_over_nothing_that_it_reads() {
         ["out/a-00001-of-00002.hcp", "out/a-00002-of-00002.manifest.json", "out/a-00001-of-00002"]
     {
         let line = format!("merge out -o {output} --force");
-        bench.is_refused(&mut bench.command(&line), 2, INPUT);
+        bench.is_refused(bench.command(&line), 2, INPUT);
     }
 }
 

@@ -1,10 +1,10 @@
 //! `dedup --average`: of equal records one is written, with what all say together.
 
 use kyokumen::format::{Format, GameResult, Record, RecordRef};
-use tempfile::TempDir;
 
-use super::{file, in_units, is_refused, manifest, run, succeeds};
-use crate::archive::{archive, encoded, records, write};
+use super::{file, in_units, is_refused};
+use crate::archive::{archive, encoded, records};
+use crate::harness::Dir;
 
 /// Records of which many say something else about a position that was met before.
 fn quarrelling(format: Format) -> Vec<u8> {
@@ -120,22 +120,21 @@ fn expected(bytes: &[u8], format: Format, by_move: bool) -> (Vec<u8>, usize, usi
 #[test]
 fn the_first_of_equal_records_says_what_all_say_together() {
     for format in [Format::Hcpe, Format::Psv, Format::Sfen, Format::Jsonl] {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
+        let dir = Dir::new();
         let (input, output) = (format!("a.{format}"), format!("b.{format}"));
         let bytes = quarrelling(format);
-        write(folder, &input, &bytes);
+        dir.write(&input, &bytes);
         for key in ["position", "position+move"] {
             let (expected, several, most) = expected(&bytes, format, key == "position+move");
             assert!(several > 50 && most > 2 && expected.len() < bytes.len());
             for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
                 let words = ["dedup", &input, "-o", &output, "--average", "--key", key, "--force"];
                 let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
-                let said = succeeds(folder, &[&words[..], &more].concat());
-                assert!(file(folder, &output) == expected, "{format} {key} {memory}");
+                let said = dir.kyokumen([&words[..], &more].concat()).succeeds().stderr;
+                assert!(file(&dir, &output) == expected, "{format} {key} {memory}");
                 assert!(said.contains(&format!("{several} records with the mean of ")), "{said}");
             }
-            let account = manifest(folder, &format!("{output}.manifest.json"));
+            let account = dir.json(format!("{output}.manifest.json"));
             assert_eq!(account["settings"]["average"], true);
             let averaged = &account["counts"]["averaged"];
             let count = |name: &str| averaged[name].as_u64().unwrap() as usize;
@@ -146,8 +145,7 @@ fn the_first_of_equal_records_says_what_all_say_together() {
             assert!(count("results") > 0);
             assert_eq!(count("moves") > 0, key == "position");
             let words = ["verify", "--manifest", &format!("{output}.manifest.json")];
-            let (status, message) = run(folder, &words);
-            assert_eq!(status, 0, "{message}");
+            dir.kyokumen(&words).succeeds();
         }
     }
 }
@@ -155,49 +153,46 @@ fn the_first_of_equal_records_says_what_all_say_together() {
 /// A position that stands thousands of times in many blocks is one record, whatever moves were played there.
 #[test]
 fn copies_in_many_blocks_are_added_up() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let mut record = records(1, 42).remove(0);
     let mut bytes = Vec::new();
     for i in 0..100_000_i32 {
         record.eval_cp = Some((i % 2001 - 1000) as i16);
         bytes.extend(encoded(Format::Psv, &record));
     }
-    write(folder, "a.psv", &bytes);
-    succeeds(folder, &["dedup", "a.psv", "-o", "b.psv", "--average", "--memory", "1M"]);
+    dir.write("a.psv", &bytes);
+    dir.kyokumen(["dedup", "a.psv", "-o", "b.psv", "--average", "--memory", "1M"]).succeeds();
     let sum: i64 = (0..100_000).map(|i| i % 2001 - 1000).sum();
     record.eval_cp = Some((sum as f64 / 100_000.0).round() as i16);
-    assert_eq!(file(folder, "b.psv"), encoded(Format::Psv, &record));
-    let averaged = &manifest(folder, "b.psv.manifest.json")["counts"]["averaged"];
+    assert_eq!(file(&dir, "b.psv"), encoded(Format::Psv, &record));
+    let averaged = &dir.json("b.psv.manifest.json")["counts"]["averaged"];
     assert_eq!((&averaged["records"], &averaged["most_copies"]), (&1.into(), &100_000.into()));
 }
 
 #[test]
 fn what_references_hold_is_no_part_of_a_mean() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = quarrelling(Format::Psv);
     let (old, new) = bytes.split_at(bytes.len() / 160 * 40);
-    write(folder, "old.psv", old);
-    write(folder, "new.psv", new);
+    dir.write("old.psv", old);
+    dir.write("new.psv", new);
     let words = ["dedup", "new.psv", "-o", "b.psv", "--average", "--reference", "old.psv"];
-    succeeds(folder, &words);
+    dir.kyokumen(&words).succeeds();
     let met: Vec<_> =
         in_units(Format::Psv, old).iter().map(|unit| key(Format::Psv, unit, false)).collect();
     let is_new = |unit: &Vec<u8>| !met.contains(&key(Format::Psv, unit, false));
     let new = in_units(Format::Psv, new).into_iter().filter(is_new).collect::<Vec<_>>().concat();
     let (expected, several, _) = expected(&new, Format::Psv, false);
     assert!(several > 5, "{several}");
-    assert!(file(folder, "b.psv") == expected);
+    assert!(file(&dir, "b.psv") == expected);
 }
 
 #[test]
 fn a_mean_needs_evaluations_and_records_that_differ() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.psv", &quarrelling(Format::Psv));
-    write(folder, "a.hcp", &archive(Format::Hcp, 3));
-    write(folder, "a.usi", b"startpos moves 7g7f\n");
+    let dir = Dir::new();
+    dir.write("a.psv", quarrelling(Format::Psv));
+    dir.write("a.hcp", archive(Format::Hcp, 3));
+    dir.write("a.usi", b"startpos moves 7g7f\n");
     for (input, key, why) in [
         ("a.psv", "bytes", "compare by position or position+move"),
         ("a.psv", "content", "--average has nothing to do"),
@@ -205,6 +200,6 @@ fn a_mean_needs_evaluations_and_records_that_differ() {
         ("a.usi", "bytes", "`kyokumen convert` makes records of them"),
     ] {
         let output = input.replace('a', "b");
-        is_refused(folder, &["dedup", input, "-o", &output, "--average", "--key", key], why);
+        is_refused(&dir, &["dedup", input, "-o", &output, "--average", "--key", key], why);
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use kyokumen::format::{Format, PositionKey, RecordRef};
-use tempfile::TempDir;
 
-use super::{file, good, in_units, is_refused, made, manifest, run, succeeds};
-use crate::archive::{encoded, records, write};
+use super::{file, good, in_units, is_refused, made};
+use crate::archive::{encoded, records};
+use crate::harness::Dir;
 
 /// The first of equal records, as a list of keys says.
 fn firsts(bytes: &[u8], format: Format, key: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
@@ -44,11 +44,10 @@ fn position(format: Format, unit: &[u8]) -> PositionKey {
 #[test]
 fn of_equal_records_the_first_is_kept() {
     for format in [Format::Hcp, Format::Hcpe, Format::Psv, Format::Sfen] {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
+        let dir = Dir::new();
         let (input, output) = (format!("a.{format}"), format!("b.{format}"));
         let bytes = repeated(format);
-        write(folder, &input, &bytes);
+        dir.write(&input, &bytes);
         let record = |unit: &[u8]| {
             let line = unit.strip_suffix(b"\n").unwrap_or(unit);
             RecordRef::new(format, line).unwrap().record().unwrap()
@@ -68,17 +67,17 @@ fn of_equal_records_the_first_is_kept() {
         ] {
             if format == Format::Hcp && key == "position+move" {
                 let words = ["dedup", &input, "-o", "c.hcp", "--key", key];
-                is_refused(folder, &words, "hcp records have no move");
+                is_refused(&dir, &words, "hcp records have no move");
                 continue;
             }
             for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
                 let words = ["dedup", &input, "-o", &output, "--key", key, "--force"];
                 let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
-                succeeds(folder, &[&words[..], &more].concat());
-                assert!(file(folder, &output) == expected, "{format} {key} {memory}");
+                dir.kyokumen([&words[..], &more].concat()).succeeds();
+                assert!(file(&dir, &output) == expected, "{format} {key} {memory}");
             }
             sizes.push(expected.len());
-            let counts = &manifest(folder, &format!("{output}.manifest.json"))["counts"];
+            let counts = &dir.json(format!("{output}.manifest.json"))["counts"];
             let left_out = counts["filtered"]["duplicate"].as_u64().unwrap();
             assert_eq!(counts["written"].as_u64().unwrap() + left_out, 800);
         }
@@ -91,39 +90,37 @@ fn of_equal_records_the_first_is_kept() {
 #[test]
 fn games_are_compared_by_their_bytes() {
     for extension in ["csa", "kif", "usi", "hcpe3", "pack", "sbinpack"] {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
-        let input = made(folder, extension);
+        let dir = Dir::new();
+        let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let units = in_units(format, &file(folder, &input));
+        let units = in_units(format, &file(&dir, &input));
         let mut met = BTreeSet::new();
         let expected: Vec<_> = units.into_iter().filter(|unit| met.insert(unit.clone())).collect();
         let output = format!("b.{extension}");
-        succeeds(folder, &["dedup", &input, "-o", &output, "--key", "bytes", "--memory", "1K"]);
-        assert!(in_units(format, &file(folder, &output)) == expected, "{extension}");
-        let counts = &manifest(folder, &format!("{output}.manifest.json"))["counts"];
+        dir.kyokumen(["dedup", &input, "-o", &output, "--key", "bytes", "--memory", "1K"])
+            .succeeds();
+        assert!(in_units(format, &file(&dir, &output)) == expected, "{extension}");
+        let counts = &dir.json(format!("{output}.manifest.json"))["counts"];
         assert!(counts["filtered"]["duplicate"].as_u64() > counts["written"].as_u64());
     }
 }
 
 #[test]
 fn comments_and_tails_are_no_repeated_records() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let text =
         [&b"# one\n"[..], &good(Format::Sfen, 20), b"# one\n", &good(Format::Sfen, 20)].concat();
-    write(folder, "a.sfen", &text);
-    write(folder, "a.hcp", &[good(Format::Hcp, 10), vec![1; 7]].concat());
+    dir.write("a.sfen", &text);
+    dir.write("a.hcp", [good(Format::Hcp, 10), vec![1; 7]].concat());
     for key in ["position", "position+move", "content", "bytes"] {
-        succeeds(folder, &["dedup", "a.sfen", "-o", "b.sfen", "--key", key, "--force"]);
-        assert!(file(folder, "b.sfen") == good(Format::Sfen, 20), "{key}");
-        let counts = &manifest(folder, "b.sfen.manifest.json")["counts"]["filtered"];
+        dir.kyokumen(["dedup", "a.sfen", "-o", "b.sfen", "--key", key, "--force"]).succeeds();
+        assert!(file(&dir, "b.sfen") == good(Format::Sfen, 20), "{key}");
+        let counts = &dir.json("b.sfen.manifest.json")["counts"]["filtered"];
         assert_eq!((&counts["comment"], &counts["duplicate"]), (&2.into(), &20.into()), "{key}");
         if key != "position+move" {
             let words = ["dedup", "a.hcp", "a.hcp", "-o", "b.hcp", "--key", key, "--force"];
-            let (status, message) = run(folder, &[&words[..], &["--on-error", "skip"]].concat());
-            assert_eq!(status, 3, "{message}");
-            assert!(file(folder, "b.hcp") == good(Format::Hcp, 10), "{key}");
+            dir.kyokumen([&words[..], &["--on-error", "skip"]].concat()).exits(&[3]);
+            assert!(file(&dir, "b.hcp") == good(Format::Hcp, 10), "{key}");
         }
     }
 }
@@ -131,80 +128,74 @@ fn comments_and_tails_are_no_repeated_records() {
 /// What means nothing is no reason to refuse a record, nor to take it for another.
 #[test]
 fn a_result_without_a_meaning_is_compared() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let mut bytes = good(Format::Psv, 3);
     bytes[38] = 0x77;
-    write(folder, "a.psv", &bytes.repeat(2));
-    succeeds(folder, &["dedup", "a.psv", "-o", "b.psv", "--key", "content"]);
-    assert!(file(folder, "b.psv") == bytes);
+    dir.write("a.psv", bytes.repeat(2));
+    dir.kyokumen(["dedup", "a.psv", "-o", "b.psv", "--key", "content"]).succeeds();
+    assert!(file(&dir, "b.psv") == bytes);
 }
 
 #[test]
 fn equal_records_are_found_across_files_and_compressions() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = good(Format::Psv, 300);
-    write(folder, "a.psv", &bytes[..40 * 200]);
-    write(folder, "b.psv.zst", &zstd::encode_all(&bytes[40 * 100..], 1).unwrap());
-    succeeds(folder, &["dedup", "a.psv", "b.psv.zst", "-o", "c.psv", "--key", "bytes"]);
-    assert!(file(folder, "c.psv") == bytes);
+    dir.write("a.psv", &bytes[..40 * 200]);
+    dir.write("b.psv.zst", zstd::encode_all(&bytes[40 * 100..], 1).unwrap());
+    dir.kyokumen(["dedup", "a.psv", "b.psv.zst", "-o", "c.psv", "--key", "bytes"]).succeeds();
+    assert!(file(&dir, "c.psv") == bytes);
 }
 
 #[test]
 fn what_references_hold_is_left_out() {
     for key in ["position", "position+move", "content", "bytes"] {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
+        let dir = Dir::new();
         let bytes = repeated(Format::Psv);
         let (old, new) = bytes.split_at(300 * 40);
-        write(folder, "old.psv", old);
-        write(folder, "new.psv", new);
-        write(folder, "all.psv", &bytes);
+        dir.write("old.psv", old);
+        dir.write("new.psv", new);
+        dir.write("all.psv", &bytes);
         let words = |input, output| ["dedup", input, "-o", output, "--key", key, "--force"];
-        succeeds(folder, &words("all.psv", "all-once.psv"));
-        succeeds(folder, &words("old.psv", "old-once.psv"));
+        dir.kyokumen(&words("all.psv", "all-once.psv")).succeeds();
+        dir.kyokumen(&words("old.psv", "old-once.psv")).succeeds();
         // The first of all, without those that stand in the old part: it comes first.
-        let expected = file(folder, "all-once.psv").split_off(file(folder, "old-once.psv").len());
+        let expected = file(&dir, "all-once.psv").split_off(file(&dir, "old-once.psv").len());
         for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
             let more = ["--reference", "old.psv", "--memory", memory, "--threads", threads];
-            succeeds(
-                folder,
-                &[&words("new.psv", "fresh.psv")[..], &more, &["--tmp-dir", "."]].concat(),
-            );
-            assert!(file(folder, "fresh.psv") == expected, "{key} {memory}");
+            dir.kyokumen([&words("new.psv", "fresh.psv")[..], &more, &["--tmp-dir", "."]].concat())
+                .succeeds();
+            assert!(file(&dir, "fresh.psv") == expected, "{key} {memory}");
         }
-        let account = manifest(folder, "fresh.psv.manifest.json");
+        let account = dir.json("fresh.psv.manifest.json");
         let reference = &account["settings"]["reference"][0];
         assert_eq!((&reference["file"], &reference["to"]), (&"old.psv".into(), &300.into()));
         assert!(reference["sha256"].is_string());
         // Nothing of a file is not in it.
-        succeeds(
-            folder,
-            &[&words("new.psv", "none.psv")[..], &["--reference", "all.psv", "old.psv"]].concat(),
-        );
-        assert_eq!(file(folder, "none.psv"), b"");
+        dir.kyokumen(
+            [&words("new.psv", "none.psv")[..], &["--reference", "all.psv", "old.psv"]].concat(),
+        )
+        .succeeds();
+        assert_eq!(file(&dir, "none.psv"), b"");
         // References may be in another format, but for their bytes.
         let convert = ["convert", "old.psv", "-o", "old.sfen", "--force"];
-        succeeds(folder, &convert);
+        dir.kyokumen(&convert).succeeds();
         let of_other = [&words("new.psv", "other.psv")[..], &["--reference", "old.sfen"]].concat();
         if key == "bytes" {
-            is_refused(folder, &of_other, "have different formats");
+            is_refused(&dir, &of_other, "have different formats");
         } else {
-            succeeds(folder, &of_other);
-            assert!(key == "content" || file(folder, "other.psv") == expected, "{key}");
+            dir.kyokumen(&of_other).succeeds();
+            assert!(key == "content" || file(&dir, "other.psv") == expected, "{key}");
         }
     }
 }
 
 #[test]
 fn a_reference_is_read_and_holds_something() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.psv", &repeated(Format::Psv));
-    write(folder, "empty.psv", b"");
-    write(folder, "b.psv", &repeated(Format::Psv)[..400]);
+    let dir = Dir::new();
+    dir.write("a.psv", repeated(Format::Psv));
+    dir.write("empty.psv", b"");
+    dir.write("b.psv", &repeated(Format::Psv)[..400]);
     let words = |reference| ["dedup", "a.psv", "-o", "b.psv", "--force", "--reference", reference];
-    is_refused(folder, &words("empty.psv"), "there is no record in the references");
-    is_refused(folder, &words("b.psv"), "would be written over the input");
+    is_refused(&dir, &words("empty.psv"), "there is no record in the references");
+    is_refused(&dir, &words("b.psv"), "would be written over the input");
 }

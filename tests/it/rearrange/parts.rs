@@ -1,10 +1,9 @@
 //! `split --size` and `--records`: parts that are filled one after the other.
 
 use kyokumen::format::{Format, count};
-use tempfile::TempDir;
 
-use super::{SHAPES, file, good, in_units, is_refused, made, manifest, run, succeeds};
-use crate::archive::write;
+use super::{SHAPES, file, good, in_units, is_refused, made};
+use crate::harness::Dir;
 
 /// The units of each part, worked out from the definition.
 fn filled(format: Format, units: &[Vec<u8>], by_bytes: bool, most: usize) -> Vec<Vec<Vec<u8>>> {
@@ -28,33 +27,31 @@ fn filled(format: Format, units: &[Vec<u8>], by_bytes: bool, most: usize) -> Vec
 #[test]
 fn parts_are_filled_as_far_as_whole_units_have_room() {
     for extension in SHAPES.into_iter().chain(["usi", "pack", "sbinpack", "db"]) {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
-        let input = made(folder, extension);
+        let dir = Dir::new();
+        let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let whole = file(folder, &input);
+        let whole = file(&dir, &input);
         let units = in_units(format, &whole);
         let largest = units.iter().map(Vec::len).max().unwrap() + format.header().len();
         let size = largest.max(whole.len() / 7).to_string();
         for (option, most) in [("--size", &*size), ("--records", "1000")] {
             for to in [extension.to_owned(), format!("{extension}.zst")] {
                 let words = ["split", &input, "-o", "p", option, most, "--to", &to, "--force"];
-                let (status, message) = run(folder, &words);
-                assert_eq!(status, 0, "{message}");
+                dir.kyokumen(&words).succeeds();
                 let most: usize = most.parse().unwrap();
                 let expected = filled(format, &units, option == "--size", most);
                 let parts = expected.len();
                 for (number, expected) in (1..).zip(expected) {
                     let name = format!("a-{number:05}-of-{parts:05}.{to}");
-                    let part = file(&folder.join("p"), &name);
+                    let part = file(&dir, &format!("p/{name}"));
                     assert!(option == "--records" || part.len() <= most, "{name}");
                     assert!(in_units(format, &part) == expected, "{name} {option}");
                 }
-                let account = manifest(folder, "p/a.manifest.json");
+                let account = dir.json("p/a.manifest.json");
                 assert_eq!(account["settings"]["parts"], parts);
                 assert_eq!(account["settings"][&option[2..]], most.to_string());
-                succeeds(folder, &["verify", "--manifest", "p/a.manifest.json"]);
-                std::fs::remove_dir_all(folder.join("p")).unwrap();
+                dir.kyokumen(["verify", "--manifest", "p/a.manifest.json"]).succeeds();
+                std::fs::remove_dir_all(dir.join("p")).unwrap();
             }
         }
     }
@@ -62,12 +59,11 @@ fn parts_are_filled_as_far_as_whole_units_have_room() {
 
 #[test]
 fn the_last_part_holds_what_is_left_and_there_is_always_one() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let bytes = good(Format::Psv, 101);
-    write(folder, "a.psv", &bytes);
-    write(folder, "cut.psv", &bytes[..bytes.len() - 1]);
-    write(folder, "none.psv", b"");
+    dir.write("a.psv", &bytes);
+    dir.write("cut.psv", &bytes[..bytes.len() - 1]);
+    dir.write("none.psv", b"");
     for (input, limit, parts, last) in [
         ("a.psv", ["--size", "1K"], 5, 1),
         ("a.psv", ["--size", "4040"], 1, 101),
@@ -76,47 +72,38 @@ fn the_last_part_holds_what_is_left_and_there_is_always_one() {
         ("cut.psv", ["--records", "50"], 2, 50),
     ] {
         let words = ["split", input, "-o", "p", "--name", "n", "--on-error", "skip"];
-        let (status, message) = run(folder, &[&words[..], &limit].concat());
-        assert_eq!(status, if input == "a.psv" { 0 } else { 3 }, "{message}");
+        dir.kyokumen([&words[..], &limit].concat()).exits(&[if input == "a.psv" { 0 } else { 3 }]);
         let name = format!("n-{parts:05}-of-{parts:05}.psv");
-        assert_eq!(file(&folder.join("p"), &name).len(), last * 40, "{input} {limit:?}");
-        std::fs::remove_dir_all(folder.join("p")).unwrap();
+        assert_eq!(file(&dir, &format!("p/{name}")).len(), last * 40, "{input} {limit:?}");
+        std::fs::remove_dir_all(dir.join("p")).unwrap();
     }
-    let (status, message) = run(folder, &["split", "none.psv", "-o", "p", "--size", "1K"]);
-    assert_eq!(status, 3, "{message}");
-    assert_eq!(file(&folder.join("p"), "none-00001-of-00001.psv"), b"");
+    dir.kyokumen(["split", "none.psv", "-o", "p", "--size", "1K"]).exits(&[3]);
+    assert_eq!(file(&dir, "p/none-00001-of-00001.psv"), b"");
 }
 
 #[test]
 fn parts_that_exist_are_not_replaced() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.psv", &good(Format::Psv, 4));
-    std::fs::create_dir(folder.join("p")).unwrap();
-    write(folder, "p/a-00002-of-00002.psv", b"mine");
+    let dir = Dir::new();
+    dir.write("a.psv", good(Format::Psv, 4));
+    std::fs::create_dir(dir.join("p")).unwrap();
+    dir.write("p/a-00002-of-00002.psv", b"mine");
     let words = ["split", "a.psv", "-o", "p", "--records", "2"];
-    is_refused(folder, &words, "a-00002-of-00002.psv exists; replace it with --force");
-    assert_eq!(std::fs::read_dir(folder.join("p")).unwrap().count(), 1);
-    succeeds(folder, &[&words[..], &["--force"]].concat());
-    assert!(file(folder, "p/a-00002-of-00002.psv") == good(Format::Psv, 4)[80..]);
+    is_refused(&dir, &words, "a-00002-of-00002.psv exists; replace it with --force");
+    assert_eq!(dir.names("p").len(), 1);
+    dir.kyokumen([&words[..], &["--force"]].concat()).succeeds();
+    assert!(file(&dir, "p/a-00002-of-00002.psv") == good(Format::Psv, 4)[80..]);
 }
 
 /// More parts than a process may write at once as it is started, and than it may at all.
 #[cfg(unix)]
 #[test]
 fn parts_are_as_many_as_the_system_allows() {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
-    write(folder, "a.psv", &good(Format::Psv, 120));
-    let program = assert_cmd::cargo::cargo_bin("kyokumen");
+    let dir = Dir::new();
+    dir.write("a.psv", good(Format::Psv, 120));
     for (limit, status) in [("-Sn 64", 0), ("-n 100", 2)] {
         for parts in ["--records 1", "--parts 120 --by ranges", "--parts 120"] {
-            let words =
-                format!("ulimit {limit} && {} split a.psv -o p --force {parts}", program.display());
-            let mut command = std::process::Command::new("sh");
-            let output = command.args(["-c", &words]).current_dir(folder).output().unwrap();
-            let message = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(status), "{words}: {message}");
+            let command = dir.line(&format!("split a.psv -o p --force {parts}"));
+            let message = command.in_shell(&format!("ulimit {limit}")).exits(&[status]).stderr;
             let most = if parts.ends_with("120") { 18 } else { 36 };
             let refused = format!("120 parts are more than the {most} files");
             assert_eq!(message.contains(&refused), status == 2, "{message}");

@@ -2,17 +2,13 @@
 //! units are counted as they are read, and what was written is read again as what it was.
 
 use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen::START;
 use rayon::prelude::*;
-use serde_json::Value;
-use tempfile::TempDir;
 
-use super::{file, manifest, run};
-use crate::archive::write;
+use super::file;
+use crate::harness::{Dir, Ran};
 
 /// Units of a format of text, and a line of it that is a remark.
 fn text(format: Format) -> ([String; 3], &'static str) {
@@ -73,11 +69,8 @@ fn variants(format: Format) -> Vec<(&'static str, String)> {
 }
 
 /// What `verify` finds: records, and bad ones.
-fn verified(folder: &Path, name: &str) -> (u64, u64) {
-    let mut command = Command::new(cargo_bin("kyokumen"));
-    let output = command.args(["verify", name, "--json"]).current_dir(folder).output().unwrap();
-    assert!(matches!(output.status.code(), Some(0 | 3)), "verify {name}: {output:?}");
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+fn verified(dir: &Dir, name: &str) -> (u64, u64) {
+    let report = dir.kyokumen(["verify", name, "--json"]).exits(&[0, 3]).json();
     (report["records"].as_u64().unwrap(), report["bad"].as_u64().unwrap())
 }
 
@@ -116,20 +109,19 @@ fn operations(extension: &str) -> Vec<(Vec<String>, Option<String>)> {
 
 /// Every operation takes the file, counts what is in it, and writes what is read again.
 fn check(format: Format, variant: &str, bytes: &[u8]) {
-    let folder = TempDir::new().unwrap();
-    let folder = folder.path();
+    let dir = Dir::new();
     let input = format!("a.{format}");
-    write(folder, &input, bytes);
-    let (records, _) = verified(folder, &input);
+    dir.write(&input, bytes);
+    let (records, _) = verified(&dir, &input);
     for (words, account) in operations(format.name()) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (status, message) = run(folder, &words);
-        assert!(matches!(status, 0 | 3), "{format}, {variant}, {words:?}: {message}");
+        let Ran { code, stderr: message, .. } = dir.kyokumen(&words).run();
+        assert!(matches!(code, Some(0 | 3)), "{format}, {variant}, {words:?}: {message}");
         let Some(account) = account else { continue };
-        let counts = &manifest(folder, &account)["counts"];
+        let counts = &dir.json(&account)["counts"];
         assert_eq!(counts["input"], records, "{format}, {variant}, {words:?}");
         if account.starts_with("b.") {
-            let (read, _) = verified(folder, &format!("b.{format}"));
+            let (read, _) = verified(&dir, &format!("b.{format}"));
             assert_eq!(counts["written"], read, "{format}, {variant}, {words:?}");
         }
     }
@@ -151,23 +143,21 @@ fn what_is_cut_off_takes_nothing_with_it() {
     for format in
         [Format::Pack, Format::Hcpe3, Format::Sbinpack, Format::Csa, Format::Kif, Format::Db]
     {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
+        let dir = Dir::new();
         let sample =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(format!("sample.{format}"));
         let bytes = std::fs::read(sample).unwrap();
         for cut in [1, 5, 40] {
             let (input, output) = (format!("a.{format}"), format!("b.{format}"));
-            write(folder, &input, &bytes[..bytes.len() - cut]);
-            let (records, bad) = verified(folder, &input);
+            dir.write(&input, &bytes[..bytes.len() - cut]);
+            let (records, bad) = verified(&dir, &input);
             for seed in ["1", "2"] {
                 let words = ["shuffle", &input, "-o", &output, "--seed", seed, "--force"];
-                let (status, message) =
-                    run(folder, &[&words[..], &["--on-error", "quarantine"]].concat());
-                assert!(matches!(status, 0 | 3), "{format} less {cut}: {message}");
-                let account = manifest(folder, &format!("{output}.manifest.json"));
+                let ran = dir.kyokumen(words).args(["--on-error", "quarantine"]).run();
+                assert!(matches!(ran.code, Some(0 | 3)), "{format} less {cut}: {}", ran.stderr);
+                let account = dir.json(format!("{output}.manifest.json"));
                 let set_aside = account["counts"]["bad"]["quarantined"].as_u64().unwrap();
-                let (again, bad_again) = verified(folder, &output);
+                let (again, bad_again) = verified(&dir, &output);
                 assert_eq!(
                     (again + set_aside, bad_again + set_aside),
                     (records, bad),
@@ -201,18 +191,15 @@ fn games_of_their_own_stay_games_of_their_own() {
         ("kifu", board, format!("{head}   1 ２六歩(27)\n   2 投了\n")),
         ("kifu", format!("{head}まで0手で中断\n"), format!("{head}   1 ２六歩(27)\n")),
     ] {
-        let folder = TempDir::new().unwrap();
-        let folder = folder.path();
+        let dir = Dir::new();
         let (a, b, c) = (format!("a.{format}"), format!("b.{format}"), format!("c.{format}"));
-        write(folder, &a, first.as_bytes());
-        write(folder, &b, second.as_bytes());
-        let records = verified(folder, &a).0 + verified(folder, &b).0;
+        dir.write(&a, first.as_bytes());
+        dir.write(&b, second.as_bytes());
+        let records = verified(&dir, &a).0 + verified(&dir, &b).0;
         for seed in ["1", "2", "3", "4"] {
-            let (status, message) =
-                run(folder, &["shuffle", &a, &b, "-o", &c, "--seed", seed, "--force"]);
-            assert_eq!(status, 0, "{message}");
-            let joined = String::from_utf8(file(folder, &c)).unwrap();
-            assert_eq!(verified(folder, &c), (records, 0), "{joined}");
+            dir.kyokumen(["shuffle", &a, &b, "-o", &c, "--seed", seed, "--force"]).succeeds();
+            let joined = String::from_utf8(file(&dir, &c)).unwrap();
+            assert_eq!(verified(&dir, &c), (records, 0), "{joined}");
         }
     }
 }
