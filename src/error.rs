@@ -79,6 +79,12 @@ pub enum ErrorKind {
     Io,
     /// There is not enough memory.
     Memory,
+    /// The program of an engine or a network, which is the [`file`](Error::file), cannot be started.
+    NotStarted,
+    /// An engine did not answer in time.
+    TimedOut,
+    /// An engine violated its protocol.
+    Protocol,
     /// An engine or a network gives no evaluations.
     Evaluation,
     /// A fault of this program.
@@ -136,6 +142,11 @@ impl Error {
     pub(crate) fn with_source(mut self, source: impl Into<Cause>) -> Self {
         self.0.source = Some(source.into());
         self
+    }
+
+    /// The error of a [`PositionEvaluator`](crate::relabel::evaluator::PositionEvaluator). It displays as its source.
+    pub fn of_evaluator(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::evaluation("").with_source(source)
     }
 
     /// The kind.
@@ -196,6 +207,10 @@ impl Error {
 impl Error {
     pub(crate) fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted; unfinished outputs were removed")
+    }
+
+    pub(crate) fn evaluation_interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "the evaluation was interrupted")
     }
 
     pub(crate) fn sending_interrupted() -> Self {
@@ -437,6 +452,9 @@ impl From<TableError> for Error {
 #[cfg(feature = "network")]
 impl From<kyokumen_network::NetworkError> for Error {
     fn from(error: kyokumen_network::NetworkError) -> Self {
-        Self::evaluation("").with_source(error)
+        match error {
+            kyokumen_network::NetworkError::Cancelled => Self::evaluation_interrupted(),
+            error => Self::of_evaluator(error),
+        }
     }
 }

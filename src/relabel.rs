@@ -4,7 +4,6 @@
 //! [`PositionEvaluator`].
 
 pub mod evaluator;
-pub mod evaluator_error;
 mod games;
 #[cfg(feature = "network")]
 pub mod network;
@@ -31,7 +30,6 @@ use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::jobs::record_run::{Completed, run_job};
 use evaluator::PositionEvaluator;
-use evaluator_error::EvaluatorError;
 use worker::RelabelWorker;
 
 /// How long evaluators may take to end.
@@ -54,7 +52,7 @@ pub fn relabel<E, F>(
 ) -> Result<Completed, Error>
 where
     E: PositionEvaluator + 'static,
-    F: Fn(&AtomicBool) -> Result<E, EvaluatorError> + Send + Sync + 'static,
+    F: Fn(&AtomicBool) -> Result<E, Error> + Send + Sync + 'static,
 {
     let plan = Arc::new(plan);
     let (worker_plan, make_evaluator) = (Arc::clone(&plan), Arc::new(make_evaluator));

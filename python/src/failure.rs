@@ -6,7 +6,7 @@ use std::{fmt, io};
 use kyokumen::ErrorKind;
 use kyokumen::format::DecodeError;
 use kyokumen::shogi::PositionError;
-use kyokumen::shogi::sfen::ParsePositionError;
+use kyokumen::shogi::sfen::SfenError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -154,8 +154,8 @@ impl From<kyokumen::Error> for Failure {
     }
 }
 
-impl From<ParsePositionError> for Failure {
-    fn from(error: ParsePositionError) -> Self {
+impl From<SfenError> for Failure {
+    fn from(error: SfenError) -> Self {
         Self::new(Kind::Position, &error)
     }
 }

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use crate::relabel::evaluator_error::EvaluatorError;
 use crate::search::TableError;
 
 /// Formats an error with its causes and with advice, if there is any.
@@ -23,15 +22,13 @@ pub(super) fn told(error: &anyhow::Error) -> String {
 
 /// Advice about an engine that was not found or does not answer.
 fn about_a_program(cause: &(dyn Error + 'static)) -> Option<&'static str> {
-    let boxed = || cause.downcast_ref::<Box<EvaluatorError>>().map(|error| &**error);
-    match cause.downcast_ref().or_else(boxed)? {
-        EvaluatorError::Start { program, source }
-            if source.kind() == ErrorKind::NotFound
-                && !program.contains(std::path::is_separator) =>
-        {
+    let error: &crate::Error = cause.downcast_ref()?;
+    let has_folder = error.file().is_some_and(|program| program.contains(std::path::is_separator));
+    match error.kind() {
+        crate::ErrorKind::NotStarted if error.is_not_found() && !has_folder => {
             Some("; a program without a folder in its name is looked for in the folders of PATH")
         }
-        EvaluatorError::Silent { .. } => Some(" (--engine-timeout)"),
+        crate::ErrorKind::TimedOut => Some(" (--engine-timeout)"),
         _ => None,
     }
 }

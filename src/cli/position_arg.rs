@@ -4,26 +4,18 @@
 
 use crate::cli::exit::Usage;
 use crate::shogi::Position;
-use crate::shogi::sfen::{ParsePositionError, SfenError};
+use crate::shogi::sfen::SfenError;
 
 /// Parses an SFEN. `argument` is its name in errors.
 pub(super) fn parse(argument: &str, text: &str) -> Result<Position, Usage> {
     text.parse().map_err(|error| {
-        let caret = match &error {
-            ParsePositionError::Sfen(error) => format!("\n  {}^", " ".repeat(column(text, error))),
-            ParsePositionError::Position(_) => String::new(),
-        };
+        let error: SfenError = error;
+        let caret = error.offset().map_or_else(String::new, |offset| {
+            let column = text.char_indices().take_while(|(start, _)| *start < offset).count();
+            format!("\n  {}^", " ".repeat(column))
+        });
         Usage(format!("{argument}: {error}\n  {}{caret}", text.replace(char::is_control, " ")))
     })
-}
-
-/// Number of characters before the error.
-fn column(text: &str, error: &SfenError) -> usize {
-    let (SfenError::Unexpected { at, .. }
-    | SfenError::RankLength { at, .. }
-    | SfenError::Setup { at, .. }
-    | SfenError::Number { at, .. }) = error;
-    text.char_indices().take_while(|(start, _)| start < at).count()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::evaluator_error::EvaluatorError;
+use crate::error::Error;
 use crate::format::{
     EVAL_SCALE, GameResult, Reevaluation, SearchedMoves, eval_of_mate, eval_of_value, value_of_eval,
 };
@@ -14,12 +14,12 @@ pub trait PositionEvaluator: Send {
     /// Evaluates positions independently of each other. Each has a legal move. Ends soon after `cancel` is set.
     ///
     /// # Errors
-    /// [`EvaluatorError`] if it cannot.
+    /// [`Error`] if it cannot.
     fn evaluate(
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Vec<Evaluated>, EvaluatorError>;
+    ) -> Result<Vec<Evaluated>, Error>;
 }
 
 /// What is newly known of a position.

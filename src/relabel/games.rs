@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::evaluator::Evaluated;
-use super::relabelling::{Evaluate, Interruption, Relabelling};
+use super::relabelling::{Evaluate, Relabelling};
+use crate::error::Error;
 use crate::format::{
     ConvertError, Field, FieldChanges, Fields, Game, Record, is_mate_eval, write_game,
 };
@@ -24,12 +25,12 @@ pub(super) fn relabel_block(
     block: &Block,
     cancel: &AtomicBool,
     evaluate: &mut Evaluate<'_>,
-) -> Result<ProcessedBlock, Interruption> {
+) -> Result<ProcessedBlock, Error> {
     let mut games = Vec::new();
     let mut index = block.first_index;
     for unit in block.units() {
         if cancel.load(Ordering::Relaxed) {
-            return Err(Interruption::Cancelled);
+            return Err(Error::evaluation_interrupted());
         }
         for game in games_of(block, &unit, index) {
             index = game.end();

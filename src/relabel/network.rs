@@ -8,7 +8,7 @@ use kyokumen_selfplay::{best_value, candidates};
 use serde_json::{Map, Value, json};
 
 use super::evaluator::{Evaluated, PositionEvaluator, Score};
-use super::evaluator_error::EvaluatorError;
+use crate::error::Error;
 use crate::format::SearchedMoves;
 use crate::jobs::plan_identity::as_written;
 use crate::selfplay::evaluators::Model;
@@ -38,8 +38,8 @@ impl NetworkSettings {
     /// position stands in a batch, too. Ends soon after `cancel` is set.
     ///
     /// # Errors
-    /// [`EvaluatorError`] if it cannot be loaded or asked.
-    pub fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
+    /// [`Error`] if it cannot be loaded or asked.
+    pub fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, Error> {
         let entry = self.model.entry()?;
         let mut evaluator = self.model.load(self.policy_temperature, cancel)?;
         let reproducible = is_reproducible(&mut *evaluator, self.batch, cancel)
@@ -69,8 +69,12 @@ impl NetworkSettings {
         }
     }
 
-    fn failed(&self, source: NetworkError) -> EvaluatorError {
-        EvaluatorError::Evaluation { network: self.model.to_string(), source }
+    fn failed(&self, source: NetworkError) -> Error {
+        if matches!(source, NetworkError::Cancelled) {
+            return Error::evaluation_interrupted();
+        }
+        Error::evaluation(format!("the network {} gives no evaluations", self.model))
+            .with_source(source)
     }
 }
 
@@ -86,15 +90,15 @@ impl NetworkEvaluator {
     /// Loads the network. Ends soon after `cancel` is set.
     ///
     /// # Errors
-    /// [`EvaluatorError`] if that cannot be done.
-    pub fn new(settings: NetworkSettings, cancel: &AtomicBool) -> Result<Self, EvaluatorError> {
+    /// [`Error`] if that cannot be done.
+    pub fn new(settings: NetworkSettings, cancel: &AtomicBool) -> Result<Self, Error> {
         let network = settings.model.load(settings.policy_temperature, cancel)?;
         let batch = Batch::new(settings.batch, network.planes());
         let mates = LeafSearch::try_new(settings.mate_table_mib)?;
         Ok(Self { settings, network, batch, mates })
     }
 
-    fn answer(&mut self, cancel: &AtomicBool) -> Result<(), EvaluatorError> {
+    fn answer(&mut self, cancel: &AtomicBool) -> Result<(), Error> {
         let answered = self.network.evaluate(&mut self.batch, cancel);
         answered.map_err(|source| self.settings.failed(source))
     }
@@ -104,7 +108,7 @@ impl NetworkEvaluator {
         &mut self,
         positions: &[&Position],
         cancel: &AtomicBool,
-    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, Error> {
         self.batch.clear();
         for position in positions {
             self.batch.push(position, &position.legal_moves());
@@ -123,7 +127,7 @@ impl NetworkEvaluator {
         &mut self,
         positions: &[&Position],
         cancel: &AtomicBool,
-    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, Error> {
         let settings = self.settings.search();
         let mut searches: Vec<Search> =
             positions.iter().map(|position| Search::new(settings, position)).collect();
@@ -160,7 +164,7 @@ impl PositionEvaluator for NetworkEvaluator {
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, Error> {
         let mut all = Vec::with_capacity(positions.len());
         for position in positions {
             check(cancel)?;
@@ -183,8 +187,8 @@ impl PositionEvaluator for NetworkEvaluator {
     }
 }
 
-fn check(cancel: &AtomicBool) -> Result<(), EvaluatorError> {
-    if cancel.load(Ordering::Relaxed) { Err(EvaluatorError::Cancelled) } else { Ok(()) }
+fn check(cancel: &AtomicBool) -> Result<(), Error> {
+    if cancel.load(Ordering::Relaxed) { Err(Error::evaluation_interrupted()) } else { Ok(()) }
 }
 
 struct Search {

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::relabelling::{Evaluate, Interruption, Relabelling};
+use super::relabelling::{Evaluate, Relabelling};
+use crate::error::Error;
 use crate::format::{FieldChanges, is_mate_eval};
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
@@ -27,7 +28,7 @@ pub(super) fn relabel_block(
     block: &Block,
     cancel: &AtomicBool,
     evaluate: &mut Evaluate<'_>,
-) -> Result<ProcessedBlock, Interruption> {
+) -> Result<ProcessedBlock, Error> {
     let plan = relabelling.plan;
     let file = &plan.parts[block.part].input.name;
     let on_error = plan.settings.on_error;
@@ -38,7 +39,7 @@ pub(super) fn relabel_block(
         }
         Ok(AfterRecord::Continue)
     })
-    .ok_or(Interruption::Cancelled)?;
+    .ok_or_else(Error::evaluation_interrupted)?;
     let mut evaluated = evaluate(&positions)?.into_iter();
     let processed = process_block(block, file, on_error, cancel, |item, processed| {
         let record = &item.record;
@@ -80,7 +81,7 @@ pub(super) fn relabel_block(
         processed.counts.count_disposition(disposition);
         Ok(AfterRecord::Continue)
     });
-    processed.ok_or(Interruption::Cancelled)
+    processed.ok_or_else(Error::evaluation_interrupted)
 }
 
 impl Relabelling<'_> {

@@ -1,7 +1,7 @@
 //! What is to be done with a block of records, by itself or in games.
 
 use super::evaluator::Evaluated;
-use super::evaluator_error::EvaluatorError;
+use crate::error::Error;
 use crate::format::{ConvertError, EncodeError, Field, Fields, Format, GameResult, Reevaluation};
 use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::RelabelSettings;
@@ -9,12 +9,7 @@ use crate::records::reading::RecordError;
 use crate::shogi::{Color, Position};
 
 /// Evaluates all positions of a block in one call.
-pub(super) type Evaluate<'a> = dyn FnMut(&[Position]) -> Result<Vec<Evaluated>, Interruption> + 'a;
-
-pub(super) enum Interruption {
-    Cancelled,
-    Failed(EvaluatorError),
-}
+pub(super) type Evaluate<'a> = dyn FnMut(&[Position]) -> Result<Vec<Evaluated>, Error> + 'a;
 
 pub(super) struct Relabelling<'a> {
     pub(super) plan: &'a JobPlan,

@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::evaluator::{Evaluated, PositionEvaluator};
-use super::evaluator_error::EvaluatorError;
 use super::usi_process::UsiProcess;
 use super::usi_progress::SearchProgress;
 use super::usi_score::{LastScore, shortened};
+use crate::error::{Error, ErrorKind};
 use crate::shogi::Position;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct EngineSettings {
 
 impl EngineSettings {
     /// Starts the engine once and returns its manifest entry, with the name that it reports.
-    pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
+    pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, Error> {
         let mut process = UsiProcess::start(&self.command, self.patience)?;
         let name = greet(&mut process, cancel)?;
         process.quit();
@@ -58,7 +58,7 @@ const FAILURES_TOLERATED: u64 = 10;
 const FAILURES_TOLERATED_PERCENT: u64 = 10;
 
 /// Sends `usi`. Returns the engine's name, if it gives one.
-fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, EvaluatorError> {
+fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, Error> {
     let mut name = None;
     process.ask("usi", "usiok", cancel, |line| {
         if let Some(said) = line.strip_prefix("id name ") {
@@ -82,11 +82,7 @@ impl UsiEvaluator {
         Self { settings, process: None, asked: 0, failures: 0 }
     }
 
-    fn ask(
-        &mut self,
-        position: &Position,
-        cancel: &AtomicBool,
-    ) -> Result<Evaluated, EvaluatorError> {
+    fn ask(&mut self, position: &Position, cancel: &AtomicBool) -> Result<Evaluated, Error> {
         let process = match &mut self.process {
             Some(process) => process,
             none => none.insert(start(&self.settings, cancel)?),
@@ -99,7 +95,10 @@ impl UsiEvaluator {
         // A second `bestmove` arrives before `readyok`, and so is not taken for the answer to the next position.
         process.ask("isready", "readyok", cancel, |_| {})?;
         let evaluated = score.finish(&best_move, position);
-        evaluated.ok_or_else(|| EvaluatorError::NoScore { best_move: shortened(&best_move) })
+        evaluated.ok_or_else(|| {
+            let best_move = shortened(&best_move);
+            Error::evaluation(format!("the engine said no score before `bestmove {best_move}`"))
+        })
     }
 
     /// Whether the engine fails too often to be restarted.
@@ -112,7 +111,7 @@ impl UsiEvaluator {
         &mut self,
         position: &Position,
         cancel: &AtomicBool,
-    ) -> Result<Evaluated, EvaluatorError> {
+    ) -> Result<Evaluated, Error> {
         let mut tries = 1;
         self.asked += 1;
         loop {
@@ -121,19 +120,22 @@ impl UsiEvaluator {
                 Err(error) => error,
             };
             self.process = None;
-            match error {
-                EvaluatorError::Start { .. } | EvaluatorError::Cancelled => return Err(error),
+            match error.kind() {
+                ErrorKind::NotStarted | ErrorKind::Interrupted => return Err(error),
                 // After a protocol violation no other answer of this engine can be trusted.
-                error if tries == TRIES || matches!(error, EvaluatorError::Nonsense { .. }) => {
-                    let (sfen, source) = (position.to_string(), Box::new(error));
-                    return Err(EvaluatorError::Position { sfen, tries, source });
+                kind if tries == TRIES || matches!(kind, ErrorKind::Protocol) => {
+                    let times = if tries > 1 { format!("{tries} times ") } else { String::new() };
+                    let message = format!("the engine failed {times}on {position}");
+                    return Err(Error::evaluation(message).with_source(error));
                 }
-                error => {
+                _ => {
                     self.failures += 1;
                     if self.is_unreliable() {
-                        let (failures, asked) = (self.failures, self.asked);
-                        let source = Box::new(error);
-                        return Err(EvaluatorError::Unreliable { failures, asked, source });
+                        let message = format!(
+                            "the engine failed {} times on {} positions, so it is not started again",
+                            self.failures, self.asked
+                        );
+                        return Err(Error::evaluation(message).with_source(error));
                     }
                     tracing::warn!("{error}; it is started again");
                 }
@@ -157,7 +159,7 @@ fn search(
     process: &mut UsiProcess,
     nodes: u64,
     cancel: &AtomicBool,
-) -> Result<(LastScore, String), EvaluatorError> {
+) -> Result<(LastScore, String), Error> {
     let (mut score, mut progress) = (LastScore::default(), SearchProgress::of_search(nodes));
     let (mut wait, mut is_stopped) = (process.wait(cancel), false);
     loop {
@@ -186,7 +188,7 @@ fn search(
 }
 
 /// Starts an engine and sets its options.
-fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, EvaluatorError> {
+fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, Error> {
     let mut process = UsiProcess::start(&settings.command, settings.patience)?;
     greet(&mut process, cancel)?;
     for (name, value) in &settings.options {
@@ -201,7 +203,7 @@ impl PositionEvaluator for UsiEvaluator {
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, Error> {
         positions.iter().map(|position| self.ask_again_and_again(position, cancel)).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kyokumen_process::{ChildProcess, Fault, MAX_LINE_BYTES, Wait};
 
-use super::evaluator_error::EvaluatorError;
+use crate::error::{Error, ErrorKind};
 
 /// The most bytes before an answer. Engines send about a hundred lines for a position.
 const MOST_BYTES: usize = 16 << 20;
@@ -22,10 +22,12 @@ pub(super) struct UsiProcess {
 
 impl UsiProcess {
     /// Starts a program. `patience` limits the wait for each answer.
-    pub(super) fn start(command: &[String], patience: Duration) -> Result<Self, EvaluatorError> {
+    pub(super) fn start(command: &[String], patience: Duration) -> Result<Self, Error> {
         let process = ChildProcess::start(command, Stdio::null()).map_err(|source| {
             let program = command.first().cloned().unwrap_or_default();
-            EvaluatorError::Start { program, source }
+            Error::new(ErrorKind::NotStarted, format!("cannot start the engine {program}"))
+                .in_file(&program)
+                .with_source(source)
         })?;
         Ok(Self { process, command: command.join(" "), patience, heard: 0 })
     }
@@ -55,7 +57,7 @@ impl UsiProcess {
         answer: &str,
         cancel: &AtomicBool,
         mut other: impl FnMut(&str),
-    ) -> Result<(), EvaluatorError> {
+    ) -> Result<(), Error> {
         self.heard = 0;
         self.say(question);
         let wait = self.wait(cancel);
@@ -70,7 +72,7 @@ impl UsiProcess {
     }
 
     /// Sends a `go` command. Lines that were sent before it are discarded; a `bestmove` among them is an error.
-    pub(super) fn go(&mut self, line: &str) -> Result<(), EvaluatorError> {
+    pub(super) fn go(&mut self, line: &str) -> Result<(), Error> {
         self.heard = 0;
         loop {
             let unread = self.process.line_at_once().map_err(|fault| self.failed(&fault))?;
@@ -83,40 +85,46 @@ impl UsiProcess {
         Ok(())
     }
 
-    pub(super) fn line(&mut self, wait: &Wait<'_>) -> Result<String, EvaluatorError> {
+    pub(super) fn line(&mut self, wait: &Wait<'_>) -> Result<String, Error> {
         let line = self.process.line(wait).map_err(|fault| self.failed(&fault))?;
         self.count(&line)?;
         Ok(line)
     }
 
-    fn count(&mut self, line: &str) -> Result<(), EvaluatorError> {
+    fn count(&mut self, line: &str) -> Result<(), Error> {
         self.heard += line.len() + 1;
         if self.heard > MOST_BYTES {
             let what = format!("more than {} MiB and no answer", MOST_BYTES >> 20);
-            return Err(EvaluatorError::Nonsense { command: self.command.clone(), what });
+            return Err(self.nonsense(&what));
         }
         Ok(())
     }
 
-    fn check_unasked(&self, line: &str) -> Result<(), EvaluatorError> {
+    fn check_unasked(&self, line: &str) -> Result<(), Error> {
         if line.split_ascii_whitespace().next() != Some("bestmove") {
             return Ok(());
         }
-        let what = "`bestmove` that nobody asked for".to_owned();
-        Err(EvaluatorError::Nonsense { command: self.command.clone(), what })
+        Err(self.nonsense("`bestmove` that nobody asked for"))
     }
 
-    fn failed(&self, fault: &Fault) -> EvaluatorError {
-        let command = self.command.clone();
+    fn nonsense(&self, what: &str) -> Error {
+        Error::new(ErrorKind::Protocol, format!("`{}` sent {what}", self.command))
+    }
+
+    fn failed(&self, fault: &Fault) -> Error {
+        let died = |status: &str| Error::evaluation(format!("the engine died ({status})"));
         match fault {
-            Fault::Cancelled => EvaluatorError::Cancelled,
-            Fault::Silent { patience } => EvaluatorError::Silent { command, patience: *patience },
-            Fault::Ended(status) => EvaluatorError::Died { status: status.to_string() },
-            Fault::LongLine => {
-                let what = format!("a line of more than {MAX_LINE_BYTES} bytes");
-                EvaluatorError::Nonsense { command, what }
+            Fault::Cancelled => Error::evaluation_interrupted(),
+            Fault::Silent { patience } => {
+                let (command, patience_s) = (&self.command, patience.as_secs_f64());
+                let message = format!("no answer from `{command}` within {patience_s} s");
+                Error::new(ErrorKind::TimedOut, message)
             }
-            _ => EvaluatorError::Died { status: "it closed its pipe".to_owned() },
+            Fault::Ended(status) => died(&status.to_string()),
+            Fault::LongLine => {
+                self.nonsense(&format!("a line of more than {MAX_LINE_BYTES} bytes"))
+            }
+            _ => died("it closed its pipe"),
         }
     }
 }

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossbeam_channel::Sender;
 
 use super::evaluator::{Evaluated, PositionEvaluator};
-use super::evaluator_error::EvaluatorError;
-use super::relabelling::{Interruption, Relabelling};
+use super::relabelling::Relabelling;
 use super::{games, records};
 use crate::engine::job::BlockWorker;
 use crate::error::Error;
@@ -33,14 +32,14 @@ impl<E, F> RelabelWorker<E, F> {
     }
 }
 
-impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> RelabelWorker<E, F> {
+impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> RelabelWorker<E, F> {
     /// Evaluates positions. Those without a legal move are lost, and no evaluator is asked about them: engines give
     /// all kinds of answers there.
     fn evaluate(
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, Error> {
         let is_open: Vec<bool> = positions.iter().map(Position::has_legal_move).collect();
         let open = positions.iter().zip(&is_open).filter(|(_, is_open)| **is_open);
         let open: Vec<Position> = open.map(|(position, _)| position.clone()).collect();
@@ -63,18 +62,14 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> Rela
         Ok(is_open.iter().map(next).collect())
     }
 
-    fn process(
-        &mut self,
-        block: &Block,
-        cancel: &AtomicBool,
-    ) -> Result<ProcessedBlock, Interruption> {
+    fn process(&mut self, block: &Block, cancel: &AtomicBool) -> Result<ProcessedBlock, Error> {
         let plan = Arc::clone(&self.plan);
         let relabelling = Relabelling::of(&plan);
         let mut evaluate = |positions: &[Position]| {
             self.evaluate(positions, cancel).map_err(|error| {
                 // Ctrl-C at a terminal also ends the evaluators, so their errors are expected.
-                let is_interruption = error.is_interruption() || cancel.load(Ordering::Relaxed);
-                if is_interruption { Interruption::Cancelled } else { Interruption::Failed(error) }
+                let is_cancelled = cancel.load(Ordering::Relaxed);
+                if is_cancelled { Error::evaluation_interrupted() } else { error }
             })
         };
         if block.format.holds_games() && relabelling.to.holds_games() {
@@ -85,7 +80,7 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> Rela
     }
 }
 
-impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> BlockWorker
+impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> BlockWorker
     for RelabelWorker<E, F>
 {
     type Found = Finding;
@@ -93,8 +88,8 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> Bloc
     fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, Finding)> {
         match self.process(block, stop) {
             Ok(processed) => Some((processed, Ok(MemoHits::default()))),
-            Err(Interruption::Cancelled) => None,
-            Err(Interruption::Failed(error)) => Some((
+            Err(error) if error.is_interruption() => None,
+            Err(error) => Some((
                 ProcessedBlock::default(),
                 Err(Error::evaluation("records cannot be evaluated").with_source(error)),
             )),

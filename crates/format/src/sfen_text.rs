@@ -3,7 +3,7 @@
 //! The SFEN is that of the USI protocol; the columns are those in which training positions are passed
 //! around as text. See `docs/formats/sfen.md`.
 
-use kyokumen_shogi::sfen::{self, SfenError, SfenWarning};
+use kyokumen_shogi::sfen::{self, SfenWarning};
 use kyokumen_shogi::{Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind};
@@ -185,10 +185,7 @@ impl<'a> Columns<'a> {
 /// Reads an SFEN that begins at this byte of its unit.
 pub(super) fn parse(sfen: &[u8], start: usize) -> Result<sfen::Parsed, DecodeError> {
     sfen::parse(sfen).map_err(|error| {
-        let (SfenError::Unexpected { at, .. }
-        | SfenError::RankLength { at, .. }
-        | SfenError::Setup { at, .. }
-        | SfenError::Number { at, .. }) = error;
+        let at = error.offset().unwrap_or_default();
         DecodeErrorKind::Sfen(error).at(start + at)
     })
 }

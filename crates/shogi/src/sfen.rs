@@ -53,15 +53,28 @@ pub enum SfenError {
         /// Largest value allowed.
         most: u16,
     },
+    /// The text was read as a position, and the arrangement is not legal.
+    Position(PositionError),
+}
+
+impl SfenError {
+    /// Byte offset in the text, from 0, where the fault shows. `None` if it is about the position as a whole.
+    pub const fn offset(&self) -> Option<usize> {
+        match self {
+            Self::Unexpected { at, .. }
+            | Self::RankLength { at, .. }
+            | Self::Setup { at, .. }
+            | Self::Number { at, .. } => Some(*at),
+            Self::Position(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for SfenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Unexpected { at, .. }
-        | Self::RankLength { at, .. }
-        | Self::Setup { at, .. }
-        | Self::Number { at, .. }) = self;
-        write!(f, "character {}: ", at + 1)?;
+        if let Some(at) = self.offset() {
+            write!(f, "character {}: ", at + 1)?;
+        }
         match self {
             Self::Unexpected { found, expected, .. } => {
                 write!(f, "found {found}, expected {expected}")
@@ -72,6 +85,7 @@ impl fmt::Display for SfenError {
             }
             Self::Setup { source, .. } => write!(f, "{source}"),
             Self::Number { most, .. } => write!(f, "the number is larger than {most}"),
+            Self::Position(error) => error.fmt(f),
         }
     }
 }
@@ -85,40 +99,7 @@ impl Error for SfenError {
     }
 }
 
-/// Why a text is not a position.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ParsePositionError {
-    /// The text cannot be read.
-    Sfen(SfenError),
-    /// The arrangement is not legal.
-    Position(PositionError),
-}
-
-impl fmt::Display for ParsePositionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sfen(error) => error.fmt(f),
-            Self::Position(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for ParsePositionError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Sfen(error) => error.source(),
-            Self::Position(error) => error.source(),
-        }
-    }
-}
-
-impl From<SfenError> for ParsePositionError {
-    fn from(error: SfenError) -> Self {
-        Self::Sfen(error)
-    }
-}
-
-impl From<PositionError> for ParsePositionError {
+impl From<PositionError> for SfenError {
     fn from(error: PositionError) -> Self {
         Self::Position(error)
     }
@@ -551,9 +532,9 @@ impl FromStr for Setup {
 }
 
 impl FromStr for Position {
-    type Err = ParsePositionError;
+    type Err = SfenError;
 
-    fn from_str(text: &str) -> Result<Self, ParsePositionError> {
+    fn from_str(text: &str) -> Result<Self, SfenError> {
         Ok(Self::try_from(text.parse::<Setup>()?)?)
     }
 }
@@ -578,12 +559,7 @@ mod tests {
 
     #[test]
     fn errors_point_at_the_character() {
-        let at = |text: &str| match parse(text.as_bytes()).expect_err(text) {
-            SfenError::Unexpected { at, .. }
-            | SfenError::RankLength { at, .. }
-            | SfenError::Setup { at, .. }
-            | SfenError::Number { at, .. } => at,
-        };
+        let at = |text: &str| parse(text.as_bytes()).expect_err(text).offset().unwrap();
         assert_eq!(at("lnsgkgsnl/1r5b1/pppp"), 20);
         assert_eq!(at("lnsgkgsnl/1r5b1/ppppppppp/9/91/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"), 29);
         assert_eq!(at("4k4/9/9/9/9/9/9/9/4K4 x - 1"), 22);

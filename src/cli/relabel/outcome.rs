@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::job_args::show_files;
 use crate::cli::report::{records, with_counts};
+use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::records::counts::Counts;
-use crate::relabel::evaluator_error::EvaluatorError;
 use crate::storage::signals::Interrupt;
 
 /// Adds the evaluator's manifest entry to a plan. `started` is the result of starting the evaluator to get it.
 pub(super) fn with_evaluator(
     plan: &mut JobPlan,
-    started: Result<Map<String, Value>, EvaluatorError>,
+    started: Result<Map<String, Value>, Error>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
     match (started, interrupt.signal()) {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::cli::option::{decimal_number, threads, whole_number};
 use crate::shogi::Move;
-use crate::shogi::sfen::ParsePositionError;
+use crate::shogi::sfen::SfenError;
 
 /// Solve mates as a USI engine, or play with a network, on standard input and output
 ///
@@ -54,7 +54,7 @@ pub(super) enum CommandError {
     #[error("setoption: {name} needs a value, a number from {min} to {max}")]
     NoValue { name: &'static str, min: u64, max: u64 },
     #[error("position: {0}")]
-    Start(#[from] ParsePositionError),
+    Start(#[from] SfenError),
     #[error("position: move {number}: {text} is no move")]
     NoMove { number: usize, text: String },
     #[error("position: move {number}: {m} is not legal there")]
