@@ -1,6 +1,6 @@
 //! Writes records in a format that this library does not know: a table with a line for each, for a spreadsheet.
 //!
-//! A format of the field belongs into `kyokumen-format`, where it is one file and a line in `format.rs`.
+//! A format of the field belongs in `kyokumen-format`: a file and a variant in `format.rs`, see CONTRIBUTING.md.
 //!
 //! ```sh
 //! cargo run --example write_format -- data/sample.hcpe

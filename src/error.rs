@@ -13,7 +13,7 @@ use crate::storage::caught_panic::CaughtPanic;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
 
-/// An error of an operation on archives.
+/// The error of the functions of this crate.
 ///
 /// [`Display`](fmt::Display) gives the message without the cause, which is the [`source`](StdError::source).
 ///
@@ -37,7 +37,7 @@ struct Parts {
     /// What to do about it; the end of the message.
     advice: Option<String>,
     file: Option<String>,
-    byte: Option<u64>,
+    offset: Option<u64>,
     source: Option<Cause>,
 }
 
@@ -47,7 +47,8 @@ type Cause = Box<dyn StdError + Send + Sync>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request does not fit the inputs, the outputs or itself. Other arguments help.
+    /// The request does not fit the inputs, the outputs or itself. A call with other arguments
+    /// can succeed.
     Usage,
     /// Neither the name nor the content of an input shows one format.
     UnknownFormat,
@@ -69,7 +70,7 @@ pub enum ErrorKind {
     Different(Box<IdentityDifference>),
     /// An input or output is not as it was left or as its index or manifest says.
     Changed,
-    /// A manifest, checkpoint, list or proof is damaged, incomplete or contradicts itself.
+    /// A manifest, list, proof or record is damaged, incomplete or contradicts itself.
     Invalid,
     /// A manifest or checkpoint cannot be parsed.
     Malformed,
@@ -94,7 +95,14 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self(Box::new(Parts { kind, message, advice: None, file: None, byte: None, source: None }))
+        Self(Box::new(Parts {
+            kind,
+            message,
+            advice: None,
+            file: None,
+            offset: None,
+            source: None,
+        }))
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -128,8 +136,8 @@ impl Error {
         self
     }
 
-    pub(crate) fn at_byte(mut self, byte: u64) -> Self {
-        self.0.byte = Some(byte);
+    pub(crate) fn at_byte(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
         self
     }
 
@@ -145,7 +153,7 @@ impl Error {
     }
 
     /// The error of a [`PositionEvaluator`](crate::relabel::evaluator::PositionEvaluator). It displays as its source.
-    pub fn of_evaluator(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn from_evaluator(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::evaluation("").with_source(source)
     }
 
@@ -160,8 +168,8 @@ impl Error {
     }
 
     /// The byte offset in the file, uncompressed, where it is known.
-    pub fn byte(&self) -> Option<u64> {
-        self.0.byte
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
     }
 
     /// Whether the caller cancelled the operation.
@@ -418,12 +426,12 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { kind, file, byte, source, .. } = &*self.0;
+        let Parts { kind, file, offset, source, .. } = &*self.0;
         f.debug_struct("Error")
             .field("kind", kind)
             .field("message", &self.to_string())
             .field("file", file)
-            .field("byte", byte)
+            .field("offset", offset)
             .field("source", source)
             .finish()
     }
@@ -454,7 +462,7 @@ impl From<kyokumen_network::NetworkError> for Error {
     fn from(error: kyokumen_network::NetworkError) -> Self {
         match error {
             kyokumen_network::NetworkError::Cancelled => Self::evaluation_interrupted(),
-            error => Self::of_evaluator(error),
+            error => Self::from_evaluator(error),
         }
     }
 }

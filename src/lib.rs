@@ -8,7 +8,7 @@
 //! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──jobs──▶ kept | mated | …
 //! ```
 //!
-//! The rooms, each of which may use only those before it:
+//! The modules, each of which uses only those before it:
 //!
 //! - [`random`]: random numbers that are the same for a seed everywhere;
 //! - [`game`]: what a search needs of a game;
@@ -23,11 +23,11 @@
 //! - [`mate`]: positions judged, with proofs and a memo of answers;
 //! - [`jobs`]: runs with shards, manifests and checkpoints: filter, dataset, merge, status;
 //! - [`ops`]: operations in one piece: convert, verify, stats, inspect, generate, shuffle and the like;
-//! - [`relabel`]: new evaluations for records, by networks and engines;
 //! - `selfplay`: games of networks against themselves, as training data (feature `network`);
+//! - [`relabel`]: new evaluations for records, by networks and engines;
 //! - `cli`: the command line (feature `cli`).
 //!
-//! The first six are crates of their own.
+//! The modules up to [`solver`] are crates of their own.
 //!
 //! # Filtering three positions
 //! ```

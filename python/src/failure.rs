@@ -150,7 +150,7 @@ impl From<kyokumen::Error> for Failure {
             _ => Self::other(&error),
         };
         let file = error.file().map(ToOwned::to_owned);
-        Self { file, byte: error.byte(), ..failure }
+        Self { file, byte: error.offset(), ..failure }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Options of the commands that read files of records and make others of them: `filter`, `convert`, `dataset`.
+//! Options of the commands that read records: `filter`, `convert`, `dataset`, `relabel`, `stats`.
 //!
 //! Nothing has its default here: what is not said may stand in a configuration file.
 

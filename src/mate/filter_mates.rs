@@ -17,15 +17,17 @@ use crate::storage::platform;
 /// Records in flight per thread. One hard position must not leave the other threads idle.
 const RECORDS_PER_THREAD: usize = 64;
 
-/// Removes the records whose position is mated or mates, and yields the others in the order of `records`.
+/// Removes the records whose position has a proven forced mate, for or against the side to move, and yields the others
+/// in the order of `records`.
 ///
-/// The positions are searched on `threads` threads, 0 for all cores; the result does not depend on their number.
+/// The positions are searched on `threads` threads, 0 for all cores; the result does not depend on their number. Each
+/// thread has a table of `settings.hash_mb` MiB.
 /// Records that the search cannot decide are yielded. `settings.in_check` selects what is asked about positions in
 /// check. Dropping the iterator stops the search.
 ///
 /// # Errors
-/// An item is an error if its record is not a legal position; the next item follows it. If threads or memory are
-/// missing or a search panics, the error is the last item.
+/// An item is an error if its record is not a legal position or has no king to be mated; iteration continues. If a
+/// thread or its table cannot be created or a search panics, the error is the last item.
 ///
 /// ```
 /// use kyokumen::format::{Format, Reader};

@@ -11,16 +11,18 @@ use super::source::open_stream;
 use super::stream::{EncodedRecords, Stream};
 use crate::error::{Error, ErrorKind};
 use crate::format::{Reader, Writer};
+use crate::storage::compression::Compression;
 use crate::storage::path_text::text_of;
 
 /// Bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Opens a file of records. The format and the encoding of moves follow from the name and the content, the compression
-/// (`.zst`, `.gz`, `.xz`) from the name.
+/// Opens a file of records. The name shows the format and the compression (`.zst`, `.gz`, `.xz`), and the content is
+/// checked against it; without a known extension the content alone decides. `-` is standard input, and with the feature
+/// `object-store` a URL is an object.
 ///
 /// ```no_run
-/// let mut reader = kyokumen::open("games.psv.zst".as_ref())?;
+/// let mut reader = kyokumen::open("games.psv.zst")?;
 /// for record in reader.records() {
 ///     println!("{:?}", record?.eval_cp);
 /// }
@@ -29,13 +31,13 @@ const BUFFER_BYTES: usize = 1 << 16;
 ///
 /// # Errors
 /// [`Error`] if the file cannot be opened, has no recognisable format, or its content contradicts its name.
-pub fn open(path: &Path) -> Result<Reader<Box<dyn Read + Send>>, Error> {
-    let input = opening::input(path, None, None)?;
+pub fn open(path: impl AsRef<Path>) -> Result<Reader<Box<dyn Read + Send>>, Error> {
+    let input = opening::input(path.as_ref(), None, None)?;
     Ok(Reader::new(input.format, open_stream(&input)?).with_dialect(input.dialect))
 }
 
-/// Creates a file of records. The format and the compression (`.zst`) follow from the name. The file gets its name, and
-/// replaces an existing one, when [`OutputFile::commit`] is called.
+/// Creates a file of records. The name shows the format and the compression (`.zst`). The file has a temporary name until
+/// [`OutputFile::commit`], which replaces an existing file. `-` is standard output.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -55,11 +57,15 @@ pub fn open(path: &Path) -> Result<Reader<Box<dyn Read + Send>>, Error> {
 ///
 /// # Errors
 /// [`Error`] if the name does not show a format that can be written, or the file cannot be created.
-pub fn create(path: &Path) -> Result<Writer<OutputFile>, Error> {
+pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
+    let path = path.as_ref();
     let name = text_of(path);
     let to = FormatName::from_file_name(&name).ok_or_else(|| {
         Error::new(ErrorKind::UnknownFormat, format!("the name of {name} does not show a format"))
     })?;
+    if to.compression == Compression::Parquet {
+        return Err(Error::usage(format!("{name}: a Parquet file is written by `convert`")));
+    }
     let to = check_compression(to)?;
     let plan = FileClaims::reading(&[])?.lone_output(Stream::Kept, path, true)?;
     let plan = OutputPlan { compression: to.compression, ..plan };
@@ -67,7 +73,7 @@ pub fn create(path: &Path) -> Result<Writer<OutputFile>, Error> {
     Ok(Writer::new(to.format, file))
 }
 
-/// A file that is being written under a temporary name. It is removed if it is dropped.
+/// A file that is written under a temporary name. Dropping it without [`OutputFile::commit`] removes it.
 #[derive(Debug)]
 pub struct OutputFile {
     sinks: Sinks,
@@ -135,9 +141,10 @@ mod tests {
             let expected = records().records().next().unwrap().unwrap().best_move;
             assert!(moves.eq(std::iter::repeat_n(expected, 3000)), "{name}");
         }
-        drop(create(&folder.path().join("b.hcp")).unwrap());
+        drop(create(folder.path().join("b.hcp")).unwrap());
         assert!(!folder.path().join("b.hcp.partial").exists());
-        assert!(create(&folder.path().join("b.hcp.gz")).err().unwrap().is_usage());
-        assert!(create(&folder.path().join("b")).err().unwrap().is_usage());
+        assert!(create(folder.path().join("b.hcp.gz")).err().unwrap().is_usage());
+        assert!(create(folder.path().join("b.parquet")).err().unwrap().is_usage());
+        assert!(create(folder.path().join("b")).err().unwrap().is_usage());
     }
 }

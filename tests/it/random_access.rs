@@ -109,7 +109,7 @@ fn a_file_that_ends_early_is_an_error() {
     fs::File::options().write(true).open(&path).unwrap().set_len(40 * 500).unwrap();
     assert!(archive.get(499).unwrap().is_some());
     let error = archive.get(500).unwrap_err();
-    assert!(matches!((error.kind(), error.byte()), (ErrorKind::Io, Some(20_000))), "{error}");
+    assert!(matches!((error.kind(), error.offset()), (ErrorKind::Io, Some(20_000))), "{error}");
 }
 
 fn sample(dir: &Dir, input: &str, output: &str, count: &str) -> Value {

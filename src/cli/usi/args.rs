@@ -23,22 +23,23 @@ use crate::shogi::sfen::SfenError;
 /// are then `Mate_Hash`, `Mate_Threads`, `Mate_MultiPV`, `Mate_DepthLimit` and `Mate_NodesLimit`. Without a model `go`
 /// is answered with `bestmove resign`.
 ///
-/// At the end of input a search with a time limit is finished first, one without is stopped.
+/// At the end of input, a search with `nodes` or `movetime` and a mate search with a time limit are finished, others are
+/// stopped.
 #[derive(Args)]
 pub(in crate::cli) struct UsiArgs {
-    /// Network to play with, an ONNX file or a program that evaluates batches; said several times, one a device
+    /// Network to play with, an ONNX file or a program that evaluates batches; repeat for several devices
     #[arg(long, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
-    /// Threads that evaluate positions, with a network each; 0 is all cores [default: 1]
+    /// Evaluation threads, each with its own copy of the network; 0 is all cores [default: 1]
     #[arg(long, value_parser = threads(), requires = "model")]
     pub(super) threads: Option<usize>,
 
-    /// Positions of a batch [default: 8]
+    /// Positions per batch [default: 8]
     #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=65_536), requires = "model")]
     pub(super) batch: Option<usize>,
 
-    /// Divides the logits of the policy [default: 1.74]
+    /// Softmax temperature of the policy [default: 1.74]
     #[arg(long, value_name = "T", requires = "model", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 }

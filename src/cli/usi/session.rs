@@ -1,4 +1,4 @@
-//! A conversation with a GUI.
+//! The event loop of `kyokumen usi`.
 //!
 //! One thread reads lines, others search, and this one decides what to write. No command waits for a search.
 
@@ -19,13 +19,13 @@ use super::solver::MateSolver;
 use crate::shogi::Move;
 
 /// How long a stopped search may take to end. Then the session ends without its answer.
-const LAST_PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a search may make no progress after the end of the input. Some networks take seconds for the first answer.
-const STALLED_PATIENCE: Duration = Duration::from_secs(10);
+const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest pause before the session checks whether the process must end.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const PLAYER_GONE: &str = "the thread that searches has ended";
 
@@ -78,7 +78,7 @@ pub(super) enum Event {
         lines: Lines,
         visits: u32,
     },
-    /// Why the decision that follows is poor.
+    /// A warning to send before the decision.
     Complaint(&'static str),
     Decided(anyhow::Result<Decision>),
 }
@@ -225,7 +225,7 @@ impl<W: Write> Session<W> {
     }
 
     fn pause(&self) -> Duration {
-        self.solver.pause().map_or(LOOK_EVERY, |pause| pause.min(LOOK_EVERY))
+        self.solver.pause().map_or(POLL_INTERVAL, |pause| pause.min(POLL_INTERVAL))
     }
 
     fn wake(&mut self) -> io::Result<()> {
@@ -303,13 +303,13 @@ impl<W: Write> Session<W> {
         let mut progress: Option<(u32, Instant)> = None;
         while (self.solver.has_deadline() || self.player.ends_by_itself()) && !self.is_cancelled() {
             self.wake()?;
-            // The first one comes when the networks are loaded, which may take long.
+            // The first report comes when the networks are loaded, which may take long.
             if let Some(visits) = self.hear_within(self.pause())?
                 && progress.is_none_or(|(most, _)| visits > most)
             {
                 progress = Some((visits, Instant::now()));
             }
-            if progress.is_some_and(|(_, since)| since.elapsed() > STALLED_PATIENCE) {
+            if progress.is_some_and(|(_, since)| since.elapsed() > STALL_TIMEOUT) {
                 self.say([complaint("the network does not answer: the search is stopped")])?;
                 break;
             }
@@ -322,9 +322,9 @@ impl<W: Write> Session<W> {
         self.solver.stop();
         let lines = self.player.end();
         self.say(lines)?;
-        let patience = Instant::now() + LAST_PATIENCE;
+        let patience = Instant::now() + STOP_TIMEOUT;
         while self.is_busy() && Instant::now() < patience {
-            self.hear_within(LOOK_EVERY)?;
+            self.hear_within(POLL_INTERVAL)?;
         }
         Ok(())
     }

@@ -85,7 +85,7 @@ fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
     let input = write(folder.path(), "a.hcp.zst", &packed[..packed.len() / 2]);
     let out = folder.path().join("out");
     let error = try_run(request(&input, &out)).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Io) && error.byte().is_some(), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Io) && error.offset().is_some(), "{error}");
     assert_eq!(error.file(), input.to_str());
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
