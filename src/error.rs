@@ -68,7 +68,7 @@ pub enum ErrorKind {
     BadRecord(Box<BadRecord>),
     /// The run to resume, or the complete run found, has another identity.
     Different(Box<IdentityDifference>),
-    /// An input or output is not as it was left or as its index or manifest says.
+    /// An input changed, or a file is not as an interrupted run left it or as its index says.
     Changed,
     /// A manifest, list, proof or record is damaged, incomplete or contradicts itself.
     Invalid,
@@ -78,9 +78,9 @@ pub enum ErrorKind {
     Busy,
     /// The operating system or the object store reported an error.
     Io,
-    /// There is not enough memory.
-    Memory,
-    /// The program of an engine or a network, which is the [`file`](Error::file), cannot be started.
+    /// There is not enough memory, or the system starts no thread.
+    Resources,
+    /// The program of an engine, which is the [`file`](Error::file), cannot be started.
     NotStarted,
     /// An engine did not answer in time.
     TimedOut,
@@ -228,11 +228,16 @@ impl Error {
     }
 
     pub(crate) fn threads(source: io::Error) -> Self {
-        Self::new(ErrorKind::Io, "cannot start threads").with_source(source)
+        Self::new(ErrorKind::Resources, "cannot start threads").with_source(source)
     }
 
     pub(crate) fn reader_panicked(panic: &CaughtPanic) -> Self {
         Self::internal(format!("internal error while reading: {panic}"))
+    }
+
+    /// An inconsistency in what this program itself has counted.
+    pub(crate) fn fault(self) -> Self {
+        Self::internal("internal error").with_source(self)
     }
 
     pub(crate) fn no_input() -> Self {
@@ -453,15 +458,21 @@ impl From<BadRecord> for Error {
 
 impl From<TableError> for Error {
     fn from(error: TableError) -> Self {
-        Self::new(ErrorKind::Memory, "cannot begin to search").with_source(error)
+        Self::new(ErrorKind::Resources, "cannot begin to search").with_source(error)
     }
 }
 
 #[cfg(feature = "network")]
 impl From<kyokumen_network::NetworkError> for Error {
     fn from(error: kyokumen_network::NetworkError) -> Self {
+        use kyokumen_network::NetworkError::{Cancelled, Read, Start};
         match error {
-            kyokumen_network::NetworkError::Cancelled => Self::evaluation_interrupted(),
+            Cancelled => Self::evaluation_interrupted(),
+            Read { path, source } => Self::io("read", path, source),
+            Start { program, source } => {
+                let message = format!("cannot start {program}");
+                Self::evaluation(message).in_file(&program).with_source(source)
+            }
             error => Self::from_evaluator(error),
         }
     }

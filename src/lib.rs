@@ -8,7 +8,7 @@
 //! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──jobs──▶ kept | mated | …
 //! ```
 //!
-//! The modules, each of which uses only those before it:
+//! The modules, each of which uses only those before it, and [`Error`]:
 //!
 //! - [`random`]: random numbers that are the same for a seed everywhere;
 //! - [`game`]: what a search needs of a game;

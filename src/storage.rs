@@ -1,6 +1,6 @@
 //! Where bytes are kept: files and objects, locks, checksums, compression, tables.
 
-pub mod caught_panic;
+pub(crate) mod caught_panic;
 pub mod checksum;
 pub mod compression;
 pub(crate) mod files;

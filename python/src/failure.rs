@@ -145,7 +145,9 @@ impl From<kyokumen::Error> for Failure {
                 return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &bad.reason);
             }
             (ErrorKind::Io, Some(source)) => Self::of_io(&error, source),
-            (ErrorKind::Io | ErrorKind::Changed, _) => Self::new(Kind::File, &error),
+            (ErrorKind::Io | ErrorKind::Changed | ErrorKind::Invalid | ErrorKind::Malformed, _) => {
+                Self::new(Kind::File, &error)
+            }
             _ if error.is_usage() => Self::new(Kind::Usage, &error),
             _ => Self::other(&error),
         };

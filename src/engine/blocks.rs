@@ -132,11 +132,11 @@ fn process<W: BlockWorker>(
         }))),
         Ok(None) => Err(Error::interrupted()),
         Err(panic) => {
-            let file = inputs[block.part].clone();
+            let (file, index) = (&inputs[block.part], block.first_index);
             Err(Error::internal(format!(
-                "internal error at one of the records from number {} of {file}: {panic}",
-                block.first_index
-            )))
+                "internal error at one of the records from number {index} of {file}: {panic}"
+            ))
+            .in_file(file))
         }
     }
 }

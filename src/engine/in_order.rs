@@ -87,14 +87,14 @@ where
         }
         match result.recv_timeout(POLL_INTERVAL) {
             Ok((sequence, done)) => {
-                order.put(sequence, done?);
+                order.put(sequence, done);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
-        take(order.next())?;
+        take(order.next().transpose()?)?;
         while let Some(done) = order.next() {
-            take(Some(done))?;
+            take(Some(done?))?;
         }
     }
 }
@@ -149,7 +149,7 @@ struct ReorderBuffer<T> {
     parallelism: Parallelism<T>,
     /// Items that may be begun, or are and not done.
     running: usize,
-    waiting: BTreeMap<u64, T>,
+    waiting: BTreeMap<u64, Result<T, Error>>,
     waiting_bytes: usize,
     /// Number of the result that is to be taken next.
     next: u64,
@@ -170,16 +170,20 @@ impl<T> ReorderBuffer<T> {
         running.saturating_sub(self.running).min(free)
     }
 
-    fn put(&mut self, sequence: u64, done: T) {
+    fn bytes_of(&self, done: &Result<T, Error>) -> usize {
+        done.as_ref().map_or(0, self.parallelism.bytes_of)
+    }
+
+    fn put(&mut self, sequence: u64, done: Result<T, Error>) {
         self.running -= 1;
-        self.waiting_bytes += (self.parallelism.bytes_of)(&done);
+        self.waiting_bytes += self.bytes_of(&done);
         self.waiting.insert(sequence, done);
     }
 
-    fn next(&mut self) -> Option<T> {
+    fn next(&mut self) -> Option<Result<T, Error>> {
         let done = self.waiting.remove(&self.next)?;
         self.next += 1;
-        self.waiting_bytes -= (self.parallelism.bytes_of)(&done);
+        self.waiting_bytes -= self.bytes_of(&done);
         Some(done)
     }
 }
@@ -276,7 +280,7 @@ mod tests {
             |_| -> Result<(), Error> { Ok(()) },
         );
         let error = ended.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Memory));
+        assert!(matches!(error.kind(), ErrorKind::Resources));
         assert_eq!(error.source().unwrap().to_string(), TableError(size).to_string());
     }
 }

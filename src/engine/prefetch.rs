@@ -44,8 +44,7 @@ impl<I> Prefetch<I> {
     /// The next item; nothing at the end.
     ///
     /// # Errors
-    /// [`Error`] if `cancel` is set while there is none, [`Error`] if the
-    /// iterator did.
+    /// An interruption if `cancel` is set while there is no item, an internal error if the iterator panicked.
     pub(crate) fn next_unless(&mut self, cancel: &AtomicBool) -> Result<Option<I>, Error> {
         loop {
             match self.items.recv_timeout(POLL_INTERVAL) {

@@ -125,6 +125,7 @@ impl<T: Totals> Manifest<T> {
         checked.map_err(|why| {
             let path = path.display();
             Error::invalid(format!("{path} contradicts itself: {why}; it is not as it was written"))
+                .in_file(&path)
         })?;
         Ok(manifest)
     }

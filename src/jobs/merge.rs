@@ -176,7 +176,7 @@ pub fn merge(
         .written()
         .map(|written| OutputEntry { records: plan.records(), ..output_entry(written) });
     let manifest = joined(plan, written.collect(), started)?;
-    manifest.check_balance()?;
+    manifest.check_balance().map_err(Error::fault)?;
     let committed = match &plan.manifest {
         Some(path) => finished.commit_with(path, &manifest.to_json()),
         None => finished.commit(),

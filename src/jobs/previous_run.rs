@@ -327,11 +327,13 @@ fn places(
 }
 
 fn other_input(input: &InputEntry, what: &str) -> Error {
-    Error::invalid(format!("{} is not what the earlier run read: {what}", input.identity.file))
+    let file = &input.identity.file;
+    Error::changed(format!("{file} is not what the earlier run read: {what}")).in_file(file)
 }
 
 fn wrong_line(path: &Path, line: usize, why: &str) -> Error {
-    Error::invalid(format!("{}, line {line}: {why}", path.display()))
+    let path = path.display();
+    Error::invalid(format!("{path}, line {line}: {why}")).in_file(&path)
 }
 
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {

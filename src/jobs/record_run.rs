@@ -76,8 +76,10 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         all_saved.set(all);
         Ok(())
     };
-    let (run, mut sinks) = run.with_sinks(files)?;
+    let (run, sinks) = run.with_sinks(files)?;
     let mut checkpoints = Checkpoints { run, saved };
+    // Dropped before the lock, which `run` holds.
+    let mut sinks = sinks;
     let from = (&mut sinks, &mut place);
     let hooks = Some(&mut checkpoints as &mut dyn CheckpointHooks);
     let parts_read = resume_pass(&job, from, make_worker, take, progress, cancel, hooks)?;

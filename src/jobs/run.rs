@@ -185,7 +185,7 @@ impl<P: RunProgress> Run<P> {
             resumed_from: self.checkpoint.resumed_from,
             parents,
         };
-        manifest.check_balance()?;
+        manifest.check_balance().map_err(Error::fault)?;
         check(&manifest)?;
         if self.path.is_some() {
             let named = finished.resumable().commit_with(&files.manifest, &manifest.to_json());

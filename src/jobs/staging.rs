@@ -149,10 +149,11 @@ impl Staging {
             writer.write_all(&chunk[..read]).map_err(writing)?;
         }
         if checksum.sum() != expected {
-            return Err(Error::changed(format!(
-                "{} has another SHA-256 than its manifest says; start afresh with --force",
-                path.display()
-            )));
+            let path = path.display();
+            let message = format!(
+                "{path} has another SHA-256 than its manifest says; start afresh with --force"
+            );
+            return Err(Error::changed(message).in_file(&path));
         }
         upload.commit().map_err(writing)
     }
@@ -188,6 +189,6 @@ impl Staging {
             path.display(),
             self.folder.display()
         );
-        Error::new(ErrorKind::Io, message).with_source(source)
+        Error::new(ErrorKind::Io, message).in_file(&path.display()).with_source(source)
     }
 }

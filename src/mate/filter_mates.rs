@@ -11,6 +11,7 @@ use super::judge::{Judge, SearchSettings};
 use crate::engine::in_order::{Parallelism, in_order};
 use crate::error::Error;
 use crate::format::Record;
+use crate::records::reading::RecordError;
 use crate::shogi::Position;
 use crate::storage::platform;
 
@@ -53,25 +54,28 @@ where
     let (sender, kept) = bounded(threads * RECORDS_PER_THREAD);
     let (records, settings) = ((0u64..).zip(records), settings.clone());
     let stop = Arc::<AtomicBool>::default();
-    let stop_search = Arc::clone(&stop);
+    let (stop_search, is_dropped) = (Arc::clone(&stop), Arc::clone(&stop));
     let run = {
         let sender = sender.clone();
         move || {
             let in_check = settings.in_check;
             let work = move |judge: &mut Judge, (index, record): (u64, Record)| {
                 let position = Position::try_from(&record.setup);
-                let is_mate = position.map_err(|error| error.to_string()).and_then(|position| {
-                    let is_asked = in_check.asks_about(&position).map_err(|e| e.to_string())?;
+                let is_mate = position.map_err(RecordError::from).and_then(|position| {
+                    let is_asked = in_check.asks_about(&position)?;
                     Ok(is_asked && judge.judge(&position, &*stop_search).answer.is_mate())
                 });
                 match is_mate {
                     Ok(is_mate) => Ok((!is_mate).then_some(record)),
-                    Err(error) => Err(Error::invalid(format!("record {index}: {error}"))),
+                    Err(error) => Err(Error::invalid(format!("record {index}")).with_source(error)),
                 }
             };
             let parallelism = Parallelism::new(threads, threads * RECORDS_PER_THREAD);
             let make_judge = move || Judge::try_new(&settings);
             let sent = in_order(records, parallelism, make_judge, work, |judged| {
+                if is_dropped.load(Ordering::Relaxed) {
+                    return Err(Error::interrupted());
+                }
                 let Some(item) = judged.and_then(Result::transpose) else { return Ok(()) };
                 sender.send(item).map_err(|_| Error::interrupted())
             });
@@ -112,6 +116,8 @@ impl Drop for FilterMates {
 
 #[cfg(test)]
 mod tests {
+    use std::error::Error as _;
+
     use super::*;
     use crate::format::{Format, Reader};
 
@@ -142,8 +148,10 @@ mod tests {
         let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
         let items: Vec<_> = filter_mates(records(&text), &settings, 2).collect();
         assert_eq!(items.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
-        let error = items[1].as_ref().unwrap_err().to_string();
-        assert!(error.starts_with("record 1: the White king on 5a is attacked"), "{error}");
+        let error = items[1].as_ref().unwrap_err();
+        assert_eq!(error.to_string(), "record 1");
+        let cause = error.source().unwrap().to_string();
+        assert!(cause.starts_with("the White king on 5a is attacked"), "{cause}");
     }
 
     #[test]
@@ -156,6 +164,10 @@ mod tests {
         let mut kept = filter_mates(endless, &settings, 2);
         assert!(kept.next().unwrap().is_ok());
         drop(kept);
+        // Nothing of this one is kept.
+        let (mate, held) = (records(MATE).remove(0), Arc::clone(&source));
+        let endless = std::iter::repeat_with(move || (mate.clone(), Arc::clone(&held)).0);
+        drop(filter_mates(endless, &settings, 2));
         while Arc::strong_count(&source) > 1 {
             thread::yield_now();
         }

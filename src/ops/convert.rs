@@ -66,7 +66,7 @@ pub fn convert(
     let finished = sinks.finish_cancellable(&mut || cancel.load(Ordering::Relaxed))?;
     let (written, elapsed) = (finished.written(), started.elapsed());
     let report = ConvertReport::new(&plan, &counts, &parts_read, written, elapsed);
-    report.check_balance()?;
+    report.check_balance().map_err(Error::fault)?;
     finished.commit()?;
     progress.finish(&counts);
     Ok(report)

@@ -139,7 +139,7 @@ pub fn stats(
         cancel,
     )?;
     let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
-    report.check_balance()?;
+    report.check_balance().map_err(Error::fault)?;
     progress.finish(&counts);
     Ok(report)
 }

@@ -76,7 +76,7 @@ pub fn verify(
     }
     let finished = sinks.finish()?;
     let report = VerifyReport::new(&plan, &counts, &parts_read, findings, finished.written());
-    report.check_balance()?;
+    report.check_balance().map_err(Error::fault)?;
     finished.commit()?;
     progress.finish(&counts);
     Ok(report)

@@ -176,7 +176,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let bytes = files::read(path).map_err(|source| Error::io("read", path, source))?;
     serde_json::from_slice(&bytes).map_err(|source| {
         let message = format!("{} is no manifest that this version understands", path.display());
-        Error::new(ErrorKind::Malformed, message).with_source(source)
+        Error::new(ErrorKind::Malformed, message).in_file(&path.display()).with_source(source)
     })
 }
 

@@ -84,7 +84,8 @@ impl Archive {
     /// Opens a file whose name says the format; how its moves are encoded its records show.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error`] if the file cannot be opened, its format is not known or has no fixed size, or a compressed file has
+    /// no table of frames.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::of_input(&input(path, None, None)?)
     }
@@ -92,7 +93,7 @@ impl Archive {
     /// Opens a file in this format, with moves encoded in this way or, if none is named, as its records show.
     ///
     /// # Errors
-    /// [`Error`].
+    /// As [`Archive::open`].
     pub fn open_as(
         path: &Path,
         format: FormatName,
@@ -104,7 +105,7 @@ impl Archive {
     /// Opens an input that was looked at.
     ///
     /// # Errors
-    /// [`Error`].
+    /// As [`Archive::open`].
     pub fn of_input(input: &Input) -> Result<Self, Error> {
         let name = input.name.clone();
         let format = input.format;
@@ -189,7 +190,7 @@ impl Archive {
     /// A record by its number, from 0; none behind the last one.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error`] if it cannot be read.
     pub fn get(&self, index: u64) -> Result<Option<ArchiveRecord<'_>>, Error> {
         if index >= self.len() {
             return Ok(None);
@@ -231,7 +232,7 @@ impl Archive {
     /// mapped.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error`] if they cannot be read.
     pub fn slice(&self, records: Range<u64>) -> Result<Cow<'_, [u8]>, Error> {
         let offset = self.offset(records.start);
         self.bytes(records).map_err(|source| {

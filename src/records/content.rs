@@ -219,7 +219,9 @@ impl Container {
     pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
         let not = named.map(|named| format!(", not {named} as the name says")).unwrap_or_default();
         let message = format!("{input}: the content is {}{not}", self.name);
-        Error::new(ErrorKind::NotRecords, message).with_advice(self.advice.to_owned())
+        Error::new(ErrorKind::NotRecords, message)
+            .in_file(input)
+            .with_advice(self.advice.to_owned())
     }
 
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
@@ -273,7 +275,9 @@ pub(crate) fn other_format(
     } else {
         format!("use --from {best_format}, or --from {named} to force it")
     };
-    Some(Error::new(ErrorKind::OtherFormat(best_format), message).with_advice(advice))
+    Some(
+        Error::new(ErrorKind::OtherFormat(best_format), message).in_file(input).with_advice(advice),
+    )
 }
 
 fn rename_advice(found: FormatName) -> String {
@@ -301,7 +305,7 @@ pub(crate) fn unreadable(
         "{input}{fault}; {sampled} can be read as {named}, as the name says, and no other format fits"
     );
     let advice = format!("use --from {named} to read it all the same");
-    Error::new(ErrorKind::Unreadable, message).with_advice(advice)
+    Error::new(ErrorKind::Unreadable, message).in_file(input).with_advice(advice)
 }
 
 fn sampled(readable: u64, records: u64) -> String {

@@ -272,14 +272,11 @@ pub(crate) fn equal(
     right: u64,
 ) -> Result<(), Error> {
     if left == right {
-        Ok(())
-    } else {
-        {
-            Err(Error::internal(format!(
-                "the counts do not add up: {left_name} = {left}, but {right_name} = {right}"
-            )))
-        }
+        return Ok(());
     }
+    Err(Error::invalid(format!(
+        "the counts do not add up: {left_name} = {left}, but {right_name} = {right}"
+    )))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

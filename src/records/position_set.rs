@@ -102,7 +102,7 @@ impl PositionSet {
         let bytes = slots * size_of::<u32>() + chunks * CHUNK * size_of::<PositionKey>();
         if bytes as u64 > self.most.bytes() || self.len >= u32::MAX as usize {
             return Err(Error::new(
-                ErrorKind::Memory,
+                ErrorKind::Resources,
                 format!(
                     "{} positions fill the {} of --memory; allow more, or use `kyokumen dedup`, which does not keep \
                      them in memory",

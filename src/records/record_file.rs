@@ -9,7 +9,7 @@ use super::opening::{self, check_compression};
 use super::sink::{OutputPlan, Sinks};
 use super::source::open_stream;
 use super::stream::{EncodedRecords, Stream};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::format::{Reader, Writer};
 use crate::storage::compression::Compression;
 use crate::storage::path_text::text_of;
@@ -18,8 +18,8 @@ use crate::storage::path_text::text_of;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Opens a file of records. The name shows the format and the compression (`.zst`, `.gz`, `.xz`), and the content is
-/// checked against it; without a known extension the content alone decides. `-` is standard input, and with the feature
-/// `object-store` a URL is an object.
+/// checked against it; without a known extension the content alone decides. With the feature `object-store`, a URL is an
+/// object.
 ///
 /// ```no_run
 /// let mut reader = kyokumen::open("games.psv.zst")?;
@@ -37,7 +37,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Box<dyn Read + Send>>, Erro
 }
 
 /// Creates a file of records. The name shows the format and the compression (`.zst`). The file has a temporary name until
-/// [`OutputFile::commit`], which replaces an existing file. `-` is standard output.
+/// [`OutputFile::commit`], which replaces an existing file.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -60,16 +60,19 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Box<dyn Read + Send>>, Erro
 pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
     let path = path.as_ref();
     let name = text_of(path);
-    let to = FormatName::from_file_name(&name).ok_or_else(|| {
-        Error::new(ErrorKind::UnknownFormat, format!("the name of {name} does not show a format"))
-    })?;
+    let to = FormatName::from_file_name(&name)
+        .ok_or_else(|| Error::usage(format!("the name of {name} does not show a format")))?;
     if to.compression == Compression::Parquet {
         return Err(Error::usage(format!("{name}: a Parquet file is written by `convert`")));
     }
     let to = check_compression(to)?;
     let plan = FileClaims::reading(&[])?.lone_output(Stream::Kept, path, true)?;
     let plan = OutputPlan { compression: to.compression, ..plan };
-    let file = OutputFile { sinks: Sinks::create(&[plan])?, records: EncodedRecords::default() };
+    let file = OutputFile {
+        sinks: Sinks::create(&[plan])?,
+        records: EncodedRecords::default(),
+        has_failed: false,
+    };
     Ok(Writer::new(to.format, file))
 }
 
@@ -79,20 +82,26 @@ pub struct OutputFile {
     sinks: Sinks,
     /// Each write is a record: frames of compressed files end between records.
     records: EncodedRecords,
+    has_failed: bool,
 }
 
 impl OutputFile {
     /// Brings the file to disk and gives it its name.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance. The file is removed.
+    /// [`Error`], a full disk for instance, also if it occurred in an earlier write. The file is removed.
     pub fn commit(mut self) -> Result<(), Error> {
         self.write_out()?;
+        if self.has_failed {
+            return Err(Error::invalid("an earlier write failed: the file is incomplete"));
+        }
         self.sinks.finish()?.commit()
     }
 
     fn write_out(&mut self) -> Result<(), Error> {
-        self.sinks.write(Stream::Kept, &std::mem::take(&mut self.records))
+        let written = self.sinks.write(Stream::Kept, &std::mem::take(&mut self.records));
+        self.has_failed |= written.is_err();
+        written
     }
 }
 

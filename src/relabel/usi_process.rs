@@ -109,6 +109,7 @@ impl UsiProcess {
 
     fn nonsense(&self, what: &str) -> Error {
         Error::new(ErrorKind::Protocol, format!("`{}` sent {what}", self.command))
+            .in_file(&self.command)
     }
 
     fn failed(&self, fault: &Fault) -> Error {
@@ -118,7 +119,7 @@ impl UsiProcess {
             Fault::Silent { patience } => {
                 let (command, patience_s) = (&self.command, patience.as_secs_f64());
                 let message = format!("no answer from `{command}` within {patience_s} s");
-                Error::new(ErrorKind::TimedOut, message)
+                Error::new(ErrorKind::TimedOut, message).in_file(command)
             }
             Fault::Ended(status) => died(&status.to_string()),
             Fault::LongLine => {

@@ -19,7 +19,6 @@ use crate::records::archive::Archive;
 use crate::records::format_name::FormatName;
 use crate::records::lineage::{ListedOutput, listed_output};
 use crate::records::source::{Input, InputLocation};
-use crate::search::TableError;
 use crate::shogi::Position;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
@@ -66,7 +65,7 @@ impl OpeningPositions {
         let name = positions.input().name.clone();
         let mut packed = Vec::new();
         while let Some(position) = positions.next().transpose()? {
-            let bad = |location| Error::invalid(format!("{name}, {location}"));
+            let bad = |location| Error::invalid(format!("{name}, {location}")).in_file(&name);
             let read = position.map_err(|found| bad(found.location).with_source(found.error))?;
             let record = Record::new(read.position.setup());
             let encoded = encode(PACKED, &record, &Fill::default(), &mut packed);
@@ -110,8 +109,11 @@ impl RunOpenings {
         positions: OpeningPositions,
         seed: u64,
         filter: Option<&SearchSettings>,
-    ) -> Result<Self, TableError> {
-        let judge = filter.map(Judge::try_new).transpose()?;
+    ) -> Result<Self, Error> {
+        let judge = filter.map(Judge::try_new).transpose().map_err(|source| {
+            let message = "cannot begin to look for mates in openings";
+            Error::new(ErrorKind::Resources, message).with_source(source)
+        })?;
         Ok(Self { positions, seed, filter: judge.map(Mutex::new) })
     }
 

@@ -217,7 +217,13 @@ impl Play {
     }
 
     fn failed(&self, source: GamesError) -> Error {
-        Error::evaluation(format!("the games cannot go on; {}", self.kept())).with_source(source)
+        let kind = match source {
+            GamesError::Opening { .. } => ErrorKind::Invalid,
+            GamesError::Thread(_) | GamesError::Table(_) => ErrorKind::Resources,
+            _ => ErrorKind::Evaluation,
+        };
+        let message = format!("the games cannot go on; {}", self.kept());
+        Error::new(kind, message).with_source(source)
     }
 
     fn kept(&self) -> String {

@@ -7,7 +7,7 @@ use std::sync::Once;
 
 /// The message and location of a caught panic.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CaughtPanic(String);
+pub(crate) struct CaughtPanic(String);
 
 thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };

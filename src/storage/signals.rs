@@ -1,8 +1,8 @@
 //! Signals of the operating system, for the command line.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::{fs, io};
 
 #[cfg(unix)]
 use kyokumen_process::kill_all;
@@ -85,7 +85,7 @@ impl Interrupt {
 /// Whether this process was started with a signal ignored.
 #[cfg(target_os = "linux")]
 fn is_ignored(signal: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
     ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use kyokumen_process::Fault;
 use kyokumen_shogi::Color;
 
-/// Why a file or a program is no network that we can ask.
+/// Why a network cannot be loaded, or gives no evaluations.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -67,7 +67,7 @@ pub enum NetworkError {
         /// How the line begins.
         greeting: String,
     },
-    /// The cancel flag was set.
+    /// The cancel flag was set during a start or an evaluation.
     #[error("the evaluation was interrupted")]
     Cancelled,
     /// The runtime failed.

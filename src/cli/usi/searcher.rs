@@ -3,11 +3,13 @@
 //! It keeps one solver, and makes another only when the size of the table changes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, thread};
 
 use anyhow::Context;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
+use super::session::POLL_INTERVAL;
 use crate::mate::alternatives::{LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE};
 use crate::search::alternatives::{self, AlternativesSearch, MoveFinding};
 use crate::shogi::{Move, Position};
@@ -64,9 +66,22 @@ impl Searcher {
     }
 
     /// Creates a table of this size, and waits for it.
-    pub(super) fn prepare(&self, table: TableSize) -> anyhow::Result<Result<(), TableError>> {
+    pub(super) fn prepare(
+        &self,
+        table: TableSize,
+        cancel: &AtomicBool,
+    ) -> anyhow::Result<Result<(), TableError>> {
         self.tasks.send(Task::Prepare(table)).ok().context(GONE)?;
-        self.prepared.recv().context(GONE)
+        loop {
+            match self.prepared.recv_timeout(POLL_INTERVAL) {
+                Ok(prepared) => return Ok(prepared),
+                Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
+                    return Ok(Ok(()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => anyhow::bail!(GONE),
+            }
+        }
     }
 
     /// Starts a search, whose result arrives in [`Self::answers`].

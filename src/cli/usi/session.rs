@@ -25,7 +25,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest pause before the session checks whether the process must end.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const PLAYER_GONE: &str = "the thread that searches has ended";
 
@@ -250,7 +250,7 @@ impl<W: Write> Session<W> {
         let lines = match command {
             Command::Usi => identity(self.player.offers().into_iter().chain(self.solver.offers())),
             Command::IsReady => {
-                let mut lines = self.solver.prepare()?;
+                let mut lines = self.solver.prepare(&self.cancel)?;
                 lines.extend(self.player.prepare());
                 lines
             }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -70,11 +71,12 @@ impl MateSolver {
     }
 
     /// Creates the table, so that the first search need not. A search that runs has its own.
-    pub(super) fn prepare(&self) -> anyhow::Result<Lines> {
+    /// Returns early if `cancel` is set.
+    pub(super) fn prepare(&self, cancel: &AtomicBool) -> anyhow::Result<Lines> {
         if !self.prepares || self.is_busy() {
             return Ok(Vec::new());
         }
-        let prepared = self.searcher.prepare(self.options.table())?;
+        let prepared = self.searcher.prepare(self.options.table(), cancel)?;
         Ok(prepared.err().map(complaint).into_iter().collect())
     }
 

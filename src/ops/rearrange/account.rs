@@ -94,7 +94,7 @@ impl<'a> Operation<'a> {
             resumed_from: Vec::new(),
             parents: Vec::new(),
         };
-        manifest.check_balance()?;
+        manifest.check_balance().map_err(Error::fault)?;
         match &plan.manifest {
             Some(path) => finished.commit_with(path, &manifest.to_json())?,
             None => finished.commit()?,

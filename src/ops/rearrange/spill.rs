@@ -110,12 +110,8 @@ impl Spill {
 }
 
 fn error(verb: &'static str, folder: &Path, source: io::Error) -> Error {
-    Error::new(
-        ErrorKind::Io,
-        format!(
-            "cannot {verb} temporary files in {}; --tmp-dir says where they stand",
-            folder.display()
-        ),
-    )
-    .with_source(source)
+    let folder = folder.display();
+    let message =
+        format!("cannot {verb} temporary files in {folder}; --tmp-dir says where they stand");
+    Error::new(ErrorKind::Io, message).in_file(&folder).with_source(source)
 }

@@ -91,7 +91,7 @@ impl VerifyPlan {
     }
 }
 
-/// The inputs, and the error of each that could not be opened. Such an input has the format of its file name.
+/// The inputs, and the error of each whose content contradicts its name. Such an input has the format of its file name.
 fn named_inputs(
     paths: &[PathBuf],
     opened: Vec<Result<Input, Error>>,
