@@ -18,8 +18,8 @@ use crate::storage::path_text::text_of;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Opens a file of records. The name shows the format and the compression (`.zst`, `.gz`, `.xz`), and the content is
-/// checked against it; without a known extension the content alone decides. With the feature `object-store`, a URL is an
-/// object.
+/// checked against it; without a known extension the content alone decides. With the feature `object-store`, a URL is
+/// an object.
 ///
 /// ```no_run
 /// let mut reader = kyokumen::open("games.psv.zst")?;
@@ -36,8 +36,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Box<dyn Read + Send>>, Erro
     Ok(Reader::new(input.format, open_stream(&input)?).with_dialect(input.dialect))
 }
 
-/// Creates a file of records. The name shows the format and the compression (`.zst`). The file has a temporary name until
-/// [`OutputFile::commit`], which replaces an existing file.
+/// Creates a file of records. The name shows the format and the compression (`.zst`). The file has a temporary name
+/// until [`OutputFile::commit`], which replaces an existing file.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

@@ -23,8 +23,8 @@ use crate::shogi::sfen::SfenError;
 /// are then `Mate_Hash`, `Mate_Threads`, `Mate_MultiPV`, `Mate_DepthLimit` and `Mate_NodesLimit`. Without a model `go`
 /// is answered with `bestmove resign`.
 ///
-/// At the end of input, a search with `nodes` or `movetime` and a mate search with a time limit are finished, others are
-/// stopped.
+/// At the end of input, a search with `nodes` or `movetime` and a mate search with a time limit are finished; others
+/// are stopped.
 #[derive(Args)]
 pub(in crate::cli) struct UsiArgs {
     /// Network to play with, an ONNX file or a program that evaluates batches; repeat for several devices
