@@ -34,8 +34,7 @@ struct Parts {
     kind: ErrorKind,
     /// Empty where the error displays as its source.
     message: String,
-    /// What to do about it; the end of the message.
-    advice: Option<String>,
+    remedy: Option<Remedy>,
     file: Option<String>,
     offset: Option<u64>,
     source: Option<Cause>,
@@ -92,13 +91,44 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// What a caller can do about an [`Error`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Allow existing outputs to be replaced.
+    Replace,
+    /// Begin the run again, which replaces what it has written.
+    StartAfresh,
+    /// Resume the interrupted run, or begin it again.
+    ResumeOrStartAfresh,
+    /// Use the settings that the run began with, or begin it again.
+    ContinueOrStartAfresh,
+    /// Resume the interrupted run.
+    Resume,
+    /// Say in which format the input is.
+    InputFormat,
+    /// Say which format to write.
+    OutputFormat,
+    /// Say that the input is in the format `found`, or in `named` as its name says.
+    ReadAs {
+        /// The format that fits the content.
+        found: FormatName,
+        /// The format that the name says.
+        named: FormatName,
+    },
+    /// Give the input a name with the extension of this format.
+    Rename(FormatName),
+    /// Say that the input is in this format, although most of its records cannot be read in it.
+    ReadAnyway(FormatName),
+}
+
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self(Box::new(Parts {
             kind,
             message,
-            advice: None,
+            remedy: None,
             file: None,
             offset: None,
             source: None,
@@ -141,9 +171,8 @@ impl Error {
         self
     }
 
-    /// Sets or replaces the end of the message, which says what to do.
-    pub(crate) fn with_advice(mut self, advice: String) -> Self {
-        self.0.advice = Some(advice);
+    pub(crate) fn with_remedy(mut self, remedy: Remedy) -> Self {
+        self.0.remedy = Some(remedy);
         self
     }
 
@@ -165,6 +194,12 @@ impl Error {
     /// The file or object concerned, as it was named.
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
+    }
+
+    /// What the caller can do about it, where that is known. The message does not say it, since each interface has its
+    /// own names for options.
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.0.remedy
     }
 
     /// The byte offset in the file, uncompressed, where it is known.
@@ -222,9 +257,8 @@ impl Error {
     }
 
     pub(crate) fn sending_interrupted() -> Self {
-        let message =
-            "interrupted while outputs were sent; the same command with --resume sends them";
-        Self::new(ErrorKind::Interrupted, message)
+        Self::new(ErrorKind::Interrupted, "interrupted while outputs were sent")
+            .with_remedy(Remedy::Resume)
     }
 
     pub(crate) fn threads(source: io::Error) -> Self {
@@ -273,8 +307,8 @@ impl Error {
     }
 
     pub(crate) fn unknown_format(input: impl fmt::Display) -> Self {
-        let message = format!("the name of {input} does not say its format; say it with --from");
-        Self::new(ErrorKind::UnknownFormat, message)
+        let message = format!("the name of {input} does not say its format");
+        Self::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat)
     }
 
     pub(crate) fn no_parquet() -> Self {
@@ -332,7 +366,7 @@ impl Error {
 
     pub(crate) fn output_exists(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} exists; replace it with --force")).in_file(&output)
+        Self::usage(format!("{output} exists")).in_file(&output).with_remedy(Remedy::Replace)
     }
 
     pub(crate) fn output_is_input(output: impl AsRef<Path>, input: impl fmt::Display) -> Self {
@@ -379,26 +413,23 @@ impl Error {
 
     pub(crate) fn unaccounted(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} exists without a manifest; replace it with --force"))
+        Self::usage(format!("{output} exists without a manifest"))
             .in_file(&output)
+            .with_remedy(Remedy::Replace)
     }
 
     pub(crate) fn not_as_said(output: &Path, manifest: &Path) -> Self {
         let output = output.display();
-        Self::usage(format!(
-            "{} is not as {} says; start afresh with --force",
-            output,
-            manifest.display()
-        ))
-        .in_file(&output)
+        Self::usage(format!("{output} is not as {} says", manifest.display()))
+            .in_file(&output)
+            .with_remedy(Remedy::StartAfresh)
     }
 
     pub(crate) fn output_not_as_left(partial: impl AsRef<Path>) -> Self {
         let partial = partial.as_ref().display();
-        Self::changed(format!(
-            "{partial} is not as the interrupted run left it; start afresh with --force"
-        ))
-        .in_file(&partial)
+        Self::changed(format!("{partial} is not as the interrupted run left it"))
+            .in_file(&partial)
+            .with_remedy(Remedy::StartAfresh)
     }
 
     pub(crate) fn busy(path: impl AsRef<Path>) -> Self {
@@ -419,22 +450,19 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.source {
-            Some(source) if self.0.message.is_empty() => write!(f, "{source}")?,
-            _ => f.write_str(&self.0.message)?,
-        }
-        match &self.0.advice {
-            Some(advice) => write!(f, "; {advice}"),
-            None => Ok(()),
+            Some(source) if self.0.message.is_empty() => write!(f, "{source}"),
+            _ => f.write_str(&self.0.message),
         }
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { kind, file, offset, source, .. } = &*self.0;
+        let Parts { kind, file, offset, source, remedy, .. } = &*self.0;
         f.debug_struct("Error")
             .field("kind", kind)
             .field("message", &self.to_string())
+            .field("remedy", remedy)
             .field("file", file)
             .field("offset", offset)
             .field("source", source)

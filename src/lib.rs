@@ -67,7 +67,7 @@ pub mod relabel;
 pub mod selfplay;
 pub mod storage;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Remedy};
 pub use kyokumen_format as format;
 pub use kyokumen_game as game;
 pub use kyokumen_game::random;

@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::{fmt, io};
 
-use kyokumen::ErrorKind;
 use kyokumen::format::DecodeError;
 use kyokumen::shogi::PositionError;
 use kyokumen::shogi::sfen::SfenError;
+use kyokumen::{ErrorKind, Remedy};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -103,15 +103,44 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// The message with its causes, in the style of the command line.
+/// The message with its causes and the arguments that help, in the style of the command line.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut message = error.to_string();
+    let mut message = words(error);
     let mut cause = error.source();
     while let Some(error) = cause {
-        message = format!("{message}: {error}");
+        message = format!("{message}: {}", words(error));
         cause = error.source();
     }
     message
+}
+
+fn words(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref().and_then(kyokumen::Error::remedy).and_then(argument) {
+        Some(argument) => format!("{error}; {argument}"),
+        None => error.to_string(),
+    }
+}
+
+/// What helps, with the names of arguments.
+fn argument(remedy: Remedy) -> Option<String> {
+    let text = match remedy {
+        Remedy::Replace => "replace it with force=True",
+        Remedy::StartAfresh => "start afresh with force=True",
+        Remedy::ResumeOrStartAfresh => "go on with resume=True, or start afresh with force=True",
+        Remedy::ContinueOrStartAfresh => "go on as it began, or start afresh with force=True",
+        Remedy::Resume => "the same call with resume=True goes on",
+        Remedy::InputFormat => "give its format (from_=, format=)",
+        Remedy::OutputFormat => "give the format with to=",
+        Remedy::ReadAs { found, named } => {
+            return Some(format!("give the format '{found}', or '{named}' to force it"));
+        }
+        Remedy::Rename(found) => return Some(format!("give it a name that ends in .{found}")),
+        Remedy::ReadAnyway(named) => {
+            return Some(format!("give the format '{named}' to read it all the same"));
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
 impl From<Failure> for PyErr {

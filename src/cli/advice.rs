@@ -1,9 +1,11 @@
 //! What to do where the system refuses a file: said behind its words, in whatever command that happens.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
+use crate::error::Remedy;
 use crate::search::TableError;
 
 /// Formats an error with its causes and with advice, if there is any.
@@ -17,7 +19,35 @@ pub(super) fn told(error: &anyhow::Error) -> String {
         // What has no number comes from elsewhere, with advice of its own.
         refused.filter(|cause| cause.raw_os_error().is_some()).find_map(|cause| about(cause.kind()))
     };
-    format!("{error:#}{}", advice.unwrap_or_default())
+    let causes: Vec<_> = error.chain().map(words).collect();
+    causes.join(": ") + &advice.unwrap_or_default()
+}
+
+/// The message of an error without its causes, and the option that helps.
+pub(super) fn words(cause: &(dyn Error + 'static)) -> String {
+    match cause.downcast_ref().and_then(crate::Error::remedy) {
+        Some(remedy) => format!("{cause}; {}", option(remedy)),
+        None => cause.to_string(),
+    }
+}
+
+fn option(remedy: Remedy) -> Cow<'static, str> {
+    Cow::Borrowed(match remedy {
+        Remedy::Replace => "replace it with --force",
+        Remedy::StartAfresh => "start afresh with --force",
+        Remedy::ResumeOrStartAfresh => "go on with --resume, or start afresh with --force",
+        Remedy::ContinueOrStartAfresh => "go on as it began, or start afresh with --force",
+        Remedy::Resume => "the same command with --resume goes on",
+        Remedy::InputFormat => "say it with --from",
+        Remedy::OutputFormat => "say it with --to",
+        Remedy::ReadAs { found, named } => {
+            return format!("use --from {found}, or --from {named} to force it").into();
+        }
+        Remedy::Rename(found) => return format!("give it a name that ends in .{found}").into(),
+        Remedy::ReadAnyway(named) => {
+            return format!("use --from {named} to read it all the same").into();
+        }
+    })
 }
 
 /// Advice about an engine that was not found or does not answer.

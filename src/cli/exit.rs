@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use super::advice::words;
 use super::message::say;
 use crate::error::Error;
 use crate::storage::signals::Interrupt;
@@ -66,7 +67,7 @@ impl std::error::Error for Interrupted {}
 pub(crate) fn run_error(error: Error, interrupt: &Interrupt) -> anyhow::Error {
     match interrupt.signal() {
         Some(signal) if error.is_interruption() => {
-            Interrupted { signal, what: error.to_string() }.into()
+            Interrupted { signal, what: words(&error) }.into()
         }
         _ => error.into(),
     }

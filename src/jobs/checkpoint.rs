@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::records::sink::{OutputState, partial_path};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, own_files, platform};
@@ -129,10 +129,10 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
         let parsed = Self::from_bytes(&bytes);
         parsed.map(Some).map_err(|why| {
             let path = path.display();
-            let message = format!(
-                "{path} is damaged: {why}; its run cannot be resumed, start afresh with --force"
-            );
-            Error::new(ErrorKind::Malformed, message).in_file(&path)
+            let message = format!("{path} is damaged: {why}; its run cannot be resumed");
+            Error::new(ErrorKind::Malformed, message)
+                .in_file(&path)
+                .with_remedy(Remedy::StartAfresh)
         })
     }
 

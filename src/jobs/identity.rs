@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION};
 use crate::records::account::InputIdentity;
 use crate::records::shard::Shard;
@@ -117,12 +117,10 @@ impl Identity {
     /// Checks that another run is this one, which is recorded at `path`.
     pub(crate) fn check_same(&self, path: &Path, other: &Self) -> Result<(), Error> {
         let Some(difference) = self.difference(other) else { return Ok(()) };
-        let message = format!(
-            "{} is of a run in which {difference}; go on as it began, or start afresh with --force",
-            path.display()
-        );
+        let message = format!("{} is of a run in which {difference}", path.display());
         let kind = ErrorKind::Different(Box::new(difference));
-        Err(Error::new(kind, message).in_file(&path.display()))
+        let error = Error::new(kind, message).in_file(&path.display());
+        Err(error.with_remedy(Remedy::ContinueOrStartAfresh))
     }
 
     fn comparable(&self) -> Value {

@@ -13,7 +13,7 @@ use super::previous_run::PreviousRun;
 use super::record_totals::streams;
 use super::run_files::{RunFiles, RunFilesRequest};
 use super::settings::Settings;
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::format::move16::Dialect;
 use crate::format::{Field, Fill, conversion_plan};
 use crate::jobs::settings::DatasetSettings;
@@ -238,9 +238,8 @@ fn output_format(
     }
     if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
         let (first, second) = (first.name.clone(), other.name.clone());
-        return Err(Error::usage(format!(
-            "{first} and {second} have different formats; say with --to which one to write"
-        )));
+        let error = Error::usage(format!("{first} and {second} have different formats"));
+        return Err(error.with_remedy(Remedy::OutputFormat));
     }
     Ok(FormatName { format: first.format, compression: first.compression.written() })
 }

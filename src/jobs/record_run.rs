@@ -11,7 +11,7 @@ use super::run::{Opened, Run};
 use crate::engine::job::{BlockWorker, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CheckpointHooks, finish, resume_pass};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::mate::judge::MemoHits;
 use crate::records::account::input_entry;
 use crate::records::resume_point::ResumePoint;
@@ -106,23 +106,24 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
         let has_end = part.to.is_none_or(|to| to == input.to);
         if part.from != input.from || !has_end {
             let (manifest, file) = (path(), input.identity.file.clone());
-            return Err(Error::usage(format!(
-                "{} speaks of the records from {} to {} of {file}, which are not those of this run; \
-         start afresh with --force",
+            let error = Error::usage(format!(
+                "{} speaks of the records from {} to {} of {file}, which are not those of this run",
                 manifest.display(),
                 input.from,
                 input.to
-            )));
+            ));
+            return Err(error.with_remedy(Remedy::StartAfresh));
         }
     }
     match plan.records.filter(|&records| records != totals.counts.input) {
         Some(records) => {
             let (manifest, found) = (path(), totals.counts.input);
-            Err(Error::usage(format!(
-                "{} speaks of {}, and there are {records}; start afresh with --force",
+            let error = Error::usage(format!(
+                "{} speaks of {}, and there are {records}",
                 manifest.display(),
                 quantity(found, "record")
-            )))
+            ));
+            Err(error.with_remedy(Remedy::StartAfresh))
         }
         None => Ok(()),
     }
@@ -158,11 +159,8 @@ impl CheckpointHooks for Checkpoints {
     fn interrupted(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<Error, Error> {
         Ok(if self.save(sinks, place)? {
             let records = place.counts.input;
-            let message = format!(
-                "interrupted after {}; the same command with --resume goes on from there",
-                quantity(records, "record")
-            );
-            Error::new(ErrorKind::Suspended(records), message)
+            let message = format!("interrupted after {}", quantity(records, "record"));
+            Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)
         } else {
             Error::interrupted()
         })

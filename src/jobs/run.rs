@@ -13,7 +13,7 @@ use super::identity::Identity;
 use super::manifest::{Manifest, ParentManifest, Totals};
 use super::run_files::RunFiles;
 use super::start::{ResumeState, StartPoint};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::records::account::output_entry;
 use crate::records::sink::{FinishedOutputs, Sinks, partial_path};
 use crate::storage::lock::Lock;
@@ -190,9 +190,9 @@ impl<P: RunProgress> Run<P> {
         if self.path.is_some() {
             let named = finished.resumable().commit_with(&files.manifest, &manifest.to_json());
             named.map_err(|error| {
-                let message =
-                    "the outputs did not get their names; the same command with --resume goes on";
-                Error::new(ErrorKind::Io, message).with_source(error)
+                Error::new(ErrorKind::Io, "the outputs did not get their names")
+                    .with_source(error)
+                    .with_remedy(Remedy::Resume)
             })?;
         } else {
             finished.commit_with(&files.manifest, &manifest.to_json())?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::staging::Staging;
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
 use crate::records::opening::check_folder;
@@ -163,10 +163,10 @@ impl RunFiles {
 /// No interrupted run may be waiting to be resumed.
 fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), Error> {
     match checkpoint {
-        Some(path) if path.exists() => Err(Error::usage(format!(
-            "{} is of a run that was interrupted; go on with --resume, or start afresh with --force",
-            path.display()
-        ))),
+        Some(path) if path.exists() => {
+            let message = format!("{} is of a run that was interrupted", path.display());
+            Err(Error::usage(message).with_remedy(Remedy::ResumeOrStartAfresh))
+        }
         _ => Ok(()),
     }
 }

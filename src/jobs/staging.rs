@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::jobs::checkpoint::RunProgress;
 use crate::jobs::identity::Identity;
 use crate::jobs::manifest::{Manifest, Totals};
@@ -150,10 +150,9 @@ impl Staging {
         }
         if checksum.sum() != expected {
             let path = path.display();
-            let message = format!(
-                "{path} has another SHA-256 than its manifest says; start afresh with --force"
-            );
-            return Err(Error::changed(message).in_file(&path));
+            let message = format!("{path} has another SHA-256 than its manifest says");
+            let error = Error::changed(message).in_file(&path);
+            return Err(error.with_remedy(Remedy::StartAfresh));
         }
         upload.commit().map_err(writing)
     }
@@ -185,10 +184,13 @@ impl Staging {
 
     fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> Error {
         let message = format!(
-            "cannot {verb} {}; what is done waits in {}, and the same command with --resume goes on",
+            "cannot {verb} {}; what is done waits in {}",
             path.display(),
             self.folder.display()
         );
-        Error::new(ErrorKind::Io, message).in_file(&path.display()).with_source(source)
+        Error::new(ErrorKind::Io, message)
+            .in_file(&path.display())
+            .with_source(source)
+            .with_remedy(Remedy::Resume)
     }
 }

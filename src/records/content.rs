@@ -2,7 +2,7 @@
 //!
 //! Magic numbers: `file(1)`, and the specifications of the containers.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::format::Format::{self, Bod, Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Decoder, DialectFinding, RawUnit, Survey, Units};
 use crate::records::format_name::FormatName;
@@ -218,10 +218,8 @@ const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) 
 impl Container {
     pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
         let not = named.map(|named| format!(", not {named} as the name says")).unwrap_or_default();
-        let message = format!("{input}: the content is {}{not}", self.name);
-        Error::new(ErrorKind::NotRecords, message)
-            .in_file(input)
-            .with_advice(self.advice.to_owned())
+        let message = format!("{input}: the content is {}{not}; {}", self.name, self.advice);
+        Error::new(ErrorKind::NotRecords, message).in_file(input)
     }
 
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
@@ -268,26 +266,22 @@ pub(crate) fn other_format(
         found.join(" or "),
         sampled(best.number(), best.survey.records)
     );
-    // `--from` does not override a compression extension, so a wrong one can only be fixed by renaming.
+    // A format that is given does not override the extension of a compression: such a file can only be renamed.
     let is_rename = compression != named.compression && compression == Compression::None;
-    let advice = if is_rename {
-        rename_advice(best_format)
+    let remedy = if is_rename {
+        Remedy::Rename(best_format)
     } else {
-        format!("use --from {best_format}, or --from {named} to force it")
+        Remedy::ReadAs { found: best_format, named }
     };
     Some(
-        Error::new(ErrorKind::OtherFormat(best_format), message).in_file(input).with_advice(advice),
+        Error::new(ErrorKind::OtherFormat(best_format), message).in_file(input).with_remedy(remedy),
     )
-}
-
-fn rename_advice(found: FormatName) -> String {
-    format!("give it a name that ends in .{found}")
 }
 
 /// Advises to rename the file, for inputs whose format no option gives.
 pub(crate) fn without_option(error: Error) -> Error {
     match error.kind() {
-        &ErrorKind::OtherFormat(found) => error.with_advice(rename_advice(found)),
+        &ErrorKind::OtherFormat(found) => error.with_remedy(Remedy::Rename(found)),
         _ => error,
     }
 }
@@ -304,8 +298,7 @@ pub(crate) fn unreadable(
     let message = format!(
         "{input}{fault}; {sampled} can be read as {named}, as the name says, and no other format fits"
     );
-    let advice = format!("use --from {named} to read it all the same");
-    Error::new(ErrorKind::Unreadable, message).in_file(input).with_advice(advice)
+    Error::new(ErrorKind::Unreadable, message).in_file(input).with_remedy(Remedy::ReadAnyway(named))
 }
 
 fn sampled(readable: u64, records: u64) -> String {

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::format::Format::{self, Ki2, Ki2u, Kif, Kifu};
 use crate::format::Survey;
 use crate::records::content::{
@@ -55,18 +55,18 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
         [] => match container(path, compression)? {
             Some(container) => Err(container.error(&input, None)),
             None if is_empty => Err(Error::unknown_format(input)),
-            None => Err(Error::new(
-                ErrorKind::UnknownFormat,
-                format!(
-                    "{input} is of no known format: neither its name nor its content says one{}; say it with --from",
+            None => {
+                let message = format!(
+                    "{input} is of no known format: neither its name nor its content says one{}",
                     nearest.unwrap_or_default()
-                ),
-            )),
+                );
+                Err(Error::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat))
+            }
         },
         several => {
             let formats: Vec<_> = several.iter().map(|one| one.format.name()).collect();
-            let message = format!("{input} may be {}: say with --from which", formats.join(" or "));
-            Err(Error::new(ErrorKind::UnknownFormat, message))
+            let message = format!("{input} may be {}", formats.join(" or "));
+            Err(Error::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat))
         }
     }
 }

@@ -14,7 +14,7 @@ use super::plan::SelfPlayPlan;
 use super::snapshot::{GamesDone, SelfPlaySnapshot};
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
 use crate::jobs::run::{Completed, Opened, Run};
 use crate::records::sink::Sinks;
@@ -46,7 +46,7 @@ pub fn selfplay(
         Err(_) if cancel.load(Ordering::Relaxed) => {
             let games = run.progress().games.played;
             run.give_up();
-            return Err(interrupted(&kept(&plan, games)));
+            return Err(interrupted(&plan, games));
         }
         Err(error) => {
             run.give_up();
@@ -143,17 +143,20 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     Ok(networks)
 }
 
-/// The part of a message that says what `--resume` can continue from.
-fn kept(plan: &SelfPlayPlan, games: u64) -> String {
-    match (&plan.files.checkpoint, games) {
-        (None, _) => "unfinished outputs were removed".to_owned(),
-        (Some(_), 1) => "1 finished game is kept, and --resume goes on".to_owned(),
-        (Some(_), games) => format!("{games} finished games are kept, and --resume goes on"),
+/// The error of a run that stops after so many games. Says which of them are kept.
+fn stopped(kind: ErrorKind, what: &str, plan: &SelfPlayPlan, games: u64) -> Error {
+    if plan.files.checkpoint.is_none() {
+        return Error::new(kind, format!("{what}; unfinished outputs were removed"));
     }
+    let kept = match games {
+        1 => "1 finished game is kept".to_owned(),
+        games => format!("{games} finished games are kept"),
+    };
+    Error::new(kind, format!("{what}; {kept}")).with_remedy(Remedy::Resume)
 }
 
-fn interrupted(kept: &str) -> Error {
-    Error::new(ErrorKind::Interrupted, format!("interrupted; {kept}"))
+fn interrupted(plan: &SelfPlayPlan, games: u64) -> Error {
+    stopped(ErrorKind::Interrupted, "interrupted", plan, games)
 }
 
 struct Play {
@@ -193,7 +196,7 @@ impl Play {
                     self.run.save(&mut self.sinks)?;
                     // Ctrl-C at a terminal also ends the programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
-                        interrupted(&self.kept())
+                        self.interrupted()
                     } else {
                         self.failed(source)
                     });
@@ -210,7 +213,7 @@ impl Play {
                 self.run.save(&mut self.sinks)?;
             }
             if is_cancelled {
-                return Err(interrupted(&self.kept()));
+                return Err(self.interrupted());
             }
         }
         Ok(())
@@ -222,12 +225,12 @@ impl Play {
             GamesError::Thread(_) | GamesError::Table(_) => ErrorKind::Resources,
             _ => ErrorKind::Evaluation,
         };
-        let message = format!("the games cannot go on; {}", self.kept());
-        Error::new(kind, message).with_source(source)
+        let games = self.run.progress().games.played;
+        stopped(kind, "the games cannot go on", &self.plan, games).with_source(source)
     }
 
-    fn kept(&self) -> String {
-        kept(&self.plan, self.run.progress().games.played)
+    fn interrupted(&self) -> Error {
+        interrupted(&self.plan, self.run.progress().games.played)
     }
 
     fn write(&mut self, game: &FinishedGame) -> Result<(), Error> {

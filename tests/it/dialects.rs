@@ -107,7 +107,7 @@ fn a_name_is_believed_unless_most_records_speak_against_it() {
     assert_data_eq!(
         said.clone(),
         str![[r#"
- WARN a.hcpe, record 0, at byte 0: byte 1: both kings stand on 1a; 0 of 51 records of a sample can be read as hcpe, as the name says, and no other format fits; use --from hcpe to read it all the same
+ WARN a.hcpe, record 0, at byte 0: byte 1: both kings stand on 1a; 0 of 51 records of a sample can be read as hcpe, as the name says, and no other format fits
 
 "#]]
     );

@@ -259,7 +259,7 @@ fn a_signal_leaves_what_can_be_gone_on_with() {
         assert_data_eq!(
             told.replace(&records, "N"),
             str![[r#"
-error: interrupted after N records; the same command with --resume goes on from there
+error: interrupted after N records; the same command with --resume goes on
 
 "#]]
         );

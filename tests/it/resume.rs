@@ -22,7 +22,7 @@ use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::shard::Shard;
 use kyokumen::shogi::{Move, Position};
-use kyokumen::{Error, ErrorKind};
+use kyokumen::{Error, ErrorKind, Remedy};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -329,7 +329,8 @@ fn an_interrupted_run_is_not_begun_afresh_unasked() {
     let left = interrupted();
     let plan = |force| JobPlan::new(JobRequest { resume: false, force, ..left.request.clone() });
     let error = plan(false).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("is of a run that was interrupted;"));
+    assert!(error.is_usage() && error.to_string().ends_with("is of a run that was interrupted"));
+    assert_eq!(error.remedy(), Some(Remedy::ResumeOrStartAfresh));
     assert!(plan(true).is_ok());
     let afresh = JobRequest { resume: false, force: true, ..left.request.clone() };
     let filtered = run(afresh, u64::MAX).unwrap();
@@ -422,7 +423,8 @@ fn what_is_done_is_not_done_again() {
     assert_eq!(refusal.file(), request.output.join("a.hcp").to_str());
     fs::remove_file(request.output.join("a.manifest.json")).unwrap();
     let refusal = run(request.clone(), u64::MAX).unwrap_err();
-    assert!(refusal.to_string().contains("exists without a manifest;"), "{refusal}");
+    assert!(refusal.to_string().ends_with("exists without a manifest"), "{refusal}");
+    assert_eq!(refusal.remedy(), Some(Remedy::Replace));
     assert_eq!(refusal.file(), request.output.join("a.hcp").to_str());
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{OutputFormat, arrays, strict};
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
 use crate::format::{ConversionPlan, CsaVersion, Field, Fill, Format, TextEncoding, WriteOptions};
@@ -283,10 +283,8 @@ fn output_format(
     let name = output.to_string_lossy();
     let by_name = OutputFormat::from_file_name(&name);
     let Some(to) = to.or(by_name) else {
-        return Err(Error::usage(format!(
-            "the name of {} does not say its format; say it with --to",
-            name.into_owned()
-        )));
+        let error = Error::usage(format!("the name of {name} does not say its format"));
+        return Err(error.with_remedy(Remedy::OutputFormat));
     };
     match (to, family) {
         (OutputFormat::Arrays(own), _) => Ok(OutputFormat::Arrays(family.unwrap_or(own))),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::{Delivery, PartRead};
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 
 /// Limits the memory for the bytes of blocks.
 #[derive(Debug)]
@@ -116,10 +116,9 @@ impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for SkipBlocks<S> {
             }
             if order == Ordering::Greater {
                 let input = self.inputs.get(expected.part).cloned().unwrap_or_default();
-                let message = format!(
-                    "{input} is not what the interrupted run read; start afresh with --force"
-                );
-                return Some(Err(Error::changed(message).in_file(&input)));
+                let message = format!("{input} is not what the interrupted run read");
+                let error = Error::changed(message).in_file(&input);
+                return Some(Err(error.with_remedy(Remedy::StartAfresh)));
             }
         }
         self.source.next()

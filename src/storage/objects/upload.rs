@@ -228,7 +228,7 @@ fn exists(location: &ObjectLocation) -> io::Result<bool> {
 }
 
 fn made_meanwhile() -> io::Error {
-    let why = "somebody has made it meanwhile; replace it with --force";
+    let why = "somebody has made it meanwhile";
     io::Error::new(io::ErrorKind::AlreadyExists, why)
 }
 
