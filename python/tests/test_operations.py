@@ -45,7 +45,7 @@ def test_what_is_refused(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     with pytest.raises(kyokumen.UsageError, match="--fill ply=0"):
         kyokumen.convert(hcpe, tmp_path / "a.psv")
     (tmp_path / "there.hcpe").write_bytes(b"")
-    with pytest.raises(kyokumen.UsageError, match="exists"):
+    with pytest.raises(kyokumen.UsageError, match="exists; replace it with force=True"):
         kyokumen.convert(hcpe, tmp_path / "there.hcpe")
     with pytest.raises(FileNotFoundError):
         kyokumen.stats("nowhere.psv")

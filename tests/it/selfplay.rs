@@ -485,7 +485,7 @@ fn games_are_kept_when_a_program_dies() {
         failed.told,
         str![[r#"
 status 1
-error: the games cannot go on; [..] kept, and --resume goes on: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
+error: the games cannot go on; [..] kept; the same command with --resume goes on: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
 
 "#]]
     );
