@@ -122,7 +122,7 @@ fn words(error: &(dyn Error + 'static)) -> String {
 }
 
 /// What helps, with the names of arguments.
-fn argument(remedy: Remedy) -> Option<String> {
+pub(crate) fn argument(remedy: Remedy) -> Option<String> {
     let text = match remedy {
         Remedy::Replace => "replace it with force=True",
         Remedy::StartAfresh => "start afresh with force=True",

@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, argument};
 use crate::interrupt::{interruptible, interruptible_in_silence};
 use crate::options::{Amount, Options, Paths};
 
@@ -350,13 +350,17 @@ fn verify_records<'py>(
     let plans = py.detach(|| VerifyPlan::new(request)).map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
-        let report: VerifyReport = run(
+        let advice = plan.remedy.and_then(argument);
+        let mut report: VerifyReport = run(
             py,
             progress.clone(),
             plan.records,
             |it| it,
             |progress, cancel| Ok(verifying::verify(plan, progress, cancel)?),
         )?;
+        if let Some(advice) = advice {
+            report.advise(&advice);
+        }
         reports.push(told(py, &report)?);
     }
     Ok(reports)

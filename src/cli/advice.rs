@@ -31,7 +31,8 @@ pub(super) fn words(cause: &(dyn Error + 'static)) -> String {
     }
 }
 
-fn option(remedy: Remedy) -> Cow<'static, str> {
+/// The option that helps.
+pub(super) fn option(remedy: Remedy) -> Cow<'static, str> {
     Cow::Borrowed(match remedy {
         Remedy::Replace => "replace it with --force",
         Remedy::StartAfresh => "start afresh with --force",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use super::advice::option;
 use super::exit::run_error;
 use super::message::{message, name, say};
 use super::option::{location, whole_number};
@@ -101,9 +102,13 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
     let mut outcome = ExitStatus::Done;
     for plan in plans {
         let mut progress = mode.over(plan.records);
+        let remedy = plan.remedy;
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
-        let report = report.map_err(|error| run_error(error, &interrupt))?;
+        let mut report = report.map_err(|error| run_error(error, &interrupt))?;
+        if let Some(remedy) = remedy {
+            report.advise(&option(remedy));
+        }
         let is_read = report.findings.iter().all(|finding| finding.name != WRONG_NAME);
         if is_read && ExitStatus::of_records(report.records, report.bad) != ExitStatus::Done
             || report.findings.iter().any(|finding| finding.level == Level::Error)

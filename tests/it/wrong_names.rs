@@ -143,12 +143,16 @@ fn a_wrong_name_is_a_finding_of_verify_which_goes_on() {
     let mut lines = out.lines();
     let found = lines.next().unwrap();
     assert!(found.starts_with("a.hcpe: the content is psv ("), "{out}");
+    let advice = "; use --from psv, or --from hcpe to force it";
+    assert!(found.ends_with(advice), "{out}");
     assert!(lines.next().unwrap().starts_with("b.hcpe: hcpe, "), "{out}");
     assert!(!dir.join("q/a.good.hcpe").exists());
     let ran = dir.kyokumen(["verify", "a.hcpe", "--json"]).run();
     let report = ran.json();
     assert_eq!((ran.code, &report["records"]), (Some(3), &0.into()));
     assert_eq!(report["findings"][0]["name"], "wrong-name");
+    let what = report["findings"][0]["examples"][0]["what"].as_str();
+    assert!(what.unwrap().ends_with(advice), "{report}");
 }
 
 #[test]

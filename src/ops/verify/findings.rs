@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::WRONG_NAME;
 use super::plan::VerifyPlan;
 use crate::error::Error;
 use crate::records::account::{OutputEntry, output_entry};
@@ -117,6 +118,15 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
+    /// Adds to the finding [`WRONG_NAME`] how the [`remedy`](VerifyPlan::remedy) of the plan is asked for.
+    pub fn advise(&mut self, advice: &str) {
+        let wrong_names = self.findings.iter_mut().filter(|finding| finding.name == WRONG_NAME);
+        for example in wrong_names.flat_map(|finding| &mut finding.examples) {
+            example.what += "; ";
+            example.what += advice;
+        }
+    }
+
     pub(super) fn new<'a>(
         plan: &VerifyPlan,
         counts: &Counts,

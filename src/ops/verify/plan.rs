@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::format::Format;
 use crate::format::move16::Dialect;
 use crate::records::claims::{FileClaim, FileClaims, check_absence};
@@ -55,6 +55,8 @@ pub struct VerifyPlan {
     folder: Option<PathBuf>,
     /// Why the file cannot be read in the format of its name.
     pub(super) contradiction: Option<String>,
+    /// What to do about it.
+    pub remedy: Option<Remedy>,
 }
 
 impl VerifyPlan {
@@ -77,8 +79,20 @@ impl VerifyPlan {
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
             let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
             let (part, folder) = (Part::whole(input), folder.clone());
-            let contradiction = contradictions.next().flatten().map(|error| error.to_string());
-            Ok(Self { part, records, outputs, strict, threads, limit, folder, contradiction })
+            let error = contradictions.next().flatten();
+            let remedy = error.as_ref().and_then(Error::remedy);
+            let contradiction = error.map(|error| error.to_string());
+            Ok(Self {
+                part,
+                records,
+                outputs,
+                strict,
+                threads,
+                limit,
+                folder,
+                contradiction,
+                remedy,
+            })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
