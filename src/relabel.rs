@@ -42,7 +42,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 /// set, and have one second to do so.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
 pub fn relabel<E, F>(
     plan: JobPlan,
     block_records: u64,

@@ -125,10 +125,12 @@ fn words(error: &(dyn Error + 'static)) -> String {
 pub(crate) fn argument(remedy: Remedy) -> Option<String> {
     let text = match remedy {
         Remedy::Replace => "replace it with force=True",
-        Remedy::StartAfresh => "start afresh with force=True",
-        Remedy::ResumeOrStartAfresh => "go on with resume=True, or start afresh with force=True",
-        Remedy::ContinueOrStartAfresh => "go on as it began, or start afresh with force=True",
-        Remedy::Resume => "the same call with resume=True goes on",
+        Remedy::StartAfresh => "start over with force=True",
+        Remedy::ResumeOrStartAfresh => {
+            "continue it with resume=True, or start over with force=True"
+        }
+        Remedy::ContinueOrStartAfresh => "use the same arguments, or start over with force=True",
+        Remedy::Resume => "the same call with resume=True continues",
         Remedy::InputFormat => "give its format (from_=, format=)",
         Remedy::OutputFormat => "give the format with to=",
         Remedy::ReadAs { found, named } => {

@@ -66,7 +66,7 @@ pub(crate) enum ProcessedDelivery<T> {
 /// take long.
 ///
 /// # Errors
-/// What `take` returns, and [`Error`] for what cannot be read or processed.
+/// The results of `take`, or an [`Error`] if a block cannot be read or processed.
 pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     job: &Job<'_>,
     behind: &ResumePoint,

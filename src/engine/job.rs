@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use crate::records::processing::ProcessedBlock;
 use crate::records::source::{Block, Part};
 
-/// What is to be read, and how.
+/// The inputs of a pass, and how they are read.
 pub(crate) struct Job<'a> {
     pub(crate) parts: &'a [Part],
     /// 0 for as many as the machine runs at once.

@@ -18,7 +18,7 @@ use crate::search::TableError;
 /// searched once.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
 pub fn dataset(
     plan: JobPlan,
     progress: &mut Progress,

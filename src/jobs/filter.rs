@@ -22,7 +22,7 @@ const BLOCK_RECORDS: u64 = 8;
 /// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
 pub fn filter(
     plan: JobPlan,
     progress: &mut Progress,

@@ -145,7 +145,7 @@ fn cannot_be_joined(folder: &Path, problems: &[Error]) -> Error {
 /// Joins shards in order. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn merge(
     plan: &MergePlan,
     progress: &mut Progress,

@@ -23,8 +23,9 @@ const RECORDS_PER_THREAD: usize = 64;
 ///
 /// The positions are searched on `threads` threads, 0 for all cores; the result does not depend on their number. Each
 /// thread has a table of `settings.hash_mb` MiB.
-/// Records that the search cannot decide are yielded. `settings.in_check` selects what is asked about positions in
-/// check. Dropping the iterator stops the search.
+///
+/// Undecided records are yielded. `settings.in_check` selects how positions in check are treated. Dropping the iterator
+/// stops the search.
 ///
 /// # Errors
 /// An item is an error if its record is not a legal position or has no king to be mated; iteration continues. If a

@@ -37,7 +37,7 @@ const BLOCK_RECORDS: u64 = 1 << 12;
 /// Converts. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written to files is removed.
+/// [`Error`]. Unfinished output files are removed.
 pub fn convert(
     plan: ConvertPlan,
     progress: &mut Progress,

@@ -91,7 +91,7 @@ impl StatsPlan {
     /// Checks a request. Reads inputs only to count their records.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn new(request: StatsRequest) -> Result<Self, Error> {
         let StatsRequest { inputs, from, dialect, filters, limit, memory, page, force, threads } =
             request;

@@ -42,7 +42,7 @@ pub const WRONG_NAME: &str = "wrong-name";
 /// Judges the records of a file. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn verify(
     plan: VerifyPlan,
     progress: &mut Progress,

@@ -141,7 +141,7 @@ fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input,
     }
 }
 
-/// Rejects a folder: the user must say which of its files are read, and in which order.
+/// Rejects a folder: the user must name its files, in order.
 pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
     if files::is_object(path) || !path.is_dir() {
         return Ok(());

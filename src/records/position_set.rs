@@ -39,7 +39,7 @@ impl PositionSet {
         self.chunks.iter().flatten()
     }
 
-    /// Returns whether the position is new. Fails if it is new and there is no room for it.
+    /// Returns whether the position is new. Fails if it is new and the memory is full.
     pub(crate) fn insert(&mut self, key: &PositionKey) -> Result<bool, Error> {
         if self.slots.is_empty() {
             self.grow()?;

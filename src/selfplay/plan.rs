@@ -101,7 +101,7 @@ impl SelfPlayPlan {
     /// Checks a request. Reads networks only for their checksums, creates nothing.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn new(request: SelfPlayRequest) -> Result<Self, Error> {
         let to = check_compression(request.to)?;
         let openings = request.openings.as_deref().map(|path| input(path, request.from, None));

@@ -143,7 +143,7 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     Ok(networks)
 }
 
-/// The error of a run that stops after so many games. Says which of them are kept.
+/// The error of a run that stopped after `games` games. Its message says how many are kept.
 fn stopped(kind: ErrorKind, what: &str, plan: &SelfPlayPlan, games: u64) -> Error {
     if plan.files.checkpoint.is_none() {
         return Error::new(kind, format!("{what}; unfinished outputs were removed"));

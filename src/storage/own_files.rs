@@ -55,7 +55,7 @@ fn names(_metadata: &Metadata) -> u64 {
     1
 }
 
-/// Creates a folder that only this user can read and write. An existing folder must be such a folder.
+/// Creates a folder that only this user can read and write, or checks that an existing folder is one.
 #[cfg(unix)]
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};

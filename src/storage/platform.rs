@@ -57,8 +57,8 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     path.canonicalize().map(FileIdentity)
 }
 
-/// Identity of what is behind `path`, links followed. `None` for sockets and character devices, such as terminals: what
-/// is written to them is not what is read from them.
+/// Identity of the file that `path` leads to, links followed. `None` for sockets and character devices such as
+/// terminals: writing to them does not change what is read from them.
 pub(crate) fn identity_of_content(path: &Path) -> io::Result<Option<FileIdentity>> {
     let metadata = path.metadata()?;
     if has_content(&metadata) { identity(path).map(Some) } else { Ok(None) }
@@ -84,13 +84,13 @@ pub(crate) enum Standard {
 }
 
 impl Standard {
-    /// Identity of the file or pipe behind it. `None` for the same kinds as in [`identity_of_content`].
+    /// Identity of the open file or pipe. `None` for the same kinds as in [`identity_of_content`].
     pub(crate) fn identity(self) -> Option<FileIdentity> {
         let (identity, metadata) = self.look()?;
         has_content(&metadata).then_some(identity)
     }
 
-    /// Identity of anything behind it, devices and sockets included.
+    /// Identity of any open file, devices and sockets included.
     pub(crate) fn any_identity(self) -> Option<FileIdentity> {
         self.look().map(|(identity, _)| identity)
     }

@@ -152,7 +152,7 @@ impl Window {
         Self { alpha: -self.beta, beta: -self.alpha }
     }
 
-    /// One point above what is there already: is a move better?
+    /// Tests whether a move is better: the lower bound plus one point.
     pub(super) const fn test(self) -> Self {
         Self { alpha: self.alpha, beta: self.alpha.point_more() }
     }

@@ -73,7 +73,7 @@ pub enum NetworkError {
     /// The runtime failed.
     #[error("the network cannot be evaluated")]
     Runtime(#[source] Box<dyn Error + Send + Sync>),
-    /// A number is not what such an output holds.
+    /// An output of the network holds a number outside of its range.
     #[error(
         "{output} of position {slot} of {len} is {number}, not {expected}: is it a network of the dlshogi family?"
     )]

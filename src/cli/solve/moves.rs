@@ -141,7 +141,7 @@ impl MoveJson {
     }
 }
 
-/// Whether everything asked about is decided and all alternatives are mere flaws.
+/// Whether all moves are decided and no alternative is more than a flaw.
 fn has_flaws_only(report: &MovesReport) -> bool {
     let is_known = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
     let is_flaw = |check: &CheckFinding| check.kind.is_none_or(|kind| !kind.is_essential());

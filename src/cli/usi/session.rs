@@ -170,7 +170,7 @@ pub(super) struct Session<W> {
     out: W,
     solver: MateSolver,
     player: Box<dyn Player>,
-    /// What a search is asked about. `None` if the last `position` was refused: an answer would be about another one.
+    /// The position to search. `None` if the last `position` was refused: the answer would be about an older one.
     position: Option<GamePosition>,
     /// Set when the process must end.
     cancel: Arc<AtomicBool>,

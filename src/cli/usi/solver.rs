@@ -80,7 +80,7 @@ impl MateSolver {
         Ok(prepared.err().map(complaint).into_iter().collect())
     }
 
-    /// Starts a search, or says why the position cannot be asked about.
+    /// Starts a search, or returns why there is nothing to search.
     pub(super) fn go(
         &mut self,
         position: Option<&Position>,

@@ -58,7 +58,7 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Writes what is open after the last block.
+    /// Writes the unfinished units after the last block.
     pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         self.close_group(processed)?;
         self.joiner.close(self.plan, processed)

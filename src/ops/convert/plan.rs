@@ -148,7 +148,7 @@ impl ConvertPlan {
     /// Checks a request. Reads inputs only to count their records, creates nothing.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn new(request: ConvertRequest) -> Result<Self, Error> {
         let ConvertRequest {
             inputs,

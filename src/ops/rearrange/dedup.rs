@@ -70,7 +70,7 @@ impl DedupSettings {
 /// Leaves out repeated records. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn dedup(
     plan: &RearrangePlan,
     settings: DedupSettings,

@@ -101,7 +101,7 @@ fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), Error> {
 /// so that every mixture is as likely as any other. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn interleave(
     plan: &RearrangePlan,
     weights: Option<&Weights>,

@@ -129,7 +129,7 @@ impl RearrangePlan {
     /// An operation with one output.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn new(request: RearrangeRequest) -> Result<Self, Error> {
         let inputs = inputs(&request)?;
         let references = match &*request.references {
@@ -171,7 +171,7 @@ impl RearrangePlan {
     /// An operation whose output is cut into so many parts.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, Error> {
         Self::in_uncounted_parts(request)?.with_parts(parts)
     }
@@ -179,7 +179,7 @@ impl RearrangePlan {
     /// The same where the number of parts is not known yet.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn in_uncounted_parts(request: RearrangeRequest) -> Result<Self, Error> {
         if request.output == Path::new("-") {
             return Err(Error::not_a_folder(request.output));
@@ -265,7 +265,7 @@ impl RearrangePlan {
         self.to.format
     }
 
-    /// Identities of the inputs, from what is known without reading them.
+    /// Identities of the inputs, found without reading them.
     pub(super) fn identities(&self) -> Vec<InputIdentity> {
         self.parts.iter().map(|part| InputIdentity::of(&part.input)).collect()
     }

@@ -46,7 +46,7 @@ fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), Error> {
 /// Takes a sample. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn sample(
     plan: &RearrangePlan,
     size: SampleSize,

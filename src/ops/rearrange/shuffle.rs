@@ -32,7 +32,7 @@ use crate::records::stream::{EncodedRecords, Stream};
 /// Shuffles. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn shuffle(
     plan: &RearrangePlan,
     seed: u64,

@@ -93,7 +93,7 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
 /// Splits into the parts of the plan. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn split(
     plan: &RearrangePlan,
     by: SplitBy,
@@ -118,7 +118,7 @@ pub fn split(
 /// but the last is so full that the next record or game has no room in it.
 ///
 /// # Errors
-/// [`Error`]; whatever had been written is removed.
+/// [`Error`]. Unfinished outputs are removed.
 pub fn split_up_to(
     plan: &RearrangePlan,
     limit: PartLimit,

@@ -118,7 +118,7 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Adds to the finding [`WRONG_NAME`] how the [`remedy`](VerifyPlan::remedy) of the plan is asked for.
+    /// Appends advice to the finding [`WRONG_NAME`]: the option for the [`remedy`](VerifyPlan::remedy) of the plan.
     pub fn advise(&mut self, advice: &str) {
         let wrong_names = self.findings.iter_mut().filter(|finding| finding.name == WRONG_NAME);
         for example in wrong_names.flat_map(|finding| &mut finding.examples) {

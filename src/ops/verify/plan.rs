@@ -63,7 +63,7 @@ impl VerifyPlan {
     /// Checks a request and makes a plan for each of its inputs. Creates nothing.
     ///
     /// # Errors
-    /// [`Error`] with what is wrong.
+    /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn new(request: VerifyRequest) -> Result<Vec<Self>, Error> {
         let VerifyRequest { inputs, from, dialect, limit, quarantine: folder, .. } = request;
         let VerifyRequest { force, strict, threads, .. } = request;

@@ -25,7 +25,7 @@ impl<R: Read> ZstdReader<R> {
         Ok(Self { decoder })
     }
 
-    /// The compressed reader, which may stand some bytes behind the last byte needed.
+    /// The compressed reader, which may have read a few bytes more than were needed.
     pub(super) fn into_inner(self) -> R {
         self.decoder.finish().into_inner()
     }

@@ -47,7 +47,7 @@ impl FrameReader {
         Ok(frames)
     }
 
-    /// Opens the next frame. Returns `false` behind the last one.
+    /// Opens the next frame. Returns `false` after the last one.
     fn next_frame(&mut self, input: Input) -> io::Result<bool> {
         let Some(Frame { compressed, content }) = self.table.frame(self.number) else {
             self.state = FrameState::Between(input);

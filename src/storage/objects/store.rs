@@ -58,7 +58,7 @@ impl fmt::Display for ObjectLocation {
 }
 
 impl ObjectLocation {
-    /// Parses a URL. The key behind the bucket is taken as it is, without percent decoding.
+    /// Parses a URL. The key after the bucket is used as written, without percent decoding.
     pub(super) fn of(url: &str) -> io::Result<Self> {
         // A path was joined to it.
         let url = if cfg!(windows) { url.replace('\\', "/") } else { url.to_owned() };

@@ -76,7 +76,7 @@ impl<R: Read> Rows<R> {
         Self { reader, row: Vec::new() }
     }
 
-    /// `None` behind the last row.
+    /// `None` after the last row.
     pub(crate) fn next_row(&mut self) -> io::Result<Option<Vec<Value<'_>>>> {
         let mut len = Vec::new();
         self.reader.by_ref().take(size_of::<u32>() as u64).read_to_end(&mut len)?;
