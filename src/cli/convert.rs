@@ -136,7 +136,7 @@ pub(super) struct ConvertArgs {
 const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
-    let (mode, json) = (args.run.progress(), args.json);
+    let (mode, json) = (args.run.work.progress, args.json);
     let (output, given) = (args.output.clone(), args.fill.unwrap_or_default());
     let plan = ConvertPlan::new(args.request())?;
     if !json {
@@ -203,7 +203,7 @@ impl ConvertArgs {
                 canonical: self.canonical,
                 limit: self.records.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),
-                threads: self.run.threads(),
+                threads: self.run.work.threads(),
             },
         }
     }

@@ -2,32 +2,26 @@
 //!
 //! The words are those of the serde names in the library, so they stand in one place only.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
 use super::exit::Usage;
 use super::message::name;
-use crate::cli::location::parse_location;
 use crate::solver::MAX_PLIES;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
 
-pub(super) use crate::storage::value_error::whole_number;
+pub(super) use crate::storage::location::location;
+pub(super) use crate::storage::value_error::{seconds, whole_number};
 
 /// Parses a variant of an enum by its serde name.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
     // The word stands in what is said about it.
     T::deserialize(deserializer).map_err(|error| Error::custom(name(&error.to_string())))
-}
-
-/// A path or a URL.
-pub(super) fn location() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(parse_location)
 }
 
 /// Limit of thread counts: starting more would take minutes, and each takes memory.
@@ -41,11 +35,6 @@ pub(super) fn threads() -> impl TypedValueParser<Value = usize> {
 /// A search depth in plies.
 pub(super) fn depth() -> impl TypedValueParser<Value = u16> {
     whole_number(..=u64::from(MAX_PLIES))
-}
-
-pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
-    let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
 pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 #[cfg(feature = "cli")]
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 
+#[cfg(feature = "cli")]
+use std::time::Duration;
+
 use thiserror::Error;
 
 /// A text that is no value of the kind asked for.
@@ -50,6 +53,13 @@ where
         let number = text.parse().ok().filter(|number| bounds.contains(number));
         number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&bounds, text))
     }
+}
+
+/// A parser of times in seconds.
+#[cfg(feature = "cli")]
+pub(crate) fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
 #[cfg(feature = "cli")]

@@ -21,6 +21,7 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Field, Fill, Format, units};
 use kyokumen::jobs::filter::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::ops::convert::{
@@ -34,6 +35,7 @@ use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::shard::Shard;
+use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::records::source::{Input, Part, Source};
 use kyokumen::records::stream::Stream;
 use kyokumen::storage::compression::Compression;
@@ -358,11 +360,13 @@ impl<'a> Case<'a> {
         for shard in shards {
             let request = JobRequest {
                 inputs: vec![self.file.clone()],
-                output: self.path("filtered"),
+                run: RunRequest {
+                    shard: shard.map(ShardChoice::This),
+                    force: true,
+                    ..RunRequest::new(self.path("filtered"))
+                },
                 from: Some(self.name),
                 to: Some(FormatName::plain(self.name.format)),
-                shard,
-                force: true,
                 settings: Settings {
                     search: SearchSettings { nodes: 3, hash_mb: 1, ..SearchSettings::default() },
                     unknown: UnknownPolicy::Split,
