@@ -5,24 +5,14 @@
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
-use serde::de::value::{Error, StrDeserializer};
-use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
 use super::exit::Usage;
-use super::message::name;
 use crate::solver::MAX_PLIES;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
 
 pub(super) use crate::storage::location::location;
-pub(super) use crate::storage::value_error::{seconds, whole_number};
-
-/// Parses a variant of an enum by its serde name.
-pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-    let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
-    // The word stands in what is said about it.
-    T::deserialize(deserializer).map_err(|error| Error::custom(name(&error.to_string())))
-}
+pub(super) use crate::storage::value_error::{seconds, whole_number, word};
 
 /// Limit of thread counts: starting more would take minutes, and each takes memory.
 const MAX_THREADS: u64 = 4096;

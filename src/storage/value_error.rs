@@ -7,6 +7,10 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 #[cfg(feature = "cli")]
 use std::time::Duration;
 
+#[cfg(feature = "cli")]
+use serde::de::value::StrDeserializer;
+#[cfg(feature = "cli")]
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use thiserror::Error;
 
 /// A text that is no value of the kind asked for.
@@ -53,6 +57,13 @@ where
         let number = text.parse().ok().filter(|number| bounds.contains(number));
         number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&bounds, text))
     }
+}
+
+/// A parser of the variants of an enum by their serde names.
+#[cfg(feature = "cli")]
+pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde::de::value::Error> {
+    let deserializer: StrDeserializer<'_, _> = text.into_deserializer();
+    T::deserialize(deserializer)
 }
 
 /// A parser of times in seconds.
