@@ -132,3 +132,12 @@ pub(super) fn value_text(drawn: &DrawnNode) -> String {
         None => String::new(),
     }
 }
+
+/// How a solved game ends.
+pub(super) const fn winner(value: i8) -> &'static str {
+    match value {
+        1 => "○ wins",
+        -1 => "× wins",
+        _ => "draw",
+    }
+}
