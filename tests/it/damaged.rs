@@ -4,6 +4,7 @@
 //! only the one that a failure names, and with both so many from that one on.
 
 mod damage;
+mod moved;
 mod sides;
 
 use std::collections::BTreeSet;
@@ -202,12 +203,14 @@ impl<'a> Case<'a> {
 
     fn check(mut self) {
         self.check_same_format();
-        match self.random.below(6) {
+        match self.random.below(8) {
             0 => self.check_other_format(),
             1 => self.check_verify(),
             2 => self.check_inspect(),
             3 => self.check_stats(),
             4 => self.check_filter(),
+            5 => self.check_moved(),
+            6 => self.check_solve(),
             _ => {}
         }
     }
@@ -363,7 +366,7 @@ impl<'a> Case<'a> {
                 run: RunRequest {
                     shard: shard.map(ShardChoice::This),
                     force: true,
-                    ..RunRequest::new(self.path("filtered"))
+                    ..RunRequest::new(self.path(shard.map_or("filtered", |_| "shards")))
                 },
                 from: Some(self.name),
                 to: Some(FormatName::plain(self.name.format)),
@@ -399,10 +402,11 @@ impl<'a> Case<'a> {
             suffixes.push(".quarantine.bin".to_owned());
         }
         for suffix in suffixes {
-            let read = |part: &str| self.read(&format!("filtered/a{part}{suffix}"));
-            let joined = [read("-00001-of-00002"), read("-00002-of-00002")].concat();
-            assert!(read("") == joined, "shards: {suffix}");
+            let whole = self.read(&format!("filtered/a{suffix}"));
+            let shard = |number| self.read(&format!("shards/a-{number:05}-of-00002{suffix}"));
+            assert!(whole == [shard(1), shard(2)].concat(), "shards: {suffix}");
         }
+        self.check_merge(self.path("shards"), &self.read(&format!("filtered/a.{format}")));
     }
 }
 
