@@ -3,9 +3,9 @@
 //! No fonts, pictures or scripts from elsewhere: a page's own policy forbids them, and it lets no script run but the
 //! one of the page, which it knows by its checksum. Light or dark as the reader's system is.
 //!
-//! Markup is formatted text. The crate `maud` (0.27) writes other bytes: it cannot close empty elements of SVG with a slash
-//! and leaves apostrophes as they are. With a line end after each element its templates are no shorter (this page: 20
-//! lines for 9), and it brings a second `syn`: 7 s of a processor to build.
+//! Markup is formatted text. The crate `maud` (0.27) writes other bytes: it cannot close empty elements of SVG with a
+//! slash, and leaves apostrophes as they are. With a line end after each element its templates are no shorter (this
+//! page 20 lines for 9), and it brings a second `syn`: 7 s of a processor to build.
 
 use std::fmt::{Arguments, Write};
 
