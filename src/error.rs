@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::path::Path;
 use std::{fmt, io};
 
-use crate::format::{Field, Fill, Format, UnsupportedConversionError};
+use crate::format::{EncodeError, Field, Fill, Format};
 use crate::jobs::identity::IdentityDifference;
 use crate::records::bad_record::BadRecord;
 use crate::records::format_name::FormatName;
@@ -327,11 +327,12 @@ impl Error {
     /// The output format has fields that an input lacks, or is never written.
     pub(crate) fn conversion(
         input: impl fmt::Display,
+        to: Format,
         fill: Fill,
-        source: UnsupportedConversionError,
+        source: EncodeError,
     ) -> Self {
         let advice = match source {
-            UnsupportedConversionError::Missing { fields, .. } => {
+            EncodeError::NeverHeld { fields, .. } => {
                 let fill = fill.or(Fill::neutral(fields));
                 let labels = fill.labels(fields);
                 let caution = if labels.is_empty() {
@@ -341,8 +342,7 @@ impl Error {
                 };
                 format!(" without --fill {fill}{caution}")
             }
-            UnsupportedConversionError::OnlyRead { to }
-            | UnsupportedConversionError::NoMoves { to, .. } => format!(" to {to}"),
+            _ => format!(" to {to}"),
         };
         Self::usage(format!("cannot convert {input}{advice}")).with_source(source)
     }
