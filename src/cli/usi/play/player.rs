@@ -10,8 +10,7 @@ use super::clock::deadline;
 use super::options::PlayOptions;
 use super::thinker::{Control, Networks, Thinker, Thought};
 use crate::cli::advice::told;
-use crate::cli::usi::args::CommandError;
-use crate::cli::usi::command::{GamePosition, GoLimits, Setting};
+use crate::cli::usi::command::{Fault, GamePosition, GoLimits, Setting};
 use crate::cli::usi::session::{Decision, Event, Lines, Player, READY, RESIGN, complaint};
 use crate::shogi::Color;
 
@@ -54,7 +53,7 @@ impl Player for NetworkPlayer {
         self.options.offers().collect()
     }
 
-    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
+    fn set_option(&mut self, setting: &Setting) -> Option<Result<(), Fault>> {
         self.options.set(setting)
     }
 
@@ -63,11 +62,7 @@ impl Player for NetworkPlayer {
         Vec::new()
     }
 
-    fn go(
-        &mut self,
-        position: Option<&GamePosition>,
-        limits: Result<GoLimits, CommandError>,
-    ) -> Lines {
+    fn go(&mut self, position: Option<&GamePosition>, limits: Result<GoLimits, Fault>) -> Lines {
         let (of, limits) = match (position, limits) {
             (_, Err(error)) => return vec![complaint(error), RESIGN.to_owned()],
             (None, Ok(_)) => {
