@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 use std::path::Path;
-use std::{fmt, io};
+use std::{fmt, io, iter};
 
 use crate::format::{EncodeError, Field, Fill, Format};
 use crate::jobs::identity::IdentityDifference;
@@ -120,6 +120,24 @@ pub enum Remedy {
     Rename(FormatName),
     /// Say that the input is in this format, although most of its records cannot be read in it.
     ReadAnyway(FormatName),
+}
+
+impl Remedy {
+    /// Formats an error with its causes. Behind each that has a remedy stands what `advice` says to it.
+    pub fn explain<T: fmt::Display>(
+        error: &(dyn StdError + 'static),
+        advice: impl Fn(Self) -> Option<T>,
+    ) -> String {
+        let causes = iter::successors(Some(error), |&cause| cause.source());
+        let explained = causes.map(|cause| {
+            let remedy = cause.downcast_ref().and_then(Error::remedy);
+            match remedy.and_then(&advice) {
+                Some(advice) => format!("{cause}; {advice}"),
+                None => cause.to_string(),
+            }
+        });
+        explained.collect::<Vec<_>>().join(": ")
+    }
 }
 
 impl Error {
