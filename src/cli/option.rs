@@ -12,6 +12,8 @@ use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 use super::exit::Usage;
 use super::message::name;
 use crate::cli::location::parse_location;
+use crate::shogi::Position;
+use crate::shogi::sfen::SfenError;
 use crate::solver::MAX_PLIES;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
@@ -67,6 +69,18 @@ pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
     }
 }
 
+/// Parses an SFEN. `argument` is its name in errors; a line below them points at the character.
+pub(super) fn position(argument: &str, text: &str) -> Result<Position, Usage> {
+    text.parse().map_err(|error| {
+        let error: SfenError = error;
+        let caret = error.offset().map_or_else(String::new, |offset| {
+            let column = text.char_indices().take_while(|(start, _)| *start < offset).count();
+            format!("\n  {}^", " ".repeat(column))
+        });
+        Usage(format!("{argument}: {error}\n  {}{caret}", text.replace(char::is_control, " ")))
+    })
+}
+
 /// Parses plies and nodes of a mate search, as in `7,30`.
 pub(super) fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
     let parts = text.split_once(',');
@@ -107,4 +121,21 @@ pub(super) mod networks {
 
     #[cfg(not(feature = "network"))]
     pub(in crate::cli) const NO_NETWORKS: &str = "this program was built without networks; `cargo install --path . --features network` builds them in";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_below_the_character() {
+        let error = position("--sfen", "4k4/9/9/9/9/9/9/9/4K4 x - 1").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--sfen: character 23: found 'x', expected b or w, the side to move\n  \
+             4k4/9/9/9/9/9/9/9/4K4 x - 1\n  \
+             ......................^"
+                .replace('.', " ")
+        );
+    }
 }

@@ -11,7 +11,7 @@ use super::args::SolveArgs;
 use super::proofs::Proofs;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::cli::message::say;
-use crate::cli::position_arg;
+use crate::cli::option::position;
 use crate::cli::progress::{ProgressMode, Shown};
 use crate::engine::progress::ProgressDisplay;
 use crate::engine::snapshot::{rounded, separated_quantity};
@@ -28,7 +28,7 @@ use crate::storage::signals::Interrupt;
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
-    let position = position_arg::parse("SFEN", text)?;
+    let position = position("SFEN", text)?;
     let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
     let found = InputPosition { location, position, second_column: None };
     let settings = settings(args)?;
