@@ -18,7 +18,6 @@ use super::report::{self, records};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
-use crate::engine::snapshot::duration;
 use crate::error::Error;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
@@ -32,6 +31,7 @@ use crate::records::opening::Unreadable;
 use crate::records::shard_choice::ShardChoice;
 use crate::search::TableError;
 use crate::storage::path_text::path_of;
+use crate::storage::quantity::duration;
 use crate::storage::signals::Interrupt;
 
 #[derive(Args, Clone, Debug, Default)]

@@ -14,14 +14,13 @@ use crate::cli::message::say;
 use crate::cli::option::position;
 use crate::cli::progress::{ProgressMode, Shown};
 use crate::engine::progress::ProgressDisplay;
-use crate::engine::snapshot::{rounded, separated_quantity};
 use crate::mate::judge::{SearchSettings, Stop, WhenHopeless};
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
 use crate::records::answer::Answer;
 use crate::records::claims::FileClaims;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
-use crate::storage::quantity::quantity;
+use crate::storage::quantity::{quantity, rounded, separated_quantity};
 use crate::storage::signals::Interrupt;
 
 /// Interval of the checks for signals, the deadline and progress.
