@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn what_is_no_position_says_why() {
         let error = |line: &str| match command(line) {
-            Command::Position(Err(error)) => error.to_string(),
+            Command::Position(Err(error)) => error,
             other => panic!("{other:?}"),
         };
         let start = "position startpos moves";
@@ -290,10 +290,7 @@ mod tests {
             let Command::GoMate(Err(error)) = command(&format!("go mate {text}")) else {
                 panic!("{text}")
             };
-            assert_eq!(
-                error.to_string(),
-                format!("go mate: expected milliseconds or infinite, not {text}")
-            );
+            assert_eq!(error, format!("go mate: expected milliseconds or infinite, not {text}"));
         }
     }
 
@@ -322,7 +319,7 @@ mod tests {
             ("go btime 1.5", "go btime: expected milliseconds, not 1.5"),
         ] {
             let Command::Go(Err(error)) = command(line) else { panic!("{line}") };
-            assert_eq!(error.to_string(), told);
+            assert_eq!(error, told);
         }
     }
 
