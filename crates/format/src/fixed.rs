@@ -1,8 +1,8 @@
 //! Formats of records of one size: a packed position with fields at fixed places.
 //!
 //! - `hcp`: Apery's `HuffmanCodedPos` and nothing else, 32 bytes;
-//! - `hcpe`, `hcpe2`: the same with evaluation, best move and result, 38 bytes, as cshogi's `HuffmanCodedPosAndEval` has
-//!   them; the flags in the results of `hcpe2` are dlshogi's;
+//! - `hcpe`, `hcpe2`: the same with evaluation, best move and result, 38 bytes, as cshogi's `HuffmanCodedPosAndEval`
+//!   has them; the flags in the results of `hcpe2` are dlshogi's;
 //! - `hcpe42`: the 42 bytes that Apery itself writes;
 //! - `psv`: YaneuraOu's `PackedSfenValue`, 40 bytes, from its `sfen_packer`.
 //!
