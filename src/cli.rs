@@ -20,7 +20,6 @@ mod merge;
 mod message;
 mod option;
 mod perft;
-mod position_arg;
 mod progress;
 mod rearrange_args;
 mod record_args;

@@ -40,7 +40,9 @@ pub(crate) fn cut_off(whole: u64) -> String {
 
 impl Failure {
     fn new(kind: Kind, error: &(dyn Error + 'static)) -> Self {
-        Self { kind, message: with_causes(error), file: None, record: None, byte: None }
+        // In the style of the command line, with the names of arguments.
+        let message = Remedy::explain(error, argument);
+        Self { kind, message, file: None, record: None, byte: None }
     }
 
     pub(crate) fn usage(message: impl ToString) -> Self {
@@ -102,24 +104,6 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
-
-/// The message with its causes and the arguments that help, in the style of the command line.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut message = words(error);
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        message = format!("{message}: {}", words(error));
-        cause = error.source();
-    }
-    message
-}
-
-fn words(error: &(dyn Error + 'static)) -> String {
-    match error.downcast_ref().and_then(kyokumen::Error::remedy).and_then(argument) {
-        Some(argument) => format!("{error}; {argument}"),
-        None => error.to_string(),
-    }
-}
 
 /// What helps, with the names of arguments.
 pub(crate) fn argument(remedy: Remedy) -> Option<String> {

@@ -350,7 +350,7 @@ fn verify_records<'py>(
     let plans = py.detach(|| VerifyPlan::new(request)).map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
-        let advice = plan.remedy.and_then(argument);
+        let advice = plan.remedy().and_then(argument);
         let mut report: VerifyReport = run(
             py,
             progress.clone(),

@@ -15,7 +15,6 @@ use super::report::{self, records};
 use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
-use crate::engine::snapshot::duration;
 use crate::error::Error;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
@@ -29,6 +28,7 @@ use crate::records::counts::Counts;
 use crate::records::opening::Unreadable;
 use crate::search::TableError;
 use crate::storage::path_text::path_of;
+use crate::storage::quantity::duration;
 use crate::storage::signals::Interrupt;
 
 #[derive(Args, Clone, Debug)]

@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 
 use super::exit::Usage;
+use crate::shogi::Position;
+use crate::shogi::sfen::SfenError;
 use crate::solver::MAX_PLIES;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
@@ -44,6 +46,18 @@ pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
     } else {
         Err(Usage(format!("{option}: {value} is no number above 0")))
     }
+}
+
+/// Parses an SFEN. `argument` is its name in errors; a line below them points at the character.
+pub(super) fn position(argument: &str, text: &str) -> Result<Position, Usage> {
+    text.parse().map_err(|error| {
+        let error: SfenError = error;
+        let caret = error.offset().map_or_else(String::new, |offset| {
+            let column = text.char_indices().take_while(|(start, _)| *start < offset).count();
+            format!("\n  {}^", " ".repeat(column))
+        });
+        Usage(format!("{argument}: {error}\n  {}{caret}", text.replace(char::is_control, " ")))
+    })
 }
 
 /// Parses plies and nodes of a mate search, as in `7,30`.
@@ -86,4 +100,21 @@ pub(super) mod networks {
 
     #[cfg(not(feature = "network"))]
     pub(in crate::cli) const NO_NETWORKS: &str = "this program was built without networks; `cargo install --path . --features network` builds them in";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_below_the_character() {
+        let error = position("--sfen", "4k4/9/9/9/9/9/9/9/4K4 x - 1").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--sfen: character 23: found 'x', expected b or w, the side to move\n  \
+             4k4/9/9/9/9/9/9/9/4K4 x - 1\n  \
+             ......................^"
+                .replace('.', " ")
+        );
+    }
 }

@@ -102,7 +102,7 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
     let mut outcome = ExitStatus::Done;
     for plan in plans {
         let mut progress = mode.over(plan.records);
-        let remedy = plan.remedy;
+        let remedy = plan.remedy();
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let mut report = report.map_err(|error| run_error(error, &interrupt))?;

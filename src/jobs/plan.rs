@@ -198,7 +198,7 @@ fn evaluated(
         }
         conversions.push(
             conversion_plan(input.format, to, &fill)
-                .map_err(|source| Error::conversion(&input.name, settings.fill, source))?,
+                .map_err(|source| Error::conversion(&input.name, to, settings.fill, source))?,
         );
     }
     warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
