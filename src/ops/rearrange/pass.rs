@@ -52,7 +52,7 @@ pub(super) fn read<T: Send + 'static>(
             .unwrap_or(usize::MAX),
         ..Job::new(&plan.parts, plan.resources.threads, BLOCK_RECORDS)
     };
-    pass(&job, sinks, move || Ok(Arc::clone(&worker)), take, control.progress, control.cancel)
+    pass(&job, sinks, worker, take, control.progress, control.cancel)
 }
 
 #[derive(Clone, Copy, Default)]

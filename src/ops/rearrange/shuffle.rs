@@ -11,13 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 use super::account::Operation;
 use super::copying::gather;
-use super::items::{EncodedUnits, process_items, process_row};
+use super::items::{process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, read};
 use super::plan::RearrangePlan;
-use super::process_partitions::process_partitions;
-use super::sorted_partition::SortedPartition;
+use super::sorted_partition::{SortedPartition, process_partitions};
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::format::Format;
@@ -116,17 +115,17 @@ fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecord
         return EncodedRecords::of_row(gather(&items.bytes, len, order), len);
     }
     let starts = items.starts(None);
-    let mut encoded = EncodedUnits::default();
+    let mut encoded = EncodedRecords::default();
     for &number in order {
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {
             Some((records, unit)) if !is_one_each(format) => {
-                encoded.push(unit, u64::from_le_bytes(*records));
+                encoded.push_group(unit, u64::from_le_bytes(*records));
             }
-            _ => encoded.push(item, 1),
+            _ => encoded.push(item),
         }
     }
-    encoded.into_records()
+    encoded
 }
 
 #[cfg(test)]

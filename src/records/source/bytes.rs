@@ -88,6 +88,7 @@ enum Seekability {
     Frames(Arc<SeekTable>),
 }
 
+#[derive(Default)]
 pub(super) struct TakenUnits {
     pub(super) bytes: Vec<u8>,
     pub(super) records: u64,

@@ -1,6 +1,6 @@
 //! Where blocks end: behind whole units.
 
-use crate::format::{Format, RawUnit};
+use crate::format::Format;
 
 /// A block is closed when it has this many bytes, however few records they are.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
@@ -80,15 +80,13 @@ impl ScannedUnits {
             if rest.is_empty() {
                 return at_end;
             }
-            let Some(end) = format.unit_or_piece_end(rest, at_end) else { return false };
-            let unit = &rest[..end];
-            let goes_on = format.is_piece(unit);
-            let is_piece = self.ends_mid_unit || goes_on;
-            let records = RawUnit { bytes: unit, offset: 0, is_piece }.count(format);
+            let mut goes_on = self.ends_mid_unit;
+            let Some(unit) = format.first_unit(rest, at_end, &mut goes_on) else { return false };
+            let records = unit.count(format);
             if matches!(take_limit, TakeLimit::AtMost(most) if self.records + records > most) {
                 return true;
             }
-            self.bytes += unit.len();
+            self.bytes += unit.bytes.len();
             self.records += records;
             self.ends_mid_unit = goes_on;
         }
