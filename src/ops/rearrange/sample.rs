@@ -144,9 +144,9 @@ impl SampleChoice {
             BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
         };
         let to = plan.format();
-        let worker = block_worker(plan, move |block, file| {
+        let worker = block_worker(plan, move |block, file, _| {
             let (processed, units) = process_units(block, to, file, on_error);
-            (processed, units.len() as u64)
+            Some((processed, units.len() as u64))
         });
         let mut next_unit = 0;
         let mut partitions = PartitionWriter::new(&plan.resources, Some(0), MemoryShare::ALL);

@@ -47,8 +47,9 @@ pub fn shuffle(
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
     let on_error = plan.on_error;
-    let partition_block =
-        block_worker(plan, move |block, file| partition_block(block, format, file, on_error, keys));
+    let partition_block = block_worker(plan, move |block, file, _| {
+        Some(partition_block(block, format, file, on_error, keys))
+    });
     let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
     let take = |_: &mut _, partitioned| partitions.add(partitioned);
     let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;

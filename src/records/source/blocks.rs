@@ -128,7 +128,7 @@ pub fn count_records(input: &Input) -> Result<u64, Error> {
         return Ok(size.div_ceil(len as u64));
     }
     let mut count = 0;
-    while let Some(taken) = bytes.take(input, TakeLimit::AtLeast(SKIPPED_RECORDS))? {
+    while let Some(taken) = bytes.take(input, TakeLimit::at_least(SKIPPED_RECORDS))? {
         count += taken.records;
     }
     Ok(count)
@@ -182,7 +182,7 @@ impl OpenPart {
         }
         let mut mid_unit = false;
         while index < part.from {
-            let take_limit = TakeLimit::AtMost(part.from - index);
+            let take_limit = TakeLimit::at_most(part.from - index);
             let Some(skipped) = bytes.take(input, take_limit)? else { break };
             if skipped.bytes.is_empty() {
                 // The first record wanted is within the next unit.
@@ -200,10 +200,9 @@ impl OpenPart {
     fn block_limit(&self, records: u64, boundary: Option<PartRead>) -> TakeLimit {
         let boundary = boundary.filter(|boundary| boundary.part == self.part);
         let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.done.bytes));
-        match usize::try_from(bytes).unwrap_or(usize::MAX) {
-            0 => TakeLimit::AtLeast(records),
-            bytes => TakeLimit::Within { records, bytes },
-        }
+        let bytes =
+            usize::try_from(bytes).ok().filter(|&bytes| (1..FULL_BLOCK_BYTES).contains(&bytes));
+        TakeLimit { bytes: bytes.unwrap_or(FULL_BLOCK_BYTES), ..TakeLimit::at_least(records) }
     }
 
     /// The next block: as many records as wanted, unless the part ends or the block is full before. An empty one at
@@ -212,7 +211,8 @@ impl OpenPart {
         let from = self.index.max(part.from);
         let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most)).max(from);
         let taken = if from < to {
-            self.bytes.take(&part.input, wanted.of_at_most(to - self.index))?
+            let records = wanted.records.min(to - self.index);
+            self.bytes.take(&part.input, TakeLimit { records, ..wanted })?
         } else {
             None
         };
@@ -271,7 +271,7 @@ impl OpenPart {
 
     /// Whether the input has more than `records` records.
     fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, Error> {
-        let more = self.bytes.take(input, TakeLimit::AtLeast(1))?;
+        let more = self.bytes.take(input, TakeLimit::at_least(1))?;
         self.index += more.map_or(0, |more| more.records);
         Ok(self.index > records)
     }
