@@ -1,7 +1,7 @@
 //! One output of a run: records in, frames of a fixed number of them out.
 //!
-//! Rows of a columnar file are collected in a temporary file beside the output, from which the table is built at the end.
-//! So a run can be resumed between any two rows, and the same rows always make the same file.
+//! Rows of a columnar file are collected in a temporary file beside the output; the table is built from them at the
+//! end. So a run can be resumed between any two rows, and the same rows always make the same file.
 
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
