@@ -21,7 +21,6 @@ pub(crate) mod position_set;
 pub(crate) mod processing;
 pub mod reading;
 pub mod record_file;
-pub mod resume_point;
 pub(crate) mod selection;
 pub mod shard;
 pub mod shard_choice;

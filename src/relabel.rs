@@ -8,7 +8,6 @@ mod games;
 #[cfg(feature = "network")]
 pub mod network;
 mod records;
-mod relabelling;
 #[cfg(feature = "cli")]
 pub(crate) mod usi_engine;
 #[cfg(feature = "cli")]

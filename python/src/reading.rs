@@ -41,7 +41,7 @@ impl Reading {
 
     pub(crate) fn block(&mut self) -> Option<Result<Block, Failure>> {
         let source = self.source.get_mut().unwrap_or_else(PoisonError::into_inner);
-        Some(source.next_block()?.map_err(Failure::from))
+        Some(source.next()?.map_err(Failure::from))
     }
 
     pub(crate) fn name(&self) -> &str {

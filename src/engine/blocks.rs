@@ -11,12 +11,9 @@ use super::in_order::{Parallelism, in_order};
 use super::job::{BlockWorker, Job};
 use super::prefetch::Prefetch;
 use crate::error::Error;
-use crate::records::counts::Counts;
+use crate::records::counts::{Counts, ResumePoint};
 use crate::records::processing::ProcessedBlock;
-use crate::records::resume_point::ResumePoint;
-use crate::records::source::{
-    Checksummed, Delivery, MemoryBudget, MemoryPermit, PartRead, SkipBlocks, Source,
-};
+use crate::records::source::{Block, HandedOut, MemoryBudget, MemoryPermit, PartRead, Source};
 use crate::search::TableError;
 use crate::storage::caught_panic::catch;
 use crate::storage::platform;
@@ -54,16 +51,9 @@ pub(crate) struct BlockResult<T> {
     _permit: Option<MemoryPermit>,
 }
 
-/// What became of what was read.
-pub(crate) enum ProcessedDelivery<T> {
-    Block(Box<BlockResult<T>>),
-    /// The end of an input, or of the part that is read of it.
-    End(PartRead),
-}
-
-/// Has the blocks of a job behind `behind` processed by workers, and hands what becomes of them in order to `take`:
-/// nothing where there is nothing yet. What is decided is counted in `decided` at once, though a block before it may
-/// take long.
+/// Processes the blocks of a job after `behind` on worker threads, and calls `take` with the results in input order, or
+/// with nothing while there is none. Results are counted in `decided` at once, even if an earlier block takes long.
+/// Returns what was read of each part.
 ///
 /// # Errors
 /// The results of `take`, or an [`Error`] if a block cannot be read or processed.
@@ -72,8 +62,8 @@ pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     behind: &ResumePoint,
     decided: &Arc<Mutex<Counts>>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    mut take: impl FnMut(Option<ProcessedDelivery<W::Found>>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut take: impl FnMut(Option<BlockResult<W::Found>>) -> Result<(), Error>,
+) -> Result<Vec<PartRead>, Error> {
     let threads = platform::threads(job.threads);
     let is_small = job.block_records <= SMALL_BLOCK_RECORDS;
     let running = threads * if is_small { SMALL_BLOCKS_PER_THREAD } else { BLOCKS_PER_THREAD };
@@ -90,16 +80,16 @@ pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     let stopped = Arc::clone(&stop.0);
     let inputs: Vec<_> = job.parts.iter().map(|part| part.input.name.clone()).collect();
     let decided = Arc::clone(decided);
-    let work = move |worker: &mut W, delivery| {
-        let done = process(worker, delivery, &inputs, is_memory_short, &stopped);
-        if let Ok(ProcessedDelivery::Block(block)) = &done {
-            let counts = &block.processed.counts;
-            decided.lock().unwrap_or_else(PoisonError::into_inner).add(counts);
-        }
-        done
+    let blocks = blocks(job, behind, threads, inputs.clone()).map_err(Error::threads)?;
+    let parts_read = blocks.parts_read();
+    let work = move |worker: &mut W, block: Result<Block, Error>| {
+        let done = process(worker, block?, &inputs, is_memory_short, &stopped)?;
+        decided.lock().unwrap_or_else(PoisonError::into_inner).add(&done.processed.counts);
+        Ok(done)
     };
-    let deliveries = deliveries(job, behind, threads).map_err(Error::threads)?;
-    in_order(deliveries, parallelism, make_worker, work, |processed| take(processed.transpose()?))
+    in_order(blocks, parallelism, make_worker, work, |done| take(done.transpose()?))?;
+    let parts_read = parts_read.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(parts_read.clone())
 }
 
 /// Stops work in flight soon after the run ends; neither the workers nor a reader blocked on its input are joined.
@@ -113,23 +103,19 @@ impl Drop for StopWhenDropped {
 
 fn process<W: BlockWorker>(
     worker: &mut W,
-    delivery: Result<Delivery, Error>,
+    mut block: Block,
     inputs: &[String],
     is_memory_short: bool,
     stop: &AtomicBool,
-) -> Result<ProcessedDelivery<W::Found>, Error> {
-    let mut block = match delivery? {
-        Delivery::Block(block) => block,
-        Delivery::End(read) => return Ok(ProcessedDelivery::End(read)),
-    };
+) -> Result<BlockResult<W::Found>, Error> {
     let is_large = block.bytes().len() > USUAL_BLOCK_BYTES;
     match catch(|| worker.process(&block, stop)) {
-        Ok(Some((processed, found))) => Ok(ProcessedDelivery::Block(Box::new(BlockResult {
+        Ok(Some((processed, found))) => Ok(BlockResult {
             processed,
             found,
             read: block.read(),
             _permit: if is_large || is_memory_short { block.permit.take() } else { None },
-        }))),
+        }),
         Ok(None) => Err(Error::interrupted()),
         Err(panic) => {
             let (file, index) = (&inputs[block.part], block.first_index);
@@ -141,36 +127,34 @@ fn process<W: BlockWorker>(
     }
 }
 
-fn bytes_of<T>(processed: &Result<ProcessedDelivery<T>, Error>) -> usize {
-    match processed {
-        Ok(ProcessedDelivery::Block(block)) => block.processed.size(),
-        Ok(ProcessedDelivery::End(_)) | Err(_) => 0,
-    }
+fn bytes_of<T>(done: &Result<BlockResult<T>, Error>) -> usize {
+    done.as_ref().map_or(0, |done| done.processed.size())
 }
 
-type Deliveries = Box<dyn Iterator<Item = Result<Delivery, Error>> + Send>;
+type Blocks = Box<dyn Iterator<Item = Result<Block, Error>> + Send>;
 
-/// What is read for a job, behind what was done before.
-fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<Deliveries> {
+/// The blocks of a job after `behind`.
+fn blocks(
+    job: &Job<'_>,
+    behind: &ResumePoint,
+    threads: usize,
+    inputs: Vec<String>,
+) -> io::Result<HandedOut<Blocks>> {
     let source = Source::new(job.parts.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
-    let source = source.with_boundary(behind.read);
+    let mut source = source.with_boundary(behind.read);
     let budget = MemoryBudget::of_bytes(block_memory_bytes(job, threads));
-    let mut deliveries: Deliveries = Box::new(source.map(move |delivery| {
-        let mut delivery = delivery?;
-        if let Delivery::Block(block) = &mut delivery {
+    let mut blocks: Blocks = Box::new(std::iter::from_fn(move || {
+        let mut block = source.next_of_every_part()?;
+        if let Ok(block) = &mut block {
             block.permit = Some(budget.take(block.bytes.capacity()));
         }
-        Ok(delivery)
+        Some(block)
     }));
     if job.checksums {
-        deliveries = Box::new(Checksummed::new(Prefetch::start(deliveries, BLOCKS_PER_THREAD)?));
+        blocks = Box::new(Prefetch::start(blocks, BLOCKS_PER_THREAD)?);
     }
-    if behind.read.is_some() {
-        let inputs = job.parts.iter().map(|part| part.input.name.clone()).collect();
-        deliveries = Box::new(SkipBlocks::new(deliveries, behind.read, inputs));
-    }
-    Ok(deliveries)
+    Ok(HandedOut::new(blocks, job.checksums, behind.read, inputs))
 }
 
 /// Memory for blocks: for as many of the usual size as are under way at once. Of large ones there are fewer.

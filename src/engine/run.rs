@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::progress::Progress;
-use crate::engine::blocks::{BlockResult, ProcessedDelivery, process_blocks};
-use crate::engine::job::{BlockWorker, Job};
+use crate::engine::blocks::{BlockResult, process_blocks};
+use crate::engine::job::{BlockFunction, BlockWorker, Job};
 use crate::error::Error;
-use crate::records::counts::Counts;
+use crate::records::counts::{Counts, ResumePoint};
 use crate::records::processing::ProcessedBlock;
-use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
@@ -47,16 +46,17 @@ pub(crate) struct CompletedPass {
 /// Reads all parts, processes the blocks and writes the outputs, which the caller finishes.
 ///
 /// Before a block is written, `take` receives its findings, in the order of the input for any number of threads.
-pub(crate) fn pass<W: BlockWorker + 'static>(
+pub(crate) fn pass<T: Send + 'static>(
     job: &Job<'_>,
     sinks: &mut Sinks,
-    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), Error>,
+    worker: BlockFunction<T>,
+    take: impl FnMut(&mut ProcessedBlock, T) -> Result<(), Error>,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<CompletedPass, Error> {
     let mut resume_point = ResumePoint::default();
     let from = (sinks, &mut resume_point);
+    let make_worker = move || Ok(Arc::clone(&worker));
     let parts_read = resume_pass(job, from, make_worker, take, progress, cancel, None)?;
     Ok(CompletedPass { counts: resume_point.counts, parts_read })
 }
@@ -81,19 +81,13 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
         }
     };
     check_cancelled(&mut hooks, sinks, resume_point)?;
-    let mut parts_read = Vec::new();
     let behind = resume_point.clone();
     let decided = Arc::new(Mutex::new(behind.counts.clone()));
-    process_blocks(job, &behind, &decided, make_worker, |processed| {
+    process_blocks(job, &behind, &decided, make_worker, |done| {
         check_cancelled(&mut hooks, sinks, resume_point)?;
-        match processed {
-            Some(ProcessedDelivery::Block(block)) => {
-                let BlockResult { mut processed, found, read, .. } = *block;
-                take(&mut processed, found)?;
-                write(sinks, processed.with_tallies(), read, resume_point)?;
-            }
-            Some(ProcessedDelivery::End(read)) => parts_read.push(read),
-            None => {}
+        if let Some(BlockResult { mut processed, found, read, .. }) = done {
+            take(&mut processed, found)?;
+            write(sinks, processed.with_tallies(), read, resume_point)?;
         }
         if progress.is_due() {
             let counts = decided.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -103,8 +97,7 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
             Some(hooks) => hooks.between_blocks(sinks, resume_point),
             None => Ok(()),
         }
-    })?;
-    Ok(parts_read)
+    })
 }
 
 /// Flushes the outputs of a run with checkpoints to disk. An interruption at this point is ignored, since everything

@@ -172,7 +172,7 @@ mod tests {
     use crate::jobs::record_totals::RecordProgress;
     use crate::mate::judge::MemoHits;
     use crate::records::counts::Counts;
-    use crate::records::resume_point::ResumePoint;
+    use crate::records::counts::ResumePoint;
     use crate::records::shard::Shard;
     use crate::records::source::PartRead;
     use crate::records::stream::Stream;

@@ -80,20 +80,17 @@ impl Classifier<'_> {
         let record = &item.record;
         let filters = &self.plan.settings.filters;
         if let Some(condition) = filters.failed_by_fields(item.number, record)? {
-            processed.count_filtered(condition);
-            return Ok(AfterRecord::Continue);
+            return Ok(AfterRecord::Filtered(condition));
         }
         let setup = record.setup()?;
         let mut position = Position::try_from(&setup)?;
         if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
-            processed.count_filtered(condition);
-            return Ok(AfterRecord::Continue);
+            return Ok(AfterRecord::Filtered(condition));
         }
         let is_asked = self.plan.settings.search.in_check.asks_about(&position)?;
         if let (false, Product::Rows(_)) = (is_asked, &self.plan.product) {
             // A row needs a verdict.
-            processed.count_filtered(Condition::InCheck);
-            return Ok(AfterRecord::Continue);
+            return Ok(AfterRecord::Filtered(Condition::InCheck));
         }
         let judgement =
             if is_asked { Some(self.judgement(item.index, &mut position)?) } else { None };

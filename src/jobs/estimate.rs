@@ -16,7 +16,7 @@ use crate::mate::judge::PositionJudge;
 use crate::records::archive::Archive;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{self, Block, Delivery, Part, Source};
+use crate::records::source::{self, Block, Part, Source};
 use crate::search::TableError;
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
@@ -141,8 +141,8 @@ fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
     wanted.sort_unstable();
     let mut wanted = wanted.into_iter().peekable();
     let mut bytes = 0;
-    for delivery in Source::new(plan.parts.clone(), 1) {
-        let Delivery::Block(block) = delivery? else { continue };
+    for block in Source::new(plan.parts.clone(), 1) {
+        let block = block?;
         let end = block.first_number + (block.wanted.end - block.wanted.start);
         if let Some(record) = wanted.next_if(|&record| record < end) {
             // Of a unit with several records the others come along.
@@ -197,13 +197,7 @@ impl SampleSource {
         }
         let Part { input, mark, .. } = self.plan.parts[part].clone();
         let wanted = Part { mark, ..Part::range(input, index, Some(index + 1)) };
-        let source = Source::new(vec![wanted], 1);
-        for delivery in source.numbered_from(number) {
-            if let Delivery::Block(block) = delivery? {
-                return Ok(Some(block));
-            }
-        }
-        Ok(None)
+        Source::new(vec![wanted], 1).numbered_from(number).next().transpose()
     }
 }
 

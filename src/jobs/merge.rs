@@ -19,7 +19,7 @@ use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::source::{Delivery, Input, Part, Source};
+use crate::records::source::{Input, Part, Source};
 use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
@@ -228,16 +228,14 @@ impl Copier<'_> {
         let path = self.plan.set.folder.join(path_of(&self.plan.parts[part].file));
         let name = self.plan.format.expect("what is compressed are records of a format");
         let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
-        for delivery in source {
-            let Delivery::Block(block) = delivery? else { continue };
+        for block in source {
+            let block = block?;
             let mut encoded = EncodedRecords::default();
             for (number, unit) in block.units().enumerate() {
                 let is_first = part == 0 && number == 0 && block.offset == 0;
                 // The sink has written the header.
                 let bytes = if is_first { unit.bytes.strip_prefix(header) } else { None };
-                encoded.open_record().extend_from_slice(bytes.unwrap_or(unit.bytes));
-                let records = unit.count(block.format);
-                encoded.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+                encoded.push_group(bytes.unwrap_or(unit.bytes), unit.count(block.format));
             }
             self.write(&encoded, self.done.input + encoded.len())?;
         }

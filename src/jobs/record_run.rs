@@ -14,7 +14,7 @@ use crate::engine::run::{CheckpointHooks, finish, resume_pass};
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::mate::judge::MemoHits;
 use crate::records::account::input_entry;
-use crate::records::resume_point::ResumePoint;
+use crate::records::counts::ResumePoint;
 use crate::records::sink::Sinks;
 use crate::search::TableError;
 use crate::storage::quantity::quantity;

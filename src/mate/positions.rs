@@ -146,7 +146,7 @@ impl Iterator for Positions {
             if let Some(found) = self.block.next() {
                 return Some(Ok(found));
             }
-            match self.source.next_block()? {
+            match self.source.next()? {
                 Ok(block) => self.block = self.read(&block).into_iter(),
                 Err(error) => return Some(Err(error)),
             }

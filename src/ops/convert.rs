@@ -57,7 +57,7 @@ pub fn convert(
     let mut sinks = Sinks::create_with(&plan.outputs, job.checksums)?;
     let take = |processed: &mut ProcessedBlock, found: BlockFindings| order.take(processed, found);
     let CompletedPass { mut counts, parts_read } =
-        pass(&job, &mut sinks, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
+        pass(&job, &mut sinks, worker, take, progress, cancel)?;
     let mut behind = ProcessedBlock::default();
     order.close(&mut behind)?;
     sinks.write(Stream::Kept, behind.encoded(Stream::Kept))?;

@@ -16,7 +16,7 @@ use crate::records::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{self, Unreadable};
 use crate::records::reading::RecordError;
-use crate::records::source::{self, Block, Delivery, Input, InputLocation, Part, Source};
+use crate::records::source::{self, Block, Input, InputLocation, Part, Source};
 use crate::storage::quantity::quantity;
 
 pub use choice::{RecordChoice, RecordRange};
@@ -56,7 +56,7 @@ pub struct Inspection {
     /// What is known about it.
     pub header: Header,
     wanted: Wanted,
-    blocks: Deliveries,
+    blocks: Blocks,
 }
 
 enum Wanted {
@@ -66,7 +66,7 @@ enum Wanted {
     Numbers(Vec<u64>),
 }
 
-type Deliveries = Box<dyn Iterator<Item = Result<Delivery, Error>>>;
+type Blocks = Box<dyn Iterator<Item = Result<Block, Error>>>;
 
 impl Inspection {
     /// Opens a file (`-` is standard input) and looks at a sample.
@@ -139,9 +139,8 @@ impl Inspection {
         mut show: impl FnMut(&InspectedRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut read = None;
-        for delivery in self.blocks.by_ref() {
-            let Delivery::Block(block) = delivery? else { continue };
-            for found in found(&block) {
+        for block in self.blocks.by_ref() {
+            for found in found(&block?) {
                 read = Some(found.index + 1);
                 if self.wanted.is_behind(found.index) {
                     return Ok(());
@@ -192,13 +191,13 @@ impl Header {
     fn of_file(input: Input, records: u64) -> Result<Self, Error> {
         let survey = match &input.evidence {
             Some(survey) => Survey::clone(survey),
-            None => evidence::sample(&input)?,
+            None => evidence::sample(&input, PROBE_RECORDS)?,
         };
         Ok(Self { input, records: Some(records), survey })
     }
 }
 
-fn blocks_of(parts: Vec<Part>) -> Deliveries {
+fn blocks_of(parts: Vec<Part>) -> Blocks {
     Box::new(Source::new(parts, PROBE_RECORDS))
 }
 
@@ -211,24 +210,22 @@ fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
     })
 }
 
-/// Reads the start of a stream. The deliveries returned begin with what was read.
-fn sample_stream(input: Input) -> Result<(Header, Deliveries), Error> {
+/// Reads the start of a stream. The blocks returned begin with what was read.
+fn sample_stream(input: Input) -> Result<(Header, Blocks), Error> {
     let part = Part::whole(input.clone());
     let mut source = Source::new(vec![part], PROBE_RECORDS);
     let mut survey = Survey::default();
     let mut start = Vec::new();
-    let mut records = None;
-    let mut bytes = 0;
+    let (mut records, mut read, mut bytes) = (None, 0, 0);
     while survey.records < SAMPLE_RECORDS && bytes < SAMPLE_BYTES {
-        let Some(delivery) = source.next().transpose()? else { break };
-        match &delivery {
-            Delivery::Block(block) => {
-                take_into(&mut survey, block);
-                bytes += block.bytes().len();
-            }
-            Delivery::End(part) => records = Some(part.records),
-        }
-        start.push(Ok(delivery));
+        let Some(block) = source.next().transpose()? else {
+            records = Some(read);
+            break;
+        };
+        take_into(&mut survey, &block);
+        bytes += block.bytes().len();
+        read = block.read().records;
+        start.push(Ok(block));
     }
     Ok((Header { input, records, survey }, Box::new(start.into_iter().chain(source))))
 }

@@ -15,7 +15,6 @@ mod partitioned;
 mod partitions;
 mod pass;
 mod plan;
-mod process_partitions;
 mod sample;
 mod shuffle;
 mod sorted_partition;

@@ -130,14 +130,8 @@ pub fn stats(
         found.positions.iter().for_each(|position| distinct.insert(position));
         Ok(())
     };
-    let CompletedPass { counts, parts_read } = pass(
-        &job,
-        &mut Sinks::create(&[])?,
-        move || Ok(Arc::clone(&worker)),
-        take,
-        progress,
-        cancel,
-    )?;
+    let CompletedPass { counts, parts_read } =
+        pass(&job, &mut Sinks::create(&[])?, worker, take, progress, cancel)?;
     let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
     report.check_balance().map_err(Error::fault)?;
     progress.finish(&counts);
@@ -154,16 +148,14 @@ fn look_at(
     let filters = &plan.filters;
     let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {
         if let Some(condition) = filters.failed_by_fields(item.number, &item.record)? {
-            processed.count_filtered(condition);
-            return Ok(AfterRecord::Continue);
+            return Ok(AfterRecord::Filtered(condition));
         }
         let content = item.record.record()?;
         if filters.ask_rules() {
             let position = Position::try_from(&content.setup).ok();
             let best_move = item.record.best_move()?;
             if let Some(condition) = filters.failed_by_rules(position.as_ref(), best_move) {
-                processed.count_filtered(condition);
-                return Ok(AfterRecord::Continue);
+                return Ok(AfterRecord::Filtered(condition));
             }
         }
         found.tally.take(&item.record, &content)?;

@@ -68,7 +68,7 @@ pub fn verify(
         Ok(())
     };
     let CompletedPass { counts, parts_read } =
-        pass(&job, &mut sinks, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
+        pass(&job, &mut sinks, worker, take, progress, cancel)?;
     if let Some(records) = plan.records.filter(|&records| records != counts.input) {
         let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
         let what = format!("it ends here, and not behind {}", quantity(records, "record"));

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::format::{Game, InfoCounts};
 use crate::records::answer::Answer;
 use crate::records::filters::Condition;
+use crate::records::source::PartRead;
 use crate::search::Stop;
 
 /// What became of a record that was judged.
@@ -253,6 +254,25 @@ impl Counts {
         equal("input", self.input, "kept + mated + unknown + filtered + bad", judged + not_judged)?;
         equal("verdicts", verdicts, "kept + mated + unknown", judged)?;
         equal("win + loss", self.mates(), "mated", mated)
+    }
+}
+
+/// The place in a run between two blocks.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ResumePoint {
+    /// Blocks that were dealt with.
+    pub blocks: u64,
+    /// What became of the records in them.
+    pub counts: Counts,
+    /// What was read of the input in which the last of them stood.
+    pub read: Option<PartRead>,
+}
+
+impl ResumePoint {
+    pub(crate) fn advance(&mut self, block: &Counts, read: PartRead) {
+        self.blocks += 1;
+        self.counts.add(block);
+        self.read = Some(read);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::records::content::{
     self, Candidate, Container, better, first_fault, groups, is_doubtful, is_mostly_unreadable,
     possible, settle_kif,
 };
-use crate::records::evidence::{sample, small_sample, start_of};
+use crate::records::evidence::{PROBE_RECORDS, sample, start_of};
 use crate::records::format_name::FormatName;
 use crate::records::source::{Input, InputLocation};
 use crate::storage::compression::Compression;
@@ -147,10 +147,10 @@ fn doubtful_survey(input: &Input) -> Result<Option<Survey>, Error> {
     let is_doubtful = |survey: &Survey| survey.records > 0 && is_doubtful(survey, input.format);
     let sampled = match &input.evidence {
         Some(survey) => return Ok(Some(Survey::clone(survey)).filter(is_doubtful)),
-        None => small_sample(input),
+        None => sample(input, 1),
     };
     let sampled = match sampled {
-        Ok(small) if is_doubtful(&small) => sample(input),
+        Ok(small) if is_doubtful(&small) => sample(input, PROBE_RECORDS),
         sampled => sampled,
     };
     match sampled {
@@ -174,8 +174,8 @@ fn container(path: &Path, compression: Compression) -> Result<Option<Container>,
 
 /// Surveys a small sample, and a full one if most of the small one is readable.
 fn survey(input: &Input) -> Result<Survey, Error> {
-    match small_sample(input)? {
-        small if small.is_mostly_readable() => sample(input),
+    match sample(input, 1)? {
+        small if small.is_mostly_readable() => sample(input, PROBE_RECORDS),
         small => Ok(small),
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn settle_dialect(input: &mut Input, dialect: Option<Dialect>) -> Res
 
 /// Surveys a sample. `None` if the data is damaged.
 fn found(input: &Input) -> Result<Option<Box<Survey>>, Error> {
-    match sample(input) {
+    match sample(input, PROBE_RECORDS) {
         Err(error) if error.is_of_system() => Err(error),
         sampled => Ok(sampled.ok().map(Box::new)),
     }
@@ -123,17 +123,9 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     finding.dialect(own)
 }
 
-/// Samples places in the whole file, or its start if the input has no random access.
-pub(crate) fn sample(input: &Input) -> Result<Survey, Error> {
-    sample_of(input, PROBE_RECORDS)
-}
-
-/// Samples one record where [`sample`] takes 64.
-pub(crate) fn small_sample(input: &Input) -> Result<Survey, Error> {
-    sample_of(input, 1)
-}
-
-fn sample_of(input: &Input, in_each: u64) -> Result<Survey, Error> {
+/// Samples so many records at each of [`PROBES`] places in the whole file, or as many from its start if the input has no
+/// random access.
+pub(crate) fn sample(input: &Input, in_each: u64) -> Result<Survey, Error> {
     if !source::can_be_computed(input) {
         return sample_start(input, in_each * PROBES);
     }
@@ -152,9 +144,8 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
     for place in 0..places {
         let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
         let part = Part::range(input.clone(), from, Some(from + in_each));
-        let mut source = Source::new(vec![part], in_each);
-        while let Some(block) = source.next_block().transpose()? {
-            take_into(&mut survey, &block);
+        for block in Source::new(vec![part], in_each) {
+            take_into(&mut survey, &block?);
         }
     }
     Ok(survey)
@@ -163,8 +154,9 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
 fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     let source = Source::new(vec![Part::whole(input.clone())], records);
-    let (mut source, mut bytes) = (source.limited_to(records), 0);
-    while let Some(block) = source.next_block().transpose()? {
+    let mut bytes = 0;
+    for block in source.limited_to(records) {
+        let block = block?;
         take_into(&mut survey, &block);
         bytes += block.bytes().len();
         // In a file without games, the search for one would read the whole file.
@@ -178,7 +170,7 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
 /// The first bytes of an input, decompressed: whole units, or a few fixed-size records.
 pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
     let part = Part::whole(Input { evidence: None, ..input.clone() });
-    let block = Source::new(vec![part], PROBE_RECORDS).next_block().transpose()?;
+    let block = Source::new(vec![part], PROBE_RECORDS).next().transpose()?;
     Ok(block.map_or_else(Vec::new, |block| block.bytes().to_vec()))
 }
 

@@ -1,14 +1,17 @@
 //! The games of a block, for commands that write games as games.
 
+use std::ops::Range;
+
+use super::processing::{ProcessedBlock, Processing};
 use super::reading::RecordError;
 use super::source::Block;
-use crate::format::{DecodeError, Game, RawUnit, Record, read_games};
+use crate::format::{DecodeError, Field, Fields, Format, Game, RawUnit, Record, read_games};
 
 /// A game as far as it can be read, and its place in the input.
 pub(crate) struct BlockGame<'a> {
     pub(crate) unit: RawUnit<'a>,
     pub(crate) first_index: u64,
-    pub(crate) game: Result<Game, RecordError>,
+    pub(crate) game: Result<Game, DecodeError>,
     /// Its moves up to the fault, each as a record.
     pub(crate) records: Vec<Record>,
     /// Why reading stopped, and the number of records that are lost.
@@ -16,7 +19,7 @@ pub(crate) struct BlockGame<'a> {
 }
 
 impl<'a> BlockGame<'a> {
-    fn new(game: Result<Game, RecordError>, unit: RawUnit<'a>, first_index: u64) -> Self {
+    fn new(game: Result<Game, DecodeError>, unit: RawUnit<'a>, first_index: u64) -> Self {
         let (mut records, mut fault) = (Vec::new(), None);
         for record in game.iter().flat_map(Game::records) {
             match (record, &mut fault) {
@@ -28,35 +31,72 @@ impl<'a> BlockGame<'a> {
         Self { unit, first_index, game, records, fault }
     }
 
-    /// Index after the last record that was read.
-    pub(crate) fn end_of_read(&self) -> u64 {
-        self.first_index + self.records.len() as u64
+    /// Indices of the records that were read.
+    pub(crate) fn read(&self) -> Range<u64> {
+        self.first_index..self.first_index + self.records.len() as u64
     }
 
     /// Index after the last record. An unreadable game counts as one record.
     pub(crate) fn end(&self) -> u64 {
         match (&self.game, &self.fault) {
             (Err(_), _) => self.first_index + 1,
-            (Ok(_), fault) => self.end_of_read() + fault.as_ref().map_or(0, |(_, lost)| *lost),
+            (Ok(_), fault) => self.read().end + fault.as_ref().map_or(0, |(_, lost)| *lost),
         }
+    }
+
+    /// Fields that every record loses where `part`, this game or so many records of it, is written.
+    pub(crate) fn lost_of_part(&self, to: Format, part: &Game, records: usize) -> Fields {
+        let lost = to.lost_of_game(&part.start, part.result, part.ending);
+        // A game that is shorter has another length.
+        let is_shorter = self.fault.is_some() || records < self.records.len();
+        lost.union(if is_shorter { Fields::of(Field::EndPly) } else { Fields::NONE })
     }
 }
 
-/// The games of a unit whose first record has this index.
-pub(crate) fn games_of<'a>(
+/// The units of a block, each with its games.
+pub(crate) fn units_of_games(
     block: &Block,
-    unit: &RawUnit<'a>,
-    first_index: u64,
-) -> Vec<BlockGame<'a>> {
-    if unit.is_piece {
-        return vec![BlockGame::new(Err(DecodeError::TOO_LONG.into()), *unit, first_index)];
+) -> impl Iterator<Item = (RawUnit<'_>, Vec<BlockGame<'_>>)> {
+    block.units().scan(block.first_index, |index, unit| {
+        let mut place = |game| {
+            let game = BlockGame::new(game, unit, *index);
+            *index = game.end();
+            game
+        };
+        let games = if unit.is_piece {
+            vec![place(Err(DecodeError::TOO_LONG))]
+        } else {
+            read_games(block.format, unit.without_line_end(block.format)).map(place).collect()
+        };
+        Some((unit, games))
+    })
+}
+
+/// Calls `process_game` with each game until one ends the run, and sets aside the records that it fails with and those
+/// that cannot be read.
+pub(crate) fn process_games(
+    processing: &mut Processing<'_>,
+    games: &[BlockGame<'_>],
+    mut process_game: impl FnMut(
+        &Game,
+        &BlockGame<'_>,
+        &mut ProcessedBlock,
+    ) -> Result<(), (Range<u64>, RecordError)>,
+) {
+    for read in games {
+        let done = match &read.game {
+            Ok(game) => process_game(game, read, &mut processing.processed),
+            Err(error) => Err((read.first_index..read.end(), error.clone().into())),
+        };
+        if let Err((records, error)) = done {
+            processing.set_aside(&error, &read.unit, records);
+        }
+        if let Some((error, _)) = read.fault.as_ref().filter(|_| !processing.is_stopped()) {
+            let lost = read.read().end..read.end();
+            processing.set_aside(&error.clone().into(), &read.unit, lost);
+        }
+        if processing.is_stopped() {
+            return;
+        }
     }
-    let mut index = first_index;
-    let games = read_games(block.format, unit.without_line_end(block.format));
-    let place = |game: Result<Game, DecodeError>| {
-        let game = BlockGame::new(game.map_err(RecordError::from), *unit, index);
-        index = game.end();
-        game
-    };
-    games.map(place).collect()
 }

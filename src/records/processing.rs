@@ -13,7 +13,8 @@ use super::reading::RecordError;
 use super::source::Block;
 use super::stream::{EncodedRecords, Stream};
 use crate::format::{
-    DecodeError, Decoded, FieldChanges, Fields, RawUnit, RecordRef, Warning, Warnings,
+    DecodeError, Decoded, EncodeError, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit,
+    RecordRef, Warning, Warnings, WriteOptions, write_game_with,
 };
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
@@ -24,9 +25,6 @@ pub(crate) struct ProcessedBlock {
     tallies: Tallies,
     /// The bad record that ends the run.
     pub(crate) stopped_by: Option<BadRecord>,
-    /// Offset in the block of the unit quarantined last. Its bytes are written once, however many of its records are
-    /// bad.
-    quarantined_unit: Option<u64>,
 }
 
 /// Counts indexed by number: names are looked up once per block. Fields are counted as sets, because the records of a
@@ -106,6 +104,61 @@ impl ProcessedBlock {
         *self.counts.filtered.entry(condition).or_default() += 1;
     }
 
+    /// Puts the kept records of this block behind others, and counts those here too.
+    pub(crate) fn put_behind(&mut self, before: Self) {
+        let mut before = before.with_tallies();
+        self.counts.add(&before.counts);
+        let mut kept = std::mem::take(before.encoded_mut(Stream::Kept));
+        kept.append(std::mem::take(self.encoded_mut(Stream::Kept)));
+        *self.encoded_mut(Stream::Kept) = kept;
+    }
+
+    /// Counts all of the records as filtered.
+    pub(crate) fn leave_out(&mut self, condition: Condition, records: u64) {
+        self.counts.input += records;
+        if records > 0 {
+            *self.counts.filtered.entry(condition).or_default() += records;
+        }
+    }
+
+    /// Appends a game that holds so many records to the kept ones.
+    pub(crate) fn write_game(
+        &mut self,
+        (to, options): (Format, WriteOptions),
+        (game, lost): (&Game, InfoCounts),
+        records: usize,
+    ) -> Result<(), EncodeError> {
+        let encoded = self.encoded_mut(Stream::Kept);
+        to.append_unit(encoded.open_record(), |out| write_game_with(to, game, options, out))?;
+        encoded.end_group(records);
+        self.counts.count_game(game, lost);
+        Ok(())
+    }
+}
+
+/// A block that is processed, and what becomes of its records.
+pub(crate) struct Processing<'a> {
+    pub(crate) block: &'a Block,
+    /// The name of its input.
+    pub(crate) file: &'a str,
+    pub(crate) on_error: BadPolicy,
+    pub(crate) processed: ProcessedBlock,
+    /// Offset in the block of the unit quarantined last. Its bytes are written once, however many of its records are
+    /// bad.
+    quarantined_unit: Option<u64>,
+}
+
+impl<'a> Processing<'a> {
+    pub(crate) fn new(block: &'a Block, file: &'a str, on_error: BadPolicy) -> Self {
+        let processed = ProcessedBlock::default();
+        Self { block, file, on_error, processed, quarantined_unit: None }
+    }
+
+    /// Whether a bad record has ended the run.
+    pub(crate) const fn is_stopped(&self) -> bool {
+        self.processed.stopped_by.is_some()
+    }
+
     /// Quarantines or skips the wanted ones of these bad records, or stops the run. Comments of a text are only
     /// counted.
     ///
@@ -114,43 +167,30 @@ impl ProcessedBlock {
     pub(crate) fn set_aside(
         &mut self,
         error: &RecordError,
-        file: &str,
-        block: &Block,
         unit: &RawUnit<'_>,
         records: Range<u64>,
-        on_error: BadPolicy,
     ) {
-        let Range { start, end } = block.wanted;
+        let (processed, Range { start, end }) = (&mut self.processed, self.block.wanted.clone());
         let number = records.end.min(end).saturating_sub(records.start.max(start));
-        self.counts.input += number;
         if error.is_comment() {
-            if number > 0 {
-                *self.counts.filtered.entry(Condition::Comment).or_default() += number;
-            }
-            return;
+            return processed.leave_out(Condition::Comment, number);
         }
+        processed.counts.input += number;
         let is_elsewhere = records.start < start;
-        let bad = BadRecord {
-            file: file.to_owned(),
-            index: records.start,
-            records: records.end - records.start,
-            offset: block.offset + unit.offset,
-            bytes: unit.bytes.len(),
-            reason: error.reason(records.start),
-            missing: error.missing(),
-        };
-        match on_error {
+        let place = (self.block.offset + unit.offset, unit.bytes.len());
+        let bad = error.bad_record(self.file, records, place);
+        match self.on_error {
             _ if number == 0 => {}
-            _ if error.ends_run() => self.stopped_by = Some(bad),
-            BadPolicy::Stop => self.stopped_by = Some(bad),
-            BadPolicy::Skip => self.counts.bad.skipped += number,
+            _ if error.ends_run() => processed.stopped_by = Some(bad),
+            BadPolicy::Stop => processed.stopped_by = Some(bad),
+            BadPolicy::Skip => processed.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
-                self.counts.bad.quarantined += number;
+                processed.counts.bad.quarantined += number;
                 let is_new = !is_elsewhere && self.quarantined_unit != Some(unit.offset);
-                let bytes = self.encoded_mut(Stream::Quarantine);
+                let bytes = processed.encoded_mut(Stream::Quarantine);
                 bytes.open_record().extend_from_slice(if is_new { unit.bytes } else { &[] });
                 bytes.end_group(number as usize);
-                let lines = self.encoded_mut(Stream::QuarantineLines);
+                let lines = processed.encoded_mut(Stream::QuarantineLines);
                 if !is_elsewhere {
                     append_json_line(lines.open_record(), &bad);
                 }
@@ -181,6 +221,7 @@ pub(crate) struct NumberedRecord<'a> {
 
 pub(crate) enum AfterRecord {
     Continue,
+    Filtered(Condition),
     Cancelled,
 }
 
@@ -195,22 +236,19 @@ pub(crate) fn process_block(
         &mut ProcessedBlock,
     ) -> Result<AfterRecord, RecordError>,
 ) -> Option<ProcessedBlock> {
-    let processed = ProcessedBlock::default();
-    let mut processor = BlockProcessor { block, file, on_error, cancel, process_record, processed };
+    let processing = Processing::new(block, file, on_error);
+    let mut processor = BlockProcessor { processing, cancel, process_record };
     let is_single = block.format.record_len().is_some();
     match if is_single { processor.process_records() } else { processor.process_groups() } {
         Err(StopReason::Cancelled) => None,
-        Ok(()) | Err(StopReason::Stopped) => Some(processor.processed),
+        Ok(()) | Err(StopReason::Stopped) => Some(processor.processing.processed),
     }
 }
 
 struct BlockProcessor<'a, F> {
-    block: &'a Block,
-    file: &'a str,
-    on_error: BadPolicy,
+    processing: Processing<'a>,
     cancel: &'a AtomicBool,
     process_record: F,
-    processed: ProcessedBlock,
 }
 
 enum StopReason {
@@ -224,9 +262,10 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
 {
     /// Fast path for records of one size, each of which is a unit.
     fn process_records(&mut self) -> Result<(), StopReason> {
-        let Block { format, dialect, first_index, .. } = *self.block;
-        for (unit, index) in self.block.units().zip(first_index..) {
-            if !self.block.wanted.contains(&index) {
+        let block = self.processing.block;
+        let Block { format, dialect, first_index, .. } = *block;
+        for (unit, index) in block.units().zip(first_index..) {
+            if !block.wanted.contains(&index) {
                 continue;
             }
             let processed = match RecordRef::with_dialect(format, dialect, unit.bytes) {
@@ -241,10 +280,11 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
     }
 
     fn process_groups(&mut self) -> Result<(), StopReason> {
-        let Range { start, end } = self.block.wanted;
-        let mut reads = self.block.records().peekable();
+        let block = self.processing.block;
+        let Range { start, end } = block.wanted;
+        let mut reads = block.records().peekable();
         // Where the unit stands, and its first record.
-        let mut current = (0, self.block.first_index);
+        let mut current = (0, block.first_index);
         while let Some(Decoded { index, unit, record }) = reads.next_if(|read| read.index < end) {
             if unit.offset != current.0 {
                 current = (unit.offset, index);
@@ -272,21 +312,19 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
     /// Looks for a decodable but bad record of a unit before the wanted records. The bytes of the unit are quarantined
     /// with that record.
     fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), StopReason> {
-        let is_known = self.processed.quarantined_unit == Some(unit.offset);
-        if is_known || self.on_error != BadPolicy::Quarantine {
+        let Processing { block, on_error, quarantined_unit, .. } = &mut self.processing;
+        if *quarantined_unit == Some(unit.offset) || *on_error != BadPolicy::Quarantine {
             return Ok(());
         }
-        for (index, record) in
-            (first_index..self.block.wanted.start).zip(self.block.records_in(unit))
-        {
+        for (index, record) in (first_index..block.wanted.start).zip(block.records_in(unit)) {
             let Ok(record) = record else { continue };
-            let number = self.block.number_of(index);
+            let number = block.number_of(index);
             let item = NumberedRecord { index, number, unit: *unit, record };
             match (self.process_record)(&item, &mut ProcessedBlock::default()) {
-                Ok(AfterRecord::Continue) => {}
+                Ok(AfterRecord::Continue | AfterRecord::Filtered(_)) => {}
                 Ok(AfterRecord::Cancelled) => return Err(StopReason::Cancelled),
                 Err(_) => {
-                    self.processed.quarantined_unit = Some(unit.offset);
+                    *quarantined_unit = Some(unit.offset);
                     break;
                 }
             }
@@ -304,9 +342,11 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         if self.cancel.load(Ordering::Relaxed) {
             return Err(StopReason::Cancelled);
         }
-        let item = NumberedRecord { index, number: self.block.number_of(index), unit, record };
-        match (self.process_record)(&item, &mut self.processed) {
-            Ok(AfterRecord::Continue) => self.processed.counts.input += 1,
+        let Processing { block, processed, .. } = &mut self.processing;
+        let item = NumberedRecord { index, number: block.number_of(index), unit, record };
+        match (self.process_record)(&item, processed) {
+            Ok(AfterRecord::Continue) => processed.counts.input += 1,
+            Ok(AfterRecord::Filtered(condition)) => processed.leave_out(condition, 1),
             Ok(AfterRecord::Cancelled) => return Err(StopReason::Cancelled),
             Err(error) => return Ok(Err(error)),
         }
@@ -319,8 +359,8 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         unit: &RawUnit<'_>,
         records: Range<u64>,
     ) -> Result<(), StopReason> {
-        self.processed.set_aside(error, self.file, self.block, unit, records, self.on_error);
-        if self.processed.stopped_by.is_some() { Err(StopReason::Stopped) } else { Ok(()) }
+        self.processing.set_aside(error, unit, records);
+        if self.processing.is_stopped() { Err(StopReason::Stopped) } else { Ok(()) }
     }
 }
 

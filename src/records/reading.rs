@@ -2,8 +2,11 @@
 //!
 //! The definition of an unusable record is the same for every command; each command decides how to handle it.
 
+use std::ops::Range;
+
 use thiserror::Error;
 
+use super::bad_record::BadRecord;
 use crate::format::{ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields};
 use crate::shogi::{Color, PositionError};
 
@@ -38,14 +41,27 @@ impl From<ConvertError> for RecordError {
 }
 
 impl RecordError {
-    pub(crate) fn reason(&self, index: u64) -> String {
+    /// The account of records that are bad together: so many bytes at `offset`.
+    pub(crate) fn bad_record(
+        &self,
+        file: &str,
+        records: Range<u64>,
+        (offset, bytes): (u64, usize),
+    ) -> BadRecord {
+        let index = records.start;
         let is_cut_off =
             matches!(self, Self::Decode(DecodeError { kind: DecodeErrorKind::Length { .. }, .. }));
-        match index {
+        let reason = match index {
             1 if is_cut_off => format!("{self}; 1 whole record stands before it"),
             _ if is_cut_off => format!("{self}; {index} whole records stand before it"),
             _ => self.to_string(),
-        }
+        };
+        let missing = match self {
+            Self::Encode(EncodeError::Missing { fields }) => *fields,
+            _ => Fields::NONE,
+        };
+        let (records, file) = (records.end - index, file.to_owned());
+        BadRecord { file, index, records, offset, bytes, reason, missing }
     }
 
     pub(crate) fn is_comment(&self) -> bool {
@@ -68,13 +84,5 @@ impl RecordError {
     /// Whether it ends the run, whatever the policy for bad records.
     pub(crate) const fn ends_run(&self) -> bool {
         matches!(self, Self::Loss { .. } | Self::PreviousRun(_))
-    }
-
-    /// Fields that the output needs and the record lacks, if nothing else is wrong.
-    pub(crate) fn missing(&self) -> Fields {
-        match self {
-            Self::Encode(EncodeError::Missing { fields }) => *fields,
-            _ => Fields::NONE,
-        }
     }
 }

@@ -3,7 +3,6 @@
 //! Block and record boundaries depend on the bytes alone, never on how they arrive, so that every way of
 //! reading the same data gives the same blocks.
 
-mod block;
 mod blocks;
 mod bytes;
 mod cut;
@@ -15,16 +14,93 @@ mod part;
 mod stages;
 mod xz;
 
+use std::ops::Range;
+
+use crate::format::move16::Dialect;
+use crate::format::{DecodeError, Decoded, Decoder, Format, RawUnit, RecordRef, Units};
+
 pub(crate) use self::bytes::open_stream;
 pub use self::decompression::MAX_WINDOW_MIB;
 pub(crate) use self::frames::FrameReader;
 pub use self::index::Index;
-pub(crate) use self::stages::{Checksummed, MemoryBudget, MemoryPermit, SkipBlocks};
+pub(crate) use self::stages::{HandedOut, MemoryBudget, MemoryPermit};
 pub use crate::storage::objects::Object;
-pub use block::{Block, Delivery};
 pub(crate) use blocks::is_cheap_to_count;
 pub use blocks::{Source, can_be_computed, count_records};
 pub(crate) use input::SKIPPED_RECORDS;
 pub use input::{FirstBlock, Input, InputLocation};
 pub(crate) use part::INDEX_SUFFIX;
 pub use part::{Part, PartRead, RecordCount, SeekPoint};
+
+/// Consecutive units of one input.
+#[derive(Debug)]
+pub struct Block {
+    /// Which of the parts, from 0.
+    pub part: usize,
+    /// Format of the records.
+    pub format: Format,
+    /// How packed moves are encoded.
+    pub dialect: Dialect,
+    /// Index, within its input, of the first record of the first unit.
+    pub first_index: u64,
+    /// Offset of the first unit within its input, uncompressed.
+    pub offset: u64,
+    /// Number, over all inputs, of the first record that is wanted.
+    pub first_number: u64,
+    /// Indices of the records that are wanted. A group may hold others, which are not part of this block.
+    pub wanted: Range<u64>,
+    /// Whether the first unit continues one that was too long.
+    pub(crate) starts_mid_unit: bool,
+    pub(crate) bytes: Vec<u8>,
+    /// What was read of the input up to the end of this block.
+    pub(crate) read: PartRead,
+    /// Memory of the bytes. `None` if memory is not bounded.
+    pub(crate) permit: Option<MemoryPermit>,
+}
+
+impl Block {
+    /// Bytes of all its units.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What was read of the input up to the end of this block.
+    pub const fn read(&self) -> PartRead {
+        self.read
+    }
+
+    /// Number over all inputs of the record with this index.
+    pub(crate) const fn number_of(&self, index: u64) -> u64 {
+        (self.first_number + index).saturating_sub(self.wanted.start)
+    }
+
+    /// The bytes of this block after a unit.
+    pub(crate) fn behind(&self, unit: &RawUnit<'_>) -> &[u8] {
+        let end =
+            usize::try_from(unit.offset).unwrap_or(usize::MAX).saturating_add(unit.bytes.len());
+        self.bytes.get(end..).unwrap_or_default()
+    }
+
+    /// Its units, in order.
+    pub fn units(&self) -> Units<'_> {
+        Units::new(self.format, &self.bytes, self.starts_mid_unit)
+    }
+
+    /// Its records, wanted or not, in order.
+    pub fn records(&self) -> Decoder<'_> {
+        Decoder::of_units(self.units(), self.dialect, self.first_index)
+    }
+
+    /// The records of a unit, wanted or not.
+    pub(crate) fn records_in<'a>(
+        &self,
+        unit: &RawUnit<'a>,
+    ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> + use<'a> {
+        unit.records(self.format, self.dialect)
+    }
+
+    /// Its records that are wanted, in order.
+    pub fn wanted_records(&self) -> impl Iterator<Item = Decoded<'_>> {
+        self.records().filter(|read| self.wanted.contains(&read.index))
+    }
+}

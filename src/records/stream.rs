@@ -155,6 +155,16 @@ impl EncodedRecords {
         }
     }
 
+    /// Appends a group of records with common bytes.
+    #[inline]
+    pub(crate) fn push_group(&mut self, bytes: &[u8], records: u64) {
+        self.open_record().extend_from_slice(bytes);
+        if records == 1 {
+            return self.end_record();
+        }
+        self.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+    }
+
     /// Appends records behind these.
     pub fn append(&mut self, mut others: Self) {
         if self.is_empty() && self.bytes.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::relabelling::{Evaluate, Relabelling};
+use super::worker::{Evaluate, Relabelling};
 use crate::error::Error;
 use crate::format::{FieldChanges, is_mate_eval};
 use crate::records::counts::Disposition;
@@ -46,8 +46,7 @@ pub(super) fn relabel_block(
         let mut is_illegal = false;
         let (disposition, new) = match relabelling.choice(item)? {
             Choice::Filtered(condition) => {
-                processed.count_filtered(condition);
-                return Ok(AfterRecord::Continue);
+                return Ok(AfterRecord::Filtered(condition));
             }
             Choice::Stays => (Disposition::EvaluationStayed, None),
             Choice::Evaluate(position) => {

@@ -37,12 +37,6 @@ fn keep(panic: &PanicHookInfo<'_>) {
     SAID.set(format!("{message}{place}"));
 }
 
-impl CaughtPanic {
-    pub(crate) fn new(message: &str) -> Self {
-        Self(message.to_owned())
-    }
-}
-
 impl fmt::Display for CaughtPanic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

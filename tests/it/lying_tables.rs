@@ -9,7 +9,7 @@ use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::shard_choice::ShardChoice;
-use kyokumen::records::source::{Delivery, Index, Input, Source};
+use kyokumen::records::source::{Index, Input, Source};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
@@ -64,10 +64,8 @@ fn read(path: &Path, out: &Path, shard: Option<Shard>) -> Result<Vec<u8>, String
         index.save(path).unwrap();
     }
     let mut bytes = Vec::new();
-    for delivery in Source::new(plan.parts, 17) {
-        if let Delivery::Block(block) = delivery.map_err(told)? {
-            bytes.extend_from_slice(block.bytes());
-        }
+    for block in Source::new(plan.parts, 17) {
+        bytes.extend_from_slice(block.map_err(told)?.bytes());
     }
     Ok(bytes)
 }

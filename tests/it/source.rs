@@ -8,7 +8,7 @@ use kyokumen::ErrorKind;
 use kyokumen::format::Format;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{
-    Delivery, Index, Input, Part, SeekPoint, Source, can_be_computed, count_records,
+    Index, Input, Part, SeekPoint, Source, can_be_computed, count_records,
 };
 use tempfile::TempDir;
 use zeekstd::{EncodeOptions, FrameSizePolicy};
@@ -23,12 +23,13 @@ fn input(path: &Path, format: Format) -> Input {
 fn read(part: Part) -> Vec<u8> {
     let (from, to) = (part.from, part.to);
     let mut bytes = Vec::new();
-    for delivery in Source::new(vec![part], 100) {
-        match delivery.unwrap() {
-            Delivery::Block(block) => bytes.extend_from_slice(block.bytes()),
-            Delivery::End(read) => assert_eq!(Some(read.records), to.map(|to| to - from)),
-        }
+    let mut records = 0;
+    for block in Source::new(vec![part], 100) {
+        let block = block.unwrap();
+        bytes.extend_from_slice(block.bytes());
+        records = block.read().records;
     }
+    assert_eq!(Some(records), to.map(|to| to - from));
     bytes
 }
 
@@ -110,7 +111,7 @@ fn a_file_that_shrinks_meanwhile_is_an_error() {
     let path = folder.path().join("a.hcp");
     fs::write(&path, vec![0; 32 * 1000]).unwrap();
     let mut source = Source::new(vec![Part::whole(input(&path, Format::Hcp))], 100);
-    assert!(matches!(source.next(), Some(Ok(Delivery::Block(_)))));
+    assert!(matches!(source.next(), Some(Ok(_))));
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(32 * 150).unwrap();
     let error = source.find_map(Result::err).expect("an error");
     assert!(matches!(error.kind(), ErrorKind::Changed), "{error}");

@@ -65,11 +65,10 @@ impl<R: Read> Buffered<R> {
         loop {
             let rest = &self.bytes[self.unit.start..self.filled];
             if !rest.is_empty()
-                && let Some(len) = format.unit_or_piece_end(rest, self.at_end)
+                && let Some(unit) = format.first_unit(rest, self.at_end, &mut self.is_mid_unit)
             {
-                let goes_on = format.is_piece(&rest[..len]);
-                self.is_piece = std::mem::replace(&mut self.is_mid_unit, goes_on) || goes_on;
-                self.unit.end = self.unit.start + len;
+                self.is_piece = unit.is_piece;
+                self.unit.end = self.unit.start + unit.bytes.len();
                 return Ok(true);
             }
             if self.at_end {

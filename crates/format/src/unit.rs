@@ -19,19 +19,25 @@ impl Format {
         }
     }
 
-    /// Where the first unit, or a piece of one that is too long, ends in bytes that are not empty; `None` if it
-    /// does not end in them and more may follow, which `at_end` excludes.
-    pub fn unit_or_piece_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
+    /// The first unit, or a piece of one that is too long, of bytes that are not empty; `None` if it does not end in
+    /// them and more may follow, which `at_end` excludes. `is_mid_unit` says whether the bytes continue such a piece,
+    /// and then whether those behind the unit do.
+    pub fn first_unit<'a>(
+        self,
+        bytes: &'a [u8],
+        at_end: bool,
+        is_mid_unit: &mut bool,
+    ) -> Option<RawUnit<'a>> {
         let most = self.max_unit_bytes();
-        if bytes.len() <= most {
-            return self.unit_end(bytes, at_end).or((bytes.len() == most).then_some(most));
-        }
-        Some(self.unit_end(&bytes[..most], false).unwrap_or(most))
-    }
-
-    /// Whether a unit is a piece of a longer one that goes on behind it.
-    pub fn is_piece(self, unit: &[u8]) -> bool {
-        unit.len() == self.max_unit_bytes() && self.unit_end(unit, false).is_none()
+        let end = if bytes.len() <= most {
+            self.unit_end(bytes, at_end).or((bytes.len() == most).then_some(most))?
+        } else {
+            self.unit_end(&bytes[..most], false).unwrap_or(most)
+        };
+        let bytes = &bytes[..end];
+        let goes_on = end == most && self.unit_end(bytes, false).is_none();
+        let is_piece = std::mem::replace(is_mid_unit, goes_on) || goes_on;
+        Some(RawUnit { bytes, offset: 0, is_piece })
     }
 }
 
@@ -117,11 +123,10 @@ impl<'a> Iterator for Units<'a> {
             self.at += bytes.len();
             return Some(RawUnit { bytes, offset, is_piece: false });
         }
-        let bytes = &rest[..format.unit_or_piece_end(rest, true).unwrap_or(rest.len())];
-        let goes_on = format.is_piece(bytes);
-        let is_piece = std::mem::replace(&mut self.is_mid_unit, goes_on) || goes_on;
-        self.at += bytes.len();
-        Some(RawUnit { bytes, offset, is_piece })
+        let unit = format.first_unit(rest, true, &mut self.is_mid_unit);
+        let unit = unit.unwrap_or(RawUnit { bytes: rest, offset, is_piece: false });
+        self.at += unit.bytes.len();
+        Some(RawUnit { offset, ..unit })
     }
 }
 

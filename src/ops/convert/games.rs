@@ -10,14 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict::{self, InfoLoss};
 use crate::format::{
-    Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning, Warnings,
-    read_games, write_game_with,
+    FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning, Warnings, read_games,
 };
-use crate::ops::convert::strict::Route;
-use crate::records::counts::{Counts, Disposition};
+use crate::ops::convert::strict::{RecordEffects, Route};
+use crate::records::counts::Counts;
 use crate::records::filters::Condition;
-use crate::records::games::{BlockGame, games_of};
-use crate::records::processing::ProcessedBlock;
+use crate::records::games::{BlockGame, process_games, units_of_games};
+use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
@@ -29,25 +28,25 @@ pub(super) fn convert_block(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
-    let mut converter = GameConverter { plan, to, block, processed: ProcessedBlock::default() };
-    let mut index = block.first_index;
-    for unit in block.units() {
+    let file = &plan.parts[block.part].input.name;
+    let mut processing = Processing::new(block, file, plan.settings.on_error);
+    let converter = GameConverter { plan, to, block };
+    for (unit, games) in units_of_games(block) {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
-        index += converter.take(&unit, index);
-        if converter.processed.stopped_by.is_some() {
+        converter.convert(&unit, &games, &mut processing);
+        if processing.is_stopped() {
             break;
         }
     }
-    Some(converter.processed)
+    Some(processing.processed)
 }
 
 struct GameConverter<'a> {
     plan: &'a ConvertPlan,
     to: Format,
     block: &'a Block,
-    processed: ProcessedBlock,
 }
 
 #[derive(Clone, Copy)]
@@ -87,26 +86,26 @@ impl GameConverter<'_> {
         failed
     }
 
-    /// Writes the games of a unit and returns the number of its records.
-    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
-        let games = games_of(self.block, unit, first_index);
-        let end = games.last().map_or(first_index, BlockGame::end);
-        if self.is_copied(&games, first_index..end) {
-            if let Err(error) = self.copy(unit, &games) {
-                self.set_aside(&error, unit, first_index..end);
-            }
-            return end - first_index;
+    fn convert(
+        &self,
+        unit: &RawUnit<'_>,
+        games: &[BlockGame<'_>],
+        processing: &mut Processing<'_>,
+    ) {
+        let records = games.first().map_or(0, |first| first.first_index)
+            ..games.last().map_or(0, BlockGame::end);
+        if !self.is_copied(games, records.clone()) {
+            process_games(processing, games, |game, read, processed| {
+                let wanted = self.wanted(read.read());
+                if let Some(condition) = self.failed(game).or_else(|| self.lacks_move(game)) {
+                    processed.leave_out(condition, wanted.end - wanted.start);
+                    return Ok(());
+                }
+                self.write(game, read, wanted, processed)
+            });
+        } else if let Err(error) = self.copy(unit, games, &mut processing.processed) {
+            processing.set_aside(&error, unit, records);
         }
-        for read in &games {
-            match &read.game {
-                Ok(game) => self.take_game(game, read),
-                Err(error) => self.set_aside(error, unit, read.first_index..read.end()),
-            }
-            if self.processed.stopped_by.is_some() {
-                break;
-            }
-        }
-        end - first_index
     }
 
     /// The part of `records` that is wanted.
@@ -127,7 +126,12 @@ impl GameConverter<'_> {
     }
 
     /// Copies a unit in the encoding of the output. Nothing is lost unless its notation changes.
-    fn copy(&mut self, unit: &RawUnit<'_>, games: &[BlockGame<'_>]) -> Result<(), RecordError> {
+    fn copy(
+        &self,
+        unit: &RawUnit<'_>,
+        games: &[BlockGame<'_>],
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
         self.to.write_unit(unit.bytes, &mut bytes)?;
         // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
@@ -147,12 +151,12 @@ impl GameConverter<'_> {
                 counts.count_game(game, loss.counts);
             }
         }
-        self.processed.counts.add(&counts);
-        let encoded = self.processed.encoded_mut(Stream::Kept);
+        processed.counts.add(&counts);
+        let encoded = processed.encoded_mut(Stream::Kept);
         encoded.open_record().extend_from_slice(&bytes);
         encoded.end_group(effects.len());
         for GameRecordEffects { warnings, .. } in effects {
-            self.count(warnings, FieldChanges::default());
+            count(warnings, FieldChanges::default(), processed);
         }
         Ok(())
     }
@@ -176,21 +180,6 @@ impl GameConverter<'_> {
         }
     }
 
-    fn take_game(&mut self, game: &Game, read: &BlockGame<'_>) {
-        let wanted = self.wanted(read.first_index..read.end_of_read());
-        if let Some(condition) = self.failed(game).or_else(|| self.lacks_move(game)) {
-            self.leave_out(condition, wanted.end - wanted.start);
-        } else if let Err((records, error)) = self.write(game, read, wanted) {
-            self.set_aside(&error, &read.unit, records);
-        }
-        if let Some((error, _)) = &read.fault
-            && self.processed.stopped_by.is_none()
-        {
-            let lost = read.end_of_read()..read.end();
-            self.set_aside(&error.clone().into(), &read.unit, lost);
-        }
-    }
-
     /// The condition for a position without moves, if the output holds games by their moves. It is no error unless
     /// `strict` is set, because archives contain games that ended before the first move.
     fn lacks_move(&self, game: &Game) -> Option<Condition> {
@@ -200,24 +189,21 @@ impl GameConverter<'_> {
 
     /// Writes the wanted moves of a game. An error comes with the records that it is about.
     fn write(
-        &mut self,
+        &self,
         game: &Game,
         read: &BlockGame<'_>,
         wanted: Range<u64>,
+        processed: &mut ProcessedBlock,
     ) -> Result<(), (Range<u64>, RecordError)> {
         let within = |index: u64| (index - read.first_index) as usize;
         let moves = within(wanted.start)..within(wanted.end);
         let (to, settings) = (self.to, &self.plan.settings);
         let Some(mut part) = game.part(moves.clone()) else {
-            self.processed.encoded_mut(Stream::Kept).end_group(0);
+            processed.encoded_mut(Stream::Kept).end_group(0);
             return Ok(());
         };
         let invented = settings.fill.complete(&mut part, to);
-        let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
-        if read.fault.is_some() || moves.len() < read.records.len() {
-            // A game that is shorter has another length.
-            lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
-        }
+        let lost_of_game = read.lost_of_part(to, &part, moves.len());
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &self.effects(game, &read.records)[moves];
         let options = self.plan.write_options();
@@ -229,43 +215,19 @@ impl GameConverter<'_> {
                     .map_err(|loss| (index..index + 1, loss))?;
             }
         }
-        let encoded = self.processed.encoded_mut(Stream::Kept);
-        to.append_unit(encoded.open_record(), |out| write_game_with(to, &part, options, out))
-            .map_err(|error| (wanted, error.into()))?;
-        encoded.end_group(records.len());
-        self.processed.counts.count_game(&part, loss.counts);
+        let written = processed.write_game((to, options), (&part, loss.counts), records.len());
+        written.map_err(|error| (wanted, error.into()))?;
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
-            self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
+            let changes = FieldChanges { lost: lost.union(lost_of_game), invented };
+            count(*warnings, changes, processed);
         }
         Ok(())
     }
+}
 
-    /// Counts the records of a filtered game.
-    fn leave_out(&mut self, condition: Condition, records: u64) {
-        let counts = &mut self.processed.counts;
-        counts.input += records;
-        if records > 0 {
-            *counts.filtered.entry(condition).or_default() += records;
-        }
-    }
-
-    /// Counts a written record.
-    fn count(&mut self, warnings: Warnings, written: FieldChanges) {
-        self.processed.counts.input += 1;
-        self.processed.counts.count_disposition(Disposition::Kept);
-        self.processed.count_warnings(warnings);
-        self.processed.count_fields(written);
-    }
-
-    fn set_aside(&mut self, error: &RecordError, unit: &RawUnit<'_>, records: Range<u64>) {
-        let file = &self.plan.parts[self.block.part].input.name;
-        self.processed.set_aside(
-            error,
-            file,
-            self.block,
-            unit,
-            records,
-            self.plan.settings.on_error,
-        );
-    }
+/// Counts a written record.
+fn count(warnings: Warnings, written: FieldChanges, processed: &mut ProcessedBlock) {
+    processed.counts.input += 1;
+    let effects = RecordEffects { warnings, written, missing: Fields::NONE };
+    effects.count(processed);
 }

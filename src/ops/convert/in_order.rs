@@ -34,27 +34,28 @@ impl<'a> InOrder<'a> {
         found: BlockFindings,
     ) -> Result<(), Error> {
         let plan = self.plan;
-        if let BlockFindings::Grouped(records) = found {
-            return records.into_iter().try_for_each(|record| self.take_grouped(record, processed));
+        let mut before = ProcessedBlock::default();
+        if !matches!(found, BlockFindings::Grouped(_)) {
+            self.close_group(&mut before)?;
         }
-        let within = std::mem::take(processed.encoded_mut(Stream::Kept));
-        self.close_group(processed)?;
-        let before = std::mem::replace(processed.encoded_mut(Stream::Kept), within);
         match found {
-            BlockFindings::Grouped(_) => {}
-            BlockFindings::Games(games) => self.joiner.take_block(plan, *games, processed)?,
+            BlockFindings::Grouped(records) => {
+                for record in records {
+                    self.take_grouped(record, &mut before)?;
+                }
+            }
+            BlockFindings::Games(games) => self.joiner.take_block(plan, *games, &mut before)?,
             BlockFindings::Moves(moves) => {
                 for candidate in moves {
-                    self.take_move(candidate, processed)?;
+                    self.take_move(candidate, &mut before)?;
                 }
             }
             BlockFindings::Candidates(candidates) => {
                 self.keep_first(processed, &candidates)?;
-                self.joiner.close_before(plan, processed)?;
+                self.joiner.close(plan, &mut before)?;
             }
         }
-        let own = std::mem::replace(processed.encoded_mut(Stream::Kept), before);
-        processed.encoded_mut(Stream::Kept).append(own);
+        processed.put_behind(before);
         Ok(())
     }
 

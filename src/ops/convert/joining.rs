@@ -5,8 +5,7 @@
 
 use crate::error::Error;
 use crate::format::{
-    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, Record,
-    Warnings, write_game_with,
+    Continuation, Field, FieldChanges, Fields, Format, Game, InfoCounts, Record, Warnings,
 };
 use crate::ops::convert::plan::{ConvertPlan, MakeGames};
 use crate::ops::convert::strict::{self, RecordEffects};
@@ -14,7 +13,6 @@ use crate::records::bad_record::BadRecord;
 use crate::records::processing::{NumberedRecord, ProcessedBlock};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 
 /// Longest game, because formats count moves in 16 bits.
 pub(super) const MAX_MOVES: usize = u16::MAX as usize;
@@ -41,15 +39,7 @@ struct Place {
 impl Place {
     fn bad(self, plan: &ConvertPlan, error: &RecordError) -> BadRecord {
         let Self { part, index, offset, bytes } = self;
-        BadRecord {
-            file: plan.parts[part].input.name.clone(),
-            index,
-            records: 1,
-            offset,
-            bytes,
-            reason: error.reason(index),
-            missing: error.missing(),
-        }
+        error.bad_record(&plan.parts[part].input.name, index..index + 1, (offset, bytes))
     }
 }
 
@@ -150,14 +140,10 @@ impl JoinedGame {
             }
             processed.count_fields(FieldChanges { lost, ..played.changes });
         }
-        processed.counts.count_game(&self.game, InfoCounts::default());
-        let encoded = processed.encoded_mut(Stream::Kept);
-        let (game, options) = (&self.game, plan.write_options());
+        let (game, options) = ((&self.game, InfoCounts::default()), plan.write_options());
         // Each move was checked by itself.
-        to.append_unit(encoded.open_record(), |out| write_game_with(to, game, options, out))
-            .map_err(|error: EncodeError| self.moves[0].place.bad(plan, &error.into()))?;
-        encoded.end_group(self.moves.len());
-        Ok(())
+        let written = processed.write_game((to, options), game, self.moves.len());
+        written.map_err(|error| self.moves[0].place.bad(plan, &error.into()))
     }
 }
 
@@ -215,23 +201,21 @@ impl GameJoiner {
         }
     }
 
-    /// Takes the games of a block, in input order. Games that it completes go before its own output.
+    /// Takes the games of a block, in input order, and writes those that it completes.
     pub(super) fn take_block(
         &mut self,
         plan: &ConvertPlan,
         games: BlockGames,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        let within = std::mem::take(processed.encoded_mut(Stream::Kept));
         let BlockGames { first, last } = games;
         if let Some(game) = first.and_then(|first| self.push(first)) {
-            game.write(plan, processed).map_err(Error::from)?;
+            game.write(plan, processed)?;
         }
         if last.is_some() {
             self.close(plan, processed)?;
             self.open = last;
         }
-        processed.encoded_mut(Stream::Kept).append(within);
         Ok(())
     }
 
@@ -243,7 +227,7 @@ impl GameJoiner {
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
         let completed = self.push(JoinedGame::new(plan, played));
-        completed.map_or(Ok(()), |game| game.write(plan, processed).map_err(Error::from))
+        completed.map_or(Ok(()), |game| Ok(game.write(plan, processed)?))
     }
 
     /// Writes the open game.
@@ -252,21 +236,6 @@ impl GameJoiner {
         plan: &ConvertPlan,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        let open = self.open.take();
-        open.map_or(Ok(()), |game| game.write(plan, processed).map_err(Error::from))
-    }
-
-    /// Writes the open game before the output of the block.
-    pub(super) fn close_before(
-        &mut self,
-        plan: &ConvertPlan,
-        processed: &mut ProcessedBlock,
-    ) -> Result<(), Error> {
-        if self.open.is_some() {
-            let within = std::mem::take(processed.encoded_mut(Stream::Kept));
-            self.close(plan, processed)?;
-            processed.encoded_mut(Stream::Kept).append(within);
-        }
-        Ok(())
+        self.open.take().map_or(Ok(()), |game| Ok(game.write(plan, processed)?))
     }
 }

@@ -66,8 +66,7 @@ pub(super) fn convert_block(
     let mut worker = RecordConverter::new(plan, block);
     let mut processed =
         process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
-            worker.convert(item, processed)?;
-            Ok(AfterRecord::Continue)
+            worker.convert(item, processed)
         })?;
     let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
     let found = match (plan.makes_games(), plan.settings.dedup) {
@@ -120,13 +119,13 @@ impl<'a> RecordConverter<'a> {
         &mut self,
         item: &NumberedRecord<'_>,
         processed: &mut ProcessedBlock,
-    ) -> Result<(), RecordError> {
+    ) -> Result<AfterRecord, RecordError> {
         if self.groups_games {
             return self.group(item);
         }
         let encoded = processed.encoded_mut(Stream::Kept);
         match self.decide(item, encoded.open_record())? {
-            Decision::Filtered(condition) => processed.count_filtered(condition),
+            Decision::Filtered(condition) => return Ok(AfterRecord::Filtered(condition)),
             Decision::Written(effects) => {
                 let position = self.compared_position(item)?;
                 encoded.end_record();
@@ -143,11 +142,11 @@ impl<'a> RecordConverter<'a> {
                 self.moves.push(Candidate { position, written: *written });
             }
         }
-        Ok(())
+        Ok(AfterRecord::Continue)
     }
 
     /// Keeps the decision about a record until its game is complete.
-    fn group(&mut self, item: &NumberedRecord<'_>) -> Result<(), RecordError> {
+    fn group(&mut self, item: &NumberedRecord<'_>) -> Result<AfterRecord, RecordError> {
         let content = item.record.record()?;
         let mut bytes = Vec::new();
         let decision = self.decide(item, &mut bytes)?;
@@ -156,7 +155,7 @@ impl<'a> RecordConverter<'a> {
             Decision::Written(_) | Decision::Move(_) => self.compared_position(item)?,
         };
         self.grouped.push(GroupedRecord { content, position, decision, bytes });
-        Ok(())
+        Ok(AfterRecord::Continue)
     }
 
     /// None without deduplication.

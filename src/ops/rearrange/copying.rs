@@ -1,79 +1,52 @@
 //! Copies of items of one length: where that is the length of a packed record, the compiler knows it, and a
 //! copy is a few instructions and no call.
 
-trait Copying {
-    fn copy<const LEN: usize>(&mut self);
-
-    fn copy_any(&mut self, len: usize);
-}
-
-fn copy_items(len: usize, copying: &mut impl Copying) {
-    match len {
-        0 => {}
-        16 => copying.copy::<16>(),
-        32 => copying.copy::<32>(),
-        38 => copying.copy::<38>(),
-        40 => copying.copy::<40>(),
-        42 => copying.copy::<42>(),
-        _ => copying.copy_any(len),
-    }
-}
-
 /// Copies item `i` of `from` to place `places[i]` of `to`.
 pub(super) fn scatter(from: &[u8], len: usize, places: &[u32], to: &mut [u8]) {
-    copy_items(len, &mut Scatter { from, places, to });
-}
-
-struct Scatter<'a> {
-    from: &'a [u8],
-    places: &'a [u32],
-    to: &'a mut [u8],
-}
-
-impl Copying for Scatter<'_> {
-    fn copy<const LEN: usize>(&mut self) {
-        let (from, _) = self.from.as_chunks::<LEN>();
-        let (to, _) = self.to.as_chunks_mut::<LEN>();
-        for (item, &place) in from.iter().zip(self.places) {
+    fn scatter<const LEN: usize>(from: &[u8], places: &[u32], to: &mut [u8]) {
+        let (to, _) = to.as_chunks_mut::<LEN>();
+        for (item, &place) in from.as_chunks().0.iter().zip(places) {
             to[place as usize] = *item;
         }
     }
-
-    fn copy_any(&mut self, len: usize) {
-        for (item, &place) in self.from.chunks_exact(len).zip(self.places) {
-            let at = place as usize * len;
-            self.to[at..at + len].copy_from_slice(item);
+    match len {
+        0 => {}
+        16 => scatter::<16>(from, places, to),
+        32 => scatter::<32>(from, places, to),
+        38 => scatter::<38>(from, places, to),
+        40 => scatter::<40>(from, places, to),
+        42 => scatter::<42>(from, places, to),
+        _ => {
+            for (item, &place) in from.chunks_exact(len).zip(places) {
+                to[place as usize * len..][..len].copy_from_slice(item);
+            }
         }
     }
 }
 
 /// Returns the items of `from` at `places`, in that order.
 pub(super) fn gather(from: &[u8], len: usize, places: &[u32]) -> Vec<u8> {
+    fn gather<const LEN: usize>(from: &[u8], places: &[u32], to: &mut Vec<u8>) {
+        let (from, _) = from.as_chunks::<LEN>();
+        for &place in places {
+            to.extend_from_slice(&from[place as usize]);
+        }
+    }
     let mut to = Vec::with_capacity(places.len() * len);
-    copy_items(len, &mut Gather { from, places, to: &mut to });
+    match len {
+        0 => {}
+        16 => gather::<16>(from, places, &mut to),
+        32 => gather::<32>(from, places, &mut to),
+        38 => gather::<38>(from, places, &mut to),
+        40 => gather::<40>(from, places, &mut to),
+        42 => gather::<42>(from, places, &mut to),
+        _ => {
+            for &place in places {
+                to.extend_from_slice(&from[place as usize * len..][..len]);
+            }
+        }
+    }
     to
-}
-
-struct Gather<'a> {
-    from: &'a [u8],
-    places: &'a [u32],
-    to: &'a mut Vec<u8>,
-}
-
-impl Copying for Gather<'_> {
-    fn copy<const LEN: usize>(&mut self) {
-        let (from, _) = self.from.as_chunks::<LEN>();
-        for &place in self.places {
-            self.to.extend_from_slice(&from[place as usize]);
-        }
-    }
-
-    fn copy_any(&mut self, len: usize) {
-        for &place in self.places {
-            let at = place as usize * len;
-            self.to.extend_from_slice(&self.from[at..at + len]);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::Operation;
-use super::items::{BlockUnits, EncodedUnits, process_units};
+use super::items::{BlockUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::prefetch::Prefetch;
@@ -20,9 +20,9 @@ use crate::random::SplitMix64;
 use crate::records::counts::Counts;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source};
-use crate::records::stream::Stream;
-use crate::storage::caught_panic::CaughtPanic;
+use crate::records::source::{HandedOut, Part, PartRead, Source};
+use crate::records::stream::{EncodedRecords, Stream};
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::quantity::quantity;
 use crate::storage::value_error::ParseValueError;
 
@@ -164,14 +164,13 @@ impl Interleaver {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::interrupted());
             }
-            let mut encoded = EncodedUnits::default();
+            let mut encoded = EncodedRecords::default();
             for _ in 0..WRITTEN_UNITS {
                 goes_on = self.take_turn(&mut encoded, cancel)?;
                 if !goes_on {
                     break;
                 }
             }
-            let encoded = encoded.into_records();
             self.counts.kept += encoded.len();
             self.sinks.write(Stream::Kept, &encoded)?;
             progress.update(&self.counts);
@@ -183,7 +182,7 @@ impl Interleaver {
     /// Takes a unit from one of the inputs. Returns false at the end.
     fn take_turn(
         &mut self,
-        encoded: &mut EncodedUnits,
+        encoded: &mut EncodedRecords,
         cancel: &AtomicBool,
     ) -> Result<bool, Error> {
         // What counts for nothing, a game without moves, may be left when nothing else is.
@@ -199,7 +198,7 @@ impl Interleaver {
         }
         let item = reader.units.get(reader.next);
         reader.next += 1;
-        encoded.push(item.bytes, item.records);
+        item.append_to(encoded);
         if self.are_counted {
             self.draws.lessen(drawn, item.records);
         }
@@ -217,7 +216,7 @@ struct InputReader {
     read: PartRead,
 }
 
-type ReadBlock = Result<(Option<(ProcessedBlock, BlockUnits)>, PartRead), Error>;
+type ReadBlock = Result<(ProcessedBlock, BlockUnits, PartRead), Error>;
 
 impl InputReader {
     fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, Error> {
@@ -225,17 +224,15 @@ impl InputReader {
         let share = plan.resources.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let name = part.input.name.clone();
-        let source = Checksummed::new(Source::new(vec![part], block_records));
-        let blocks = source.map(move |delivery| {
-            Ok(match delivery? {
-                Delivery::End(read) => (None, read),
-                Delivery::Block(block) => {
-                    (Some(process_units(&block, to, &name, on_error)), block.read())
-                }
-            })
+        let source = Source::new(vec![part], block_records);
+        let blocks = HandedOut::new(source, true, None, Vec::new()).map(move |block| {
+            let block = block?;
+            let (processed, units) = process_units(&block, to, &name, on_error);
+            Ok((processed, units, block.read()))
         });
         let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(Error::threads)?;
-        let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256: None };
+        let sha256 = Some(Sha256Sum::of(b""));
+        let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256 };
         Ok(Self { blocks, units: BlockUnits::default(), next: 0, at_end: false, read })
     }
 
@@ -247,15 +244,12 @@ impl InputReader {
         cancel: &AtomicBool,
     ) -> Result<bool, Error> {
         while !self.at_end {
-            let ended_early = || CaughtPanic::new("the end of an input is missing");
-            let read_block = self.blocks.next_unless(cancel)?;
-            let read_block = read_block.ok_or_else(|| Error::reader_panicked(&ended_early()))?;
-            let (block, read) = read_block?;
-            self.read = read;
-            let Some((processed, units)) = block else {
+            let Some(block) = self.blocks.next_unless(cancel)? else {
                 self.at_end = true;
                 break;
             };
+            let (processed, units, read) = block?;
+            self.read = read;
             for stream in [Stream::Quarantine, Stream::QuarantineLines] {
                 sinks.write(stream, processed.encoded(stream))?;
             }

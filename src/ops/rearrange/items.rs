@@ -4,11 +4,10 @@
 
 use std::ops::Range;
 
-use crate::format::{Format, RawUnit};
+use crate::format::{EncodeError, Format, RawUnit};
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::Condition;
-use crate::records::processing::ProcessedBlock;
-use crate::records::reading::RecordError;
+use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::source::Block;
 use crate::records::stream::EncodedRecords;
 
@@ -21,50 +20,11 @@ pub(super) struct WholeUnit<'a> {
     pub(super) records: u64,
 }
 
-/// Units to be written.
-#[derive(Debug, Default)]
-pub(super) struct EncodedUnits {
-    /// Each unit as one record.
-    units: EncodedRecords,
-    /// Records of each unit; empty if every unit is one record.
-    records: Vec<u64>,
-}
-
-impl EncodedUnits {
+impl WholeUnit<'_> {
+    /// Appends the unit to those that are written.
     #[inline]
-    pub(super) fn push(&mut self, bytes: &[u8], records: u64) {
-        if records != 1 && self.records.is_empty() {
-            self.records.resize(self.units.len() as usize, 1);
-        }
-        self.units.push(bytes);
-        if records != 1 || !self.records.is_empty() {
-            self.records.push(records);
-        }
-    }
-
-    pub(super) fn push_all(&mut self, units: &BlockUnits, range: Range<usize>) {
-        match &units.bounds {
-            UnitBounds::Row { len, .. } => {
-                self.units.push_row(&units.bytes[range.start * len..range.end * len], *len);
-            }
-            UnitBounds::Each(_) => range.for_each(|unit| {
-                let item = units.get(unit);
-                self.push(item.bytes, item.records);
-            }),
-        }
-    }
-
-    /// Counts each unit as the number of records it holds.
-    pub(super) fn into_records(self) -> EncodedRecords {
-        if self.records.is_empty() {
-            return self.units;
-        }
-        let mut encoded = EncodedRecords::default();
-        for (unit, &records) in (0..).zip(&self.records) {
-            encoded.open_record().extend_from_slice(self.units.bytes_of(unit, unit + 1));
-            encoded.end_group(usize::try_from(records).unwrap_or(usize::MAX));
-        }
-        encoded
+    pub(super) fn append_to(&self, encoded: &mut EncodedRecords) {
+        encoded.push_group(self.bytes, self.records);
     }
 }
 
@@ -98,6 +58,16 @@ impl BlockUnits {
         self.bytes.extend_from_slice(item.bytes);
         if let UnitBounds::Each(units) = &mut self.bounds {
             units.push((self.bytes.len(), item.number, item.records));
+        }
+    }
+
+    /// Appends some units to those that are written.
+    pub(super) fn append_to(&self, encoded: &mut EncodedRecords, units: Range<usize>) {
+        match &self.bounds {
+            UnitBounds::Row { len, .. } => {
+                encoded.push_row(&self.bytes[units.start * len..units.end * len], *len);
+            }
+            UnitBounds::Each(_) => units.for_each(|unit| self.get(unit).append_to(encoded)),
         }
     }
 
@@ -165,14 +135,14 @@ impl BlockUnits {
     /// All units except `omitted`, which must be ascending.
     pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
         let UnitBounds::Row { len, .. } = self.bounds else {
-            let mut encoded = EncodedUnits::default();
+            let mut encoded = EncodedRecords::default();
             let mut from = 0;
             for &unit in omitted {
-                encoded.push_all(&self, from..unit);
+                self.append_to(&mut encoded, from..unit);
                 from = unit + 1;
             }
-            encoded.push_all(&self, from..self.len());
-            return encoded.into_records();
+            self.append_to(&mut encoded, from..self.len());
+            return encoded;
         };
         let ends = omitted.iter().skip(1).copied().chain([self.len()]);
         let mut kept = omitted.first().map_or(self.bytes.len(), |unit| unit * len);
@@ -198,23 +168,17 @@ pub(super) fn process_row<'a>(
     file: &str,
     on_error: BadPolicy,
 ) -> (ProcessedBlock, &'a [u8]) {
-    let mut processor = UnitProcessor {
-        block,
-        to: block.format,
-        file,
-        on_error,
-        processed: ProcessedBlock::default(),
-        written: Vec::new(),
-    };
-    let records = block.bytes().len() / len;
-    let row = &block.bytes()[..records * len];
-    processor.count(0..records as u64, None);
-    if row.len() < block.bytes().len()
-        && let Some((unit, numbers)) = units(block).nth(records)
-    {
-        processor.set_aside(&unit, numbers);
+    let mut processing = Processing::new(block, file, on_error);
+    let (row, rest) = block.bytes().split_at(block.bytes().len() / len * len);
+    let records = (row.len() / len) as u64;
+    processing.processed.counts.input += records;
+    processing.processed.counts.kept += records;
+    if !rest.is_empty() {
+        let unit = RawUnit { bytes: rest, offset: row.len() as u64, is_piece: false };
+        let index = block.first_index + records;
+        set_aside(&mut processing, &unit, index..index + 1);
     }
-    (processor.processed, row)
+    (processing.processed, row)
 }
 
 /// The complete units of a block, all counted as kept.
@@ -241,117 +205,89 @@ pub(super) fn process_items(
     on_error: BadPolicy,
     mut each: impl FnMut(&WholeUnit<'_>),
 ) -> ProcessedBlock {
-    let mut processor = UnitProcessor {
-        block,
-        to,
-        file,
-        on_error,
-        processed: ProcessedBlock::default(),
-        written: Vec::new(),
-    };
-    for (unit, records) in units(block) {
-        processor.process(&unit, records, &mut each);
-        if processor.processed.stopped_by.is_some() {
+    let mut processing = Processing::new(block, file, on_error);
+    // Buffer for a unit that is not written as is.
+    let mut written = Vec::new();
+    let mut index = block.first_index;
+    for unit in block.units() {
+        let records = index..index + unit.count(block.format);
+        index = records.end;
+        match content(block, &unit, to, &mut written) {
+            Ok(Some(bytes)) => {
+                let (number, records) =
+                    (block.number_of(records.start), records.end - records.start);
+                each(&WholeUnit { bytes, number, records });
+                processing.processed.counts.input += records;
+                processing.processed.counts.kept += records;
+            }
+            Ok(None) => count_comment(&mut processing, records),
+            Err(None) => set_aside(&mut processing, &unit, records),
+            Err(Some(error)) => processing.set_aside(&error.into(), &unit, records),
+        }
+        if processing.is_stopped() {
             break;
         }
     }
-    processor.processed
+    processing.processed
 }
 
-/// Units with the numbers of their records over all inputs.
-fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
-    block.units().scan(block.first_number, move |next, unit| {
-        let first = *next;
-        *next += unit.count(block.format);
-        Some((unit, first..*next))
-    })
-}
-
-struct UnitProcessor<'a> {
-    block: &'a Block,
+/// The bytes of a unit in the output's format, which may stand in `written`; none for a remark. Without an error if the
+/// unit is not whole.
+#[inline]
+fn content<'a>(
+    block: &Block,
+    unit: &RawUnit<'a>,
     to: Format,
-    file: &'a str,
-    on_error: BadPolicy,
-    processed: ProcessedBlock,
-    /// Buffer for a unit that is not written as is.
-    written: Vec<u8>,
+    written: &'a mut Vec<u8>,
+) -> Result<Option<&'a [u8]>, Option<EncodeError>> {
+    let format = block.format;
+    if !is_whole(block, unit) {
+        return Err(None);
+    }
+    let bytes = format.without_header(unit.bytes);
+    if format.is_remark(bytes) {
+        return Ok(None);
+    }
+    // Games and diagrams may lack a sign behind them or a head of their own, or be in another encoding.
+    let is_plain_line = format.is_lines()
+        && !format.holds_games()
+        && bytes.first().is_some_and(u8::is_ascii)
+        && bytes.ends_with(b"\n");
+    if format.record_len().is_some() || is_plain_line {
+        return Ok(Some(bytes));
+    }
+    written.clear();
+    to.write_unit(bytes, written).map_err(Some)?;
+    Ok(Some(written))
 }
 
-impl UnitProcessor<'_> {
-    #[inline]
-    fn process(
-        &mut self,
-        unit: &RawUnit<'_>,
-        records: Range<u64>,
-        each: &mut impl FnMut(&WholeUnit<'_>),
-    ) {
-        let format = self.block.format;
-        if !self.is_whole(unit) {
-            return self.set_aside(unit, records);
+fn count_comment(processing: &mut Processing<'_>, records: Range<u64>) {
+    let (counts, records) = (&mut processing.processed.counts, records.end - records.start);
+    counts.input += records;
+    *counts.filtered.entry(Condition::Comment).or_default() += records;
+}
+
+/// Sets aside a unit that is not whole.
+fn set_aside(processing: &mut Processing<'_>, unit: &RawUnit<'_>, records: Range<u64>) {
+    match processing.block.records_in(unit).next() {
+        Some(Err(error)) => processing.set_aside(&error.into(), unit, records),
+        // An empty line, where nothing is an empty record.
+        _ => count_comment(processing, records),
+    }
+}
+
+/// False for a piece of a longer unit, a truncated record or an empty line.
+fn is_whole(block: &Block, unit: &RawUnit<'_>) -> bool {
+    let format = block.format;
+    match format.record_len() {
+        Some(len) => unit.bytes.len() == len,
+        None if unit.is_piece => false,
+        None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
+        // A unit that lacks its end would merge with the unit after it. Only the last unit of a file can.
+        None => {
+            !block.behind(unit).is_empty()
+                || !matches!(block.records_in(unit).next(), Some(Err(_)))
+                || format.is_closed(unit.bytes)
         }
-        let unit = &RawUnit { bytes: format.without_header(unit.bytes), ..*unit };
-        if format.is_remark(unit.bytes) {
-            return self.count(records, Some(Condition::Comment));
-        }
-        // Games and diagrams may lack a sign behind them or a head of their own, or be in another encoding.
-        let is_plain_line = format.is_lines()
-            && !format.holds_games()
-            && unit.bytes.first().is_some_and(u8::is_ascii)
-            && unit.bytes.ends_with(b"\n");
-        let bytes = if format.record_len().is_some() || is_plain_line {
-            unit.bytes
-        } else {
-            self.written.clear();
-            if let Err(error) = self.to.write_unit(unit.bytes, &mut self.written) {
-                return self.set_aside_for(&error.into(), unit, records);
-            }
-            &self.written
-        };
-        let number = records.start;
-        each(&WholeUnit { bytes, number, records: records.end - number });
-        self.count(records, None);
-    }
-
-    fn count(&mut self, records: Range<u64>, failed: Option<Condition>) {
-        let (counts, records) = (&mut self.processed.counts, records.end - records.start);
-        counts.input += records;
-        match failed {
-            None => counts.kept += records,
-            Some(condition) => *counts.filtered.entry(condition).or_default() += records,
-        }
-    }
-
-    /// False for a piece of a longer unit, a truncated record or an empty line.
-    fn is_whole(&self, unit: &RawUnit<'_>) -> bool {
-        let format = self.block.format;
-        match format.record_len() {
-            Some(len) => unit.bytes.len() == len,
-            None if unit.is_piece => false,
-            None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
-            None => !self.is_cut_off(unit),
-        }
-    }
-
-    /// Whether a unit lacks its end, so that it would merge with the unit after it. Only the last unit of a file can.
-    fn is_cut_off(&self, unit: &RawUnit<'_>) -> bool {
-        self.block.behind(unit).is_empty()
-            && matches!(self.block.records_in(unit).next(), Some(Err(_)))
-            && !self.block.format.is_closed(unit.bytes)
-    }
-
-    fn set_aside(&mut self, unit: &RawUnit<'_>, records: Range<u64>) {
-        let block = self.block;
-        let Some(Err(error)) = block.records_in(unit).next() else {
-            // An empty line, where nothing is an empty record.
-            return self.count(records, Some(Condition::Comment));
-        };
-        self.set_aside_for(&error.into(), unit, records);
-    }
-
-    fn set_aside_for(&mut self, error: &RecordError, unit: &RawUnit<'_>, records: Range<u64>) {
-        let block = self.block;
-        let index = |number: u64| block.first_index + (number - block.first_number);
-        let indices = index(records.start)..index(records.end);
-        self.processed.set_aside(error, self.file, block, unit, indices, self.on_error);
     }
 }

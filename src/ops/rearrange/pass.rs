@@ -52,7 +52,7 @@ pub(super) fn read<T: Send + 'static>(
             .unwrap_or(usize::MAX),
         ..Job::new(&plan.parts, plan.resources.threads, BLOCK_RECORDS)
     };
-    pass(&job, sinks, move || Ok(Arc::clone(&worker)), take, control.progress, control.cancel)
+    pass(&job, sinks, worker, take, control.progress, control.cancel)
 }
 
 #[derive(Clone, Copy, Default)]
@@ -76,10 +76,10 @@ pub(super) fn count(
     control.progress.begin("counting", plan.records);
     let mut counts = vec![InputCounts::default(); plan.parts.len()];
     let to = plan.format();
-    let worker = block_worker(plan, move |block, file| {
+    let worker = block_worker(plan, move |block, file, _| {
         let (processed, _) = process_units(block, to, file, BadPolicy::Skip);
         let found = (block.part, processed.counts.input, processed.counts.kept);
-        (processed, found)
+        Some((processed, found))
     });
     let take = |_: &mut _, (part, all, written): (usize, u64, u64)| {
         counts[part].all += all;
@@ -92,14 +92,14 @@ pub(super) fn count(
 
 pub(super) fn unit_worker(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<BlockUnits> {
     let to = plan.format();
-    block_worker(plan, move |block, file| process_units(block, to, file, on_error))
+    block_worker(plan, move |block, file, _| Some(process_units(block, to, file, on_error)))
 }
 
-/// Calls `work` with each block and the name of its input.
+/// Calls `work` with each block, the name of its input and the cancel flag.
 pub(super) fn block_worker<T: Send + 'static>(
     plan: &RearrangePlan,
-    work: impl Fn(&Block, &str) -> (ProcessedBlock, T) + Send + Sync + 'static,
+    work: impl Fn(&Block, &str, &AtomicBool) -> Option<(ProcessedBlock, T)> + Send + Sync + 'static,
 ) -> BlockFunction<T> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
-    Arc::new(move |block: &Block, _: &AtomicBool| Some(work(block, &names[block.part])))
+    Arc::new(move |block: &Block, cancel: &AtomicBool| work(block, &names[block.part], cancel))
 }

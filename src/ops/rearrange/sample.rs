@@ -10,7 +10,7 @@ mod random_access;
 use std::sync::atomic::AtomicBool;
 
 use super::Operation;
-use super::items::{BlockUnits, EncodedUnits, process_units};
+use super::items::{BlockUnits, process_units};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, read, unit_worker};
@@ -24,7 +24,7 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::filters::{Condition, Probability, Sample};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::stream::Stream;
+use crate::records::stream::{EncodedRecords, Stream};
 
 /// How much is taken.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -93,16 +93,16 @@ fn read_all(
     };
     let mut next_unit = 0..;
     let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
-        let mut taken = EncodedUnits::default();
+        let mut taken = EncodedRecords::default();
         for (item, unit) in units.iter().zip(&mut next_unit) {
             if choice.takes(unit, item.number) {
-                taken.push(item.bytes, item.records);
+                item.append_to(&mut taken);
             } else {
                 processed.counts.kept -= item.records;
                 *processed.counts.filtered.entry(Condition::Sample).or_default() += item.records;
             }
         }
-        *processed.encoded_mut(Stream::Kept) = taken.into_records();
+        *processed.encoded_mut(Stream::Kept) = taken;
         Ok(())
     };
     control.progress.begin("writing", plan.records);
@@ -144,9 +144,9 @@ impl SampleChoice {
             BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
         };
         let to = plan.format();
-        let worker = block_worker(plan, move |block, file| {
+        let worker = block_worker(plan, move |block, file, _| {
             let (processed, units) = process_units(block, to, file, on_error);
-            (processed, units.len() as u64)
+            Some((processed, units.len() as u64))
         });
         let mut next_unit = 0;
         let mut partitions = PartitionWriter::new(&plan.resources, Some(0), MemoryShare::ALL);

@@ -11,13 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 use super::Operation;
 use super::copying::gather;
-use super::items::{EncodedUnits, process_items, process_row};
+use super::items::{process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, read};
 use super::plan::RearrangePlan;
-use super::process_partitions::process_partitions;
-use super::sorted_partition::SortedPartition;
+use super::sorted_partition::{SortedPartition, process_partitions};
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::format::Format;
@@ -48,8 +47,9 @@ pub fn shuffle(
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
     let on_error = plan.on_error;
-    let partition_block =
-        block_worker(plan, move |block, file| partition_block(block, format, file, on_error, keys));
+    let partition_block = block_worker(plan, move |block, file, _| {
+        Some(partition_block(block, format, file, on_error, keys))
+    });
     let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
     let take = |_: &mut _, partitioned| partitions.add(partitioned);
     let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;
@@ -116,17 +116,17 @@ fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecord
         return EncodedRecords::of_row(gather(&items.bytes, len, order), len);
     }
     let starts = items.starts(None);
-    let mut encoded = EncodedUnits::default();
+    let mut encoded = EncodedRecords::default();
     for &number in order {
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {
             Some((records, unit)) if !is_one_each(format) => {
-                encoded.push(unit, u64::from_le_bytes(*records));
+                encoded.push_group(unit, u64::from_le_bytes(*records));
             }
-            _ => encoded.push(item, 1),
+            _ => encoded.push(item),
         }
     }
-    encoded.into_records()
+    encoded
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
-//! The items of a partition in the order of their keys.
+//! The items of a partition in the order of their keys; partitions are sorted on worker threads.
+
+use std::sync::atomic::Ordering;
 
 use super::partitioned::{ItemLen, KeyedItems, NUMBER_MASK, PARTITION_BITS, significant_bits};
-use super::partitions::Partition;
+use super::partitions::{Partition, SealedPartitions};
+use super::pass::RunControl;
+use super::plan::Resources;
+use crate::engine::in_order::{Parallelism, in_order};
 use crate::error::Error;
+use crate::records::counts::Counts;
 
 /// A sorted partition. Its memory is reused for the next one.
 #[derive(Default)]
@@ -42,4 +48,38 @@ impl SortedPartition {
         words.sort_unstable();
         order.extend(words.iter().map(|word| (word & NUMBER_MASK) as u32));
     }
+}
+
+/// Sorts all partitions, runs `work` on them on worker threads, and calls `take` with the results in partition order.
+/// `take` returns the number of items of a result.
+pub(super) fn process_partitions<T: Send + 'static>(
+    sealed: SealedPartitions,
+    resources: &Resources,
+    work: impl Fn(&SortedPartition) -> T + Send + Sync + 'static,
+    mut take: impl FnMut(T) -> Result<u64, Error>,
+    control: &mut RunControl<'_>,
+) -> Result<(), Error> {
+    let parallelism = Parallelism::new(resources.threads(), resources.partitions_in_flight());
+    let mut shown = Counts::default();
+    let work = move |sorted_partition: &mut SortedPartition,
+                     partition: Result<Partition, Error>| {
+        sorted_partition.load(&partition?)?;
+        Ok::<T, Error>(work(sorted_partition))
+    };
+    in_order(
+        sealed.partitions(),
+        parallelism,
+        || Ok(SortedPartition::default()),
+        work,
+        |done| {
+            if control.cancel.load(Ordering::Relaxed) {
+                return Err(Error::interrupted());
+            }
+            if let Some(done) = done {
+                shown.input += take(done?)?;
+                control.progress.update(&shown);
+            }
+            Ok(())
+        },
+    )
 }

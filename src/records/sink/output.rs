@@ -1,11 +1,13 @@
 //! One output of a run: records in, frames of a fixed number of them out.
+//!
+//! Rows of a columnar file are collected in a temporary file beside the output; the table is built from them at the
+//! end. So a run can be resumed between any two rows, and the same rows always make the same file.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::deferred_table::{BuiltTable, build_table};
 use super::encoder::{self, BoxedWriter, Encoder, HashingWriter};
 use super::partial::Partial;
 use super::target::Target;
@@ -17,6 +19,8 @@ use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
 use crate::storage::platform::{self, Standard};
 use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::FrameSizes;
+use crate::storage::table::packed_row::Rows;
+use crate::storage::table::{DeferredTable, TableWriter};
 
 /// How far an output has come: enough for another process to go on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -219,6 +223,54 @@ impl FinishedOutput {
         self.target.iter_mut().for_each(Target::keep);
         self.rows.iter_mut().for_each(Partial::keep);
     }
+}
+
+/// Rows between two calls of `wants_stop`.
+const WATCH_EVERY_ROWS: u64 = 1 << 12;
+
+struct BuiltTable {
+    target: Target,
+    bytes: u64,
+    sha256: Option<Sha256Sum>,
+}
+
+/// Builds the table file of an output. `rows` is the file of rows with their expected number.
+fn build_table(
+    plan: &OutputPlan,
+    deferred_table: DeferredTable,
+    rows: (&Partial, u64),
+    with_checksum: bool,
+    wants_stop: &mut dyn FnMut() -> bool,
+) -> Result<BuiltTable, Error> {
+    let (partial, expected) = rows;
+    let reading = |source| partial.error("read", source);
+    let writing = |source| Error::io("write", &plan.path, source);
+    let mut file = partial.file.try_clone().map_err(reading)?;
+    file.rewind().map_err(reading)?;
+    let mut rows = Rows::new(BufReader::new(file));
+    let target = Target::create(&plan.path)?;
+    let output = HashingWriter::new(target.writer().map_err(writing)?, with_checksum);
+    let folder = platform::folder_of(&plan.path);
+    let mut writer = TableWriter::new(deferred_table.format, deferred_table.table, output, folder)
+        .map_err(writing)?;
+    let mut made = 0;
+    while let Some(row) = rows.next_row().map_err(reading)? {
+        writer.push(&row).map_err(writing)?;
+        made += 1;
+        if made % WATCH_EVERY_ROWS == 0 && wants_stop() {
+            return Err(Error::interrupted());
+        }
+    }
+    if made != expected {
+        return Err(Error::output_not_as_left(partial.path()));
+    }
+    let finished = writer.finish().and_then(|mut output| {
+        output.flush()?;
+        target.sync_all()?;
+        Ok(output.written())
+    });
+    let (bytes, sha256) = finished.map_err(writing)?;
+    Ok(BuiltTable { target, bytes, sha256 })
 }
 
 fn open_stream(path: &Path) -> io::Result<BoxedWriter> {

@@ -5,7 +5,7 @@ use crate::records::content::check_start;
 use crate::records::source::bytes::Bytes;
 use crate::records::source::cut::{FULL_BLOCK_BYTES, TakeLimit};
 use crate::records::source::{
-    Block, Delivery, FirstBlock, INDEX_SUFFIX, Input, InputLocation, Part, PartRead, RecordCount,
+    Block, FirstBlock, INDEX_SUFFIX, Input, InputLocation, Part, PartRead, RecordCount,
     SKIPPED_RECORDS, SeekPoint,
 };
 use crate::storage::compression::Compression;
@@ -56,39 +56,42 @@ impl Source {
         Self { boundary, ..self }
     }
 
-    /// The next block, in this part or a later one.
-    pub fn next_block(&mut self) -> Option<Result<Block, Error>> {
-        loop {
-            match self.next()? {
-                Ok(Delivery::Block(block)) => return Some(Ok(block)),
-                Ok(Delivery::End(_)) => {}
-                Err(error) => return Some(Err(error)),
-            }
+    /// The next block, in this part or a later one. A part without records has one block, which is empty.
+    pub(crate) fn next_of_every_part(&mut self) -> Option<Result<Block, Error>> {
+        let block = self.read().transpose();
+        if matches!(block, Some(Err(_))) {
+            // A decoder that has failed may, read again, never come back.
+            self.current = None;
+            self.part = self.parts.len();
         }
+        block
     }
 
-    fn deliver(&mut self) -> Result<Option<Delivery>, Error> {
-        let Some(part) = self.parts.get(self.part) else { return Ok(None) };
-        let open_part = match &mut self.current {
-            Some(open_part) => open_part,
-            none => none.insert(OpenPart::start(part, self.part)?),
-        };
-        let wanted = open_part.block_limit(self.block_records, self.boundary);
-        let block = open_part.block(part, wanted, self.records_left)?;
-        if let Some(mut block) = block {
-            if block.first_index == 0 {
+    fn read(&mut self) -> Result<Option<Block>, Error> {
+        while let Some(part) = self.parts.get(self.part) {
+            let open_part = match &mut self.current {
+                Some(open_part) => open_part,
+                none => none.insert(OpenPart::start(part, self.part)?),
+            };
+            let wanted = open_part.block_limit(self.block_records, self.boundary);
+            let mut block = open_part.block(part, wanted, self.records_left)?;
+            let is_last = block.bytes.is_empty();
+            if block.first_index == 0 && !is_last {
                 check_first(&part.input, &block, self.block_records)?;
             }
-            let records = block.wanted.end - block.wanted.start;
-            block.first_number = self.number;
-            self.number += records;
-            self.records_left -= records;
-            return Ok(Some(Delivery::Block(block)));
+            if is_last {
+                self.current = None;
+                self.part += 1;
+            }
+            if !is_last || block.read.bytes == 0 {
+                let records = block.wanted.end - block.wanted.start;
+                block.first_number = self.number;
+                self.number += records;
+                self.records_left -= records;
+                return Ok(Some(block));
+            }
         }
-        let end = open_part.end(part, self.records_left == 0)?;
-        self.current = None;
-        self.part += 1;
-        Ok(Some(Delivery::End(end)))
+        Ok(None)
     }
 }
 
@@ -102,16 +105,16 @@ fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), Error> {
 }
 
 impl Iterator for Source {
-    type Item = Result<Delivery, Error>;
+    type Item = Result<Block, Error>;
 
+    /// The next block, in this part or a later one.
     fn next(&mut self) -> Option<Self::Item> {
-        let delivery = self.deliver().transpose();
-        if matches!(delivery, Some(Err(_))) {
-            // A decoder that has failed may, read again, never come back.
-            self.current = None;
-            self.part = self.parts.len();
+        loop {
+            match self.next_of_every_part()? {
+                Ok(block) if block.bytes.is_empty() => {}
+                block => return Some(block),
+            }
         }
-        delivery
     }
 }
 
@@ -125,7 +128,7 @@ pub fn count_records(input: &Input) -> Result<u64, Error> {
         return Ok(size.div_ceil(len as u64));
     }
     let mut count = 0;
-    while let Some(taken) = bytes.take(input, TakeLimit::AtLeast(SKIPPED_RECORDS))? {
+    while let Some(taken) = bytes.take(input, TakeLimit::at_least(SKIPPED_RECORDS))? {
         count += taken.records;
     }
     Ok(count)
@@ -179,7 +182,7 @@ impl OpenPart {
         }
         let mut mid_unit = false;
         while index < part.from {
-            let take_limit = TakeLimit::AtMost(part.from - index);
+            let take_limit = TakeLimit::at_most(part.from - index);
             let Some(skipped) = bytes.take(input, take_limit)? else { break };
             if skipped.bytes.is_empty() {
                 // The first record wanted is within the next unit.
@@ -197,22 +200,26 @@ impl OpenPart {
     fn block_limit(&self, records: u64, boundary: Option<PartRead>) -> TakeLimit {
         let boundary = boundary.filter(|boundary| boundary.part == self.part);
         let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.done.bytes));
-        match usize::try_from(bytes).unwrap_or(usize::MAX) {
-            0 => TakeLimit::AtLeast(records),
-            bytes => TakeLimit::Within { records, bytes },
-        }
+        let bytes =
+            usize::try_from(bytes).ok().filter(|&bytes| (1..FULL_BLOCK_BYTES).contains(&bytes));
+        TakeLimit { bytes: bytes.unwrap_or(FULL_BLOCK_BYTES), ..TakeLimit::at_least(records) }
     }
 
-    /// The next block: as many records as wanted, unless the part ends or the block is full before.
-    fn block(&mut self, part: &Part, wanted: TakeLimit, most: u64) -> Result<Option<Block>, Error> {
+    /// The next block: as many records as wanted, unless the part ends or the block is full before. An empty one at
+    /// the end of the part.
+    fn block(&mut self, part: &Part, wanted: TakeLimit, most: u64) -> Result<Block, Error> {
         let from = self.index.max(part.from);
-        let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most));
-        if from >= to {
-            return Ok(None);
+        let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most)).max(from);
+        let taken = if from < to {
+            let records = wanted.records.min(to - self.index);
+            self.bytes.take(&part.input, TakeLimit { records, ..wanted })?
+        } else {
+            None
+        };
+        if taken.is_none() {
+            self.check_end(part, most == 0)?;
         }
-        let take_limit = wanted.of_at_most(to - self.index);
-        let Some(taken) = self.bytes.take(&part.input, take_limit)? else { return Ok(None) };
-        let first_index = self.index;
+        let (taken, first_index) = (taken.unwrap_or_default(), self.index);
         self.index += taken.records;
         let mut block = Block {
             part: self.part,
@@ -231,23 +238,22 @@ impl OpenPart {
         self.done.records += block.wanted.end - block.wanted.start;
         self.done.bytes += block.bytes.len() as u64;
         block.read = self.done;
-        Ok(Some(block))
+        Ok(block)
     }
 
-    /// What was read of a part. Fails if the input had other records than were counted. This is not checked if the
-    /// caller stopped early, nor for an empty part, which may lie within a game: the parts before and after it are
-    /// checked.
-    fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, Error> {
+    /// Fails if the input had other records than were counted. This is not checked if the caller stopped early, nor
+    /// for an empty part, which may lie within a game: the parts before and after it are checked.
+    fn check_end(&mut self, part: &Part, is_limited: bool) -> Result<(), Error> {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;
         let counted = part.counted.filter(|_| !is_limited && !part.is_empty());
-        let Some(counted) = counted else { return Ok(self.done) };
+        let Some(counted) = counted else { return Ok(()) };
         let RecordCount { records, is_relied_on } = counted;
         let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
         let goes_on =
             self.index >= last && part.reaches(records) && self.goes_on(input, records)?;
         if self.index >= last && !goes_on {
-            return Ok(self.done);
+            return Ok(());
         }
         let (input, found) = (&input.name, self.index);
         let error = Error::changed(format!(
@@ -260,12 +266,12 @@ impl OpenPart {
             return Err(error);
         }
         tracing::warn!("{error}");
-        Ok(self.done)
+        Ok(())
     }
 
     /// Whether the input has more than `records` records.
     fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, Error> {
-        let more = self.bytes.take(input, TakeLimit::AtLeast(1))?;
+        let more = self.bytes.take(input, TakeLimit::at_least(1))?;
         self.index += more.map_or(0, |more| more.records);
         Ok(self.index > records)
     }

@@ -88,6 +88,7 @@ enum Seekability {
     Frames(Arc<SeekTable>),
 }
 
+#[derive(Default)]
 pub(super) struct TakenUnits {
     pub(super) bytes: Vec<u8>,
     pub(super) records: u64,
@@ -189,7 +190,7 @@ impl Bytes {
         Ok(())
     }
 
-    /// The next units; `None` at the end. With [`TakeLimit::AtMost`], no units if the next one holds too many records.
+    /// The next units; `None` at the end. With [`TakeLimit::at_most`], no units if the next one holds too many records.
     pub(super) fn take(
         &mut self,
         input: &Input,
@@ -228,7 +229,7 @@ impl Bytes {
         };
         let most = FULL_BLOCK_BYTES.div_ceil(len);
         let wanted =
-            usize::try_from(take_limit.records()).map_or(most, |wanted| wanted.min(most)) * len;
+            usize::try_from(take_limit.records).map_or(most, |wanted| wanted.min(most)) * len;
         wanted.saturating_sub(self.buffer.len()).max(1)
     }
 

@@ -1,48 +1,30 @@
 //! Where blocks end: behind whole units.
 
-use crate::format::{Format, RawUnit};
+use crate::format::Format;
 
 /// A block is closed when it has this many bytes, however few records they are.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
 
-/// How many records to take, in whole units.
+/// How much to take, in whole units.
 #[derive(Clone, Copy)]
-pub(super) enum TakeLimit {
-    /// This many records, or more if the last unit holds more.
-    AtLeast(u64),
-    /// This many records, or fewer if the next unit would exceed the number.
-    AtMost(u64),
-    /// Like `AtLeast`, with a limit in bytes.
-    Within {
-        records: u64,
-        /// The block ends with the unit that reaches this many bytes.
-        bytes: usize,
-    },
+pub(super) struct TakeLimit {
+    /// The block ends with the unit that reaches this many records.
+    pub(super) records: u64,
+    /// Whether a unit that would exceed the number of records is left.
+    pub(super) is_most: bool,
+    /// The block ends with the unit that reaches this many bytes, even with fewer records.
+    pub(super) bytes: usize,
 }
 
 impl TakeLimit {
-    pub(super) const fn records(self) -> u64 {
-        match self {
-            Self::AtLeast(records) | Self::AtMost(records) | Self::Within { records, .. } => {
-                records
-            }
-        }
+    /// This many records, or more if the last unit holds more.
+    pub(super) const fn at_least(records: u64) -> Self {
+        Self { records, is_most: false, bytes: FULL_BLOCK_BYTES }
     }
 
-    pub(super) fn of_at_most(self, most: u64) -> Self {
-        match self {
-            Self::AtLeast(records) => Self::AtLeast(records.min(most)),
-            Self::AtMost(records) => Self::AtMost(records.min(most)),
-            Self::Within { records, bytes } => Self::Within { records: records.min(most), bytes },
-        }
-    }
-
-    /// Bytes at which a block ends, even with fewer records.
-    fn bytes(self) -> usize {
-        match self {
-            Self::AtLeast(_) | Self::AtMost(_) => FULL_BLOCK_BYTES,
-            Self::Within { bytes, .. } => bytes.min(FULL_BLOCK_BYTES),
-        }
+    /// This many records, or fewer if the next unit would exceed the number.
+    pub(super) const fn at_most(records: u64) -> Self {
+        Self { is_most: true, ..Self::at_least(records) }
     }
 }
 
@@ -70,7 +52,7 @@ impl ScannedUnits {
         take_limit: TakeLimit,
         at_end: bool,
     ) -> bool {
-        let (wanted, most_bytes) = (take_limit.records(), take_limit.bytes());
+        let TakeLimit { records: wanted, is_most, bytes: most_bytes } = take_limit;
         if let Some(len) = format.record_len() {
             let wanted = wanted.min(most_bytes.div_ceil(len) as u64);
             return self.take_fixed(len, bytes, wanted, at_end);
@@ -80,15 +62,13 @@ impl ScannedUnits {
             if rest.is_empty() {
                 return at_end;
             }
-            let Some(end) = format.unit_or_piece_end(rest, at_end) else { return false };
-            let unit = &rest[..end];
-            let goes_on = format.is_piece(unit);
-            let is_piece = self.ends_mid_unit || goes_on;
-            let records = RawUnit { bytes: unit, offset: 0, is_piece }.count(format);
-            if matches!(take_limit, TakeLimit::AtMost(most) if self.records + records > most) {
+            let mut goes_on = self.ends_mid_unit;
+            let Some(unit) = format.first_unit(rest, at_end, &mut goes_on) else { return false };
+            let records = unit.count(format);
+            if is_most && self.records + records > wanted {
                 return true;
             }
-            self.bytes += unit.len();
+            self.bytes += unit.bytes.len();
             self.records += records;
             self.ends_mid_unit = goes_on;
         }

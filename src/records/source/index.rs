@@ -52,7 +52,7 @@ impl Index {
         let mut bytes = Bytes::open(input)?;
         let (mut records, mut offset, mut mid_unit) = (0, 0, false);
         let mut marks: Vec<SeekPoint> = Vec::new();
-        while let Some(taken) = bytes.take(input, TakeLimit::AtLeast(SKIPPED_RECORDS))? {
+        while let Some(taken) = bytes.take(input, TakeLimit::at_least(SKIPPED_RECORDS))? {
             let next = marks.last().map_or(0, |mark| mark.offset) + MARKED_BYTES;
             if offset >= next && !mid_unit {
                 marks.push(SeekPoint { record: records, offset });

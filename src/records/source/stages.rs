@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Delivery, PartRead};
+use super::{Block, PartRead};
 use crate::error::{Error, Remedy};
 
 /// Limits the memory for the bytes of blocks.
@@ -52,76 +52,86 @@ impl Drop for MemoryPermit {
     }
 }
 
-/// Adds to each delivery the SHA-256 of everything read so far from its input.
-pub(crate) struct Checksummed<S> {
-    source: S,
-    digest: Sha256,
-}
-
-impl<S> Checksummed<S> {
-    pub(crate) fn new(source: S) -> Self {
-        Self { source, digest: Sha256::new() }
-    }
-}
-
-impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for Checksummed<S> {
-    type Item = S::Item;
-
-    fn next(&mut self) -> Option<S::Item> {
-        let mut delivery = self.source.next()?;
-        match &mut delivery {
-            Ok(Delivery::Block(block)) => {
-                self.digest.update(&block.bytes);
-                block.read.sha256 = Some(self.digest.clone().into());
-            }
-            Ok(Delivery::End(read)) => {
-                read.sha256 = Some(std::mem::take(&mut self.digest).into());
-            }
-            Err(_) => {}
-        }
-        Some(delivery)
-    }
-}
-
-pub(crate) struct SkipBlocks<S> {
-    source: S,
+/// The blocks of a source as they are handed out: with the SHA-256 of all that was read of their input up to their end,
+/// and without those that an interrupted run has processed.
+pub(crate) struct HandedOut<S> {
+    blocks: S,
+    /// Of the part that is being read. `None` if no checksum is wanted.
+    digest: Option<Sha256>,
     /// The state of reading after the last block to skip. `None` once it is reached.
-    expected: Option<PartRead>,
+    behind: Option<PartRead>,
+    /// The names of the inputs, for errors.
     inputs: Vec<String>,
+    parts_read: Arc<Mutex<Vec<PartRead>>>,
 }
 
-impl<S> SkipBlocks<S> {
-    /// Skips the blocks up to `behind`. `inputs` are the names of the inputs, for errors.
-    pub(crate) const fn new(source: S, behind: Option<PartRead>, inputs: Vec<String>) -> Self {
-        Self { source, expected: behind, inputs }
+impl<S: Iterator<Item = Result<Block, Error>>> HandedOut<S> {
+    pub(crate) fn new(
+        blocks: S,
+        with_checksums: bool,
+        behind: Option<PartRead>,
+        inputs: Vec<String>,
+    ) -> Self {
+        let digest = with_checksums.then(Sha256::new);
+        Self { blocks, digest, behind, inputs, parts_read: Arc::default() }
+    }
+
+    /// What was read of each part so far, skipped blocks included.
+    pub(crate) fn parts_read(&self) -> Arc<Mutex<Vec<PartRead>>> {
+        Arc::clone(&self.parts_read)
+    }
+
+    /// Adds the checksum of a block and notes what was read of its part.
+    fn note(&mut self, block: &mut Block) {
+        let mut parts_read = self.parts_read.lock().unwrap_or_else(PoisonError::into_inner);
+        if parts_read.pop_if(|last| last.part == block.part).is_none() {
+            self.digest = self.digest.take().map(|_| Sha256::new());
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(&block.bytes);
+            block.read.sha256 = Some(digest.clone().into());
+        }
+        parts_read.push(block.read);
+    }
+
+    /// Whether a block is skipped; there is none at the end of the input.
+    fn is_skipped(&mut self, block: Option<&Block>) -> Result<bool, Error> {
+        let Some(expected) = self.behind else { return Ok(false) };
+        let order = block.map_or(Ordering::Greater, |Block { read, .. }| {
+            let place = (read.part, read.bytes).cmp(&(expected.part, expected.bytes));
+            if *read == expected { Ordering::Equal } else { place.then(Ordering::Greater) }
+        });
+        if order != Ordering::Less {
+            self.behind = None;
+        }
+        if order == Ordering::Greater {
+            let input = self.inputs.get(expected.part).cloned().unwrap_or_default();
+            let message = format!("{input} is not what the interrupted run read");
+            let error = Error::changed(message).in_file(&input);
+            return Err(error.with_remedy(Remedy::StartAfresh));
+        }
+        Ok(true)
+    }
+
+    fn hand_out(&mut self) -> Result<Option<Block>, Error> {
+        loop {
+            let mut block = self.blocks.next().transpose()?;
+            if let Some(block) = &mut block {
+                self.note(block);
+            }
+            let is_skipped = self.is_skipped(block.as_ref())?;
+            if !is_skipped && block.as_ref().is_none_or(|block| !block.bytes.is_empty()) {
+                return Ok(block);
+            }
+        }
     }
 }
 
-impl<S: Iterator<Item = Result<Delivery, Error>>> Iterator for SkipBlocks<S> {
+impl<S: Iterator<Item = Result<Block, Error>>> Iterator for HandedOut<S> {
     type Item = S::Item;
 
     fn next(&mut self) -> Option<S::Item> {
-        while let Some(expected) = self.expected {
-            let order = match self.source.next() {
-                Some(Ok(Delivery::Block(block))) => {
-                    let read = block.read();
-                    let place = (read.part, read.bytes).cmp(&(expected.part, expected.bytes));
-                    if read == expected { Ordering::Equal } else { place.then(Ordering::Greater) }
-                }
-                None => Ordering::Greater,
-                other => return other,
-            };
-            if order != Ordering::Less {
-                self.expected = None;
-            }
-            if order == Ordering::Greater {
-                let input = self.inputs.get(expected.part).cloned().unwrap_or_default();
-                let message = format!("{input} is not what the interrupted run read");
-                let error = Error::changed(message).in_file(&input);
-                return Some(Err(error.with_remedy(Remedy::StartAfresh)));
-            }
-        }
-        self.source.next()
+        self.hand_out().transpose()
     }
 }
 
@@ -156,14 +166,18 @@ mod tests {
     /// What was read up to the end of each block, with the bytes of the block.
     type Blocks = Vec<(PartRead, Vec<u8>)>;
 
-    fn blocks(source: impl Iterator<Item = Result<Delivery, Error>>) -> Blocks {
-        let mut blocks = Vec::new();
-        for delivery in source {
-            if let Delivery::Block(block) = delivery.unwrap() {
-                blocks.push((block.read(), block.bytes().to_vec()));
-            }
-        }
-        blocks
+    fn blocks(source: impl Iterator<Item = Result<Block, Error>>) -> Blocks {
+        let blocks = source.map(Result::unwrap);
+        blocks.map(|block| (block.read(), block.bytes().to_vec())).collect()
+    }
+
+    /// What follows `place` in a source that reads as far as that.
+    fn behind(
+        source: Source,
+        place: PartRead,
+        inputs: Vec<String>,
+    ) -> HandedOut<impl Iterator<Item = Result<Block, Error>>> {
+        HandedOut::new(source.with_boundary(Some(place)), false, Some(place), inputs)
     }
 
     #[test]
@@ -183,9 +197,8 @@ mod tests {
             for (first, second) in [(5, 3), (3, 5), (1, 32), (32, 1), (7, 100)] {
                 let all = blocks(source(first));
                 for (number, (place, _)) in all.iter().enumerate() {
-                    let bounded = source(second).with_boundary(Some(*place));
-                    let skipping = SkipBlocks::new(bounded, Some(*place), Vec::new());
-                    let rest = blocks(skipping).into_iter().flat_map(|(_, bytes)| bytes);
+                    let rest = blocks(behind(source(second), *place, Vec::new()));
+                    let rest = rest.into_iter().flat_map(|(_, bytes)| bytes);
                     let expected = all[number + 1..].iter().flat_map(|(_, bytes)| bytes.clone());
                     assert!(rest.eq(expected), "{name}: {first}, {second}, {number}");
                 }
@@ -202,9 +215,11 @@ mod tests {
         let place = blocks(Source::new(vec![part()], 2))[1].0;
         for bytes in [place.bytes - 1, place.bytes + 1, 1 << 20] {
             let place = PartRead { bytes, ..place };
-            let source = Source::new(vec![part()], 4).with_boundary(Some(place));
-            let mut skipping = SkipBlocks::new(source, Some(place), vec!["a.csa".to_owned()]);
-            let told = skipping.find_map(Result::err).unwrap().to_string();
+            let source = Source::new(vec![part()], 4);
+            let told = behind(source, place, vec!["a.csa".to_owned()])
+                .find_map(Result::err)
+                .unwrap()
+                .to_string();
             assert!(told.starts_with("a.csa is not what the interrupted run read"), "{told}");
         }
     }

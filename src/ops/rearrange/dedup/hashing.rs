@@ -1,12 +1,12 @@
 //! What is compared of records, as 128 bits of XXH3 each: <https://github.com/Cyan4973/xxHash>.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use twox_hash::XxHash3_128;
 
 use super::super::items::{process_items, process_row};
 use super::super::partitioned::{KeyedItems, PartitionedItems};
+use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
 use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
@@ -14,7 +14,7 @@ use crate::format::{Format, Lookahead, PositionKey, Record, RecordRef, position_
 use crate::jobs::operation_totals::AverageCounts;
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::bad_record::BadPolicy;
-use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
+use crate::records::processing::{AfterRecord, NumberedRecord, ProcessedBlock, process_block};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
@@ -48,17 +48,23 @@ pub(super) fn hashing_worker(
     key: DedupKey,
     role: Role,
 ) -> BlockFunction<HashedBlock> {
-    let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     let (to, on_error) = (plan.format(), plan.on_error);
-    Arc::new(move |block: &Block, cancel: &AtomicBool| {
-        let file = &names[block.part];
+    block_worker(plan, move |block, file, cancel| {
         let (processed, mut hashes, bad) = match hash_row(block, key) {
             Some((hashes, len)) => (process_row(block, len, file, on_error).0, hashes, Vec::new()),
             None if key == DedupKey::Bytes => {
                 let (processed, hashes) = hash_units(block, to, file, on_error);
                 (processed, hashes, Vec::new())
             }
-            None => hash_records(block, file, key, on_error, cancel)?,
+            None => {
+                let mut hashes = Hashes::default();
+                let (processed, bad) =
+                    hash_records(block, file, key, on_error, cancel, |hash, item| {
+                        hashes.push(hash, item.number);
+                        Ok(())
+                    })?;
+                (processed, hashes, bad)
+            }
         };
         if role == Role::Reference {
             for item in hashes.items.bytes.chunks_exact_mut(COMPARED_BYTES) {
@@ -106,29 +112,30 @@ fn hash_units(
     (processed, hashes)
 }
 
-/// Hashes the content of records. Also returns the numbers of unreadable ones.
-fn hash_records(
+/// Calls `take` with the hash of what is compared of each record. Returns also the numbers of unreadable records.
+pub(super) fn hash_records(
     block: &Block,
     file: &str,
     key: DedupKey,
     on_error: BadPolicy,
     cancel: &AtomicBool,
-) -> Option<(ProcessedBlock, Hashes, Vec<u64>)> {
+    mut take: impl FnMut(u128, &NumberedRecord<'_>) -> Result<(), RecordError>,
+) -> Option<(ProcessedBlock, Vec<u64>)> {
     let (mut bytes, mut bad) = (Vec::new(), Vec::new());
-    let (mut hashes, mut lookahead) = (Hashes::default(), Lookahead::default());
+    let mut lookahead = Lookahead::default();
     let mut next = block.first_number;
     let processed = process_block(block, file, on_error, cancel, |item, processed| {
         bytes.clear();
         let behind = || block.behind(&item.unit);
         say(&item.record, key, (&mut lookahead, &behind), &mut bytes)?;
-        hashes.push(XxHash3_128::oneshot(&bytes), item.number);
+        take(XxHash3_128::oneshot(&bytes), item)?;
         processed.counts.kept += 1;
         bad.extend(next..item.number);
         next = item.number + 1;
         Ok(AfterRecord::Continue)
     })?;
     bad.extend(next..block.number_of(block.wanted.end));
-    Some((processed, hashes, bad))
+    Some((processed, bad))
 }
 
 struct Hashes {
@@ -161,7 +168,7 @@ impl Hashes {
 }
 
 /// Appends the bytes to compare; nothing for [`DedupKey::Bytes`].
-pub(super) fn say<'a>(
+fn say<'a>(
     record: &RecordRef<'_>,
     key: DedupKey,
     lookahead: (&mut Lookahead, &dyn Fn() -> &'a [u8]),

@@ -1,21 +1,17 @@
 //! What is kept of records whose mean is wanted: of each block, what equal records of one move say together.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use twox_hash::XxHash3_128;
 
 use super::super::items::process_row;
 use super::super::partitioned::{KeyedItems, PartitionedItems};
+use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
-use super::hashing::{HashedBlock, OF_REFERENCE, Role, say};
+use super::hashing::{HashedBlock, OF_REFERENCE, Role, hash_records};
 use super::mean::{Copies, EvalKind};
 use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
-use crate::format::{DecodeError, Lookahead, RecordRef, position_keys_of_row};
+use crate::format::{DecodeError, RecordRef, position_keys_of_row};
 use crate::ops::rearrange::dedup_key::DedupKey;
-use crate::records::bad_record::BadPolicy;
-use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::source::Block;
 
 /// Bytes stored per record beside its key, which is the high half of the hash: the low half and [`Copies`].
@@ -30,13 +26,18 @@ pub(super) fn summing_worker(
     key: DedupKey,
     role: Role,
 ) -> BlockFunction<HashedBlock> {
-    let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     let on_error = plan.on_error;
-    Arc::new(move |block: &Block, cancel: &AtomicBool| {
-        let file = &names[block.part];
-        let (processed, sums, bad) = match sum_row(block, key, role) {
-            Some((sums, len)) => (process_row(block, len, file, on_error).0, sums, Vec::new()),
-            None => sum_records(block, file, key, role, on_error, cancel)?,
+    block_worker(plan, move |block, file, cancel| {
+        let (processed, sums, bad) = if let Some((sums, len)) = sum_row(block, key, role) {
+            (process_row(block, len, file, on_error).0, sums, Vec::new())
+        } else {
+            let mut sums = Sums::new(role);
+            let (processed, bad) =
+                hash_records(block, file, key, on_error, cancel, |hash, item| {
+                    sums.push(hash, &copy(&item.record, item.number)?);
+                    Ok(())
+                })?;
+            (processed, sums, bad)
         };
         let Sums { items, repeated, .. } = sums.closed();
         let partitioned = PartitionedItems::new(&items, Some(SUMMED_BYTES), 0);
@@ -61,32 +62,6 @@ fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
         sums.push(hash, &copy(&record, number).ok()?);
     }
     Some((sums, len))
-}
-
-/// Sums of records, and the numbers of unreadable ones.
-fn sum_records(
-    block: &Block,
-    file: &str,
-    key: DedupKey,
-    role: Role,
-    on_error: BadPolicy,
-    cancel: &AtomicBool,
-) -> Option<(ProcessedBlock, Sums, Vec<u64>)> {
-    let (mut bytes, mut bad) = (Vec::new(), Vec::new());
-    let (mut sums, mut lookahead) = (Sums::new(role), Lookahead::default());
-    let mut next = block.first_number;
-    let processed = process_block(block, file, on_error, cancel, |item, processed| {
-        bytes.clear();
-        let behind = || block.behind(&item.unit);
-        say(&item.record, key, (&mut lookahead, &behind), &mut bytes)?;
-        sums.push(XxHash3_128::oneshot(&bytes), &copy(&item.record, item.number)?);
-        processed.counts.kept += 1;
-        bad.extend(next..item.number);
-        next = item.number + 1;
-        Ok(AfterRecord::Continue)
-    })?;
-    bad.extend(next..block.number_of(block.wanted.end));
-    Some((processed, sums, bad))
 }
 
 /// One record as [`Copies`].

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::super::items::{BlockUnits, EncodedUnits, WholeUnit};
+use super::super::items::{BlockUnits, WholeUnit};
 use super::part_limit::{PartFill, UnitSize};
 use crate::error::Error;
 use crate::records::sink::{FinishedOutputs, OutputPlan, Sinks};
-use crate::records::stream::Stream;
+use crate::records::stream::{EncodedRecords, Stream};
 
 pub(super) enum OpenParts {
     /// `dealt` counts the units written so far.
@@ -48,14 +48,13 @@ impl OpenParts {
             Self::InTurn(parts) => return parts.distribute(units),
             Self::RoundRobin { open, dealt } => (open, dealt),
         };
-        let mut encoded: Vec<EncodedUnits> = Vec::new();
-        encoded.resize_with(open.len(), EncodedUnits::default);
+        let mut encoded = vec![EncodedRecords::default(); open.len()];
         for item in units.iter() {
-            encoded[*dealt % open.len()].push(item.bytes, item.records);
+            item.append_to(&mut encoded[*dealt % open.len()]);
             *dealt += 1;
         }
         for (sinks, encoded) in open.iter_mut().zip(encoded) {
-            sinks.write(Stream::Kept, &encoded.into_records())?;
+            sinks.write(Stream::Kept, &encoded)?;
         }
         Ok(())
     }
@@ -106,12 +105,9 @@ impl PartsInTurn {
     }
 
     fn write(&mut self, units: &BlockUnits, range: Range<usize>) -> Result<(), Error> {
-        let mut encoded = EncodedUnits::default();
-        encoded.push_all(units, range);
-        match &mut self.open {
-            Some(sinks) => Ok(sinks.write(Stream::Kept, &encoded.into_records())?),
-            None => Ok(()),
-        }
+        let mut encoded = EncodedRecords::default();
+        units.append_to(&mut encoded, range);
+        self.open.as_mut().map_or(Ok(()), |sinks| sinks.write(Stream::Kept, &encoded))
     }
 
     /// Finishes the open part, which moves its buffers to disk, and opens the next.

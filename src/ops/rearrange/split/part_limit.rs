@@ -104,9 +104,9 @@ pub(super) fn count_parts(
     }
     control.progress.begin("measuring", plan.records);
     let to = plan.format();
-    let worker = block_worker(plan, move |block, file| {
+    let worker = block_worker(plan, move |block, file, _| {
         let (processed, units) = process_units(block, to, file, BadPolicy::Skip);
-        (processed, UnitSize::of_units(&units))
+        Some((processed, UnitSize::of_units(&units)))
     });
     let (mut parts, mut largest) = (1, UnitSize::default());
     let take = |_: &mut _, sizes: Vec<UnitSize>| {
