@@ -176,6 +176,16 @@ impl Format {
         end(&bytes, false) == Some(len)
     }
 
+    /// Whether a unit begins where it does whatever closed unit is before it.
+    pub fn is_opened(self, unit: &[u8]) -> bool {
+        let Framing::Group { end, next: Some(before) } = self.spec().framing else { return true };
+        let mut bytes = Vec::new();
+        self.copy_unit(before, &mut bytes);
+        let len = bytes.len();
+        self.copy_unit(unit, &mut bytes);
+        end(&bytes, true) == Some(len)
+    }
+
     /// Whether a unit is a remark to its readers and no record: a comment line.
     pub fn is_remark(self, unit: &[u8]) -> bool {
         match self.spec().codec {

@@ -283,11 +283,15 @@ fn is_whole(block: &Block, unit: &RawUnit<'_>) -> bool {
         Some(len) => unit.bytes.len() == len,
         None if unit.is_piece => false,
         None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
-        // A unit that lacks its end would merge with the unit after it. Only the last unit of a file can.
+        // A damaged unit that lacks its end would merge with the unit after it, one that lacks its beginning with the
+        // unit before it. Only the last unit of a file can lack its end, and only the first its beginning.
         None => {
-            !block.behind(unit).is_empty()
+            let (is_first, is_last) =
+                (block.offset + unit.offset == 0, block.behind(unit).is_empty());
+            !(is_first || is_last)
                 || !matches!(block.records_in(unit).next(), Some(Err(_)))
-                || format.is_closed(unit.bytes)
+                || (!is_last || format.is_closed(unit.bytes))
+                    && (!is_first || format.is_opened(unit.bytes))
         }
     }
 }

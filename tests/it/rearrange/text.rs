@@ -63,6 +63,7 @@ fn variants(format: Format) -> Vec<(&'static str, String)> {
         ("nothing but blanks", " \n".to_owned()),
         ("cut off", whole.chars().take(whole.chars().count() * 2 / 3).collect()),
         ("other text", format!("{whole}other text")),
+        ("other text before", format!("other text\n{whole}")),
         // Games that are no files of their own have no sign behind them.
         ("without signs", whole.replace("/\n", "").replace("手合割：平手\n先手：A\n", "")),
     ]
@@ -137,7 +138,7 @@ fn every_operation_counts_text_as_it_is_read() {
     });
 }
 
-/// Wherever what is cut off is put, the rest is read as it was.
+/// Wherever what is cut off at its end or its beginning is put, the rest is read as it was.
 #[test]
 fn what_is_cut_off_takes_nothing_with_it() {
     for format in
@@ -147,9 +148,14 @@ fn what_is_cut_off_takes_nothing_with_it() {
         let sample =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(format!("sample.{format}"));
         let bytes = std::fs::read(sample).unwrap();
-        for cut in [1, 5, 40] {
+        let header = format.header().len();
+        for cut in [1, 5, 40, -1, -5, -40] {
             let (input, output) = (format!("a.{format}"), format!("b.{format}"));
-            dir.write(&input, &bytes[..bytes.len() - cut]);
+            let rest = match usize::try_from(cut) {
+                Ok(cut) => &bytes[..bytes.len() - cut],
+                Err(_) => &bytes[header + usize::try_from(-cut).unwrap()..],
+            };
+            dir.write(&input, rest);
             let (records, bad) = verified(&dir, &input);
             for seed in ["1", "2"] {
                 let words = ["shuffle", &input, "-o", &output, "--seed", seed, "--force"];
