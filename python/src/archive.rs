@@ -7,19 +7,20 @@ use std::sync::{Arc, OnceLock};
 
 use kyokumen::ErrorKind;
 use kyokumen::format::{DecodeError, RecordRef};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
 use kyokumen::records::{archive, opening};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyInt, PySlice, PyString};
+use pyo3::types::{PyCapsule, PyInt, PySlice};
 
-use crate::arrays::{array_over, as_records, dtype};
+use crate::arrays::{array_over, as_rows, dtype};
 use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
 use crate::moves::dialect_named;
-use crate::reading::{OnError, Reading, each_record};
+use crate::reading::{Reading, each_record, policy};
 use crate::record::Record;
 
 /// Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv",
@@ -72,9 +73,6 @@ pub(crate) struct Archive {
     /// Arguments of [`open`], for pickling.
     asked: (PathBuf, Option<String>, Option<&'static str>),
 }
-
-/// Records per block of an iteration.
-const ITERATED: u64 = 4096;
 
 #[derive(FromPyObject)]
 enum Place<'py> {
@@ -134,7 +132,7 @@ impl Archive {
     }
 
     fn __iter__(&self) -> RecordIterator {
-        RecordIterator { ahead: Ahead::new(self.part(), OnError::Stop), read: VecDeque::new() }
+        self.items(BadPolicy::Stop, Item::record)
     }
 
     /// The records as a structured array with the field names of cshogi: `hcp`; `hcp eval bestMove16 gameResult dummy`;
@@ -145,7 +143,7 @@ impl Archive {
     fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = this.py();
         let archive = this.get();
-        dtype(py, archive.input.format)?;
+        let dtype = dtype(archive.input.format)?;
         let (random, range) = archive.random_access()?;
         if random.is_cut_off() && range.end == random.len() {
             let whole = range.end - 1;
@@ -164,8 +162,7 @@ impl Archive {
             std::borrow::Cow::Borrowed(mapped) => array_over(mapped, this.clone().into_any()),
             std::borrow::Cow::Owned(copied) => PyArray1::from_slice(py, copied),
         };
-        let bytes = bytes.readwrite().make_nonwriteable();
-        as_records(&bytes, archive.input.format)
+        as_rows(&bytes.readwrite().make_nonwriteable(), dtype)
     }
 
     /// numpy.asarray(archive).
@@ -186,9 +183,8 @@ impl Archive {
     /// The positions as SFENs, one after another, read ahead of the caller. A record that cannot be read raises
     /// BadRecordError, or is left out with `on_error="skip"`.
     #[pyo3(signature = (*, on_error = "stop"))]
-    fn sfens(&self, on_error: &str) -> PyResult<SfenIterator> {
-        let ahead = Ahead::new(self.part(), OnError::named(on_error)?);
-        Ok(SfenIterator { ahead, read: VecDeque::new() })
+    fn sfens(&self, on_error: &str) -> PyResult<RecordIterator> {
+        Ok(self.items(policy(on_error)?, Item::sfen))
     }
 
     /// The records as an Arrow stream, which `pyarrow.table`, polars, DuckDB and others take without copies. Columns:
@@ -223,7 +219,7 @@ impl Archive {
             }
             None => Column::of_format(self.input.format),
         };
-        let on_error = OnError::named(on_error)?;
+        let on_error = policy(on_error)?;
         Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads))
     }
 
@@ -304,6 +300,17 @@ impl Archive {
         Ok((Arc::clone(archive), self.all()?))
     }
 
+    fn items(
+        &self,
+        on_error: BadPolicy,
+        make: fn(u64, &RecordRef<'_>) -> Result<Item, DecodeError>,
+    ) -> RecordIterator {
+        /// Records per block.
+        const BLOCK_RECORDS: u64 = 4096;
+        let reading = Reading::new(self.part(), BLOCK_RECORDS);
+        RecordIterator { reading, on_error, make, read: VecDeque::new() }
+    }
+
     fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
         let all = py.detach(|| self.all())?;
         let len = all.end - all.start;
@@ -333,7 +340,7 @@ impl Archive {
         let mut reading = Reading::new(self.part_of(Some(index..index + 1)), 1);
         let mut found = None;
         while let Some(block) = reading.block() {
-            each_record(self.name(), &block?, OnError::Stop, |index, record| {
+            each_record(self.name(), &block?, BadPolicy::Stop, |index, record| {
                 found = Some(Record::new(index, record)?);
                 Ok(())
             })?;
@@ -362,30 +369,46 @@ impl Archive {
     }
 }
 
-/// Reads blocks of records on demand.
-struct Ahead {
-    reading: Reading,
-    on_error: OnError,
+/// What an archive is iterated as.
+#[derive(IntoPyObject)]
+enum Item {
+    Record(Record),
+    Sfen(String),
 }
 
-impl Ahead {
-    fn new(part: Part, on_error: OnError) -> Self {
-        Self { reading: Reading::new(part, ITERATED), on_error }
+impl Item {
+    fn record(index: u64, record: &RecordRef<'_>) -> Result<Self, DecodeError> {
+        Record::new(index, record).map(Self::Record)
     }
 
-    /// If `read` is empty, fills it with the results of `make` for the next records. A failure follows the records
-    /// before it.
-    fn fill<T: Send>(
-        &mut self,
-        py: Python<'_>,
-        read: &mut VecDeque<Result<T, Failure>>,
-        make: impl Fn(u64, &RecordRef<'_>) -> Result<T, DecodeError> + Send + Sync,
-    ) {
+    fn sfen(_: u64, record: &RecordRef<'_>) -> Result<Self, DecodeError> {
+        record.setup().map(|setup| Self::Sfen(setup.to_string()))
+    }
+}
+
+/// The records of an archive or their SFENs, one after another, read a block at a time.
+#[pyclass(module = "kyokumen")]
+pub(crate) struct RecordIterator {
+    reading: Reading,
+    on_error: BadPolicy,
+    make: fn(u64, &RecordRef<'_>) -> Result<Item, DecodeError>,
+    /// Items that were read. A failure follows the records before it.
+    read: VecDeque<Result<Item, Failure>>,
+}
+
+#[pymethods]
+impl RecordIterator {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Item>> {
+        let Self { reading, on_error, make, read } = self;
         py.detach(|| {
             while read.is_empty() {
-                let Some(block) = self.reading.block() else { return };
+                let Some(block) = reading.block() else { return };
                 let taken = block.and_then(|block| {
-                    each_record(self.reading.name(), &block, self.on_error, |index, record| {
+                    each_record(reading.name(), &block, *on_error, |index, record| {
                         read.push_back(Ok(make(index, record)?));
                         Ok(())
                     })
@@ -395,45 +418,6 @@ impl Ahead {
                 }
             }
         });
-    }
-}
-
-/// The records of an archive, one after another.
-#[pyclass(module = "kyokumen")]
-pub(crate) struct RecordIterator {
-    ahead: Ahead,
-    read: VecDeque<Result<Record, Failure>>,
-}
-
-#[pymethods]
-impl RecordIterator {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Record>> {
-        self.ahead.fill(py, &mut self.read, Record::new);
-        Ok(self.read.pop_front().transpose()?)
-    }
-}
-
-/// The positions of an archive as SFENs, one after another.
-#[pyclass(module = "kyokumen")]
-pub(crate) struct SfenIterator {
-    ahead: Ahead,
-    read: VecDeque<Result<String, Failure>>,
-}
-
-#[pymethods]
-impl SfenIterator {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
-        self.ahead
-            .fill(py, &mut self.read, |_, record| record.setup().map(|setup| setup.to_string()));
-        let sfen = self.read.pop_front().transpose()?;
-        Ok(sfen.map(|sfen| PyString::new(py, &sfen)))
+        Ok(read.pop_front().transpose()?)
     }
 }

@@ -65,6 +65,10 @@ impl<'py> Records<'py> {
         Ok(Self { format, dialect, name: None, first: 0, content: Content::Array(bytes) })
     }
 
+    pub(crate) const fn format(&self) -> Format {
+        self.format
+    }
+
     /// Borrowed if they are in memory.
     pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
         let bytes = match &self.content {
@@ -87,14 +91,13 @@ impl<'py> Records<'py> {
 }
 
 fn format_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Format> {
-    let (py, found) = (array.py(), array.dtype());
-    for (format, _) in DTYPES {
-        if dtype(py, format)?.eq(&found)? {
+    let (dtypes, found) = (array.py().import("kyokumen.dtypes")?, array.dtype());
+    for (format, name) in DTYPES {
+        if dtypes.getattr(name)?.eq(&found)? {
             return Ok(format);
         }
     }
-    let names = DTYPES.map(|(_, name)| format!("kyokumen.dtypes.{name}"));
-    let mut names = names.to_vec();
+    let mut names = DTYPES.map(|(_, name)| format!("kyokumen.dtypes.{name}")).to_vec();
     names.dedup();
     Err(PyTypeError::new_err(format!(
         "the dtype {} is none of records: expected {}, which are those of cshogi",
@@ -131,10 +134,6 @@ impl RecordBytes<'_> {
         self.records
     }
 
-    pub(crate) const fn format(&self) -> Format {
-        self.format
-    }
-
     pub(crate) fn read<T, E: ToString>(
         &self,
         index: usize,
@@ -159,13 +158,6 @@ impl RecordBytes<'_> {
         let record = self.first + index as u64;
         Failure::bad_record(self.name, record, record * self.record_len as u64, reason)
     }
-}
-
-pub(crate) fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!("{name} has the shape {found:?}, expected {expected:?}")))
 }
 
 /// An array over `numbers` that keeps their owner alive.
@@ -196,20 +188,18 @@ pub(crate) const DTYPES: [(Format, &str); 5] = [
     (Format::Psv, "psv"),
 ];
 
-pub(crate) fn dtype(py: Python<'_>, format: Format) -> PyResult<Bound<'_, PyAny>> {
+/// The name of the dtype of a format's records.
+pub(crate) fn dtype(format: Format) -> Result<&'static str, Failure> {
     let name = DTYPES.iter().find(|(known, _)| *known == format).map(|(_, name)| *name);
-    let name = name.ok_or_else(|| {
+    name.ok_or_else(|| {
         Failure::usage(format!(
             "records of {format} have no one size, and no dtype: take .to_arrow(), or convert them to psv or hcpe"
         ))
-    })?;
-    py.import("kyokumen.dtypes")?.getattr(name)
+    })
 }
 
-/// A view of bytes as records.
-pub(crate) fn as_records<'py>(
-    bytes: &Bound<'py, PyArray1<u8>>,
-    format: Format,
-) -> PyResult<Bound<'py, PyAny>> {
-    bytes.call_method1("view", (dtype(bytes.py(), format)?,))
+/// A view of bytes as records with a dtype of `kyokumen.dtypes`.
+pub(crate) fn as_rows<'py>(bytes: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = bytes.py().import("kyokumen.dtypes")?.getattr(dtype)?;
+    bytes.call_method1("reshape", (-1,))?.call_method1("view", (dtype,))
 }

@@ -5,24 +5,26 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
-use arrow_array::builder::{
-    BooleanBuilder, FixedSizeBinaryBuilder, Int16Builder, ListBuilder, StringBuilder,
-    StructBuilder, UInt16Builder, UInt64Builder,
-};
+use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder, UInt16Builder};
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, Int16Array, RecordBatch,
+    RecordBatchReader, StringArray, StructArray, UInt16Array, UInt64Array,
+};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{self, DecodeError, Ending, Format, GameResult, RecordRef};
+use kyokumen::format::{Ending, Format, GameResult, Record};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::source::Block;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::failure::Failure;
-use crate::reading::{OnError, Reading, each_record};
+use crate::interrupt::{on_threads, threads_of};
+use crate::reading::{Reading, each_record};
 
 const PACKED_LEN: i32 = packed::LEN as i32;
 
@@ -98,6 +100,46 @@ impl Column {
         };
         Field::new(name, data_type, is_nullable)
     }
+
+    fn values(self, records: &[(u64, Record)]) -> Result<ArrayRef, ArrowError> {
+        let said = records.iter().map(|(_, record)| record);
+        Ok(match self {
+            Self::Index => {
+                Arc::new(records.iter().map(|(index, _)| *index).collect::<UInt64Array>())
+            }
+            Self::Sfen => {
+                Arc::new(said.map(|it| Some(it.setup.to_string())).collect::<StringArray>())
+            }
+            Self::Hcp => packed_positions(Family::Apery, said)?,
+            Self::Psfen => packed_positions(Family::YaneuraOu, said)?,
+            Self::Move => Arc::new(
+                said.map(|it| it.best_move.map(|m| m.to_string())).collect::<StringArray>(),
+            ),
+            Self::EvalCp => Arc::new(said.map(|it| it.eval_cp).collect::<Int16Array>()),
+            Self::Ply => Arc::new(said.map(|it| it.ply).collect::<UInt16Array>()),
+            Self::Result => {
+                Arc::new(said.map(|it| it.result.map(GameResult::name)).collect::<StringArray>())
+            }
+            Self::Ending => {
+                Arc::new(said.map(|it| it.ending.map(Ending::name)).collect::<StringArray>())
+            }
+            Self::EndPly => Arc::new(said.map(|it| it.end_ply).collect::<UInt16Array>()),
+            Self::Candidates => candidates(said),
+            Self::ForTraining => {
+                Arc::new(said.map(|it| Some(!it.is_not_for_training)).collect::<BooleanArray>())
+            }
+        })
+    }
+}
+
+/// None where a position cannot be packed.
+fn packed_positions<'a>(
+    family: Family,
+    records: impl Iterator<Item = &'a Record>,
+) -> Result<ArrayRef, ArrowError> {
+    let packed = records.map(|record| packed::encode(family, &record.setup).ok());
+    let packed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(packed, PACKED_LEN)?;
+    Ok(Arc::new(packed))
 }
 
 /// Fields of a candidate move.
@@ -107,90 +149,23 @@ fn candidate() -> Fields {
         .collect()
 }
 
-enum Values {
-    Index(UInt64Builder),
-    Sfen(StringBuilder),
-    Packed(Family, FixedSizeBinaryBuilder),
-    Move(StringBuilder),
-    EvalCp(Int16Builder),
-    Ply(UInt16Builder),
-    Result(StringBuilder),
-    Ending(StringBuilder),
-    EndPly(UInt16Builder),
-    Candidates(ListBuilder<StructBuilder>),
-    ForTraining(BooleanBuilder),
-}
-
-impl Values {
-    fn new(column: Column, records: usize) -> Self {
-        let packed = || FixedSizeBinaryBuilder::with_capacity(records, PACKED_LEN);
-        match column {
-            Column::Index => Self::Index(UInt64Builder::with_capacity(records)),
-            Column::Sfen => Self::Sfen(StringBuilder::new()),
-            Column::Hcp => Self::Packed(Family::Apery, packed()),
-            Column::Psfen => Self::Packed(Family::YaneuraOu, packed()),
-            Column::Move => Self::Move(StringBuilder::new()),
-            Column::EvalCp => Self::EvalCp(Int16Builder::with_capacity(records)),
-            Column::Ply => Self::Ply(UInt16Builder::with_capacity(records)),
-            Column::Result => Self::Result(StringBuilder::new()),
-            Column::Ending => Self::Ending(StringBuilder::new()),
-            Column::EndPly => Self::EndPly(UInt16Builder::with_capacity(records)),
-            Column::Candidates => {
-                let of_one = StructBuilder::from_fields(candidate(), 0);
-                Self::Candidates(ListBuilder::new(of_one))
+/// None where no search tried a move.
+fn candidates<'a>(records: impl Iterator<Item = &'a Record>) -> ArrayRef {
+    let mut lists = ListBuilder::new(StructBuilder::from_fields(candidate(), 0));
+    for record in records {
+        for tried in &record.candidates {
+            let of_one = lists.values();
+            if let Some(moves) = of_one.field_builder::<StringBuilder>(0) {
+                moves.append_value(tried.best_move.to_string());
             }
-            Column::ForTraining => Self::ForTraining(BooleanBuilder::with_capacity(records)),
-        }
-    }
-
-    fn push(&mut self, index: u64, record: &format::Record) {
-        let text = |m: kyokumen::shogi::Move| m.to_string();
-        match self {
-            Self::Index(values) => values.append_value(index),
-            Self::Sfen(values) => values.append_value(record.setup.to_string()),
-            Self::Packed(family, values) => match packed::encode(*family, &record.setup) {
-                Ok(bytes) => {
-                    values.append_value(bytes).expect("they are as many as the column takes");
-                }
-                Err(_) => values.append_null(),
-            },
-            Self::Move(values) => values.append_option(record.best_move.map(text)),
-            Self::EvalCp(values) => values.append_option(record.eval_cp),
-            Self::Ply(values) => values.append_option(record.ply),
-            Self::Result(values) => values.append_option(record.result.map(GameResult::name)),
-            Self::Ending(values) => values.append_option(record.ending.map(Ending::name)),
-            Self::EndPly(values) => values.append_option(record.end_ply),
-            Self::Candidates(values) => {
-                for tried in &record.candidates {
-                    let of_one = values.values();
-                    if let Some(moves) = of_one.field_builder::<StringBuilder>(0) {
-                        moves.append_value(text(tried.best_move));
-                    }
-                    if let Some(visits) = of_one.field_builder::<UInt16Builder>(1) {
-                        visits.append_value(tried.visits);
-                    }
-                    of_one.append(true);
-                }
-                values.append(!record.candidates.is_empty());
+            if let Some(visits) = of_one.field_builder::<UInt16Builder>(1) {
+                visits.append_value(tried.visits);
             }
-            Self::ForTraining(values) => values.append_value(!record.is_not_for_training),
+            of_one.append(true);
         }
+        lists.append(!record.candidates.is_empty());
     }
-
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Index(mut values) => Arc::new(values.finish()),
-            Self::Sfen(mut values)
-            | Self::Move(mut values)
-            | Self::Result(mut values)
-            | Self::Ending(mut values) => Arc::new(values.finish()),
-            Self::Packed(_, mut values) => Arc::new(values.finish()),
-            Self::EvalCp(mut values) => Arc::new(values.finish()),
-            Self::Ply(mut values) | Self::EndPly(mut values) => Arc::new(values.finish()),
-            Self::Candidates(mut values) => Arc::new(values.finish()),
-            Self::ForTraining(mut values) => Arc::new(values.finish()),
-        }
-    }
+    Arc::new(lists.finish())
 }
 
 /// Turns blocks into batches. Blocks are read one after another and decoded on several threads.
@@ -198,7 +173,7 @@ struct Batching {
     reading: Reading,
     columns: Vec<Column>,
     schema: SchemaRef,
-    on_error: OnError,
+    on_error: BadPolicy,
     threads: usize,
     ready: VecDeque<Result<RecordBatch, Failure>>,
 }
@@ -227,38 +202,23 @@ impl Batching {
                 break;
             }
         }
-        let decode = |block: Result<Block, Failure>| block.and_then(|block| self.decode(&block));
-        if blocks.len() < 2 {
-            let decoded: Vec<_> = blocks.into_iter().map(decode).collect();
-            self.ready.extend(decoded);
-            return;
-        }
-        let decoded: Vec<_> = thread::scope(|threads| {
-            let spawned: Vec<_> =
-                blocks.into_iter().map(|block| threads.spawn(|| decode(block))).collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            spawned.into_iter().map(join).collect()
-        });
+        let never = AtomicBool::new(false);
+        let decode = |(): &mut (), block: Result<Block, Failure>| self.decode(&block?);
+        let decoded = on_threads(self.threads, blocks, &never, || (), decode);
         self.ready.extend(decoded);
     }
 
     fn decode(&self, block: &Block) -> Result<RecordBatch, Failure> {
-        let records = (block.wanted.end - block.wanted.start) as usize;
-        let mut values: Vec<Values> =
-            self.columns.iter().map(|&column| Values::new(column, records)).collect();
-        let mut take = |index: u64, record: &RecordRef<'_>| -> Result<(), DecodeError> {
-            let record = record.record()?;
-            for values in &mut values {
-                values.push(index, &record);
-            }
+        let mut records = Vec::with_capacity((block.wanted.end - block.wanted.start) as usize);
+        each_record(self.reading.name(), block, self.on_error, |index, record| {
+            records.push((index, record.record()?));
             Ok(())
-        };
-        each_record(self.reading.name(), block, self.on_error, &mut take)?;
-        let arrays = values.into_iter().map(Values::finish).collect();
-        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
-            .map_err(|error| Failure::other(&error))
+        })?;
+        let columns = self.columns.iter().map(|column| column.values(&records));
+        let batch = columns
+            .collect::<Result<_, _>>()
+            .and_then(|columns| RecordBatch::try_new(Arc::clone(&self.schema), columns));
+        batch.map_err(|error| Failure::other(&error))
     }
 }
 
@@ -287,13 +247,12 @@ impl Batches {
     pub(crate) fn new(
         reading: Reading,
         columns: Vec<Column>,
-        on_error: OnError,
+        on_error: BadPolicy,
         threads: usize,
     ) -> Self {
         let fields: Fields = columns.iter().map(|column| column.field()).collect();
         let schema = Arc::new(Schema::new(fields));
-        let cores = || thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
+        let threads = threads_of(threads);
         let ready = VecDeque::new();
         let batching =
             Batching { reading, columns, schema: Arc::clone(&schema), on_error, threads, ready };

@@ -64,50 +64,69 @@ fn watch<M>(
     }
 }
 
-/// Records that a thread takes at a time.
-pub(crate) const CHUNK: usize = 1024;
+/// Number of threads for an argument: 0 is all cores.
+pub(crate) fn threads_of(argument: usize) -> usize {
+    const MOST: usize = 1024;
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    if argument == 0 { cores() } else { argument.min(MOST) }
+}
 
-/// Runs jobs on `threads` threads, 0 for all cores. Of several failures, returns that of the first job.
+/// Runs jobs on several threads, this one included, each with what `start` makes. Returns the results in order, up to
+/// the first failure or where it was cancelled.
+pub(crate) fn on_threads<S, J: Send, R: Send>(
+    threads: usize,
+    jobs: Vec<J>,
+    cancel: &AtomicBool,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> Result<R, Failure> + Sync,
+) -> Vec<Result<R, Failure>> {
+    let threads = threads.min(jobs.len());
+    let (jobs, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
+    let has_failed = AtomicBool::new(false);
+    let work_through = || {
+        let mut state = start();
+        while !cancel.load(Ordering::Relaxed) && !has_failed.load(Ordering::Relaxed) {
+            let Some((number, job)) = lock(&jobs).next() else { return };
+            let result = work(&mut state, job);
+            has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            lock(&done).push((number, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            let thread = thread::Builder::new().stack_size(STACK_BYTES);
+            // Those that did start are enough.
+            if thread.spawn_scoped(scope, work_through).is_err() {
+                break;
+            }
+        }
+        work_through();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// [`on_threads`] without results, heeding Ctrl-C.
 pub(crate) fn in_parallel<J: Send>(
     py: Python<'_>,
     threads: usize,
     jobs: Vec<J>,
     work: impl Fn(J) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<()> {
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores() } else { threads }.min(jobs.len());
-    if threads <= 1 && jobs.len() <= 1 {
-        return Ok(py.detach(|| jobs.into_iter().map(work).find(Result::is_err).unwrap_or(Ok(())))?);
-    }
-    let jobs = Mutex::new(jobs.into_iter().enumerate());
-    let failure = Mutex::new(None::<(usize, Failure)>);
-    let work_through = |cancel: &AtomicBool| {
-        while !cancel.load(Ordering::Relaxed) && lock(&failure).is_none() {
-            let Some((number, job)) = lock(&jobs).next() else { break };
-            if let Err(error) = work(job) {
-                let mut first = lock(&failure);
-                if first.as_ref().is_none_or(|(other, _)| number < *other) {
-                    *first = Some((number, error));
-                }
-            }
-        }
-    };
+    let (threads, is_short) = (threads_of(threads), jobs.len() <= 1);
     let all = |cancel: &AtomicBool| {
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| work_through(cancel));
-            }
-            work_through(cancel);
-        });
+        let done = on_threads(threads, jobs, cancel, || (), |(), job| work(job));
+        done.into_iter().collect::<Result<(), _>>()
     };
-    interruptible_in_silence(py, all)?;
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some((_, failure)) => Err(failure.into()),
-        None => Ok(()),
-    }
+    Ok(if is_short {
+        py.detach(|| all(&AtomicBool::new(false)))
+    } else {
+        interruptible_in_silence(py, all)?
+    }?)
 }
 
 /// Ignores poisoning, because nothing that panics holds one of the locks.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,10 +4,7 @@
 //! Which records are in a batch depends on the files and the settings only, see [`EpochOrder`].
 
 mod chunks;
-mod index;
 mod making;
-mod memory;
-mod spool;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -27,12 +24,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::failure::Failure;
-use crate::interrupt::interruptible_in_silence;
+use crate::interrupt::{interruptible_in_silence, lock, threads_of};
 use crate::options::{Options, Paths};
-use crate::reading::OnError;
+use crate::reading::policy;
 use chunks::{DataSet, Opening};
-use making::{Made, Making, Mirror};
-use memory::Pool;
+use making::{Made, Making, Mirror, Pool};
 use windows::{Choosing, Job, Place, Windows};
 
 struct Setting {
@@ -81,9 +77,7 @@ impl Loader {
         let window = options.take("window")?.unwrap_or(WINDOW).max(1);
         let choosing = choosing(&options)?;
         let making = making(&options)?;
-        let threads: usize = options.threads()?;
-        let cores = || thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
+        let threads = threads_of(options.threads()?);
         let batch_size: usize = options.take("batch_size")?.unwrap_or(4096);
         let exclude = options.take::<Paths>("exclude")?.map_or_else(Vec::new, Paths::into_vec);
         let (rank, world_size) =
@@ -101,6 +95,7 @@ impl Loader {
         let open = |cancel: &AtomicBool| DataSet::open(&paths, &opening, &exclude, cancel);
         let data = interruptible_in_silence(py, open)??;
         check(&data, &choosing, &making)?;
+        let batch_bytes = making.bytes(data.format()).saturating_mul(batch_size);
         Ok(Self(Arc::new(Setting {
             data,
             pool: Arc::default(),
@@ -114,7 +109,7 @@ impl Loader {
             world_size,
             drop_last,
             threads,
-            ahead: ahead.unwrap_or_else(|| ahead_of(making.bytes() * batch_size, threads)).max(1),
+            ahead: ahead.unwrap_or_else(|| ahead_of(batch_bytes, threads)).max(1),
         })))
     }
 
@@ -190,7 +185,7 @@ fn check(data: &DataSet, choosing: &Choosing, making: &Making) -> Result<(), Fai
 
 fn choosing(options: &Options<'_>) -> PyResult<Choosing> {
     let on_error = options.take::<String>("on_error")?;
-    let on_error = OnError::named(on_error.as_deref().unwrap_or("stop"))?;
+    let on_error = policy(on_error.as_deref().unwrap_or("stop"))?;
     let drop_mated = options.flag("drop_mated")?;
     let search = options.search()?;
     Ok(Choosing {
@@ -332,9 +327,7 @@ impl LoaderIterator {
             let results = self.results.get_mut().unwrap_or_else(PoisonError::into_inner);
             // Nobody shares it: `get_mut` says so.
             let shared = Mutex::new(results);
-            let received = py.detach(|| {
-                shared.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK_EVERY)
-            });
+            let received = py.detach(|| lock(&shared).recv_timeout(LOOK_EVERY));
             match received {
                 Ok((number, made)) => drop(self.waiting.insert(number, made)),
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
@@ -353,7 +346,7 @@ fn make_arrays(
     cancel: &AtomicBool,
 ) {
     loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = lock(jobs).recv();
         let Ok((number, job)) = job else { return };
         if cancel.load(Ordering::Relaxed) {
             return;

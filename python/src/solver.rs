@@ -13,6 +13,7 @@ use kyokumen::mate::proof::check;
 use kyokumen::mate::solve::{Solution as Solved, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi;
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
@@ -21,7 +22,6 @@ use serde::de::value::{Error as WordError, StrDeserializer};
 
 use crate::arrays::Records;
 use crate::failure::Failure;
-use crate::features::empty;
 use crate::interrupt::interruptible;
 use crate::moves::Move;
 use crate::position::Position;
@@ -408,24 +408,8 @@ pub(crate) fn solve_many<'py>(
         return Err(Failure::usage("the search was cancelled").into());
     };
     let fields = PyDict::new(py);
-    fields.set_item("verdicts", filled(py, &verdicts, "int8")?)?;
-    fields.set_item("plies", filled(py, &plies, "int16")?)?;
-    fields.set_item("nodes", filled(py, &nodes, "uint64")?)?;
+    fields.set_item("verdicts", PyArray1::from_vec(py, verdicts))?;
+    fields.set_item("plies", PyArray1::from_vec(py, plies))?;
+    fields.set_item("nodes", PyArray1::from_vec(py, nodes))?;
     py.import("kyokumen._results")?.getattr("Solutions")?.call((), Some(&fields))
-}
-
-fn filled<'py, T: numpy::Element + Copy>(
-    py: Python<'py>,
-    numbers: &[T],
-    dtype: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    use numpy::PyArrayMethods;
-    let array = empty(py, &[numbers.len()], dtype)?;
-    array
-        .cast::<numpy::PyArray1<T>>()?
-        .readwrite()
-        .as_slice_mut()
-        .map_err(|error| Failure::other(&error))?
-        .copy_from_slice(numbers);
-    Ok(array)
 }

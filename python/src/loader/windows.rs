@@ -1,24 +1,24 @@
 //! Windows of records: read, chosen, mixed, and cut into batches.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, Record, RecordRef};
 use kyokumen::mate::judge::{Judge, SearchSettings};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::shogi::Position;
-use kyokumen::solver::{STACK_BYTES, TableError};
+use kyokumen::solver::TableError;
 
 use super::chunks::{ChunkBytes, DataSet};
 use crate::failure::Failure;
-use crate::reading::OnError;
+use crate::interrupt::on_threads;
 
 pub(super) struct Choosing {
     pub(super) filters: RecordFilters,
-    pub(super) on_error: OnError,
+    pub(super) on_error: BadPolicy,
     /// Limits of the search for mates, which are left out; None to keep them.
     pub(super) search: Option<SearchSettings>,
 }
@@ -26,13 +26,15 @@ pub(super) struct Choosing {
 impl Choosing {
     /// Whether any record may be left out.
     pub(super) fn leave_out(&self, data: &DataSet) -> bool {
-        let takes_all = is_unconditional(&self.filters) && self.on_error == OnError::Stop;
+        let takes_all = is_unconditional(&self.filters) && self.on_error == BadPolicy::Stop;
         !takes_all || self.search.is_some() || data.leaves_out()
     }
 
     /// Whether records are examined before they become arrays.
     fn looks(&self) -> bool {
-        !is_unconditional(&self.filters) || self.on_error == OnError::Skip || self.search.is_some()
+        !is_unconditional(&self.filters)
+            || self.on_error == BadPolicy::Skip
+            || self.search.is_some()
     }
 
     pub(super) fn identity(&self) -> String {
@@ -132,42 +134,18 @@ impl<'a> Windows<'a> {
 
     /// Reads and filters chunks on several threads.
     fn chunks(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Chunk>, Failure> {
-        // Also where nothing is looked at: a disk answers several questions at once.
-        let threads = self.threads;
-        let next = AtomicUsize::new(0);
         // In the order in which they stand in the files: neighbours may share a page, or a frame of a compressed file.
         let mut places: Vec<usize> = (0..numbers.len()).collect();
         places.sort_unstable_by_key(|&place| numbers[place]);
-        let done: Mutex<Vec<(usize, Result<Chunk, Failure>)>> = Mutex::new(Vec::new());
-        let work = || {
-            let mut chooser = Chooser::try_new(self.data, self.choosing);
-            while !cancel.load(Ordering::Relaxed) {
-                let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                let chunk = match &mut chooser {
-                    Ok(chooser) => {
-                        let read = self.data.read(numbers[place]);
-                        read.and_then(|chunk| chooser.choose(chunk, cancel))
-                    }
-                    Err(no_memory) => Err(Failure::other(no_memory)),
-                };
-                done.lock().unwrap_or_else(PoisonError::into_inner).push((place, chunk));
-            }
-        };
-        if threads == 1 {
-            work();
-        } else {
-            thread::scope(|scope| {
-                for _ in 0..threads {
-                    let thread = thread::Builder::new().stack_size(STACK_BYTES);
-                    if thread.spawn_scoped(scope, work).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_unstable_by_key(|(place, _)| *place);
-        done.into_iter().map(|(_, chunk)| chunk).collect()
+        let start = || Chooser::try_new(self.data, self.choosing);
+        // On several threads also where nothing is looked at: a disk answers several questions at once.
+        let chunks = on_threads(self.threads, places, cancel, start, |chooser, place| {
+            let chooser = chooser.as_mut().map_err(|no_memory| Failure::other(no_memory))?;
+            Ok((place, chooser.choose(self.data.read(numbers[place])?, cancel)?))
+        });
+        let mut chunks = chunks.into_iter().collect::<Result<Vec<_>, _>>()?;
+        chunks.sort_unstable_by_key(|(place, _)| *place);
+        Ok(chunks.into_iter().map(|(_, chunk)| chunk).collect())
     }
 }
 
@@ -204,14 +182,10 @@ impl<'a> Chooser<'a> {
             });
             let taken = match taken {
                 Ok(taken) => taken,
-                Err(error) if is_comment(&error) || self.choosing.on_error == OnError::Skip => {
+                Err(error) if is_comment(&error) || self.choosing.on_error == BadPolicy::Skip => {
                     false
                 }
-                Err(error) => {
-                    let name = &of_file.input.name;
-                    let byte = of_file.record_len().map_or(0, |len| index * len as u64);
-                    return Err(Failure::bad_record(Some(name), index, byte, &error));
-                }
+                Err(error) => return Err(of_file.bad(index, &error)),
             };
             if !is_even {
                 parsed.resize_with(i + 1, || None);
@@ -237,12 +211,12 @@ impl<'a> Chooser<'a> {
         {
             return Ok(false);
         }
-        if self.judge.is_none() && self.choosing.on_error == OnError::Stop {
+        if self.judge.is_none() && self.choosing.on_error == BadPolicy::Stop {
             return Ok(true);
         }
         let Ok(position) = Position::try_from(record.setup()?) else {
             // To be left out here, or to be told of where it becomes an array.
-            return Ok(self.choosing.on_error == OnError::Stop);
+            return Ok(self.choosing.on_error == BadPolicy::Stop);
         };
         let (Some(judge), Some(search)) = (&mut self.judge, &self.choosing.search) else {
             return Ok(true);
