@@ -27,8 +27,7 @@ use crate::record::Record;
 /// "hcpe.zst").
 ///
 /// `dialect` says how packed moves are encoded where their records should not be asked.
-#[pyfunction]
-#[pyo3(signature = (path, *, format = None, dialect = None))]
+#[pyfunction(signature = (path, *, format = None, dialect = None))]
 pub(crate) fn open(
     py: Python<'_>,
     path: PathBuf,
@@ -74,12 +73,6 @@ pub(crate) struct Archive {
     asked: (PathBuf, Option<String>, Option<&'static str>),
 }
 
-#[derive(FromPyObject)]
-enum Place<'py> {
-    Index(i64),
-    Slice(Bound<'py, PySlice>),
-}
-
 #[pymethods]
 impl Archive {
     /// The path, as it was given.
@@ -117,18 +110,18 @@ impl Archive {
         py: Python<'py>,
         place: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = place.get_type().name()?;
-        let place = place.extract::<Place<'py>>().map_err(|_| {
-            if place.is_instance_of::<PyInt>() {
-                return PyIndexError::new_err(format!("no archive has a record {place}"));
-            }
-            let expected = "an archive is indexed by an integer or a slice";
-            PyTypeError::new_err(format!("{expected}, not by {given}"))
-        })?;
-        match place {
-            Place::Index(index) => Ok(Bound::new(py, self.record(py, index)?)?.into_any()),
-            Place::Slice(slice) => Ok(Bound::new(py, self.stretch(py, &slice)?)?.into_any()),
+        if let Ok(slice) = place.cast::<PySlice>() {
+            return Ok(Bound::new(py, self.stretch(py, slice)?)?.into_any());
         }
+        let Ok(index) = place.extract::<i64>() else {
+            if place.is_instance_of::<PyInt>() {
+                return Err(PyIndexError::new_err(format!("no archive has a record {place}")));
+            }
+            let (given, expected) =
+                (place.get_type().name()?, "an archive is indexed by an integer or a slice");
+            return Err(PyTypeError::new_err(format!("{expected}, not by {given}")));
+        };
+        Ok(Bound::new(py, self.record(py, index)?)?.into_any())
     }
 
     fn __iter__(&self) -> RecordIterator {
@@ -314,12 +307,8 @@ impl Archive {
     fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
         let all = py.detach(|| self.all())?;
         let len = all.end - all.start;
-        let from_end = index < 0;
-        let place = if from_end {
-            len.checked_sub(index.unsigned_abs())
-        } else {
-            Some(index.unsigned_abs())
-        };
+        let place =
+            if index < 0 { len.checked_add_signed(index) } else { Some(index.unsigned_abs()) };
         let Some(place) = place.filter(|&place| place < len) else {
             return Err(PyIndexError::new_err(format!("there is no record {index} of {len}")));
         };

@@ -20,7 +20,7 @@ use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::interrupt::interruptible_in_silence;
+use crate::interrupt::{abandonable, interruptible_in_silence};
 use crate::operations::{run, told};
 use crate::options::{Options, Paths};
 
@@ -29,8 +29,7 @@ use crate::options::{Options, Paths};
 ///
 /// `retry_unknown` is the manifest of an earlier run, of which only what was unknown is searched again; `inputs` are
 /// then None. With `dry_run` the report says what would be read and written, and how long it would take.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, **options))]
+#[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn gen_filter<'py>(
     py: Python<'py>,
     inputs: Option<Paths>,
@@ -58,22 +57,20 @@ pub(crate) fn gen_filter<'py>(
     if request.resume && request.force {
         return Err(Failure::usage("resume goes on with what force would replace").into());
     }
-    let plan = py.detach(|| JobPlan::new(request)).map_err(Failure::from)?;
+    let plan = abandonable(py, move || JobPlan::new(request))?.map_err(Failure::from)?;
     if dry_run {
         return would_do(py, &plan);
     }
     let metrics = plan.files.metrics.clone().map(|path| {
         (path, plan.files.stem.clone(), plan.files.shard.map(|shard| shard.to_string()))
     });
-    let begin = |progress: kyokumen::engine::progress::Progress| {
+    let completed = run(py, progress, plan.records, |progress, cancel| {
         let progress = progress.with_verdicts();
-        match metrics {
+        let mut progress = match metrics {
             Some((path, stem, shard)) => progress.with_metrics(path, &stem, shard.as_deref()),
             None => progress,
-        }
-    };
-    let completed = run(py, progress, plan.records, begin, |progress, cancel| {
-        Ok(filter::filter(plan, progress, cancel)?)
+        };
+        Ok(filter::filter(plan, &mut progress, cancel)?)
     })?;
     let report = told(py, &completed.manifest)?;
     report.set_item("was_done", completed.was_done)?;

@@ -1,5 +1,6 @@
 //! Work on other threads, while this one looks for Ctrl-C and passes messages on to Python.
 
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,8 +17,8 @@ use crate::failure::Failure;
 /// Longest time before a signal is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Runs `work` on its own thread, without the interpreter's lock. `heed` gets the messages that `work` sends. Ctrl-C or
-/// an exception of `heed` sets the cancel flag and is raised once `work` has ended.
+/// Runs `work` on its own thread. `heed` gets the messages that `work` sends. Ctrl-C or an exception of `heed` sets the
+/// cancel flag and is raised once `work` has ended.
 pub(crate) fn interruptible<T: Send, M: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>, Sender<M>) -> T + Send,
@@ -27,18 +28,14 @@ pub(crate) fn interruptible<T: Send, M: Send>(
     let (sender, messages) = channel();
     // The channel's end is not to be shared, which the interpreter's absence would ask of it.
     let messages = Mutex::new(messages);
-    py.detach(|| {
-        thread::scope(|threads| {
-            let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
-            let worker =
-                named.spawn_scoped(threads, || work(&cancel, sender)).map_err(|error| {
-                    PyRuntimeError::new_err(format!("cannot start a thread: {error}"))
-                })?;
-            let heeded = watch(&lock(&messages), heed);
-            cancel.store(heeded.is_err(), Ordering::Relaxed);
-            let done = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            heeded.map(|()| done)
-        })
+    thread::scope(|threads| {
+        let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
+        let worker = named.spawn_scoped(threads, || work(&cancel, sender)).map_err(no_thread)?;
+        let heeded = watch(py, &messages, heed);
+        cancel.store(heeded.is_err(), Ordering::Relaxed);
+        let done = py.detach(|| worker.join());
+        let done = done.unwrap_or_else(|panic| resume_unwind(panic));
+        heeded.map(|()| done)
     })
 }
 
@@ -50,16 +47,48 @@ pub(crate) fn interruptible_in_silence<T: Send>(
     interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
 }
 
+/// Runs `work` on its own thread and waits for it. Ctrl-C raises at once and leaves the thread to its end: `work` must
+/// change nothing.
+pub(crate) fn abandonable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, done) = channel();
+    let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
+    let worker = named.spawn(move || drop(sender.send(work()))).map_err(no_thread)?;
+    let found = next_message(py, &Mutex::new(done))?;
+    found.map_or_else(
+        || resume_unwind(worker.join().expect_err("a thread that does not panic sends its result")),
+        Ok,
+    )
+}
+
+pub(crate) fn no_thread(error: io::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("cannot start a thread: {error}"))
+}
+
 /// Passes messages on until the sender is gone.
-fn watch<M>(
-    messages: &Receiver<M>,
+fn watch<M: Send>(
+    py: Python<'_>,
+    messages: &Mutex<Receiver<M>>,
     mut heed: impl FnMut(Python<'_>, M) -> PyResult<()>,
 ) -> PyResult<()> {
+    while let Some(message) = next_message(py, messages)? {
+        heed(py, message)?;
+    }
+    Ok(())
+}
+
+/// Waits for the next message, without the interpreter's lock; None if the sender is gone. Ctrl-C is raised.
+pub(crate) fn next_message<M: Send>(
+    py: Python<'_>,
+    messages: &Mutex<Receiver<M>>,
+) -> PyResult<Option<M>> {
     loop {
-        match messages.recv_timeout(LOOK_EVERY) {
-            Ok(message) => Python::attach(|py| heed(py, message))?,
-            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        match py.detach(|| lock(messages).recv_timeout(LOOK_EVERY)) {
+            Ok(message) => return Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
         }
     }
 }

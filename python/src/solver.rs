@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
-use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
+use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
 use kyokumen::mate::positions::{
     BadPosition, InputPosition, LineOrByte, PositionResult, RecordLocation,
 };
@@ -26,10 +26,10 @@ use crate::interrupt::interruptible;
 use crate::moves::Move;
 use crate::position::Position;
 
-/// Parses a variant name of an enum of the library.
-pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failure> {
+/// Parses the value of an argument: a variant name of an enum of the library.
+pub(crate) fn word<'de, T: Deserialize<'de>>(argument: &str, text: &'de str) -> Result<T, Failure> {
     let deserializer: StrDeserializer<'de, WordError> = text.into_deserializer();
-    T::deserialize(deserializer).map_err(Failure::usage)
+    T::deserialize(deserializer).map_err(|error| Failure::usage(format!("{argument}: {error}")))
 }
 
 /// The mate solver: a table, and the limits of its searches.
@@ -57,11 +57,9 @@ fn settings(
         depth_plies: depth.unwrap_or(default.depth_plies),
         nodes: nodes.unwrap_or(default.nodes),
         hash_mb: hash_mb.unwrap_or(default.hash_mb),
-        in_check: in_check.map(word::<InCheck>).transpose()?.unwrap_or(default.in_check),
+        in_check: in_check.map_or(Ok(default.in_check), |it| word("in_check", it))?,
         when_hopeless: when_hopeless
-            .map(word::<WhenHopeless>)
-            .transpose()?
-            .unwrap_or(default.when_hopeless),
+            .map_or(Ok(default.when_hopeless), |it| word("when_hopeless", it))?,
     };
     settings.check().map_err(Failure::usage)?;
     Ok(settings)
@@ -325,24 +323,11 @@ const fn number(answer: Option<Answer>) -> i8 {
     }
 }
 
-/// Why a run over many positions ended early.
-enum Ended {
-    Failure(Failure),
-    Interrupted,
-}
-
-impl From<kyokumen::Error> for Ended {
-    fn from(error: kyokumen::Error) -> Self {
-        if error.is_interruption() { Self::Interrupted } else { Self::Failure(error.into()) }
-    }
-}
-
 /// Solves all positions of an archive or an array, on all threads: verdicts [N] int8 as `kyokumen.Verdict`, plies [N]
 /// int16 with −1 where there is no mate, nodes [N] uint64. Equal positions are searched once.
 ///
 /// `progress` is called with the number of positions done now and then.
-#[pyfunction]
-#[pyo3(signature = (records, *, threads = 0, depth = None, nodes = None, hash_mb = None, in_check = None, when_hopeless = None, progress = None))]
+#[pyfunction(signature = (records, *, threads = 0, depth = None, nodes = None, hash_mb = None, in_check = None, when_hopeless = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
 pub(crate) fn solve_many<'py>(
     py: Python<'py>,
@@ -363,7 +348,7 @@ pub(crate) fn solve_many<'py>(
     let len = records.len();
     let positions: Vec<_> = (0..len).map(|i| records.position(i)).collect::<Result<_, _>>()?;
     let progress = progress.map(Bound::unbind);
-    let solved = interruptible(
+    let (verdicts, plies, nodes) = interruptible(
         py,
         |cancel: &Arc<AtomicBool>, sender| {
             let (mut verdicts, mut plies) = (Vec::with_capacity(len), Vec::with_capacity(len));
@@ -375,11 +360,11 @@ pub(crate) fn solve_many<'py>(
             });
             let take = |solution: Result<Solved, BadPosition>| {
                 if cancel.load(Ordering::Relaxed) {
-                    return Err(Ended::Interrupted);
+                    return Err(Failure::usage("the search was cancelled"));
                 }
                 let solution = solution.map_err(|error| {
                     let index = error.location.index as usize;
-                    Ended::Failure(records.bad(index, &error.error))
+                    records.bad(index, &error.error)
                 })?;
                 let judgement = solution.judgement.as_ref();
                 let answer = judgement.map(|judgement| judgement.answer);
@@ -393,20 +378,14 @@ pub(crate) fn solve_many<'py>(
                 }
                 Ok(())
             };
-            match solve(found, &settings, &options, threads, take) {
-                Ok(()) => Ok(Some((verdicts, plies, nodes))),
-                Err(Ended::Interrupted) => Ok(None),
-                Err(Ended::Failure(failure)) => Err(failure),
-            }
+            solve(found, &settings, &options, threads, take)?;
+            Ok::<_, Failure>((verdicts, plies, nodes))
         },
         |py, done| match &progress {
             Some(progress) => progress.call1(py, (done,)).map(drop),
             None => Ok(()),
         },
     )??;
-    let Some((verdicts, plies, nodes)) = solved else {
-        return Err(Failure::usage("the search was cancelled").into());
-    };
     let fields = PyDict::new(py);
     fields.set_item("verdicts", PyArray1::from_vec(py, verdicts))?;
     fields.set_item("plies", PyArray1::from_vec(py, plies))?;

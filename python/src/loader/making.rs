@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use zerocopy::IntoBytes;
 
+use super::Options;
 use super::chunks::DataSet;
 use super::windows::{ChunkContent, Stretch};
 use crate::arrays::{array_over, as_rows, dtype};
@@ -38,26 +39,20 @@ pub(super) struct Making {
 }
 
 impl Making {
-    pub(super) fn new(
-        features: &str,
-        planes: usize,
-        dtype: &str,
-        mirror: Mirror,
-        scale: f32,
-        policy: bool,
-    ) -> Result<Self, Failure> {
-        let features = match features {
-            "dlshogi" => Some(Features::dlshogi(planes, dtype)?),
+    pub(super) fn new(options: &Options, mirror: Mirror) -> Result<Self, Failure> {
+        let &Options { planes, scale, policy, .. } = options;
+        let features = match &*options.features {
+            "dlshogi" => Some(Features::dlshogi(planes, &options.dtype)?),
             "records" => None,
-            _ => Some(nnue_named(features).ok_or_else(|| {
+            name => Some(nnue_named(name).ok_or_else(|| {
                 Failure::usage(format!(
-                    "features are \"dlshogi\", \"halfkp\", \"halfka_hm\" or \"records\", not {features:?}"
+                    "features are \"dlshogi\", \"halfkp\", \"halfka_hm\" or \"records\", not {name:?}"
                 ))
             })?),
         };
-        if features.is_none() && mirror != Mirror::Never {
+        if features.is_none() && (mirror != Mirror::Never || policy) {
             return Err(Failure::usage(
-                "records are handed on as they are, and cannot be mirrored",
+                "records are handed on as they are, and cannot be mirrored or have a policy",
             ));
         }
         Ok(Self { features, mirror, scale, policy })

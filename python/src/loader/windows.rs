@@ -100,6 +100,26 @@ pub(super) struct Window {
     records: Arc<WindowRecords>,
     /// Chunk and record, as indices, in the order of use. Includes records that are left out.
     order: Vec<(u32, u32)>,
+    /// The place in the order that is used next.
+    next: usize,
+}
+
+impl Window {
+    /// At most so many of its next records, without those that are left out.
+    fn take(&mut self, most: usize) -> Stretch {
+        let left = self.order.len().saturating_sub(self.next);
+        let mut places = Vec::with_capacity(most.min(left));
+        while places.len() < most
+            && let Some(&(chunk, record)) = self.order.get(self.next)
+        {
+            self.next += 1;
+            let is_taken = &self.records.chunks[chunk as usize].is_taken;
+            if is_taken.as_ref().is_none_or(|taken| taken[record as usize]) {
+                places.push((chunk, record));
+            }
+        }
+        Stretch { window: Arc::clone(&self.records), places }
+    }
 }
 
 pub(super) struct Windows<'a> {
@@ -129,7 +149,7 @@ impl<'a> Windows<'a> {
             .collect();
         let order = self.order.records(window, places.len() as u32);
         let order = order.into_iter().map(|place| places[place as usize]).collect();
-        Ok(Window { number: window, records: Arc::new(WindowRecords { chunks }), order })
+        Ok(Window { number: window, records: Arc::new(WindowRecords { chunks }), order, next: 0 })
     }
 
     /// Reads and filters chunks on several threads.
@@ -232,60 +252,63 @@ fn is_comment(error: &DecodeError) -> bool {
     error.kind == DecodeErrorKind::Comment
 }
 
-/// Cuts windows into batches, from a place in the first window on, of at most `bound` records in total. Stops when
-/// `send` returns false.
-pub(super) fn cut(
-    windows: &Receiver<Result<Window, Failure>>,
-    from: Place,
+/// Windows cut into jobs, from a place in the first window on.
+pub(super) struct Jobs {
+    windows: Receiver<Result<Window, Failure>>,
+    window: Option<Window>,
+    place: Place,
     batch_size: usize,
     drop_last: bool,
-    bound: u64,
-    mut send: impl FnMut(Result<Job, Failure>) -> bool,
-) {
-    let mut pending: Vec<Stretch> = Vec::new();
-    let mut missing = batch_size;
-    let mut behind = from;
-    let mut left = bound;
-    for window in windows {
-        let window = match window {
-            Ok(window) => window,
-            Err(failure) => {
-                send(Err(failure));
-                return;
-            }
-        };
-        let stretch = |missing| Stretch {
-            window: Arc::clone(&window.records),
-            places: Vec::with_capacity(missing),
-        };
-        let mut now = stretch(missing);
-        let start = if window.number == from.window { from.record as usize } else { 0 };
-        for (place, &(chunk, record)) in window.order.iter().enumerate().skip(start) {
-            let is_taken = &window.records.chunks[chunk as usize].is_taken;
-            if is_taken.as_ref().is_some_and(|taken| !taken[record as usize]) {
-                continue;
-            }
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            now.places.push((chunk, record));
-            missing -= 1;
-            if missing == 0 {
-                missing = batch_size;
-                pending.push(std::mem::replace(&mut now, stretch(missing)));
-                behind = Place { window: window.number, record: place as u32 + 1 };
-                if !send(Ok(Job { records: std::mem::take(&mut pending), behind })) {
-                    return;
-                }
-            }
-        }
-        if !now.places.is_empty() {
-            pending.push(now);
-        }
+    /// The most records that are still taken.
+    left: u64,
+}
+
+impl Jobs {
+    pub(super) const fn new(
+        windows: Receiver<Result<Window, Failure>>,
+        place: Place,
+        batch_size: usize,
+        drop_last: bool,
+        left: u64,
+    ) -> Self {
+        Self { windows, window: None, place, batch_size, drop_last, left }
     }
-    if !pending.is_empty() && !drop_last {
-        behind = Place { window: behind.window, record: u32::MAX };
-        send(Ok(Job { records: pending, behind }));
+}
+
+impl Iterator for Jobs {
+    type Item = Result<Job, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut records = Vec::new();
+        let mut missing = usize::try_from(self.left).unwrap_or(usize::MAX).min(self.batch_size);
+        self.left -= missing as u64;
+        let is_short = missing < self.batch_size;
+        while missing > 0 {
+            let Some(window) = &mut self.window else {
+                match self.windows.recv() {
+                    Ok(Ok(mut window)) => {
+                        if window.number == self.place.window {
+                            window.next = self.place.record as usize;
+                        }
+                        self.window = Some(window);
+                    }
+                    Ok(Err(failure)) => return Some(Err(failure)),
+                    Err(_) => break,
+                }
+                continue;
+            };
+            let stretch = window.take(missing);
+            self.place = Place { window: window.number, record: window.next as u32 };
+            missing -= stretch.places.len();
+            if window.next >= window.order.len() {
+                self.window = None;
+            }
+            if !stretch.places.is_empty() {
+                records.push(stretch);
+            }
+        }
+        let is_dropped = self.drop_last && (is_short || missing > 0);
+        let job = Job { records, behind: self.place };
+        (!job.records.is_empty() && !is_dropped).then_some(Ok(job))
     }
 }
