@@ -16,7 +16,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyInt, PySlice};
 
-use crate::arrays::{array_over, as_rows, dtype};
+use crate::arrays::{Object, array_over, as_rows, dtype};
 use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
 use crate::moves::dialect_named;
@@ -105,11 +105,7 @@ impl Archive {
         Ok(py.detach(|| self.all()).map(|range| (range.end - range.start) as usize)?)
     }
 
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        place: Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, place: Object<'py>) -> PyResult<Object<'py>> {
         if let Ok(slice) = place.cast::<PySlice>() {
             return Ok(Bound::new(py, self.stretch(py, slice)?)?.into_any());
         }
@@ -133,7 +129,7 @@ impl Archive {
     ///
     /// Of a file that is not compressed it is the file, mapped into memory, read-only, and nothing is copied; the map
     /// lives as long as any array. As with `numpy.memmap`, a file that becomes shorter meanwhile ends the process.
-    fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         let py = this.py();
         let archive = this.get();
         let dtype = dtype(archive.input.format)?;
@@ -162,9 +158,9 @@ impl Archive {
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         this: &Bound<'py, Self>,
-        dtype: Option<Bound<'py, PyAny>>,
+        dtype: Option<Object<'py>>,
         copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Object<'py>> {
         let array = Self::numpy(this)?;
         match (dtype, copy) {
             (Some(dtype), _) => array.call_method1("astype", (dtype,)),
@@ -213,7 +209,7 @@ impl Archive {
             None => Column::of_format(self.input.format),
         };
         let on_error = policy(on_error)?;
-        Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads))
+        Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads)?)
     }
 
     /// The stream of to_arrow by the PyCapsule interface.
@@ -221,7 +217,7 @@ impl Archive {
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         self.read_batches(None, 65536, "stop", 0)?.__arrow_c_stream__(py, requested_schema)
     }
@@ -232,7 +228,7 @@ impl Archive {
         format!("<kyokumen.Archive {:?}{range}, {}>", self.name(), self.input.format)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Reopen)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, Reopen)> {
         let reopen = py.import("kyokumen._archive")?.getattr("reopen")?;
         let (path, format, dialect) = self.asked.clone();
         let range = self.range.as_ref().map(|range| (range.start, range.end));

@@ -18,6 +18,9 @@ use pyo3::prelude::*;
 use crate::archive::Archive;
 use crate::failure::Failure;
 
+/// Any object of Python.
+pub(crate) type Object<'py> = Bound<'py, PyAny>;
+
 /// Fixed-size records of a caller: an archive or an array.
 pub(crate) struct Records<'py> {
     format: Format,
@@ -35,7 +38,7 @@ enum Content<'py> {
 
 impl<'py> Records<'py> {
     /// `object` is an [`Archive`] or an array with one of the [`DTYPES`].
-    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(object: &Object<'py>) -> PyResult<Self> {
         if let Ok(archive) = object.cast::<Archive>() {
             let archive = archive.get();
             let (records, range) = archive.random_access()?;
@@ -163,7 +166,7 @@ impl RecordBytes<'_> {
 /// An array over `numbers` that keeps their owner alive.
 pub(crate) fn array_over<'py, T: Element>(
     numbers: &[T],
-    owner: Bound<'py, PyAny>,
+    owner: Object<'py>,
 ) -> Bound<'py, PyArray1<T>> {
     let view = ArrayView1::from(numbers);
     #[expect(
@@ -199,7 +202,7 @@ pub(crate) fn dtype(format: Format) -> Result<&'static str, Failure> {
 }
 
 /// A view of bytes as records with a dtype of `kyokumen.dtypes`.
-pub(crate) fn as_rows<'py>(bytes: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn as_rows<'py>(bytes: &Object<'py>, dtype: &str) -> PyResult<Object<'py>> {
     let dtype = bytes.py().import("kyokumen.dtypes")?.getattr(dtype)?;
     bytes.call_method1("reshape", (-1,))?.call_method1("view", (dtype,))
 }

@@ -16,12 +16,13 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Ending, Format, GameResult, Record};
+use kyokumen::format::{Ending, Field as Said, Format, GameResult, Record};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::source::Block;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::interrupt::{on_threads, threads_of};
 use crate::reading::{Reading, each_record};
@@ -44,89 +45,66 @@ pub(crate) enum Column {
     ForTraining,
 }
 
-impl Column {
-    const ALL: [(Self, &'static str); 12] = [
-        (Self::Index, "index"),
-        (Self::Sfen, "sfen"),
-        (Self::Hcp, "hcp"),
-        (Self::Psfen, "psfen"),
-        (Self::Move, "move"),
-        (Self::EvalCp, "eval_cp"),
-        (Self::Ply, "ply"),
-        (Self::Result, "result"),
-        (Self::Ending, "ending"),
-        (Self::EndPly, "end_ply"),
-        (Self::Candidates, "candidates"),
-        (Self::ForTraining, "for_training"),
-    ];
+/// Columns with their names and the fields that they hold, if formats may lack them.
+const COLUMNS: [(Column, &str, Option<Said>); 12] = [
+    (Column::Index, "index", None),
+    (Column::Sfen, "sfen", None),
+    (Column::Hcp, "hcp", None),
+    (Column::Psfen, "psfen", None),
+    (Column::Move, "move", Some(Said::BestMove)),
+    (Column::EvalCp, "eval_cp", Some(Said::EvalCp)),
+    (Column::Ply, "ply", Some(Said::Ply)),
+    (Column::Result, "result", Some(Said::Result)),
+    (Column::Ending, "ending", Some(Said::Ending)),
+    (Column::EndPly, "end_ply", Some(Said::EndPly)),
+    (Column::Candidates, "candidates", Some(Said::Candidates)),
+    (Column::ForTraining, "for_training", Some(Said::Candidates)),
+];
 
+impl Column {
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
-        let found = Self::ALL.into_iter().find(|(_, known)| *known == name);
-        found.map(|(column, _)| column).ok_or_else(|| {
-            let names = Self::ALL.map(|(_, name)| name).join(", ");
+        let found = COLUMNS.into_iter().find(|(_, known, _)| *known == name);
+        found.map(|(column, ..)| column).ok_or_else(|| {
+            let names = COLUMNS.map(|(_, name, _)| name).join(", ");
             Failure::usage(format!("there is no column {name:?}: expected some of {names}"))
         })
     }
 
     /// The default columns: the position and the fields of the format.
     pub(crate) fn of_format(format: Format) -> Vec<Self> {
-        use kyokumen::format::Field as Said;
-        let fields = format.fields();
-        let said = [
-            (Self::Move, Said::BestMove),
-            (Self::EvalCp, Said::EvalCp),
-            (Self::Ply, Said::Ply),
-            (Self::Result, Said::Result),
-            (Self::Ending, Said::Ending),
-            (Self::EndPly, Said::EndPly),
-            (Self::Candidates, Said::Candidates),
-            (Self::ForTraining, Said::Candidates),
-        ];
-        let said = said.into_iter().filter(|&(_, field)| fields.contains(field));
-        [Self::Sfen].into_iter().chain(said.map(|(column, _)| column)).collect()
+        let is_default = |&(column, _, said): &(Self, &str, Option<Said>)| {
+            column == Self::Sfen || said.is_some_and(|field| format.fields().contains(field))
+        };
+        COLUMNS.into_iter().filter(is_default).map(|(column, ..)| column).collect()
     }
 
-    fn field(self) -> Field {
-        let name = Self::ALL[self as usize].1;
-        let (data_type, is_nullable) = match self {
-            Self::Index => (DataType::UInt64, false),
-            Self::Sfen => (DataType::Utf8, false),
-            Self::Hcp | Self::Psfen => (DataType::FixedSizeBinary(PACKED_LEN), true),
-            Self::Move | Self::Result | Self::Ending => (DataType::Utf8, true),
-            Self::EvalCp => (DataType::Int16, true),
-            Self::Ply | Self::EndPly => (DataType::UInt16, true),
-            Self::Candidates => (DataType::new_list(DataType::Struct(candidate()), true), true),
-            Self::ForTraining => (DataType::Boolean, false),
-        };
-        Field::new(name, data_type, is_nullable)
+    fn field(self) -> Result<Field, ArrowError> {
+        let is_nullable = !matches!(self, Self::Index | Self::Sfen | Self::ForTraining);
+        let data_type = self.values(&[])?.data_type().clone();
+        Ok(Field::new(COLUMNS[self as usize].1, data_type, is_nullable))
     }
 
     fn values(self, records: &[(u64, Record)]) -> Result<ArrayRef, ArrowError> {
+        fn of<A: Array + FromIterator<T> + 'static, T>(
+            values: impl Iterator<Item = T>,
+        ) -> ArrayRef {
+            Arc::new(values.collect::<A>())
+        }
         let said = records.iter().map(|(_, record)| record);
         Ok(match self {
-            Self::Index => {
-                Arc::new(records.iter().map(|(index, _)| *index).collect::<UInt64Array>())
-            }
-            Self::Sfen => {
-                Arc::new(said.map(|it| Some(it.setup.to_string())).collect::<StringArray>())
-            }
+            Self::Index => of::<UInt64Array, _>(records.iter().map(|(index, _)| *index)),
+            Self::Sfen => of::<StringArray, _>(said.map(|it| Some(it.setup.to_string()))),
             Self::Hcp => packed_positions(Family::Apery, said)?,
             Self::Psfen => packed_positions(Family::YaneuraOu, said)?,
-            Self::Move => Arc::new(
-                said.map(|it| it.best_move.map(|m| m.to_string())).collect::<StringArray>(),
-            ),
-            Self::EvalCp => Arc::new(said.map(|it| it.eval_cp).collect::<Int16Array>()),
-            Self::Ply => Arc::new(said.map(|it| it.ply).collect::<UInt16Array>()),
-            Self::Result => {
-                Arc::new(said.map(|it| it.result.map(GameResult::name)).collect::<StringArray>())
-            }
-            Self::Ending => {
-                Arc::new(said.map(|it| it.ending.map(Ending::name)).collect::<StringArray>())
-            }
-            Self::EndPly => Arc::new(said.map(|it| it.end_ply).collect::<UInt16Array>()),
+            Self::Move => of::<StringArray, _>(said.map(|it| it.best_move.map(|m| m.to_string()))),
+            Self::EvalCp => of::<Int16Array, _>(said.map(|it| it.eval_cp)),
+            Self::Ply => of::<UInt16Array, _>(said.map(|it| it.ply)),
+            Self::Result => of::<StringArray, _>(said.map(|it| it.result.map(GameResult::name))),
+            Self::Ending => of::<StringArray, _>(said.map(|it| it.ending.map(Ending::name))),
+            Self::EndPly => of::<UInt16Array, _>(said.map(|it| it.end_ply)),
             Self::Candidates => candidates(said),
             Self::ForTraining => {
-                Arc::new(said.map(|it| Some(!it.is_not_for_training)).collect::<BooleanArray>())
+                of::<BooleanArray, _>(said.map(|it| Some(!it.is_not_for_training)))
             }
         })
     }
@@ -249,14 +227,14 @@ impl Batches {
         columns: Vec<Column>,
         on_error: BadPolicy,
         threads: usize,
-    ) -> Self {
-        let fields: Fields = columns.iter().map(|column| column.field()).collect();
-        let schema = Arc::new(Schema::new(fields));
+    ) -> Result<Self, Failure> {
+        let fields = columns.iter().map(|column| column.field()).collect::<Result<Vec<_>, _>>();
+        let schema = Arc::new(Schema::new(fields.map_err(|error| Failure::other(&error))?));
         let threads = threads_of(threads);
         let ready = VecDeque::new();
         let batching =
             Batching { reading, columns, schema: Arc::clone(&schema), on_error, threads, ready };
-        Self { schema, batching: Some(batching) }
+        Ok(Self { schema, batching: Some(batching) })
     }
 }
 
@@ -267,7 +245,7 @@ impl Batches {
     pub(crate) fn __arrow_c_stream__<'py>(
         &mut self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A wish that need not be fulfilled.
         drop(requested_schema);
@@ -318,7 +296,7 @@ impl Batch {
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Object<'py>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         drop(requested_schema);
         let rows = StructArray::from(self.0.clone());

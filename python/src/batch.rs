@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::arrays::{RecordBytes, Records, as_rows};
+use crate::arrays::{Object, RecordBytes, Records, as_rows};
 use crate::failure::Failure;
 use crate::interrupt::in_parallel;
 use crate::position;
@@ -24,20 +24,17 @@ const fn piece_number(piece: Piece) -> u8 {
 
 /// A new array with a row for each record.
 fn array_of<'py>(
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     threads: usize,
     (dtype, row): (&'static str, &[usize]),
     write: impl Fn(&RecordBytes<'_>, usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     rows_of(records, threads, &[Layout::new("out", dtype, row)], None, write)?.get_item(0)
 }
 
 /// Boards, hands, sides to move and plies of records, as arrays.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn decode<'py>(
-    records: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     let layouts = [
         Layout::new("pieces", "u1", &[Square::COUNT]),
         Layout::new("hands", "u1", &[2, HandKind::COUNT]),
@@ -61,7 +58,7 @@ pub(crate) fn decode<'py>(
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn to_sfens<'py>(
     py: Python<'py>,
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     const CHUNK: usize = 1024;
@@ -82,10 +79,10 @@ pub(crate) fn to_sfens<'py>(
 #[pyfunction(signature = (positions, *, format = "hcp", threads = 0))]
 pub(crate) fn encode<'py>(
     py: Python<'py>,
-    positions: &Bound<'py, PyAny>,
+    positions: &Object<'py>,
     format: &str,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let family = match format {
         "hcp" => Family::Apery,
         "psfen" => Family::YaneuraOu,
@@ -123,10 +120,7 @@ fn bad_position(index: usize, reason: &dyn ToString) -> Failure {
 
 /// Keys of positions: the same for equal board, hands and side to move, whatever the format. An array [N, 16] of bytes.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn keys<'py>(
-    records: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn keys<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     array_of(records, threads, ("u1", &[16]), |records, i, rows| {
         let key = records.read(i, |record| match record.packed() {
             Some((family, bytes)) => ContentKey::of_packed(family, bytes),
@@ -139,10 +133,7 @@ pub(crate) fn keys<'py>(
 
 /// Whether the side to move is in check. An array [N] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn in_check<'py>(
-    records: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn in_check<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     array_of(records, threads, ("b1", &[]), |records, i, rows| {
         rows.set(0, u8::from(records.position(i)?.in_check()));
         Ok(())
@@ -151,10 +142,7 @@ pub(crate) fn in_check<'py>(
 
 /// Which of dlshogi's 2,187 labels are legal moves. An array [N, 2187] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn legal_move_mask<'py>(
-    records: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn legal_move_mask<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     array_of(records, threads, ("b1", &[LABELS]), |records, i, rows| {
         let position = records.position(i)?;
         let out: &mut [u8] = rows.numbers(0);
@@ -168,10 +156,7 @@ pub(crate) fn legal_move_mask<'py>(
 
 /// Whether the stored move can be played; false where none is stored. An array [N] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn has_legal_move<'py>(
-    records: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn has_legal_move<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     array_of(records, threads, ("b1", &[]), |records, i, rows| {
         let stored = records.read(i, |record| record.best_move())?;
         let position = records.position(i)?;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::arrays::{RecordBytes, Records};
+use crate::arrays::{Object, RecordBytes, Records};
 use crate::failure::Failure;
 use crate::rows::{Layout, Rows, rows_of};
 
@@ -89,7 +89,7 @@ impl Features {
     /// Writes the features of all records.
     fn of_records<'py>(
         self,
-        records: &Bound<'py, PyAny>,
+        records: &Object<'py>,
         mirror: bool,
         out: Option<Bound<'py, PyTuple>>,
         threads: usize,
@@ -127,11 +127,11 @@ fn position_of(records: &RecordBytes<'_>, index: usize, mirror: bool) -> Result<
 /// `out` takes two arrays to be written to, in place of new ones. `mirror` exchanges left and right of the board.
 #[pyfunction(signature = (records, *, planes = 57, dtype = "float32", mirror = false, out = None, threads = 0))]
 pub(crate) fn dlshogi<'py>(
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     planes: usize,
     dtype: &str,
     mirror: bool,
-    out: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    out: Option<(Object<'py>, Object<'py>)>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Some((first, second)) = out else {
@@ -188,7 +188,7 @@ pub(crate) fn check_fields(format: Format, needed: &[Field]) -> Result<(), Failu
 /// / (1 + exp(−eval / scale)).
 #[pyfunction(signature = (records, *, scale = EVAL_SCALE, mirror = false, threads = 0))]
 pub(crate) fn dlshogi_labels<'py>(
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     scale: f32,
     mirror: bool,
     threads: usize,
@@ -212,11 +212,11 @@ pub(crate) fn nnue_named(name: &str) -> Option<Features> {
 
 fn nnue<'py>(
     kind: NnueFeatures,
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     mirror: bool,
-    out: Option<Bound<'py, PyAny>>,
+    out: Option<Object<'py>>,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let out = out.map(|out| PyTuple::new(records.py(), [out])).transpose()?;
     Features::Nnue(kind).of_records(records, mirror, out, threads)?.get_item(0)
 }
@@ -225,11 +225,11 @@ fn nnue<'py>(
 /// opponent sees.
 #[pyfunction(signature = (records, *, mirror = false, out = None, threads = 0))]
 pub(crate) fn halfkp<'py>(
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     mirror: bool,
-    out: Option<Bound<'py, PyAny>>,
+    out: Option<Object<'py>>,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     nnue(NnueFeatures::HalfKp, records, mirror, out, threads)
 }
 
@@ -237,10 +237,10 @@ pub(crate) fn halfkp<'py>(
 /// opponent sees.
 #[pyfunction(signature = (records, *, mirror = false, out = None, threads = 0))]
 pub(crate) fn halfka_hm<'py>(
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     mirror: bool,
-    out: Option<Bound<'py, PyAny>>,
+    out: Option<Object<'py>>,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     nnue(NnueFeatures::HalfKaHm, records, mirror, out, threads)
 }

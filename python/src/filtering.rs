@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kyokumen::jobs::estimate::{Interval, estimate};
+use kyokumen::jobs::estimate::estimate;
 use kyokumen::jobs::filter;
 use kyokumen::jobs::identity::RETRY_UNKNOWN;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
@@ -19,6 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::interrupt::{abandonable, interruptible_in_silence};
 use crate::operations::{run, told};
@@ -35,7 +36,7 @@ pub(crate) fn gen_filter<'py>(
     inputs: Option<Paths>,
     output: PathBuf,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let config = options.take::<PathBuf>("config")?;
     let mut request = match (inputs, options.take::<PathBuf>("retry_unknown")?, &config) {
@@ -152,7 +153,7 @@ fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
 }
 
 /// The inputs, outputs and estimated time of a plan.
-fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>> {
+fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Object<'py>> {
     let inputs = plan.parts.iter().map(|part| {
         let (file, format) = (&part.input.name, part.input.format.name());
         json!({"file": file, "format": format, "from": part.from, "to": part.end()})
@@ -164,21 +165,11 @@ fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>>
     let search = plan.settings.search.clone();
     let judge = move || Judge::try_new(&search);
     let expected = interruptible_in_silence(py, |cancel| estimate(plan, judge, cancel))?;
-    let expected = expected.map_err(Failure::from)?.map(|expected| {
-        let interval =
-            |it: Interval| json!({"expected": it.expected, "low": it.low, "high": it.high});
-        json!({
-            "records": expected.records,
-            "sampled": expected.sampled,
-            "seconds": interval(expected.seconds),
-            "bytes": interval(expected.bytes),
-        })
-    });
     let said = json!({
         "inputs": inputs,
         "outputs": outputs,
         "records": plan.records,
-        "estimate": expected,
+        "estimate": expected.map_err(Failure::from)?,
     });
     told(py, &said)
 }

@@ -272,8 +272,10 @@ impl LoaderIterator {
         let (reading, cancelled) = (Arc::clone(setting), Arc::clone(&cancel));
         start("windows", move || {
             let order = reading.order(epoch);
-            let reader = Windows::new(&reading.data, &reading.choosing, order, reading.threads);
-            for window in place.window..order.windows() {
+            let Setting { data, choosing, threads, .. } = &*reading;
+            let windows = place.window..order.windows();
+            let reader = Windows { data, choosing, order, threads: *threads };
+            for window in windows {
                 let read = reader.read(window, &cancelled);
                 let failed = read.is_err();
                 if window_sender.send(read).is_err() || failed {
@@ -284,7 +286,7 @@ impl LoaderIterator {
         let Options { batch_size, drop_last, .. } = setting.options;
         let batch_size = batch_size.get();
         let left = setting.bound().saturating_sub(batch.saturating_mul(batch_size as u64));
-        let jobs = Jobs::new(windows, place, batch_size, drop_last, left);
+        let jobs = Jobs { windows, window: None, place, batch_size, drop_last, left };
         let (sender, batches) = sync_channel(1);
         let (making, cancelled) = (Arc::clone(setting), Arc::clone(&cancel));
         start("batches", move || {

@@ -26,6 +26,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 
+use crate::arrays::Object;
 use crate::failure::{Failure, argument};
 use crate::interrupt::{abandonable, interruptible};
 use crate::options::{Amount, Options, Paths};
@@ -49,7 +50,7 @@ impl ProgressDisplay for Sending {
 }
 
 /// Converts a report to an object of the Python package.
-pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Object<'py>> {
     let text = serde_json::to_string(report).map_err(|error| Failure::other(&error))?;
     py.import("kyokumen._report")?.getattr("report")?.call1((text,))
 }
@@ -57,7 +58,7 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bo
 /// Runs `work`. Ctrl-C and an exception of the callback cancel it.
 pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
-    progress: Option<Bound<'py, PyAny>>,
+    progress: Option<Object<'py>>,
     records: Option<u64>,
     work: impl FnOnce(Progress, &AtomicBool) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
@@ -82,7 +83,7 @@ fn operate<'py, P: Send + 'static, R: Serialize + Send>(
     options: Options<'py>,
     plan: impl FnOnce() -> Result<(Option<u64>, P), kyokumen::Error> + Send + 'static,
     work: impl FnOnce(P, &mut Progress, &AtomicBool) -> Result<R, Failure> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let progress = options.take("progress")?;
     options.end()?;
     let (records, plan) = abandonable(py, plan)?.map_err(Failure::from)?;
@@ -98,7 +99,7 @@ pub(crate) fn convert<'py>(
     inputs: Paths,
     output: PathBuf,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let memory = options.memory("memory")?.unwrap_or(Memory::gib(1));
     let (from, dialect) = options.reading()?;
@@ -182,7 +183,7 @@ pub(crate) fn shuffle<'py>(
     output: PathBuf,
     seed: u64,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let request = rearrangement(&options, inputs, output)?;
     let plan = move || RearrangePlan::new(request).map(|plan| (plan.records, plan));
@@ -198,7 +199,7 @@ pub(crate) fn dedup<'py>(
     inputs: Paths,
     output: PathBuf,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let key = options.parsed::<DedupKey>("key")?.unwrap_or_default();
     let settings = DedupSettings { key, average: options.flag("average")? };
@@ -221,7 +222,7 @@ pub(crate) fn split<'py>(
     size: Option<Amount>,
     records: Option<NonZeroU64>,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let by = options.word::<SplitBy>("by")?;
     let (to, name) = (options.parsed("to")?, options.take("name")?);
@@ -255,7 +256,7 @@ pub(crate) fn verify<'py>(
     py: Python<'py>,
     inputs: Option<Paths>,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Object<'py>>> {
     let options = Options::new(py, options)?;
     let (manifests, proofs) = (options.take::<Paths>("manifest")?, options.take::<Paths>("proof")?);
     let threads = options.threads()?;
@@ -284,7 +285,7 @@ fn verify_records<'py>(
     inputs: Paths,
     threads: usize,
     options: Options<'py>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Object<'py>>> {
     let (from, dialect) = options.reading()?;
     let request = VerifyRequest {
         inputs: inputs.into_vec(),
@@ -296,7 +297,7 @@ fn verify_records<'py>(
         strict: options.flag("strict")?,
         threads,
     };
-    let progress: Option<Bound<'py, PyAny>> = options.take("progress")?;
+    let progress: Option<Object<'py>> = options.take("progress")?;
     options.end()?;
     if request.limit.is_some() && request.quarantine.is_some() {
         let why = "limit goes not with quarantine, which is to lose no record";
@@ -324,7 +325,7 @@ pub(crate) fn stats<'py>(
     py: Python<'py>,
     inputs: Paths,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let (from, dialect) = options.reading()?;
     let request = StatsRequest {

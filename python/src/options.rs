@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::dialect_named;
 use crate::solver::word;
@@ -213,7 +214,7 @@ impl<'py> Options<'py> {
             None => return Ok(Fill::default()),
             Some(Filling::Text(text)) => text,
             Some(Filling::Fields(fields)) => {
-                let pair = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
+                let pair = |(name, value): (Object<'py>, Object<'py>)| {
                     let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
                     format!("{name}={value}")
                 };

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::{self, Move};
 
@@ -254,7 +255,7 @@ impl Position {
         self.now == other.now
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (String,)) {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Object<'py>, (String,)) {
         (py.get_type::<Self>().into_any(), (self.sfen(),))
     }
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::arrays::{RecordBytes, Records};
+use crate::arrays::{Object, RecordBytes, Records};
 use crate::failure::Failure;
 use crate::interrupt::in_parallel;
 
@@ -34,18 +34,18 @@ impl Layout {
     }
 
     /// A new array, whose numbers are unspecified.
-    fn array<'py>(&self, py: Python<'py>, rows: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn array<'py>(&self, py: Python<'py>, rows: usize) -> PyResult<Object<'py>> {
         py.import("numpy")?.call_method1("empty", (self.shape(rows), self.dtype))
     }
 
     /// Whether the numbers of an array are these.
-    pub(crate) fn is_of(&self, array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    pub(crate) fn is_of(&self, array: &Object<'_>) -> PyResult<bool> {
         let dtype = array.py().import("numpy")?.call_method1("dtype", (self.dtype,))?;
         Ok(array.is_instance_of::<PyUntypedArray>() && array.getattr("dtype")?.eq(dtype)?)
     }
 
     /// Fails unless a caller's array can be written to as one of these.
-    fn check(&self, array: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
+    fn check(&self, array: &Object<'_>, rows: usize) -> PyResult<()> {
         let name = self.name;
         if !self.is_of(array)? {
             let found = array.getattr("dtype").unwrap_or_else(|_| array.get_type().into_any());
@@ -125,7 +125,7 @@ pub(crate) fn written<'py>(
         let arrays = layouts.iter().map(|layout| layout.array(py, rows));
         PyTuple::new(py, arrays.collect::<PyResult<Vec<_>>>()?)?
     };
-    let bytes = |array: Bound<'py, PyAny>| {
+    let bytes = |array: Object<'py>| {
         let flat = array.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
         let flat = flat.cast_into::<PyArray1<u8>>()?.try_readwrite();
         Ok(flat
@@ -149,7 +149,7 @@ pub(crate) fn written<'py>(
 
 /// [`written`] with a row for each record of `records`, an archive or an array.
 pub(crate) fn rows_of<'py>(
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     threads: usize,
     layouts: &[Layout],
     out: Option<Bound<'py, PyTuple>>,

@@ -1,7 +1,7 @@
 //! `Solver`, `solve_many`, `Proof`.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Instant;
 
 use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
@@ -20,9 +20,9 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as WordError, StrDeserializer};
 
-use crate::arrays::Records;
+use crate::arrays::{Object, Records};
 use crate::failure::Failure;
-use crate::interrupt::interruptible;
+use crate::interrupt::{interruptible, interruptible_in_silence};
 use crate::moves::Move;
 use crate::position::Position;
 
@@ -37,11 +37,11 @@ pub(crate) fn word<'de, T: Deserialize<'de>>(argument: &str, text: &'de str) -> 
 /// Searches leave nothing behind: an answer depends on the position, the limits and the size of the table. Depth in
 /// plies below the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of
 /// the command line.
-#[pyclass(module = "kyokumen")]
+#[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Solver {
     settings: SearchSettings,
-    /// None during a search.
-    judge: Option<Judge>,
+    /// Locked during a search. None after one that was interrupted.
+    judge: Mutex<Option<Judge>>,
 }
 
 /// Checked settings. Options that are not given come from `default`.
@@ -63,6 +63,10 @@ fn settings(
     };
     settings.check().map_err(Failure::usage)?;
     Ok(settings)
+}
+
+fn judge_of(settings: &SearchSettings) -> Result<Judge, Failure> {
+    Judge::try_new(settings).map_err(|error| Failure::other(&error))
 }
 
 #[derive(FromPyObject)]
@@ -93,8 +97,8 @@ impl Solver {
     ) -> Result<Self, Failure> {
         let default = SearchSettings::default();
         let settings = settings(depth, nodes, Some(hash_mb), in_check, when_hopeless, &default)?;
-        let judge = Judge::try_new(&settings).map_err(|error| Failure::other(&error))?;
-        Ok(Self { settings, judge: Some(judge) })
+        let judge = judge_of(&settings)?;
+        Ok(Self { settings, judge: Mutex::new(Some(judge)) })
     }
 
     /// Whether the side to move mates ("win"), is being mated ("loss"), neither ("no_mate"), or nobody knows
@@ -105,7 +109,7 @@ impl Solver {
     #[pyo3(signature = (position, *, depth = None, nodes = None, in_check = None, when_hopeless = None, shortest = false, tsume_plies = false))]
     #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
     fn solve(
-        &mut self,
+        &self,
         py: Python<'_>,
         position: PositionLike<'_>,
         depth: Option<u16>,
@@ -117,44 +121,32 @@ impl Solver {
     ) -> PyResult<Solution> {
         let settings = settings(depth, nodes, None, in_check, when_hopeless, &self.settings)?;
         let position = position.get()?;
-        match settings.in_check.asks_about(&position) {
-            Ok(true) => {}
-            Ok(false) => {
-                return Err(Failure::usage(
-                    "the side to move is in check, of which nothing is asked",
-                )
-                .into());
-            }
-            Err(error) => return Err(Failure::usage(error).into()),
+        if !settings.in_check.asks_about(&position).map_err(Failure::usage)? {
+            let why = "the side to move is in check, of which nothing is asked";
+            return Err(Failure::usage(why).into());
         }
-        let busy = || Failure::usage("the solver is at work in another thread: take one for each");
-        let judge = self.judge.take().ok_or_else(busy)?;
+        let mut kept = match self.judge.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let why = "the solver is at work in another thread: take one for each";
+                return Err(Failure::usage(why).into());
+            }
+        };
+        let judge = kept.take().map_or_else(|| judge_of(&self.settings), Ok)?;
         let mut judge = judge
             .within(settings.limits(), settings.in_check)
             .shortest(shortest)
             .tsume(tsume_plies);
         let started = Instant::now();
-        let solved = interruptible(
-            py,
-            |cancel, _: std::sync::mpsc::Sender<()>| {
-                let judgement = judge.judge(&position, &**cancel);
-                let proof = judge.proof(&position, judgement.answer, 0);
-                let is_shortest = judge.is_shortest(&position);
-                (judgement, proof, is_shortest, judge)
-            },
-            |_, ()| Ok(()),
-        );
+        let (judgement, proof, is_shortest, judge) = interruptible_in_silence(py, |cancel| {
+            let judgement = judge.judge(&position, cancel);
+            let proof = judge.proof(&position, judgement.answer, 0);
+            let is_shortest = judge.is_shortest(&position);
+            (judgement, proof, is_shortest, judge)
+        })?;
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-        let (judgement, proof, is_shortest, judge) = match solved {
-            Ok(solved) => solved,
-            Err(interrupted) => {
-                // The table is where the search was.
-                self.judge =
-                    Some(Judge::try_new(&self.settings).map_err(|error| Failure::other(&error))?);
-                return Err(interrupted);
-            }
-        };
-        self.judge = Some(judge);
+        *kept = Some(judge);
         let proof = proof.and_then(Result::ok);
         Ok(Solution { judgement, proof, is_shortest, elapsed_ms })
     }
@@ -331,15 +323,15 @@ const fn number(answer: Option<Answer>) -> i8 {
 #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
 pub(crate) fn solve_many<'py>(
     py: Python<'py>,
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     threads: usize,
     depth: Option<u16>,
     nodes: Option<u64>,
     hash_mb: Option<usize>,
     in_check: Option<&str>,
     when_hopeless: Option<&str>,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+    progress: Option<Object<'py>>,
+) -> PyResult<Object<'py>> {
     const TELL_EVERY: u64 = 256;
     let default = SearchSettings::default();
     let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;

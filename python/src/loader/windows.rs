@@ -26,13 +26,12 @@ pub(super) struct Choosing {
 impl Choosing {
     /// Whether any record may be left out.
     pub(super) fn leave_out(&self, data: &DataSet) -> bool {
-        let takes_all = is_unconditional(&self.filters) && self.on_error == BadPolicy::Stop;
-        !takes_all || self.search.is_some() || data.leaves_out()
+        self.looks() || data.leaves_out()
     }
 
     /// Whether records are examined before they become arrays.
     fn looks(&self) -> bool {
-        !is_unconditional(&self.filters)
+        self.filters != RecordFilters::default()
             || self.on_error == BadPolicy::Skip
             || self.search.is_some()
     }
@@ -41,10 +40,6 @@ impl Choosing {
         let Self { filters, on_error, search } = self;
         format!("{filters:?} {on_error:?} {search:?}")
     }
-}
-
-fn is_unconditional(filters: &RecordFilters) -> bool {
-    *filters == RecordFilters::default()
 }
 
 /// Progress of an epoch: the window, and how many of its records, in their order, have been passed.
@@ -62,7 +57,7 @@ pub(super) struct Job {
 
 /// Records of a window, in its order.
 pub(super) struct Stretch {
-    window: Arc<WindowRecords>,
+    window: Arc<Vec<Chunk>>,
     /// Chunk and record, as indices.
     places: Vec<(u32, u32)>,
 }
@@ -70,13 +65,9 @@ pub(super) struct Stretch {
 impl Stretch {
     /// The index of each record in its chunk, with the chunk.
     pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Chunk, usize)> {
-        let chunk = |number: u32| &self.window.chunks[number as usize];
+        let chunk = |number: u32| &self.window[number as usize];
         self.places.iter().map(move |&(number, record)| (chunk(number), record as usize))
     }
-}
-
-pub(super) struct WindowRecords {
-    pub(super) chunks: Vec<Chunk>,
 }
 
 pub(super) struct Chunk {
@@ -97,7 +88,7 @@ pub(super) enum ChunkContent {
 
 pub(super) struct Window {
     number: u64,
-    records: Arc<WindowRecords>,
+    chunks: Arc<Vec<Chunk>>,
     /// Chunk and record, as indices, in the order of use. Includes records that are left out.
     order: Vec<(u32, u32)>,
     /// The place in the order that is used next.
@@ -113,32 +104,23 @@ impl Window {
             && let Some(&(chunk, record)) = self.order.get(self.next)
         {
             self.next += 1;
-            let is_taken = &self.records.chunks[chunk as usize].is_taken;
+            let is_taken = &self.chunks[chunk as usize].is_taken;
             if is_taken.as_ref().is_none_or(|taken| taken[record as usize]) {
                 places.push((chunk, record));
             }
         }
-        Stretch { window: Arc::clone(&self.records), places }
+        Stretch { window: Arc::clone(&self.chunks), places }
     }
 }
 
 pub(super) struct Windows<'a> {
-    data: &'a DataSet,
-    choosing: &'a Choosing,
-    order: EpochOrder,
-    threads: usize,
+    pub(super) data: &'a DataSet,
+    pub(super) choosing: &'a Choosing,
+    pub(super) order: EpochOrder,
+    pub(super) threads: usize,
 }
 
-impl<'a> Windows<'a> {
-    pub(super) const fn new(
-        data: &'a DataSet,
-        choosing: &'a Choosing,
-        order: EpochOrder,
-        threads: usize,
-    ) -> Self {
-        Self { data, choosing, order, threads }
-    }
-
+impl Windows<'_> {
     pub(super) fn read(&self, window: u64, cancel: &AtomicBool) -> Result<Window, Failure> {
         let numbers: Vec<u64> = self.order.window(window).collect();
         let chunks = self.chunks(&numbers, cancel)?;
@@ -149,7 +131,7 @@ impl<'a> Windows<'a> {
             .collect();
         let order = self.order.records(window, places.len() as u32);
         let order = order.into_iter().map(|place| places[place as usize]).collect();
-        Ok(Window { number: window, records: Arc::new(WindowRecords { chunks }), order, next: 0 })
+        Ok(Window { number: window, chunks: Arc::new(chunks), order, next: 0 })
     }
 
     /// Reads and filters chunks on several threads.
@@ -190,30 +172,25 @@ impl<'a> Chooser<'a> {
             let content = ChunkContent::Bytes(bytes);
             return Ok(Chunk { file, first, records, content, is_taken: None });
         }
-        let (mut is_taken, mut parsed) = (Vec::new(), Vec::new());
-        for (i, record) in of_file.decode(&bytes, first).enumerate() {
+        let mut is_taken = vec![false; records as usize];
+        let mut parsed = vec![None; if is_even { 0 } else { records as usize }];
+        for (i, record) in of_file.decode(&bytes, first).take(is_taken.len()).enumerate() {
             let index = first + i as u64;
             let taken = record.and_then(|record| {
                 let taken = self.takes(of_file.number(index), &record, cancel)?;
-                if !is_even {
-                    parsed.push(if taken { Some(record.record()?) } else { None });
+                if taken && !is_even {
+                    parsed[i] = Some(record.record()?);
                 }
                 Ok(taken)
             });
-            let taken = match taken {
+            is_taken[i] = match taken {
                 Ok(taken) => taken,
                 Err(error) if is_comment(&error) || self.choosing.on_error == BadPolicy::Skip => {
                     false
                 }
                 Err(error) => return Err(of_file.bad(index, &error)),
             };
-            if !is_even {
-                parsed.resize_with(i + 1, || None);
-            }
-            is_taken.push(taken);
         }
-        is_taken.resize(records as usize, false);
-        parsed.resize_with(records as usize, || None);
         let content =
             if is_even { ChunkContent::Bytes(bytes) } else { ChunkContent::Records(parsed) };
         Ok(Chunk { file, first, records, content, is_taken: Some(is_taken) })
@@ -254,25 +231,14 @@ fn is_comment(error: &DecodeError) -> bool {
 
 /// Windows cut into jobs, from a place in the first window on.
 pub(super) struct Jobs {
-    windows: Receiver<Result<Window, Failure>>,
-    window: Option<Window>,
-    place: Place,
-    batch_size: usize,
-    drop_last: bool,
+    pub(super) windows: Receiver<Result<Window, Failure>>,
+    /// None before the next one is received.
+    pub(super) window: Option<Window>,
+    pub(super) place: Place,
+    pub(super) batch_size: usize,
+    pub(super) drop_last: bool,
     /// The most records that are still taken.
-    left: u64,
-}
-
-impl Jobs {
-    pub(super) const fn new(
-        windows: Receiver<Result<Window, Failure>>,
-        place: Place,
-        batch_size: usize,
-        drop_last: bool,
-        left: u64,
-    ) -> Self {
-        Self { windows, window: None, place, batch_size, drop_last, left }
-    }
+    pub(super) left: u64,
 }
 
 impl Iterator for Jobs {
