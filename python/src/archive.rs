@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use kyokumen::ErrorKind;
@@ -11,7 +12,7 @@ use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
 use kyokumen::records::{archive, opening};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyInt, PySlice};
@@ -19,6 +20,7 @@ use pyo3::types::{PyCapsule, PyInt, PySlice};
 use crate::arrays::{Object, array_over, as_rows, dtype};
 use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
+use crate::interrupt::abandonable;
 use crate::moves::dialect_named;
 use crate::reading::{Reading, each_record, policy};
 use crate::record::Record;
@@ -36,8 +38,9 @@ pub(crate) fn open(
 ) -> PyResult<Archive> {
     let from = format.map(format_named).transpose()?;
     let dialect = dialect.map(dialect_named).transpose()?;
-    let opened = py.detach(|| -> Result<_, Failure> {
-        let input = opening::input(&path, from, dialect)?;
+    let opened_path = path.clone();
+    let opened = abandonable(py, move |_| -> Result<_, Failure> {
+        let input = opening::input(&opened_path, from, dialect)?;
         if !matches!(input.location, InputLocation::File(_)) {
             return Err(Failure::usage(format!("{} is no file: open one", input.name)));
         }
@@ -48,7 +51,7 @@ pub(crate) fn open(
         };
         Ok((input, random))
     });
-    let (input, random) = opened?;
+    let (input, random) = opened??;
     let asked =
         (path, format.map(ToOwned::to_owned), dialect.map(kyokumen::format::move16::Dialect::name));
     Ok(Archive { input, random, index: Arc::default(), range: None, asked })
@@ -102,7 +105,7 @@ impl Archive {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(py.detach(|| self.all()).map(|range| (range.end - range.start) as usize)?)
+        self.all(py).map(|range| (range.end - range.start) as usize)
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, place: Object<'py>) -> PyResult<Object<'py>> {
@@ -133,7 +136,7 @@ impl Archive {
         let py = this.py();
         let archive = this.get();
         let dtype = dtype(archive.input.format)?;
-        let (random, range) = archive.random_access()?;
+        let (random, range) = archive.random_access(py)?;
         if random.is_cut_off() && range.end == random.len() {
             let whole = range.end - 1;
             let reason =
@@ -151,7 +154,9 @@ impl Archive {
             std::borrow::Cow::Borrowed(mapped) => array_over(mapped, this.clone().into_any()),
             std::borrow::Cow::Owned(copied) => PyArray1::from_slice(py, copied),
         };
-        as_rows(&bytes.readwrite().make_nonwriteable(), dtype)
+        // Not by a borrow: other threads may be reading the same map.
+        bytes.call_method1("setflags", (false,))?;
+        as_rows(&bytes, dtype)
     }
 
     /// numpy.asarray(archive).
@@ -241,21 +246,22 @@ type Reopen = (PathBuf, Option<String>, Option<&'static str>, Option<(u64, u64)>
 
 impl Archive {
     /// Record numbers in the file.
-    fn all(&self) -> Result<Range<u64>, Failure> {
+    fn all(&self, py: Python<'_>) -> PyResult<Range<u64>> {
         if let Some(range) = &self.range {
             return Ok(range.clone());
         }
         match &self.random {
             Some(archive) => Ok(0..archive.len()),
-            None => Ok(0..self.index()?.records),
+            None => Ok(0..self.index(py)?.records),
         }
     }
 
-    fn index(&self) -> Result<&Index, Failure> {
+    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let index = Index::build(&self.input)?;
+        let input = self.input.clone();
+        let index = abandonable(py, move |_| Index::build(&input))?.map_err(Failure::from)?;
         Ok(self.index.get_or_init(|| index))
     }
 
@@ -277,16 +283,20 @@ impl Archive {
     }
 
     /// Fails if the file has no random access.
-    pub(crate) fn random_access(&self) -> Result<(Arc<archive::Archive>, Range<u64>), Failure> {
+    pub(crate) fn random_access(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(Arc<archive::Archive>, Range<u64>)> {
         let Some(archive) = &self.random else {
             return Err(Failure::usage(format!(
                 "{} is {}, and can be read from its start only: take .sfens() or .to_arrow(), or write it anew with \
                  kyokumen.convert",
                 self.name(),
                 self.input.format
-            )));
+            ))
+            .into());
         };
-        Ok((Arc::clone(archive), self.all()?))
+        Ok((Arc::clone(archive), self.all(py)?))
     }
 
     fn items(
@@ -301,7 +311,7 @@ impl Archive {
     }
 
     fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
-        let all = py.detach(|| self.all())?;
+        let all = self.all(py)?;
         let len = all.end - all.start;
         let place =
             if index < 0 { len.checked_add_signed(index) } else { Some(index.unsigned_abs()) };
@@ -323,9 +333,9 @@ impl Archive {
             });
         }
         let mut reading = Reading::new(self.part_of(Some(index..index + 1)), 1);
-        let mut found = None;
+        let (mut found, never) = (None, AtomicBool::new(false));
         while let Some(block) = reading.block() {
-            each_record(self.name(), &block?, BadPolicy::Stop, |index, record| {
+            each_record(self.name(), &block?, BadPolicy::Stop, &never, |index, record| {
                 found = Some(Record::new(index, record)?);
                 Ok(())
             })?;
@@ -334,7 +344,7 @@ impl Archive {
     }
 
     fn stretch(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
-        let all = py.detach(|| self.all())?;
+        let all = self.all(py)?;
         let len = isize::try_from(all.end - all.start)?;
         let indices = slice.indices(len)?;
         if indices.step != 1 {
@@ -389,16 +399,18 @@ impl RecordIterator {
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Item>> {
         let Self { reading, on_error, make, read } = self;
+        let never = AtomicBool::new(false);
         py.detach(|| {
             while read.is_empty() {
                 let Some(block) = reading.block() else { return };
                 let taken = block.and_then(|block| {
-                    each_record(reading.name(), &block, *on_error, |index, record| {
+                    each_record(reading.name(), &block, *on_error, &never, |index, record| {
                         read.push_back(Ok(make(index, record)?));
                         Ok(())
                     })
                 });
                 if let Err(failure) = taken {
+                    reading.end();
                     read.push_back(Err(failure));
                 }
             }

@@ -41,7 +41,7 @@ impl<'py> Records<'py> {
     pub(crate) fn of(object: &Object<'py>) -> PyResult<Self> {
         if let Ok(archive) = object.cast::<Archive>() {
             let archive = archive.get();
-            let (records, range) = archive.random_access()?;
+            let (records, range) = archive.random_access(object.py())?;
             return Ok(Self {
                 format: records.format(),
                 dialect: records.dialect(),
@@ -119,7 +119,8 @@ fn bytes_of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<PyReadonlyArray
         return Ok(PyArray1::<u8>::zeros(py, 0, false).readonly());
     }
     let bytes = dense.call_method1("view", (numpy.getattr("uint8")?,))?;
-    Ok(bytes.cast_into::<PyArray1<u8>>()?.readonly())
+    let bytes = bytes.cast_into::<PyArray1<u8>>()?.try_readonly();
+    Ok(bytes.map_err(|error| Failure::usage(format!("the array cannot be read: {error}")))?)
 }
 
 pub(crate) struct RecordBytes<'a> {

@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
 
 use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder, UInt16Builder};
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
@@ -24,7 +25,7 @@ use pyo3::types::PyCapsule;
 
 use crate::arrays::Object;
 use crate::failure::Failure;
-use crate::interrupt::{on_threads, threads_of};
+use crate::interrupt::{interruptible_in_silence, on_threads, threads_of};
 use crate::reading::{Reading, each_record};
 
 const PACKED_LEN: i32 = packed::LEN as i32;
@@ -154,24 +155,27 @@ struct Batching {
     on_error: BadPolicy,
     threads: usize,
     ready: VecDeque<Result<RecordBatch, Failure>>,
+    /// The thread that made a stream of it, and may ask for signals: it has the interpreter's lock or left it.
+    owner: Option<ThreadId>,
 }
 
 impl Batching {
-    fn next_batch(&mut self) -> Option<Result<RecordBatch, Failure>> {
+    fn next_batch(&mut self, cancel: &AtomicBool) -> Option<Result<RecordBatch, Failure>> {
         if self.ready.is_empty() {
-            self.read_on();
+            self.read_on(cancel);
         }
         let batch = self.ready.pop_front();
         if matches!(batch, Some(Err(_))) {
-            // What stands behind a failure is not delivered.
             self.ready.clear();
+            self.reading.end();
         }
         batch
     }
 
-    fn read_on(&mut self) {
+    fn read_on(&mut self, cancel: &AtomicBool) {
         let mut blocks = Vec::new();
         while blocks.len() < self.threads
+            && !cancel.load(Ordering::Relaxed)
             && let Some(block) = self.reading.block()
         {
             let failed = block.is_err();
@@ -180,15 +184,14 @@ impl Batching {
                 break;
             }
         }
-        let never = AtomicBool::new(false);
-        let decode = |(): &mut (), block: Result<Block, Failure>| self.decode(&block?);
-        let decoded = on_threads(self.threads, blocks, &never, || (), decode);
+        let decode = |(): &mut (), block: Result<Block, Failure>| self.decode(&block?, cancel);
+        let decoded = on_threads(self.threads, blocks, cancel, || (), decode);
         self.ready.extend(decoded);
     }
 
-    fn decode(&self, block: &Block) -> Result<RecordBatch, Failure> {
+    fn decode(&self, block: &Block, cancel: &AtomicBool) -> Result<RecordBatch, Failure> {
         let mut records = Vec::with_capacity((block.wanted.end - block.wanted.start) as usize);
-        each_record(self.reading.name(), block, self.on_error, |index, record| {
+        each_record(self.reading.name(), block, self.on_error, cancel, |index, record| {
             records.push((index, record.record()?));
             Ok(())
         })?;
@@ -204,8 +207,21 @@ impl Iterator for Batching {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.next_batch()?.map_err(|failure| ArrowError::ComputeError(failure.to_string())))
+        if self.owner == Some(thread::current().id()) && Python::attach(is_interrupted) {
+            return Some(Err(ArrowError::ComputeError("interrupted".to_owned())));
+        }
+        let never = AtomicBool::new(false);
+        Some(
+            self.next_batch(&never)?
+                .map_err(|failure| ArrowError::ComputeError(failure.to_string())),
+        )
     }
+}
+
+/// Whether Ctrl-C was pressed. A consumer of a stream raises an error of its own, and behind it the signal comes again.
+fn is_interrupted(py: Python<'_>) -> bool {
+    let again = |_| py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+    py.check_signals().map_err(again).is_err()
 }
 
 impl RecordBatchReader for Batching {
@@ -231,9 +247,16 @@ impl Batches {
         let fields = columns.iter().map(|column| column.field()).collect::<Result<Vec<_>, _>>();
         let schema = Arc::new(Schema::new(fields.map_err(|error| Failure::other(&error))?));
         let threads = threads_of(threads);
-        let ready = VecDeque::new();
-        let batching =
-            Batching { reading, columns, schema: Arc::clone(&schema), on_error, threads, ready };
+        let (ready, owner) = (VecDeque::new(), None);
+        let batching = Batching {
+            reading,
+            columns,
+            schema: Arc::clone(&schema),
+            on_error,
+            threads,
+            ready,
+            owner,
+        };
         Ok(Self { schema, batching: Some(batching) })
     }
 }
@@ -251,7 +274,8 @@ impl Batches {
         drop(requested_schema);
         let taken =
             || Failure::usage("the batches were taken already: ask the archive for them again");
-        let batching = self.batching.take().ok_or_else(taken)?;
+        let mut batching = self.batching.take().ok_or_else(taken)?;
+        batching.owner = Some(thread::current().id());
         PyCapsule::new_with_value(
             py,
             FFI_ArrowArrayStream::new(Box::new(batching)),
@@ -270,9 +294,12 @@ impl Batches {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let Some(batching) = &mut self.batching else { return Ok(None) };
-        let batch = py.detach(|| batching.next_batch()).transpose()?;
-        Ok(batch.map(Batch))
+        // What an interruption leaves behind has gaps.
+        let Some(mut batching) = self.batching.take() else { return Ok(None) };
+        let next = |cancel: &AtomicBool| (batching.next_batch(cancel), batching);
+        let (batch, batching) = interruptible_in_silence(py, next)?;
+        self.batching = Some(batching);
+        Ok(batch.transpose()?.map(Batch))
     }
 
     /// Names of the columns.

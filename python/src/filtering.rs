@@ -42,11 +42,12 @@ pub(crate) fn gen_filter<'py>(
     let mut request = match (inputs, options.take::<PathBuf>("retry_unknown")?, &config) {
         (Some(inputs), None, config) => {
             if let Some(path) = config {
-                options.add(&read_config(path)?)?;
+                let path = path.clone();
+                options.add(&abandonable(py, move |_| read_config(&path))??)?;
             }
             request(&options, inputs.into_vec(), output)?
         }
-        (None, Some(manifest), None) => retry(py, &options, &manifest, output)?,
+        (None, Some(manifest), None) => retry(py, &options, manifest, output)?,
         _ => {
             let why = "either inputs are given, with or without config, or retry_unknown";
             return Err(Failure::usage(why).into());
@@ -58,7 +59,7 @@ pub(crate) fn gen_filter<'py>(
     if request.resume && request.force {
         return Err(Failure::usage("resume goes on with what force would replace").into());
     }
-    let plan = abandonable(py, move || JobPlan::new(request))?.map_err(Failure::from)?;
+    let plan = abandonable(py, move |_| JobPlan::new(request))?.map_err(Failure::from)?;
     if dry_run {
         return would_do(py, &plan);
     }
@@ -116,17 +117,18 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
 fn retry(
     py: Python<'_>,
     options: &Options<'_>,
-    manifest: &Path,
+    manifest: PathBuf,
     output: PathBuf,
 ) -> PyResult<JobRequest> {
     if options.has("shard")? {
         return Err(Failure::usage("the shard is that of the earlier run").into());
     }
-    let first = py.detach(|| PreviousRun::read(manifest)).map_err(Failure::from)?;
+    let name = RunName::of_manifest(&manifest);
+    let first = abandonable(py, move |_| PreviousRun::read(&manifest))?.map_err(Failure::from)?;
     let mut earlier = first.settings().clone();
     earlier.remove(RETRY_UNKNOWN);
     earlier.remove("threads");
-    let name = RunName::of_manifest(manifest).map(|name| name.stated(first.shard()).stem);
+    let name = name.map(|name| name.stated(first.shard()).stem);
     let others = [
         ("name", name),
         ("shard", first.shard().map(ToOwned::to_owned)),

@@ -47,16 +47,19 @@ pub(crate) fn interruptible_in_silence<T: Send>(
     interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
 }
 
-/// Runs `work` on its own thread and waits for it. Ctrl-C raises at once and leaves the thread to its end: `work` must
-/// change nothing.
+/// Runs `work` on its own thread and waits for it. Ctrl-C sets the cancel flag, is raised at once, and leaves the thread
+/// to its end: `work` must change nothing.
 pub(crate) fn abandonable<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce() -> T + Send + 'static,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, done) = channel();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let cancelled = Arc::clone(&cancel);
     let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
-    let worker = named.spawn(move || drop(sender.send(work()))).map_err(no_thread)?;
-    let found = next_message(py, &Mutex::new(done))?;
+    let worker = named.spawn(move || drop(sender.send(work(&cancelled)))).map_err(no_thread)?;
+    let found = next_message(py, &Mutex::new(done))
+        .inspect_err(|_| cancel.store(true, Ordering::Relaxed))?;
     found.map_or_else(
         || resume_unwind(worker.join().expect_err("a thread that does not panic sends its result")),
         Ok,
@@ -93,11 +96,13 @@ pub(crate) fn next_message<M: Send>(
     }
 }
 
+/// The most threads that are started. Memory is reserved for each.
+pub(crate) const MOST_THREADS: usize = 1024;
+
 /// Number of threads for an argument: 0 is all cores.
 pub(crate) fn threads_of(argument: usize) -> usize {
-    const MOST: usize = 1024;
     let cores = || thread::available_parallelism().map_or(1, usize::from);
-    if argument == 0 { cores() } else { argument.min(MOST) }
+    if argument == 0 { cores() } else { argument.min(MOST_THREADS) }
 }
 
 /// Runs jobs on several threads, this one included, each with what `start` makes. Returns the results in order, up to

@@ -24,7 +24,7 @@ use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::interrupt::{interruptible_in_silence, next_message, no_thread, threads_of};
+use crate::interrupt::{abandonable, next_message, no_thread, threads_of};
 use crate::options::{Options as Given, Paths};
 use crate::reading::policy;
 use chunks::{DataSet, Opening};
@@ -118,8 +118,8 @@ impl Loader {
             return Err(Failure::usage("rank is below world_size").into());
         }
         let paths = paths.into_vec();
-        let open = |cancel: &AtomicBool| DataSet::open(&paths, &opening, &exclude, cancel);
-        let data = interruptible_in_silence(py, open)??;
+        let data =
+            abandonable(py, move |cancel| DataSet::open(&paths, &opening, &exclude, cancel))??;
         check(&data, &choosing, making)?;
         let batch_bytes = making.bytes(data.format()).saturating_mul(options.batch_size.get());
         let ahead = options.ahead.unwrap_or_else(|| ahead_of(batch_bytes, threads));

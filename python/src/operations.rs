@@ -86,7 +86,7 @@ fn operate<'py, P: Send + 'static, R: Serialize + Send>(
 ) -> PyResult<Object<'py>> {
     let progress = options.take("progress")?;
     options.end()?;
-    let (records, plan) = abandonable(py, plan)?.map_err(Failure::from)?;
+    let (records, plan) = abandonable(py, |_| plan())?.map_err(Failure::from)?;
     let report =
         run(py, progress, records, |mut progress, cancel| work(plan, &mut progress, cancel))?;
     told(py, &report)
@@ -265,13 +265,13 @@ pub(crate) fn verify<'py>(
         (None, Some(manifests), None) => {
             options.end()?;
             let manifests = manifests.into_vec();
-            let reports = abandonable(py, move || verify_outputs(&manifests))?;
+            let reports = abandonable(py, move |_| verify_outputs(&manifests))?;
             reports.map_err(Failure::from)?.iter().map(|report| told(py, report)).collect()
         }
         (None, None, Some(proofs)) => {
             options.end()?;
             let checked = |path: PathBuf| {
-                let report = abandonable(py, move || verify_proofs(&path, threads))?;
+                let report = abandonable(py, move |_| verify_proofs(&path, threads))?;
                 told(py, &report.map_err(Failure::from)?)
             };
             proofs.into_vec().into_iter().map(checked).collect()
@@ -303,7 +303,7 @@ fn verify_records<'py>(
         let why = "limit goes not with quarantine, which is to lose no record";
         return Err(Failure::usage(why).into());
     }
-    let plans = abandonable(py, move || VerifyPlan::new(request))?.map_err(Failure::from)?;
+    let plans = abandonable(py, move |_| VerifyPlan::new(request))?.map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
         let advice = plan.remedy.and_then(argument);

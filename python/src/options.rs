@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::arrays::Object;
 use crate::failure::Failure;
+use crate::interrupt::MOST_THREADS;
 use crate::moves::dialect_named;
 use crate::solver::word;
 
@@ -230,6 +231,6 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn threads(&self) -> PyResult<usize> {
-        Ok(self.take("threads")?.unwrap_or_default())
+        Ok(self.take::<usize>("threads")?.unwrap_or_default().min(MOST_THREADS))
     }
 }

@@ -1,5 +1,6 @@
 //! Records of an input one after another, read a block at a time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, RecordRef};
@@ -36,20 +37,29 @@ impl Reading {
         Some(source.next_block()?.map_err(Failure::from))
     }
 
+    /// Nothing is read behind a failure: it would pass for all there is.
+    pub(crate) fn end(&mut self) {
+        self.source = Mutex::new(Source::new(Vec::new(), 1));
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.input.name
     }
 }
 
 /// Calls `take` with the wanted records of a block, except comments. Leaves out unreadable records with
-/// [`BadPolicy::Skip`], otherwise the first one is an error.
+/// [`BadPolicy::Skip`], otherwise the first one is an error. Stops early if cancelled.
 pub(crate) fn each_record(
     name: &str,
     block: &Block,
     on_error: BadPolicy,
+    cancel: &AtomicBool,
     mut take: impl FnMut(u64, &RecordRef<'_>) -> Result<(), DecodeError>,
 ) -> Result<(), Failure> {
     for decoded in block.wanted_records() {
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
         let taken = match decoded.record {
             Ok(record) if record.is_comment() => continue,
             Ok(record) => take(decoded.index, &record),

@@ -22,7 +22,9 @@ use serde::de::value::{Error as WordError, StrDeserializer};
 
 use crate::arrays::{Object, Records};
 use crate::failure::Failure;
-use crate::interrupt::{interruptible, interruptible_in_silence};
+use crate::interrupt::{
+    MOST_THREADS, interruptible, interruptible_in_silence, on_threads, threads_of,
+};
 use crate::moves::Move;
 use crate::position::Position;
 
@@ -333,12 +335,22 @@ pub(crate) fn solve_many<'py>(
     progress: Option<Object<'py>>,
 ) -> PyResult<Object<'py>> {
     const TELL_EVERY: u64 = 256;
+    /// Decoded by a thread at a time.
+    const POSITIONS: usize = 1024;
     let default = SearchSettings::default();
     let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;
     let records = Records::of(records)?;
     let records = records.bytes()?;
     let len = records.len();
-    let positions: Vec<_> = (0..len).map(|i| records.position(i)).collect::<Result<_, _>>()?;
+    let positions = interruptible_in_silence(py, |cancel| {
+        let jobs: Vec<_> = (0..len).step_by(POSITIONS).collect();
+        let decode = |(): &mut (), first: usize| {
+            let positions = (first..len.min(first + POSITIONS)).map(|i| records.position(i));
+            positions.collect::<Result<Vec<_>, _>>()
+        };
+        let decoded = on_threads(threads_of(threads), jobs, cancel, || (), decode);
+        decoded.into_iter().collect::<Result<Vec<_>, _>>()
+    })??;
     let progress = progress.map(Bound::unbind);
     let (verdicts, plies, nodes) = interruptible(
         py,
@@ -346,10 +358,12 @@ pub(crate) fn solve_many<'py>(
             let (mut verdicts, mut plies) = (Vec::with_capacity(len), Vec::with_capacity(len));
             let mut nodes = Vec::with_capacity(len);
             let options = SolveOptions { cancel: Arc::clone(cancel), ..SolveOptions::default() };
-            let found = positions.into_iter().enumerate().map(|(i, position)| -> PositionResult {
-                let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
-                Ok(Ok(InputPosition { location, position, second_column: None }))
-            });
+            let found = positions.into_iter().flatten().enumerate().map(
+                |(i, position)| -> PositionResult {
+                    let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
+                    Ok(Ok(InputPosition { location, position, second_column: None }))
+                },
+            );
             let take = |solution: Result<Solved, BadPosition>| {
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Failure::usage("the search was cancelled"));
@@ -370,7 +384,7 @@ pub(crate) fn solve_many<'py>(
                 }
                 Ok(())
             };
-            solve(found, &settings, &options, threads, take)?;
+            solve(found, &settings, &options, threads.min(MOST_THREADS), take)?;
             Ok::<_, Failure>((verdicts, plies, nodes))
         },
         |py, done| match &progress {
