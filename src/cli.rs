@@ -14,14 +14,12 @@ mod generate;
 mod inspect;
 mod interleave;
 mod job_args;
-mod location;
 mod manual;
 mod marubatsu;
 mod merge;
 mod message;
 mod option;
 mod perft;
-mod position_arg;
 mod progress;
 mod rearrange_args;
 mod record_args;
@@ -141,22 +139,30 @@ pub fn command_lines() -> [clap::Command; 2] {
 
 /// Runs `kyokumen` with the arguments of the process.
 pub fn kyokumen() -> ExitCode {
-    let Kyokumen { command, messages } = parse();
-    finish(&messages, || command.run())
+    match parse() {
+        Ok(Kyokumen { command, messages }) => finish(&messages, || command.run()),
+        Err(error) => failed(&error),
+    }
 }
 
 /// Runs `gen-filter` with the arguments of the process.
 pub fn gen_filter() -> ExitCode {
-    let GenFilter { args, messages } = parse();
-    finish(&messages, || filter::run(args))
+    match parse() {
+        Ok(GenFilter { args, messages }) => finish(&messages, || filter::run(args)),
+        Err(error) => failed(&error),
+    }
 }
 
-/// Parses the arguments of the process. Exits with a message if they are invalid.
-fn parse<P: Parser>() -> P {
+/// Parses the arguments of the process, with those of a configuration file. Exits with a message if they are invalid.
+///
+/// # Errors
+/// If a file cannot be read, or its options are invalid.
+fn parse<P: Parser>() -> anyhow::Result<P> {
     let mut command = with_negative_values(P::command());
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let words = config::with_files(&command, std::env::args_os().collect())?;
+    let parsed = command.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|mut matches| P::from_arg_matches_mut(&mut matches));
-    parsed.unwrap_or_else(|error| message::exit(error.format(&mut command)))
+    Ok(parsed.unwrap_or_else(|error| message::exit(error.format(&mut command))))
 }
 
 /// Allows negative numbers as option values, so that `-1` is refused as a value and not as an unknown option.
@@ -198,15 +204,18 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
         Ok(ExitStatus::BadRecords | ExitStatus::NothingRead) => ExitCode::from(3),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Whatever else is written says where to.
-            // Anyhow finds one below what is said around it, too.
-            let is_bare = error.chain().next().is_some_and(<dyn Error>::is::<io::Error>);
-            let to = if is_bare { "cannot write to standard output: " } else { "" };
-            message::print(&format!("error: {to}{}", advice::told(&error)));
-            ExitCode::from(failure_status(&error))
-        }
+        Err(error) => failed(&error),
     }
+}
+
+/// Prints an error.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    // Whatever else is written says where to.
+    // Anyhow finds one below what is said around it, too.
+    let is_bare = error.chain().next().is_some_and(<dyn Error>::is::<io::Error>);
+    let to = if is_bare { "cannot write to standard output: " } else { "" };
+    message::print(&format!("error: {to}{}", advice::told(error)));
+    ExitCode::from(failure_status(error))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::error::Error as StdError;
 use std::path::Path;
-use std::{fmt, io};
+use std::{fmt, io, iter};
 
-use crate::format::{Field, Fill, Format, UnsupportedConversionError};
+use crate::format::{EncodeError, Field, Fill, Format};
 use crate::jobs::identity::IdentityDifference;
 use crate::records::bad_record::BadRecord;
 use crate::records::format_name::FormatName;
@@ -120,6 +120,24 @@ pub enum Remedy {
     Rename(FormatName),
     /// Say that the input is in this format, although most of its records cannot be read in it.
     ReadAnyway(FormatName),
+}
+
+impl Remedy {
+    /// Formats an error with its causes. Behind each that has a remedy stands what `advice` says to it.
+    pub fn explain<T: fmt::Display>(
+        error: &(dyn StdError + 'static),
+        advice: impl Fn(Self) -> Option<T>,
+    ) -> String {
+        let causes = iter::successors(Some(error), |&cause| cause.source());
+        let explained = causes.map(|cause| {
+            let remedy = cause.downcast_ref().and_then(Error::remedy);
+            match remedy.and_then(&advice) {
+                Some(advice) => format!("{cause}; {advice}"),
+                None => cause.to_string(),
+            }
+        });
+        explained.collect::<Vec<_>>().join(": ")
+    }
 }
 
 impl Error {
@@ -327,11 +345,12 @@ impl Error {
     /// The output format has fields that an input lacks, or is never written.
     pub(crate) fn conversion(
         input: impl fmt::Display,
+        to: Format,
         fill: Fill,
-        source: UnsupportedConversionError,
+        source: EncodeError,
     ) -> Self {
         let advice = match source {
-            UnsupportedConversionError::Missing { fields, .. } => {
+            EncodeError::NeverHeld { fields, .. } => {
                 let fill = fill.or(Fill::neutral(fields));
                 let labels = fill.labels(fields);
                 let caution = if labels.is_empty() {
@@ -341,8 +360,7 @@ impl Error {
                 };
                 format!(" without --fill {fill}{caution}")
             }
-            UnsupportedConversionError::OnlyRead { to }
-            | UnsupportedConversionError::NoMoves { to, .. } => format!(" to {to}"),
+            _ => format!(" to {to}"),
         };
         Self::usage(format!("cannot convert {input}{advice}")).with_source(source)
     }

@@ -1,10 +1,271 @@
 //! Games of networks against themselves, written as training data (feature `network`).
 //!
 //! The games are those of [`kyokumen_selfplay`]; here they get openings, networks, outputs, checkpoints and a manifest.
+//! A run writes them in the order of their numbers as they come; whenever it ends, another process can go on.
 
 pub mod evaluators;
 mod finished;
 pub(crate) mod openings;
 pub mod plan;
-pub mod run;
 pub mod snapshot;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use kyokumen_network::{Evaluator, is_reproducible};
+use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, StartPosition};
+
+use crate::engine::metrics::Metrics;
+use crate::engine::progress::ProgressDisplay;
+use crate::error::{Error, ErrorKind, Remedy};
+use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
+use crate::jobs::run::{Completed, Opened, Run};
+use crate::records::sink::Sinks;
+use crate::records::stream::Stream;
+use evaluators::Model;
+use finished::{count, encoded};
+use openings::RunOpenings;
+use plan::SelfPlayPlan;
+use snapshot::{GamesDone, SelfPlaySnapshot};
+
+/// A run of self-play that has ended well.
+pub type SelfPlayed = Completed<GameTotals>;
+
+/// Interval of checks for cancellation and of progress updates.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Plays the games of a plan. Gives no output its final name unless everything went well.
+///
+/// # Errors
+/// [`Error`]. Finished games are kept for a process that resumes the run.
+pub fn selfplay(
+    plan: SelfPlayPlan,
+    display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
+    cancel: &AtomicBool,
+) -> Result<SelfPlayed, Error> {
+    let planned = plan.numbers.end - plan.numbers.start;
+    let (identity, check) = (plan.identity.clone(), |_: &GameManifest| Ok(()));
+    let opened = Run::<GameProgress>::open(&plan.files, identity, Some(planned), check, cancel)?;
+    let run = match opened {
+        Opened::Run(run) => *run,
+        Opened::Done(completed) => return Ok(completed),
+    };
+    let (networks, reproducible) = match start(&plan, cancel) {
+        Err(_) if cancel.load(Ordering::Relaxed) => {
+            let games = run.progress().games.played;
+            run.give_up();
+            return Err(interrupted(&plan, games));
+        }
+        Err(error) => {
+            run.give_up();
+            return Err(error);
+        }
+        Ok(started) => started,
+    };
+    let mut progress = SelfPlayProgress::new(&plan, display);
+    let (run, sinks) = run.with_sinks(&plan.files)?;
+    let mut play = Play { plan, run, sinks, started: Instant::now() };
+    play.run.progress_mut().reproducible &= reproducible;
+    play.play(networks, &mut progress, cancel)?;
+    play.finish(cancel)
+}
+
+/// Progress display and metrics.
+struct SelfPlayProgress {
+    display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
+    shown: Instant,
+    metrics: Option<Metrics>,
+    last: Option<SelfPlaySnapshot>,
+}
+
+impl SelfPlayProgress {
+    fn new(
+        plan: &SelfPlayPlan,
+        display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
+    ) -> Self {
+        let shard = plan.files.shard_name();
+        let metrics = plan.files.metrics.clone();
+        let metrics = metrics.map(|path| Metrics::new(path, &plan.files.stem, shard.as_deref()));
+        Self { display, shown: Instant::now(), metrics, last: None }
+    }
+
+    fn update(&mut self, snapshot: SelfPlaySnapshot) {
+        if let Some(metrics) = &mut self.metrics
+            && metrics.is_due()
+        {
+            metrics.write(true, |text| snapshot.add_metrics(text));
+        }
+        if let Some(display) = &mut self.display
+            && self.shown.elapsed() >= display.pause()
+        {
+            display.show(&snapshot);
+            self.shown = Instant::now();
+        }
+        self.last = Some(snapshot);
+    }
+}
+
+impl Drop for SelfPlayProgress {
+    /// Ends the display and marks the run as not running in the metrics, also after a failure.
+    fn drop(&mut self) {
+        if let (Some(metrics), Some(last)) = (&mut self.metrics, &self.last) {
+            metrics.write(false, |text| last.add_metrics(text));
+        }
+        if let Some(display) = &mut self.display {
+            match &self.last {
+                Some(last) => display.finish(last),
+                None => display.clear(),
+            }
+        }
+    }
+}
+
+type Networks = Vec<Vec<Box<dyn Evaluator>>>;
+
+/// Loads the networks, and tests whether all devices give the same bits for a position anywhere in a batch.
+fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), Error> {
+    let mut networks = load(plan, cancel)?;
+    let mut all = true;
+    for (device, model) in networks.iter_mut().flatten().zip(&plan.models) {
+        let checked = is_reproducible(device.as_mut(), plan.run.batch, cancel);
+        all &= checked.map_err(|source| {
+            Error::evaluation(format!("the network {model} gives no evaluations"))
+                .with_source(source)
+        })?;
+    }
+    Ok((networks, all))
+}
+
+/// Loads the networks. Equal models are devices of one network.
+fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
+    let mut names: Vec<&Model> = Vec::new();
+    let mut networks: Networks = Vec::new();
+    for model in &plan.models {
+        let network = names.iter().position(|name| *name == model).unwrap_or_else(|| {
+            names.push(model);
+            networks.push(Vec::new());
+            names.len() - 1
+        });
+        networks[network].push(model.load(plan.policy_temperature, cancel)?);
+    }
+    Ok(networks)
+}
+
+/// The error of a run that stopped after `games` games. Its message says how many are kept.
+fn stopped(kind: ErrorKind, what: &str, plan: &SelfPlayPlan, games: u64) -> Error {
+    if plan.files.checkpoint.is_none() {
+        return Error::new(kind, format!("{what}; unfinished outputs were removed"));
+    }
+    let kept = match games {
+        1 => "1 finished game is kept".to_owned(),
+        games => format!("{games} finished games are kept"),
+    };
+    Error::new(kind, format!("{what}; {kept}")).with_remedy(Remedy::Resume)
+}
+
+fn interrupted(plan: &SelfPlayPlan, games: u64) -> Error {
+    stopped(ErrorKind::Interrupted, "interrupted", plan, games)
+}
+
+struct Play {
+    plan: SelfPlayPlan,
+    run: Run<GameProgress>,
+    sinks: Sinks,
+    started: Instant,
+}
+
+impl Play {
+    fn play(
+        &mut self,
+        networks: Networks,
+        progress: &mut SelfPlayProgress,
+        cancel: &AtomicBool,
+    ) -> Result<(), Error> {
+        let plan = &mut self.plan;
+        let openings: Box<dyn Openings> = match plan.openings.take() {
+            Some(positions) => {
+                let filter = plan.openings_filter.as_ref();
+                Box::new(RunOpenings::new(positions, plan.seed, filter)?)
+            }
+            None => Box::new(StartPosition),
+        };
+        let total = plan.numbers.end - plan.numbers.start;
+        let before = self.run.progress().done;
+        let numbers = plan.numbers.start + before..plan.numbers.end;
+        let games = Games::play(plan.game, plan.run, plan.seed, numbers, openings, networks);
+        let mut games = games.map_err(|source| self.failed(source))?;
+        while !games.is_done() {
+            let next = games.next_within(PAUSE);
+            self.run.progress_mut().games.mated_openings += games.take_unplayed();
+            match next {
+                Ok(Some(game)) => self.write(&game)?,
+                Ok(None) => {}
+                Err(source) => {
+                    self.run.save(&mut self.sinks)?;
+                    // Ctrl-C at a terminal also ends the programs, so their errors are expected.
+                    return Err(if cancel.load(Ordering::Relaxed) {
+                        self.interrupted()
+                    } else {
+                        self.failed(source)
+                    });
+                }
+            }
+            let done = before + games.yielded();
+            self.run.progress_mut().done = done;
+            let done = GamesDone { done, before, total };
+            let groups = self.plan.run.groups;
+            let elapsed = self.started.elapsed();
+            progress.update(SelfPlaySnapshot::of(done, &games.figures(), groups, elapsed));
+            let is_cancelled = cancel.load(Ordering::Relaxed);
+            if self.run.heartbeat() || is_cancelled {
+                self.run.save(&mut self.sinks)?;
+            }
+            if is_cancelled {
+                return Err(self.interrupted());
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: GamesError) -> Error {
+        let kind = match source {
+            GamesError::Opening { .. } => ErrorKind::Invalid,
+            GamesError::Thread(_) | GamesError::Table(_) => ErrorKind::Resources,
+            _ => ErrorKind::Evaluation,
+        };
+        let games = self.run.progress().games.played;
+        stopped(kind, "the games cannot go on", &self.plan, games).with_source(source)
+    }
+
+    fn interrupted(&self) -> Error {
+        interrupted(&self.plan, self.run.progress().games.played)
+    }
+
+    fn write(&mut self, game: &FinishedGame) -> Result<(), Error> {
+        if game.dropped.is_none() {
+            let records = encoded(self.plan.format, game).map_err(|source| {
+                Error::internal(format!("game {} cannot be written", game.number))
+                    .with_source(source)
+            })?;
+            self.sinks.write(Stream::Kept, &records)?;
+        }
+        count(&mut self.run.progress_mut().games, game);
+        Ok(())
+    }
+
+    fn finish(mut self, cancel: &AtomicBool) -> Result<SelfPlayed, Error> {
+        // If anything fails from here on, the run can be resumed.
+        self.run.save(&mut self.sinks)?;
+        let Self { plan, sinks, run, .. } = self;
+        let GameProgress { games, reproducible, .. } = run.progress().clone();
+        let totals = GameTotals {
+            inputs: plan.identity.inputs,
+            openings_origin: plan.openings_origin,
+            networks: plan.networks,
+            reproducible,
+            games,
+        };
+        let finished = sinks.finish()?;
+        run.commit(&plan.files, finished, totals, Vec::new(), |_| Ok(()), cancel)
+    }
+}

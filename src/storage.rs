@@ -4,6 +4,8 @@ pub(crate) mod caught_panic;
 pub mod checksum;
 pub mod compression;
 pub(crate) mod files;
+#[cfg(feature = "cli")]
+pub(crate) mod location;
 pub mod lock;
 pub(crate) mod mapped_file;
 pub mod memory;

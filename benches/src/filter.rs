@@ -15,6 +15,7 @@ use kyokumen::format::Format;
 use kyokumen::jobs::filter::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::SearchSettings;
 use serde::Serialize;
@@ -104,8 +105,7 @@ fn round(
     let settings = Settings { search, threads: args.threads, ..Settings::default() };
     let request = JobRequest {
         inputs: vec![input.to_owned()],
-        output: output.to_owned(),
-        force: true,
+        run: RunRequest { force: true, ..RunRequest::new(output) },
         settings,
         ..JobRequest::default()
     };

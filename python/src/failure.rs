@@ -41,7 +41,8 @@ impl Failure {
     }
 
     fn of(class: &'static str, error: &(dyn Error + 'static)) -> Self {
-        Self::new(class, with_causes(error))
+        // In the style of the command line, with the names of arguments.
+        Self::new(class, Remedy::explain(error, argument))
     }
 
     pub(crate) fn usage(message: impl ToString) -> Self {
@@ -91,19 +92,6 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
-
-/// The message with its causes and the arguments that help, in the style of the command line.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.map(words).collect::<Vec<_>>().join(": ")
-}
-
-fn words(error: &(dyn Error + 'static)) -> String {
-    match error.downcast_ref().and_then(kyokumen::Error::remedy).and_then(argument) {
-        Some(argument) => format!("{error}; {argument}"),
-        None => error.to_string(),
-    }
-}
 
 /// What helps, with the names of arguments.
 pub(crate) fn argument(remedy: Remedy) -> Option<String> {

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kyokumen::jobs::estimate::estimate;
 use kyokumen::jobs::filter;
-use kyokumen::jobs::identity::RETRY_UNKNOWN;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::previous_run::PreviousRun;
-use kyokumen::jobs::run_name::RunName;
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::Judge;
 use kyokumen::records::bad_record::BadPolicy;
@@ -56,7 +56,7 @@ pub(crate) fn gen_filter<'py>(
     request.read_from = config.into_iter().collect();
     let (progress, dry_run) = (options.take("progress")?, options.flag("dry_run")?);
     options.end()?;
-    if request.resume && request.force {
+    if request.run.resume && request.run.force {
         return Err(Failure::usage("resume goes on with what force would replace").into());
     }
     let plan = abandonable(py, move |_| JobPlan::new(request))?.map_err(Failure::from)?;
@@ -81,21 +81,22 @@ pub(crate) fn gen_filter<'py>(
 
 fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyResult<JobRequest> {
     let (from, dialect) = options.reading()?;
-    let shard = options.parsed::<ShardChoice>("shard")?.map(ShardChoice::resolve);
     let seconds = options.take::<f64>("checkpoint_every")?.map(Duration::try_from_secs_f64);
     Ok(JobRequest {
         inputs,
-        output,
-        tmp_dir: options.take("tmp_dir")?,
+        run: RunRequest {
+            output,
+            tmp_dir: options.take("tmp_dir")?,
+            name: options.take("name")?,
+            shard: options.parsed("shard")?,
+            force: options.flag("force")?,
+            resume: options.flag("resume")?,
+            checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
+            metrics: options.take("metrics")?,
+        },
         from,
         dialect,
         to: options.parsed("to")?,
-        name: options.take("name")?,
-        shard: shard.transpose().map_err(Failure::usage)?,
-        force: options.flag("force")?,
-        resume: options.flag("resume")?,
-        checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
-        metrics: options.take("metrics")?,
         previous_run: None,
         read_from: Vec::new(),
         unreadable: Unreadable::under(options.word("on_error")?),
@@ -123,21 +124,14 @@ fn retry(
     if options.has("shard")? {
         return Err(Failure::usage("the shard is that of the earlier run").into());
     }
-    let name = RunName::of_manifest(&manifest);
-    let first = abandonable(py, move |_| PreviousRun::read(&manifest))?.map_err(Failure::from)?;
-    let mut earlier = first.settings().clone();
-    earlier.remove(RETRY_UNKNOWN);
-    earlier.remove("threads");
-    let name = name.map(|name| name.stated(first.shard()).stem);
-    let others = [
-        ("name", name),
-        ("shard", first.shard().map(ToOwned::to_owned)),
-        ("from", first.format().map(|format| format.to_string())),
-        ("dialect", first.dialect().map(|dialect| dialect.name().to_owned())),
-    ];
-    earlier.extend(others.map(|(name, value)| (name.to_owned(), value.into())));
+    let read = move |_: &AtomicBool| -> Result<_, kyokumen::Error> {
+        Ok((PreviousRun::options(&manifest)?, PreviousRun::read(&manifest)?))
+    };
+    let (earlier, first) = abandonable(py, read)?.map_err(Failure::from)?;
     options.add(&earlier)?;
-    let request = request(options, first.inputs(), output)?;
+    let mut request = request(options, first.inputs(), output)?;
+    let shard = first.shard().map(str::parse::<ShardChoice>).transpose();
+    request.run.shard = shard.map_err(Failure::usage)?;
     Ok(JobRequest { previous_run: Some(Arc::new(first)), ..request })
 }
 

@@ -101,7 +101,6 @@ pub(crate) fn convert<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
-    let memory = options.memory("memory")?.unwrap_or(Memory::gib(1));
     let (from, dialect) = options.reading()?;
     let request = ConvertRequest {
         inputs: inputs.into_vec(),
@@ -119,7 +118,8 @@ pub(crate) fn convert<'py>(
         checksums: options.flag("checksums")?,
         settings: ConvertSettings {
             filters: options.filters("seed")?,
-            dedup: options.flag("dedup")?.then_some(memory),
+            dedup: options.flag("dedup")?,
+            memory: options.memory("memory")?.unwrap_or(Memory::gib(1)),
             mirror: options.flag("mirror")?,
             check: options.word("check")?.unwrap_or_default(),
             strict: options.flag("strict")?,
@@ -306,7 +306,7 @@ fn verify_records<'py>(
     let plans = abandonable(py, move |_| VerifyPlan::new(request))?.map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
-        let advice = plan.remedy.and_then(argument);
+        let advice = plan.remedy().and_then(argument);
         let mut report = run(py, progress.clone(), plan.records, |mut progress, cancel| {
             Ok(verifying::verify(plan, &mut progress, cancel)?)
         })?;

@@ -19,16 +19,12 @@ pub(super) fn told(error: &anyhow::Error) -> String {
         // What has no number comes from elsewhere, with advice of its own.
         refused.filter(|cause| cause.raw_os_error().is_some()).find_map(|cause| about(cause.kind()))
     };
-    let causes: Vec<_> = error.chain().map(words).collect();
-    causes.join(": ") + &advice.unwrap_or_default()
+    words(error.as_ref()) + &advice.unwrap_or_default()
 }
 
-/// The message of an error without its causes, and the option that helps.
-pub(super) fn words(cause: &(dyn Error + 'static)) -> String {
-    match cause.downcast_ref().and_then(crate::Error::remedy) {
-        Some(remedy) => format!("{cause}; {}", option(remedy)),
-        None => cause.to_string(),
-    }
+/// The message of an error with its causes, and the options that help.
+pub(super) fn words(error: &(dyn Error + 'static)) -> String {
+    Remedy::explain(error, |remedy| Some(option(remedy)))
 }
 
 /// The option that helps.

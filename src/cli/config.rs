@@ -1,75 +1,62 @@
-//! Configuration files: options in TOML whose keys are the long names on the command line.
+//! Files with options: a configuration in TOML (`--config`), and the manifest of an earlier run (`--retry-unknown`).
 //!
-//! A file becomes words of a command line, so that its values are parsed and refused like those given there.
+//! Their options become words of the command line, which is then parsed once. Options that the user gives take
+//! precedence.
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::error::{ContextKind, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::{Table, Value};
 
 use crate::cli::exit::Usage;
+use crate::jobs::previous_run::PreviousRun;
 
-/// Options of the command line that a configuration file may give as well. Those given on the command line take
-/// precedence.
-#[derive(Clone, Debug)]
-pub(super) struct Layered<T> {
-    /// The options given on the command line, as `--name` or `--name=value`.
-    words: Vec<OsString>,
-    /// Long names of the options in `words`.
-    given: Vec<String>,
-    options: PhantomData<T>,
+/// Options that only the command line takes.
+const NOT_IN_FILES: [&str; 5] = ["config", "help", "input", "retry-unknown", "verbose"];
+
+/// Inserts the options of a configuration file or manifest into a command line of `program`.
+pub(super) fn with_files(
+    program: &Command,
+    mut words: Vec<OsString>,
+) -> anyhow::Result<Vec<OsString>> {
+    // Errors of the command line itself are reported when it is parsed. Only what is missing may be in the file.
+    let given = program.clone().try_get_matches_from(&words);
+    let given = match given {
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            program.clone().ignore_errors(true).try_get_matches_from(&words)
+        }
+        given => given,
+    };
+    let Ok(matches) = given else { return Ok(words) };
+    let (command, matches) = match matches.subcommand() {
+        Some((name, matches)) => (program.find_subcommand(name).expect("it was parsed"), matches),
+        None => (program, &matches),
+    };
+    let (source, table) = match (path(matches, "config"), path(matches, "retry_unknown")) {
+        (Some(file), _) => (file.display().to_string(), table_of_file(file)?),
+        (None, Some(manifest)) => ("the settings of the manifest".into(), table_of_run(manifest)?),
+        (None, None) => return Ok(words),
+    };
+    let options = table.and_then(|table| options(command, matches, &table));
+    let options = options.map_err(|error| Usage(format!("{source}: {error}")))?;
+    let place = words.iter().position(|word| word == command.get_name()).map_or(1, |at| at + 1);
+    words.splice(place..place, options.into_iter().map(Into::into));
+    Ok(words)
 }
 
-impl<T: Args> Layered<T> {
-    /// Adds the options of a configuration file, if there is one.
-    pub(super) fn over_file(self, path: Option<&Path>) -> anyhow::Result<T> {
-        let Some(path) = path else { return Ok(self.over(&Table::new()).map_err(Usage)?) };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        let options = table(&text).and_then(|table| self.over(&table));
-        Ok(options.map_err(|error| Usage(format!("{}: {error}", path.display())))?)
-    }
+/// The value of an option with a path. Not every command has the option.
+fn path<'a>(matches: &'a ArgMatches, id: &str) -> Option<&'a PathBuf> {
+    matches.try_get_one(id).ok().flatten()
+}
 
-    /// Adds the settings of a manifest. A value that is null or empty counts as not given.
-    pub(super) fn over_manifest(
-        self,
-        settings: &serde_json::Map<String, serde_json::Value>,
-    ) -> anyhow::Result<T> {
-        let is_given = |value: &serde_json::Value| !value.is_null() && *value != "";
-        let table: Result<Table, _> = settings
-            .iter()
-            .filter(|(_, value)| is_given(value))
-            .map(|(key, value)| match value.as_u64() {
-                // TOML has no larger numbers; as text they are the same word.
-                Some(number) if i64::try_from(number).is_err() => {
-                    Ok((key.clone(), Value::String(number.to_string())))
-                }
-                _ => Ok((key.clone(), Value::try_from(value)?)),
-            })
-            .collect::<Result<_, toml::ser::Error>>();
-        let options = table.map_err(|error| error.to_string()).and_then(|table| self.over(&table));
-        Ok(options.map_err(|error| Usage(format!("the settings of the manifest: {error}")))?)
-    }
-
-    fn over(self, table: &Table) -> Result<T, String> {
-        let command = T::augment_args(Command::new("options").no_binary_name(true));
-        // The whole table is checked, also what the command line overrides.
-        parse::<T>(&command, words(&command, table)?)?;
-        let is_overridden = |key: &str| {
-            self.given.iter().any(|given| given == key || excludes(&command, given, key))
-        };
-        let rest = table.iter().filter(|(key, _)| !is_overridden(key));
-        let rest = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
-        let mut all: Vec<OsString> = words(&command, &rest)?.into_iter().map(Into::into).collect();
-        all.extend(self.words);
-        parse(&command, all)
-    }
+fn table_of_file(path: &Path) -> anyhow::Result<Result<Table, String>> {
+    let text = std::fs::read_to_string(path);
+    Ok(table(&text.with_context(|| format!("cannot read {}", path.display()))?))
 }
 
 fn table(text: &str) -> Result<Table, String> {
@@ -77,63 +64,63 @@ fn table(text: &str) -> Result<Table, String> {
     toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', "\n  "))
 }
 
-fn parse<T: Args>(
-    command: &Command,
-    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-) -> Result<T, String> {
-    let matches = command.clone().try_get_matches_from(words);
-    matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| refusal(&error))
+/// The settings of an earlier run. A value that is null or empty counts as not given.
+fn table_of_run(manifest: &Path) -> anyhow::Result<Result<Table, String>> {
+    let settings = PreviousRun::options(manifest)?;
+    let given = settings.into_iter().filter(|(_, value)| !value.is_null() && value != "");
+    let table: Result<Table, toml::ser::Error> = given
+        .map(|(key, value)| match value.as_u64() {
+            // TOML has no larger numbers; as text they are the same word.
+            Some(number) if i64::try_from(number).is_err() => {
+                Ok((key, Value::String(number.to_string())))
+            }
+            _ => Ok((key, Value::try_from(value)?)),
+        })
+        .collect();
+    Ok(table.map_err(|error| error.to_string()))
 }
 
-/// Whether two options, by their long names, conflict, so that `one` overrides `other`. Flags override nothing:
-/// `resume` in a file and `--force` is an error, as one of them would replace what the other keeps.
-fn excludes(command: &Command, one: &str, other: &str) -> bool {
-    let arg = |name| command.get_arguments().find(|arg| arg.get_long() == Some(name));
-    let (Some(one), Some(other)) = (arg(one), arg(other)) else { return false };
-    if !one.get_action().takes_values() {
-        return false;
-    }
-    command.get_arg_conflicts_with(one).contains(&other)
-        || command.get_arg_conflicts_with(other).contains(&one)
-}
-
-impl<T: Args> FromArgMatches for Layered<T> {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let (mut words, mut given) = (Vec::new(), Vec::new());
-        for arg in T::augment_args(Command::new("options")).get_arguments() {
-            let id = arg.get_id().as_str();
-            let Some(long) = arg.get_long() else { continue };
-            if matches.value_source(id) != Some(ValueSource::CommandLine) {
-                continue;
-            }
-            given.push(long.to_owned());
-            if !arg.get_action().takes_values() {
-                words.push(format!("--{long}").into());
-                continue;
-            }
-            for value in matches.get_raw(id).into_iter().flatten() {
-                let mut word = OsString::from(format!("--{long}="));
-                word.push(value);
-                words.push(word);
-            }
+/// The words of a table without those that the command line overrides.
+fn options(command: &Command, given: &ArgMatches, table: &Table) -> Result<Vec<String>, String> {
+    let taken = command.get_arguments().filter(|arg| is_in_files(arg));
+    let alone = Command::new("options")
+        .no_binary_name(true)
+        .disable_help_flag(true)
+        .args(taken.cloned().map(|arg| arg.required(false)));
+    // The whole table is checked, also what the command line overrides.
+    let checked = alone.clone().try_get_matches_from(self::words(&alone, table)?);
+    checked.map_err(|error| refusal(&error))?;
+    let given: Vec<&Arg> = alone
+        .get_arguments()
+        .filter(|arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
+        .collect();
+    let mut rest = Table::new();
+    for (key, value) in table {
+        if given.iter().any(|arg| arg.get_long() == Some(key)) {
+            continue;
         }
-        Ok(Self { words, given, options: PhantomData })
+        match given.iter().find(|arg| is_in_conflict(&alone, arg, key)) {
+            // One of two flags would replace what the other keeps.
+            Some(flag) if !flag.get_action().takes_values() => {
+                let flag = flag.get_long().unwrap_or_default();
+                return Err(format!("--{flag}: it cannot be given together with --{key}"));
+            }
+            Some(_) => {}
+            None => drop(rest.insert(key.clone(), value.clone())),
+        }
     }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
+    self::words(&alone, &rest)
 }
 
-impl<T: Args> Args for Layered<T> {
-    fn augment_args(command: Command) -> Command {
-        T::augment_args(command)
-    }
+fn is_in_files(arg: &Arg) -> bool {
+    arg.get_long().is_some_and(|long| !NOT_IN_FILES.contains(&long))
+}
 
-    fn augment_args_for_update(command: Command) -> Command {
-        T::augment_args_for_update(command)
-    }
+fn is_in_conflict(command: &Command, given: &Arg, key: &str) -> bool {
+    command.get_arguments().find(|arg| arg.get_long() == Some(key)).is_some_and(|other| {
+        command.get_arg_conflicts_with(given).contains(&other)
+            || command.get_arg_conflicts_with(other).contains(&given)
+    })
 }
 
 /// Converts a table to arguments of the command line.
@@ -196,6 +183,7 @@ fn refusal(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::{Args, FromArgMatches};
     use snapbox::{assert_data_eq, str};
 
     use super::*;
@@ -206,10 +194,12 @@ mod tests {
     }
 
     fn over(words: &[&str], text: &str) -> Result<Options, String> {
-        let matches = Options::augment_args(Command::new("options").no_binary_name(true))
-            .try_get_matches_from(words)
-            .unwrap();
-        Layered::from_arg_matches(&matches).unwrap().over(&table(text)?)
+        let command = Options::augment_args(Command::new("options").no_binary_name(true));
+        let given = command.clone().try_get_matches_from(words).unwrap();
+        let mut all = options(&command, &given, &table(text)?)?;
+        all.extend(words.iter().map(ToString::to_string));
+        let matches = command.try_get_matches_from(all).unwrap();
+        Ok(Options::from_arg_matches(&matches).unwrap())
     }
 
     #[derive(Args, PartialEq, Debug)]

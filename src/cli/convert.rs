@@ -1,27 +1,23 @@
 //! `kyokumen convert`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
 use super::message::say;
-use super::option::{heading, location, word};
+use super::option::heading;
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::error::ErrorKind;
-use crate::format::packed::Family;
-use crate::format::{ConversionPlan, CsaVersion, Field, Fields, Fill, Format, TextEncoding};
+use crate::format::{ConversionPlan, Field, Fields, Fill, Format};
 use crate::ops::convert::{
-    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, OutputFormat,
-    convert,
+    ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, convert,
 };
-use crate::records::bad_record::BadPolicy;
 use crate::records::sink::is_standard_output;
-use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
@@ -56,73 +52,15 @@ Examples:
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 129, 130 or 143 interrupted.")]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
-    /// The output; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = heading::OUTPUTS)]
-    output: PathBuf,
-
-    /// Format of the output [default: by extension]
-    #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
-    to: Option<OutputFormat>,
-
-    /// How arrays of numpy (--to npz) hold positions and moves: as hcp and hcpe do, or as psv does [default: apery]
-    #[arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    family: Option<Family>,
-
-    /// Encoding of kif, kifu, ki2 and ki2u outputs [default: `shift_jis` for kif and ki2, utf-8 for kifu and ki2u]
-    #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    encoding: Option<TextEncoding>,
-
-    /// CSA version of the output [default: 2.2; games copied from csa keep their version]
-    #[arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    csa_version: Option<CsaVersion>,
+    #[command(flatten)]
+    request: ConvertRequest,
 
     #[command(flatten)]
     records: RecordArgs,
-
-    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
-    /// notation; records in which it is illegal are bad
-    #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
-    fill: Option<Fill>,
-
-    /// What records become where the output holds games: joined makes those that follow from each other one game, as
-    /// they stand in archives; single makes each a game of one move [default: joined]
-    #[arg(long, value_name = "joined|single", value_parser = word::<MakeGames>, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    make_games: Option<MakeGames>,
-
-    /// Only the first of equal positions (board, hands, side to move)
-    #[arg(long, help_heading = heading::OUTPUTS)]
-    dedup: bool,
-
-    /// Memory for the positions that --dedup compares, some 40 bytes each [default: 1G]
-    #[arg(long, value_name = "SIZE", requires = "dedup", help_heading = heading::OUTPUTS, hide_short_help = true)]
-    memory: Option<Memory>,
-
-    /// Exchange left and right of the board, moves included; records are written anew
-    #[arg(long, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    mirror: bool,
-
-    /// What to look for, and count, in the records that are written: what their bytes show, or also
-    /// what breaks the rules, the stored move included [default: structure]
-    #[arg(long, value_name = "structure|rules", value_parser = word::<Check>, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    check: Option<Check>,
-
-    /// Refuse to lose anything of a record: fields, how its game ended, padding
-    #[arg(long, help_heading = heading::OUTPUTS)]
-    strict: bool,
-
-    /// Write records anew in canonical form also where the format stays
-    #[arg(long, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    canonical: bool,
-
-    /// What becomes of records that cannot be used; quarantine writes them beside the output
-    /// [default: stop]
-    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
-    on_error: Option<BadPolicy>,
 
     #[command(flatten)]
     run: RunArgs,
@@ -132,12 +70,9 @@ pub(super) struct ConvertArgs {
     json: bool,
 }
 
-/// Default of `--memory`.
-const MEMORY: Memory = Memory::gib(1);
-
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
-    let (mode, json) = (args.run.progress(), args.json);
-    let (output, given) = (args.output.clone(), args.fill.unwrap_or_default());
+    let (mode, json) = (args.run.work.progress, args.json);
+    let (output, given) = (args.request.output.clone(), args.request.settings.fill);
     let plan = ConvertPlan::new(args.request())?;
     if !json {
         announce(&plan);
@@ -163,48 +98,22 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(report.counts.input, report.counts.bad.all()))
 }
 
-fn family(word: &str) -> Result<Family, &'static str> {
-    match word {
-        "apery" => Ok(Family::Apery),
-        "yaneuraou" => Ok(Family::YaneuraOu),
-        _ => Err("expected apery or yaneuraou"),
-    }
-}
-
-fn encoding(word: &str) -> Result<TextEncoding, &'static str> {
-    TextEncoding::from_name(word).ok_or("expected utf-8 or shift_jis")
-}
-
-fn csa_version(word: &str) -> Result<CsaVersion, &'static str> {
-    CsaVersion::from_name(word).ok_or("expected 2.2 or 3.0")
-}
-
 impl ConvertArgs {
     fn request(self) -> ConvertRequest {
+        let Self { inputs, request, records, run, json } = self;
         ConvertRequest {
-            inputs: self.inputs.into_paths(),
-            output: self.output,
-            from: self.records.from,
-            dialect: self.records.dialect,
-            to: self.to,
-            family: self.family,
-            encoding: self.encoding,
-            force: self.run.force,
-            checksums: self.json,
+            inputs: inputs.into_paths(),
+            from: records.from,
+            dialect: records.dialect,
+            force: run.force,
+            checksums: json,
             settings: ConvertSettings {
-                filters: self.records.filters(),
-                dedup: self.dedup.then(|| self.memory.unwrap_or(MEMORY)),
-                mirror: self.mirror,
-                check: self.check.unwrap_or_default(),
-                strict: self.strict,
-                fill: self.fill.unwrap_or_default(),
-                make_games: self.make_games.unwrap_or_default(),
-                csa_version: self.csa_version,
-                canonical: self.canonical,
-                limit: self.records.limit,
-                on_error: self.on_error.unwrap_or(BadPolicy::Stop),
-                threads: self.run.threads(),
+                filters: records.filters(),
+                limit: records.limit,
+                threads: run.work.threads(),
+                ..request.settings
             },
+            ..request
         }
     }
 }

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::Layered;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
-use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::exit::ExitStatus;
 use crate::jobs::dataset::{dataset, judges};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{DatasetSettings, Settings};
@@ -39,22 +38,11 @@ pub(super) struct DatasetArgs {
     inputs: InputArgs,
 
     #[command(flatten)]
-    settings: Layered<SettingArgs>,
-
-    /// Take settings from a file whose keys are the long names of these options
-    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
-    config: Option<PathBuf>,
-}
-
-/// What a configuration file can say, too.
-#[derive(Args, Clone, Debug, Default)]
-struct SettingArgs {
-    #[command(flatten)]
     job: JobArgs,
 
     /// What is written: columns in Parquet, a JSON object a line, or arrays of numpy
-    #[arg(long, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>, help_heading = heading::OUTPUTS)]
-    to: Option<TableFormat>,
+    #[arg(long, required = true, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>, help_heading = heading::OUTPUTS)]
+    to: TableFormat,
 
     /// Which part of the positions is for training, for validation and for the test, in proportion; equal
     /// positions go the same way [default: 90,5,5]
@@ -70,34 +58,33 @@ struct SettingArgs {
 
     #[command(flatten)]
     records: RecordArgs,
+
+    /// Take settings from a file whose keys are the long names of these options
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
+    config: Option<PathBuf>,
 }
 
 pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {
-    let DatasetArgs { inputs, settings, config } = args;
-    let settings = settings.over_file(config.as_deref())?;
-    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let read_from = config.into_iter().collect();
-    let request = JobRequest { read_from, ..settings.request(inputs.into_paths())? };
-    let plan = JobPlan::new(request)?;
+    let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
+    let plan = JobPlan::new(args.request()?)?;
     if dry_run {
         return show_plan(&plan, judges(&plan));
     }
     run_job(plan, mode, dataset, summary)
 }
 
-impl SettingArgs {
-    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<JobRequest> {
-        let format = self.to.ok_or_else(|| {
-            Usage("no format of the table: --to parquet, --to jsonl or --to npz".to_owned())
-        })?;
+impl DatasetArgs {
+    fn request(self) -> anyhow::Result<JobRequest> {
         let shares = self.split.unwrap_or_default();
-        let dataset = DatasetSettings { format, shares, tsume_plies: self.tsume_plies };
+        let dataset = DatasetSettings { format: self.to, shares, tsume_plies: self.tsume_plies };
         let settings = Settings {
             search: self.search.settings()?,
             dataset: Some(dataset),
             ..Settings::default()
         };
-        self.job.request(inputs, self.records, settings)
+        let read_from = self.config.into_iter().collect();
+        let request = self.job.request(self.inputs.into_paths(), self.records, settings);
+        Ok(JobRequest { read_from, ..request })
     }
 }
 

@@ -1,12 +1,11 @@
 //! `kyokumen filter`, also known as `gen-filter`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
 
-use super::config::Layered;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
@@ -15,16 +14,12 @@ use super::search_args::SearchArgs;
 use crate::cli::exit::ExitStatus;
 use crate::format::Fill;
 use crate::jobs::filter::filter;
-use crate::jobs::identity::RETRY_UNKNOWN;
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
 use crate::jobs::previous_run::PreviousRun;
-use crate::jobs::run_name::RunName;
 use crate::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use crate::mate::judge::Judge;
-use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
-use crate::storage::path_text::text_of;
 
 /// Remove positions with a proven forced mate
 ///
@@ -42,22 +37,6 @@ pub(super) struct FilterArgs {
     inputs: InputArgs,
 
     #[command(flatten)]
-    settings: Layered<SettingArgs>,
-
-    /// Search only what was unknown in the run with this manifest, as a rule with more --nodes; everything
-    /// else is as it was found then. Inputs and settings are those of that run unless others are named
-    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
-    retry_unknown: Option<PathBuf>,
-
-    /// Take settings from a file whose keys are the long names of these options
-    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
-    config: Option<PathBuf>,
-}
-
-/// What a configuration file can say, too.
-#[derive(Args, Clone, Debug, Default)]
-struct SettingArgs {
-    #[command(flatten)]
     job: JobArgs,
 
     /// Format of the outputs [default: that of the inputs]
@@ -69,12 +48,12 @@ struct SettingArgs {
 
     /// What becomes of mates: a file of their own; they are left out; or they are kept, and result, evaluation and move
     /// of the proof take the place of what they had. The proofs are listed in any case [default: split]
-    #[arg(long, value_name = "split|drop|relabel", value_parser = word::<MatedPolicy>, help_heading = heading::OUTPUTS)]
-    mated: Option<MatedPolicy>,
+    #[arg(long, value_name = "split|drop|relabel", default_value = "split", hide_default_value = true, value_parser = word::<MatedPolicy>, help_heading = heading::OUTPUTS)]
+    mated: MatedPolicy,
 
     /// What becomes of positions on which the search gave up [default: keep]
-    #[arg(long, value_name = "keep|drop|split", value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
-    unknown: Option<UnknownPolicy>,
+    #[arg(long, value_name = "keep|drop|split", default_value = "keep", hide_default_value = true, value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
+    unknown: UnknownPolicy,
 
     /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
     /// notation; records in which it is illegal are bad
@@ -83,22 +62,20 @@ struct SettingArgs {
 
     #[command(flatten)]
     records: RecordArgs,
+
+    /// Search only what was unknown in the run with this manifest, as a rule with more --nodes; everything
+    /// else is as it was found then. Inputs and settings are those of that run unless others are named
+    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
+    retry_unknown: Option<PathBuf>,
+
+    /// Take settings from a file whose keys are the long names of these options
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
+    config: Option<PathBuf>,
 }
 
 pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
-    let FilterArgs { inputs, settings, retry_unknown, config } = args;
-    let (settings, previous_run, inputs) = match retry_unknown {
-        Some(manifest) => {
-            let (settings, first) = retry(settings, &manifest)?;
-            let inputs = first.inputs();
-            (settings, Some(Arc::new(first)), inputs)
-        }
-        None => (settings.over_file(config.as_deref())?, None, inputs.into_paths()),
-    };
-    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let read_from = config.into_iter().collect();
-    let request = JobRequest { previous_run, read_from, ..settings.request(inputs)? };
-    let plan = JobPlan::new(request)?;
+    let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
+    let plan = JobPlan::new(args.request()?)?;
     if let Product::Records(to) = plan.product
         && plan.settings.mated == MatedPolicy::Relabel
         && to.format.fields().is_empty()
@@ -112,40 +89,29 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     run_job(plan, mode, filter, summary)
 }
 
-/// The settings of a second pass over the unknown positions of an earlier run, and that run.
-fn retry(
-    settings: Layered<SettingArgs>,
-    manifest: &Path,
-) -> anyhow::Result<(SettingArgs, PreviousRun)> {
-    let first = PreviousRun::read(manifest);
-    let first = first?;
-    let mut earlier = first.settings().clone();
-    earlier.remove(RETRY_UNKNOWN);
-    earlier.remove("threads");
-    let mut settings = settings.over_manifest(&earlier)?;
-    let file = text_of(manifest.file_name().unwrap_or_default());
-    let name = RunName::of_file(&file, MANIFEST_SUFFIX);
-    let name = name.map(|name| name.stated(first.shard()).stem);
-    settings.job.name = settings.job.name.or(name);
-    let shard = first.shard().map(str::parse).transpose();
-    settings.job.shard = shard.context("the manifest names no shard")?;
-    settings.records.from = settings.records.from.or(first.format());
-    settings.records.dialect = settings.records.dialect.or(first.dialect());
-    tracing::info!("{} to be searched again", records(first.unknown()));
-    Ok((settings, first))
-}
-
-impl SettingArgs {
-    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<JobRequest> {
+impl FilterArgs {
+    fn request(self) -> anyhow::Result<JobRequest> {
+        let previous_run = self.retry_unknown.as_deref().map(PreviousRun::read).transpose()?;
+        let mut inputs = self.inputs.into_paths();
+        let mut job = self.job;
+        if let Some(run) = &previous_run {
+            tracing::info!("{} to be searched again", records(run.unknown()));
+            inputs = run.inputs();
+            job.run.shard = run.shard().map(str::parse).transpose().context("in the manifest")?;
+        }
         let settings = Settings {
             search: self.search.settings()?,
-            mated: self.mated.unwrap_or_default(),
-            unknown: self.unknown.unwrap_or_default(),
+            mated: self.mated,
+            unknown: self.unknown,
             fill: self.fill.unwrap_or_default(),
             ..Settings::default()
         };
-        let request = self.job.request(inputs, self.records, settings)?;
-        Ok(JobRequest { to: self.to, ..request })
+        Ok(JobRequest {
+            to: self.to,
+            previous_run: previous_run.map(Arc::new),
+            read_from: self.config.into_iter().collect(),
+            ..job.request(inputs, self.records, settings)
+        })
     }
 }
 

@@ -1,79 +1,47 @@
-//! Options of the commands that search an archive, in shards and for days if need be: `filter` and `dataset`.
-//!
-//! Nothing has its default here: what is not said may stand in a configuration file.
+//! Options of the commands that work on an archive, in shards and for days if need be: `filter`, `dataset`, `relabel`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
 use super::message::{name, say};
-use super::option::{heading, location, seconds, word};
-use super::record_args::{RecordArgs, RunArgs};
+use super::option::{heading, word};
+use super::record_args::{RecordArgs, WorkArgs};
 use super::report::{self, records};
-use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
-use crate::engine::snapshot::duration;
 use crate::error::Error;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
 use crate::jobs::record_run::Completed;
 use crate::jobs::record_totals::RecordManifest;
+use crate::jobs::run_files::RunRequest;
 use crate::jobs::settings::Settings;
 use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::opening::Unreadable;
-use crate::records::shard_choice::ShardChoice;
 use crate::search::TableError;
 use crate::storage::path_text::path_of;
+use crate::storage::quantity::duration;
 use crate::storage::signals::Interrupt;
 
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct JobArgs {
-    /// Folder of the outputs, made if it is not there, or its URL
-    #[arg(short, long, value_name = "DIR", value_parser = location(), help_heading = heading::OUTPUTS)]
-    output: Option<PathBuf>,
-
-    /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
-    /// [default: that of the system]
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUTS, hide_short_help = true)]
-    tmp_dir: Option<PathBuf>,
-
-    /// Start of the outputs' names [default: the first input's]
-    #[arg(long, help_heading = heading::OUTPUTS, hide_short_help = true)]
-    pub(super) name: Option<String>,
-
-    /// Take only the I-th of N equal parts of the input, as in 3/10; auto takes that of the job in Slurm,
-    /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
-    /// not know
-    #[arg(long, value_name = "I/N|auto[/N]", help_heading = heading::RUNNING)]
-    pub(super) shard: Option<ShardChoice>,
+    #[command(flatten)]
+    pub(super) run: RunRequest,
 
     /// What becomes of records that cannot be used [default: quarantine]
     #[arg(long, value_name = "quarantine|skip|stop", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS, hide_short_help = true)]
     on_error: Option<BadPolicy>,
 
     #[command(flatten)]
-    run: RunArgs,
-
-    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
-    #[arg(long, conflicts_with = "force", help_heading = heading::RUNNING)]
-    resume: bool,
-
-    /// Write down after so many seconds how far the run has come [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = heading::RUNNING, hide_short_help = true)]
-    checkpoint_every: Option<Duration>,
-
-    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
-    /// exporter reads it
-    #[arg(long, value_name = "FILE.prom", help_heading = heading::RUNNING, hide_short_help = true)]
-    metrics: Option<PathBuf>,
+    work: WorkArgs,
 
     /// Say what would be done and how long it would take
     #[arg(long, help_heading = heading::RUNNING)]
@@ -82,7 +50,7 @@ pub(super) struct JobArgs {
 
 impl JobArgs {
     pub(super) fn progress(&self) -> ProgressMode {
-        self.run.progress()
+        self.work.progress
     }
 
     /// Builds the request. Overwrites the fields of `settings` that these options and `records` determine.
@@ -91,24 +59,13 @@ impl JobArgs {
         inputs: Vec<PathBuf>,
         records: RecordArgs,
         settings: Settings,
-    ) -> anyhow::Result<JobRequest> {
-        let output =
-            self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
-        let shard = self.shard.map(ShardChoice::resolve).transpose();
-        let shard = shard.map_err(|error| Usage(error.to_string()))?;
-        Ok(JobRequest {
+    ) -> JobRequest {
+        JobRequest {
             inputs,
-            output,
-            tmp_dir: self.tmp_dir,
+            run: self.run,
             from: records.from,
             dialect: records.dialect,
             to: None,
-            name: self.name,
-            shard,
-            force: self.run.force,
-            resume: self.resume,
-            checkpoint_every: self.checkpoint_every,
-            metrics: self.metrics,
             previous_run: None,
             read_from: Vec::new(),
             unreadable: Unreadable::under(self.on_error),
@@ -116,10 +73,10 @@ impl JobArgs {
                 on_error: self.on_error.unwrap_or_default(),
                 filters: records.filters(),
                 limit: records.limit,
-                threads: self.run.threads(),
+                threads: self.work.threads(),
                 ..settings
             },
-        })
+        }
     }
 }
 

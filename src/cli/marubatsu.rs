@@ -1,20 +1,27 @@
-//! `kyokumen marubatsu`: the small game that is known completely.
-//!
-//! One module a subcommand.
+//! `kyokumen marubatsu`: the commands of the crate, and the table of all positions.
 
-mod boards;
-mod check;
-mod dataset;
-mod games;
-mod output;
-mod search_args;
-mod show;
-mod solve;
-mod tree;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
-use crate::cli::exit::ExitStatus;
+use super::exit::{ExitStatus, Usage};
+use super::message::say;
+use super::option::word;
+use super::report::{json_line, milliseconds};
+use crate::error::Error;
+use crate::marubatsu::Solution;
+use crate::marubatsu::cli::{self, Command};
+use crate::ops::page::write_page;
+use crate::ops::solved_marubatsu::{SOLVED_MARUBATSU, marubatsu_row};
+use crate::records::claims::FileClaims;
+use crate::records::stream::Stream;
+use crate::records::table_file::TableFile;
+use crate::storage::table::TableFormat;
+use crate::storage::{files, platform};
 
 /// Tic-tac-toe, solved: its tree, searches, players and matches
 ///
@@ -28,24 +35,121 @@ pub(super) struct MarubatsuArgs {
 
 #[derive(Subcommand)]
 enum MarubatsuCommand {
-    Tree(tree::TreeArgs),
-    Boards(boards::BoardsArgs),
-    Solve(solve::SolveArgs),
-    Check(check::CheckArgs),
-    Match(games::MatchArgs),
-    Show(show::ShowArgs),
-    Dataset(dataset::DatasetArgs),
+    #[command(flatten)]
+    OfCrate(Command),
+    Dataset(DatasetArgs),
+}
+
+/// Write all 5,478 positions as a table, with their values and best moves
+///
+/// Columns: `board`, `to_move`, `value` (seen from ○), `distance` (plies to the end), `best_moves` (numbers of
+/// squares), `symmetry_class` (0 to 764). Rows stand by ply, and those of a ply in the order of their boards.
+#[derive(Args)]
+struct DatasetArgs {
+    /// File of the table, or a folder for it, in which it is named marubatsu; `-` is standard output, for JSON lines
+    #[arg(short, long, value_name = "DIR|FILE")]
+    output: PathBuf,
+
+    /// Format [default: jsonl]
+    #[arg(
+        long,
+        default_value = "jsonl",
+        hide_default_value = true,
+        value_name = "parquet|jsonl|npz",
+        value_parser = word::<TableFormat>
+    )]
+    to: TableFormat,
+
+    /// Replace a file that is there
+    #[arg(long)]
+    force: bool,
+
+    /// Say what was written as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Output of `--json`.
+#[derive(Serialize)]
+struct Report {
+    file: PathBuf,
+    positions: usize,
+    elapsed_ms: f64,
 }
 
 pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
-        MarubatsuCommand::Tree(args) => tree::run(args),
-        MarubatsuCommand::Boards(args) => boards::run(args),
-        MarubatsuCommand::Solve(args) => solve::run(args),
-        MarubatsuCommand::Check(args) => check::run(args),
-        MarubatsuCommand::Match(args) => games::run(args),
-        MarubatsuCommand::Show(args) => show::run(args),
-        MarubatsuCommand::Dataset(args) => dataset::run(args),
-    }?;
+        MarubatsuCommand::OfCrate(command) => {
+            let text = command.run(write_files).map_err(usage)?;
+            io::stdout().write_all(text.as_bytes())?;
+        }
+        MarubatsuCommand::Dataset(args) => dataset(args)?,
+    }
     Ok(ExitStatus::Done)
+}
+
+fn usage(error: anyhow::Error) -> anyhow::Error {
+    error.downcast::<cli::Usage>().map_or_else(|other| other, |it| Usage(it.to_string()).into())
+}
+
+/// All are planned before the first is written.
+fn write_files(files: &[(&Path, String)], force: bool) -> anyhow::Result<()> {
+    let mut claims = FileClaims::reading(&[])?;
+    let plans = files.iter().map(|(path, _)| claims.lone_output(Stream::Kept, path, force));
+    let plans = plans.collect::<Result<Vec<_>, Error>>()?;
+    for (plan, (path, text)) in plans.into_iter().zip(files) {
+        make_folder_of(path)?;
+        write_page(plan, text)?;
+    }
+    Ok(())
+}
+
+/// Creates the folder of a file; objects have none.
+fn make_folder_of(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|_| !files::is_object(path));
+    folder.map_or(Ok(()), |folder| {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+    })
+}
+
+fn dataset(args: &DatasetArgs) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let (solution, table) = (Solution::new(), &SOLVED_MARUBATSU);
+    if args.output == Path::new("-") {
+        if args.json {
+            return Err(Usage("--json: the rows go to standard output".to_owned()).into());
+        }
+        if args.to != TableFormat::Jsonl {
+            return Err(Usage(format!("{} is written to files only", args.to)).into());
+        }
+        let mut lines = Vec::new();
+        for solved in solution.positions() {
+            args.to.push_row(table, &marubatsu_row(solved), &mut lines);
+        }
+        return Ok(io::stdout().write_all(&lines)?);
+    }
+    let path = file(&args.output, args.to.name());
+    let plan = TableFile::plan(&path, table, args.to, args.force)?;
+    make_folder_of(&path)?;
+    let mut file = TableFile::create(plan, table, args.to)?;
+    solution.positions().iter().try_for_each(|solved| file.push(&marubatsu_row(solved)))?;
+    file.finish()?;
+    let positions = solution.positions().len();
+    if args.json {
+        let elapsed_ms = milliseconds(started.elapsed());
+        json_line(&Report { file: path, positions, elapsed_ms })?;
+    } else {
+        say!("{positions} positions  {}", path.display());
+    }
+    Ok(())
+}
+
+/// Returns `output` if it has the format's extension or is a pipe or a device; otherwise a file in that folder.
+fn file(output: &Path, extension: &str) -> PathBuf {
+    let is_file = output.extension().is_some_and(|found| found == extension);
+    if is_file || platform::is_stream(output) {
+        output.to_owned()
+    } else {
+        output.join(format!("marubatsu.{extension}"))
+    }
 }

@@ -2,33 +2,19 @@
 //!
 //! The words are those of the serde names in the library, so they stand in one place only.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
-use serde::de::value::{Error, StrDeserializer};
-use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
+use clap::builder::TypedValueParser;
 
 use super::exit::Usage;
-use super::message::name;
-use crate::cli::location::parse_location;
+use crate::shogi::Position;
+use crate::shogi::sfen::SfenError;
 use crate::solver::MAX_PLIES;
 use crate::storage::platform;
 use crate::storage::quantity::quantity;
 
-pub(super) use crate::storage::value_error::whole_number;
-
-/// Parses a variant of an enum by its serde name.
-pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-    let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
-    // The word stands in what is said about it.
-    T::deserialize(deserializer).map_err(|error| Error::custom(name(&error.to_string())))
-}
-
-/// A path or a URL.
-pub(super) fn location() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(parse_location)
-}
+pub(super) use crate::storage::location::location;
+pub(super) use crate::storage::value_error::{seconds, whole_number, word};
 
 /// Limit of thread counts: starting more would take minutes, and each takes memory.
 const MAX_THREADS: u64 = 4096;
@@ -41,11 +27,6 @@ pub(super) fn threads() -> impl TypedValueParser<Value = usize> {
 /// A search depth in plies.
 pub(super) fn depth() -> impl TypedValueParser<Value = u16> {
     whole_number(..=u64::from(MAX_PLIES))
-}
-
-pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
-    let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
 pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
@@ -65,6 +46,18 @@ pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
     } else {
         Err(Usage(format!("{option}: {value} is no number above 0")))
     }
+}
+
+/// Parses an SFEN. `argument` is its name in errors; a line below them points at the character.
+pub(super) fn position(argument: &str, text: &str) -> Result<Position, Usage> {
+    text.parse().map_err(|error| {
+        let error: SfenError = error;
+        let caret = error.offset().map_or_else(String::new, |offset| {
+            let column = text.char_indices().take_while(|(start, _)| *start < offset).count();
+            format!("\n  {}^", " ".repeat(column))
+        });
+        Usage(format!("{argument}: {error}\n  {}{caret}", text.replace(char::is_control, " ")))
+    })
 }
 
 /// Parses plies and nodes of a mate search, as in `7,30`.
@@ -107,4 +100,21 @@ pub(super) mod networks {
 
     #[cfg(not(feature = "network"))]
     pub(in crate::cli) const NO_NETWORKS: &str = "this program was built without networks; `cargo install --path . --features network` builds them in";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_below_the_character() {
+        let error = position("--sfen", "4k4/9/9/9/9/9/9/9/4K4 x - 1").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--sfen: character 23: found 'x', expected b or w, the side to move\n  \
+             4k4/9/9/9/9/9/9/9/4K4 x - 1\n  \
+             ......................^"
+                .replace('.', " ")
+        );
+    }
 }

@@ -8,8 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::option::{threads, whole_number};
-use super::position_arg;
+use super::option::{position, threads, whole_number};
 use super::report::{json_line, milliseconds};
 use crate::cli::exit::ExitStatus;
 use crate::shogi::perft::{Perft, parallel};
@@ -47,7 +46,7 @@ pub(super) struct PerftArgs {
 }
 
 pub(super) fn run(args: &PerftArgs) -> anyhow::Result<ExitStatus> {
-    let position = position_arg::parse("--sfen", &args.sfen)?;
+    let position = position("--sfen", &args.sfen)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads)
         .build()

@@ -9,7 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::progress::{Progress, ProgressDisplay};
-use crate::engine::snapshot::{Snapshot, separated, separated_quantity};
+use crate::engine::snapshot::Snapshot;
+use crate::storage::quantity::{separated, separated_quantity};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -72,7 +72,7 @@ impl RearrangeArgs {
             force: args.run.force,
             on_error: args.on_error.unwrap_or(BadPolicy::Stop),
             resources: Resources {
-                threads: args.run.threads(),
+                threads: args.run.work.threads(),
                 memory: args.memory,
                 tmp_dir: args.tmp_dir,
             },
@@ -90,7 +90,7 @@ impl RearrangeArgs {
     ) -> anyhow::Result<ExitStatus> {
         let plan = plan?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-        let mut progress = self.run.progress().over(plan.records);
+        let mut progress = self.run.work.progress.over(plan.records);
         let account = operation(&plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let account = account.map_err(|error| run_error(error, &interrupt))?;

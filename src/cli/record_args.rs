@@ -1,6 +1,4 @@
 //! Options of the commands that read records: `filter`, `convert`, `dataset`, `relabel`, `stats`.
-//!
-//! Nothing has its default here: what is not said may stand in a configuration file.
 
 use std::path::PathBuf;
 
@@ -62,29 +60,31 @@ pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
 }
 
 /// How the work is done, which changes no output.
-#[derive(Args, Clone, Copy, Debug, Default)]
-pub(super) struct RunArgs {
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct WorkArgs {
     /// Threads; 0 is all cores [default: 0]
-    #[arg(long, value_parser = threads(), help_heading = heading::RUNNING)]
-    threads: Option<usize>,
+    #[arg(long, default_value = "0", hide_default_value = true, value_parser = threads(), help_heading = heading::RUNNING)]
+    threads: usize,
 
     /// Show progress on standard error [default: auto]
-    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>, help_heading = heading::RUNNING)]
-    progress: Option<ProgressMode>,
+    #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = word::<ProgressMode>, help_heading = heading::RUNNING)]
+    pub(super) progress: ProgressMode,
+}
+
+/// The same for a command that is not resumed.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub(super) work: WorkArgs,
 
     /// Replace outputs that exist
     #[arg(long, help_heading = heading::RUNNING)]
     pub(super) force: bool,
 }
 
-impl RunArgs {
+impl WorkArgs {
     pub(super) fn threads(self) -> usize {
-        let threads = self.threads.unwrap_or(0);
-        option::log_threads(threads);
-        threads
-    }
-
-    pub(super) fn progress(self) -> ProgressMode {
-        self.progress.unwrap_or_default()
+        option::log_threads(self.threads);
+        self.threads
     }
 }

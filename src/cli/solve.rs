@@ -20,7 +20,6 @@ use self::proofs::Proofs;
 use super::message::say;
 use super::option::log_threads;
 use crate::cli::exit::{ExitStatus, Usage};
-use crate::cli::location::parse_location;
 use crate::engine::messages::Messages;
 use crate::error::ErrorKind;
 use crate::format::Format;
@@ -30,6 +29,7 @@ use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::source::Input;
 use crate::records::{detection, opening};
+use crate::storage::location::parse_location;
 use crate::storage::path_text::text_of;
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {

@@ -69,12 +69,12 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
         memory: memory.unwrap_or(MEMORY),
         page: html,
         force: run.force,
-        threads: run.threads(),
+        threads: run.work.threads(),
     };
     let mut plan = StatsPlan::new(request)?;
     let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = run.progress().over(plan.records);
+    let mut progress = run.work.progress.over(plan.records);
     let report = stats(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| run_error(error, &interrupt))?;

@@ -10,9 +10,8 @@ use super::option::location;
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::engine::messages::told;
-use crate::engine::snapshot::{duration, rounded, separated};
 use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
-use crate::storage::quantity::noun;
+use crate::storage::quantity::{duration, noun, rounded, separated};
 
 /// Say how far the runs have come whose outputs are written to a folder
 ///

@@ -41,7 +41,7 @@ fn solver_and_player(args: &UsiArgs) -> anyhow::Result<(MateSolver, Box<dyn Play
         return Ok((MateSolver::alone()?, Box::new(Resigner::new())));
     }
     #[cfg(feature = "network")]
-    return Ok((MateSolver::beside_player()?, Box::new(play::player(args)?)));
+    return Ok((MateSolver::beside_player()?, Box::new(play::NetworkPlayer::new(args)?)));
     #[cfg(not(feature = "network"))]
     anyhow::bail!(crate::cli::exit::Usage(crate::cli::option::networks::NO_NETWORKS.to_owned()))
 }

@@ -91,18 +91,18 @@ pub(super) struct VerifyArgs {
 
 pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
     if !args.proof.is_empty() {
-        return check_proofs(&args.proof, args.run.threads(), args.json);
+        return check_proofs(&args.proof, args.run.work.threads(), args.json);
     }
     if !args.manifest.is_empty() {
         return check_manifests(&args.manifest, args.json);
     }
-    let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
+    let (mode, json, folder) = (args.run.work.progress, args.json, args.quarantine.clone());
     let plans = VerifyPlan::new(args.request())?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut outcome = ExitStatus::Done;
     for plan in plans {
         let mut progress = mode.over(plan.records);
-        let remedy = plan.remedy;
+        let remedy = plan.remedy();
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let mut report = report.map_err(|error| run_error(error, &interrupt))?;
@@ -137,7 +137,7 @@ impl VerifyArgs {
             quarantine: self.quarantine,
             force: self.run.force,
             strict: self.strict,
-            threads: self.run.threads(),
+            threads: self.run.work.threads(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::records::counts::Counts;
-use crate::storage::quantity::noun;
+use crate::storage::quantity::{duration, noun, rounded, separated};
 
 /// How far a run has come.
 #[derive(Clone, Debug, Serialize)]
@@ -95,58 +95,9 @@ impl Snapshot {
     }
 }
 
-/// `1,234,567`
-pub fn separated(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 node`, `1,234,567 nodes`
-pub(crate) fn separated_quantity(number: u64, thing: &str) -> String {
-    format!("{} {}", separated(number), noun(number == 1, thing))
-}
-
-/// A speed without decimals.
-pub(crate) fn rounded(speed: f64) -> String {
-    #[expect(clippy::cast_sign_loss, reason = "saturates")]
-    separated(speed.round() as u64)
-}
-
-/// `42 s`, `3 min 20 s`, `5 h 04 min`.
-pub fn duration(seconds: f64) -> String {
-    // Saturates for a negative, a huge and no number.
-    #[expect(clippy::cast_sign_loss, reason = "saturates")]
-    let seconds = seconds.round() as u64;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_are_told_in_two_units() {
-        let told = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
-        assert_eq!(told[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        let told = [0, 999, 1_000, 65_536, 1_234_567, u64::MAX].map(separated);
-        let expected = ["0", "999", "1,000", "65,536", "1,234,567", "18,446,744,073,709,551,615"];
-        assert_eq!(told, expected);
-    }
 
     #[test]
     fn a_plain_line_says_what_is_left() {

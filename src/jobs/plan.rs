@@ -6,12 +6,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::identity::{DATASET, FILTER, RELABEL};
 use super::previous_run::PreviousRun;
 use super::record_totals::streams;
-use super::run_files::{RunFiles, RunFilesRequest};
+use super::run_files::{RunFiles, RunRequest};
 use super::settings::Settings;
 use crate::error::{Error, Remedy};
 use crate::format::move16::Dialect;
@@ -36,29 +35,14 @@ use crate::records::stream::Stream;
 pub struct JobRequest {
     /// Files of positions, read as one sequence; `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// Folder of the outputs; made if it is not there. Its URL if they are to be objects.
-    pub output: PathBuf,
-    /// Folder in which outputs are made that are to be objects; the system's for temporary files if nothing
-    /// is said.
-    pub tmp_dir: Option<PathBuf>,
+    /// Where the run writes, and whether it resumes.
+    pub run: RunRequest,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
     /// How packed moves are encoded; as the records show if nothing is said.
     pub dialect: Option<Dialect>,
     /// Format of the outputs; that of the inputs if nothing is said.
     pub to: Option<FormatName>,
-    /// Stem of the outputs' names; the first input's if nothing is said.
-    pub name: Option<String>,
-    /// Which part of the input to take; all of it if nothing is said.
-    pub shard: Option<Shard>,
-    /// Whether outputs that exist may be replaced.
-    pub force: bool,
-    /// Whether to go on where an interrupted run stood, if there was one.
-    pub resume: bool,
-    /// Time between two checkpoints; [`CHECKPOINT_EVERY`](super::run_files::CHECKPOINT_EVERY) if nothing is said.
-    pub checkpoint_every: Option<Duration>,
-    /// Where to say for Prometheus how far the run has come.
-    pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
     pub previous_run: Option<Arc<PreviousRun>>,
     /// What to do with inputs whose records mostly cannot be read.
@@ -153,8 +137,9 @@ impl JobPlan {
     /// # Errors
     /// [`Error`] with the first problem.
     pub fn new(request: JobRequest) -> Result<Self, Error> {
-        let JobRequest { inputs, from, dialect, to, name, shard, resume, .. } = request;
+        let JobRequest { inputs, run, from, dialect, to, .. } = request;
         let JobRequest { previous_run, read_from, unreadable, settings, .. } = request;
+        let shard = run.shard()?;
         settings.search.check()?;
         let inputs = opening::inputs(&inputs, from, dialect, unreadable)?;
         if shard.is_some() {
@@ -163,17 +148,9 @@ impl JobPlan {
         warn_of_mixed_streams(&inputs);
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings, shard)?;
-        let files = RunFilesRequest {
-            output: request.output,
-            tmp_dir: request.tmp_dir,
-            stem: stem(name, &inputs)?,
-            shard,
-            force: request.force,
-            resume,
-            checkpoint_every: request.checkpoint_every,
-            metrics: request.metrics,
-        };
-        let mut files = RunFiles::new(files, |path| outputs(&settings, &product, shard, path));
+        let stem = stem(run.name.clone(), &inputs)?;
+        let mut files =
+            RunFiles::new(run, stem, shard, |path| outputs(&settings, &product, shard, path));
         files.check_resumable(&inputs)?;
         let mut claims = claims(&inputs, &read_from, previous_run.as_deref())?;
         files.claim(&mut claims, &index_paths(&inputs, shard, &files.folder))?;
@@ -221,7 +198,7 @@ fn evaluated(
         }
         conversions.push(
             conversion_plan(input.format, to, &fill)
-                .map_err(|source| Error::conversion(&input.name, settings.fill, source))?,
+                .map_err(|source| Error::conversion(&input.name, to, settings.fill, source))?,
         );
     }
     warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));

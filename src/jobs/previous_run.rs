@@ -11,9 +11,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::identity::RETRY_UNKNOWN;
 use super::manifest::ParentManifest;
 use super::output_verification::wrong_output;
 use super::record_totals::RecordManifest;
+use super::run_name::RunName;
 use super::settings::Settings;
 use crate::error::Error;
 use crate::format::move16::Dialect;
@@ -122,26 +124,33 @@ impl PreviousRun {
         })
     }
 
+    /// The options of the run that has this manifest, by their long names, but for its shard.
+    ///
+    /// # Errors
+    /// [`Error`] if the manifest cannot be read.
+    pub fn options(path: &Path) -> Result<Map<String, Value>, Error> {
+        let RecordManifest { run, totals, .. } = RecordManifest::read(path)?;
+        let mut options = run.settings;
+        options.remove(RETRY_UNKNOWN);
+        options.remove("threads");
+        let name = RunName::of_manifest(path);
+        let name = name.map(|name| name.stated(run.shard.as_deref()).stem);
+        let inputs = || totals.inputs.iter().map(|input| &input.identity);
+        let format = common(inputs().map(|input| Format::from_name(&input.format))).flatten();
+        let dialect = common(inputs().map(|input| Dialect::from_name(&input.dialect))).flatten();
+        let others = [
+            ("name", name),
+            ("from", format.map(|format| FormatName::plain(format).to_string())),
+            ("dialect", dialect.map(|dialect| dialect.name().to_owned())),
+        ];
+        let others = others.into_iter().filter_map(|(option, value)| Some((option, value?)));
+        options.extend(others.map(|(option, value)| (option.to_owned(), value.into())));
+        Ok(options)
+    }
+
     /// The inputs of the run, as they were given.
     pub fn inputs(&self) -> Vec<PathBuf> {
         self.manifest.totals.inputs.iter().map(|input| path_of(&input.identity.file)).collect()
-    }
-
-    /// The format of its inputs, if they have one in common.
-    pub fn format(&self) -> Option<FormatName> {
-        let name = |input: &InputEntry| Format::from_name(&input.identity.format);
-        common(self.manifest.totals.inputs.iter().map(name))?.map(FormatName::plain)
-    }
-
-    /// How moves of its inputs were read, if that is the same for all.
-    pub fn dialect(&self) -> Option<Dialect> {
-        let dialect = |input: &InputEntry| Dialect::from_name(&input.identity.dialect);
-        common(self.manifest.totals.inputs.iter().map(dialect))?
-    }
-
-    /// Its settings, under the long names of the options.
-    pub const fn settings(&self) -> &Map<String, Value> {
-        &self.manifest.run.settings
     }
 
     /// Which part of the inputs it read, as in `3/10`.

@@ -10,26 +10,70 @@ use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
 use crate::records::opening::check_folder;
 use crate::records::shard::Shard;
+use crate::records::shard_choice::ShardChoice;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
+#[cfg(feature = "cli")]
+use crate::storage::location::location;
 use crate::storage::path_text::path_of;
+#[cfg(feature = "cli")]
+use crate::storage::value_error::seconds;
 
 /// Default time between two checkpoints.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
-/// Options about the files of a run.
+/// Where a run writes, which part of the work it does, and whether it resumes.
+///
+/// The one definition of these options: a field here is the option of the command line and the entry of configuration
+/// files.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RunFilesRequest {
-    /// Folder of the outputs, or its URL.
-    pub(crate) output: PathBuf,
-    /// Local folder for outputs that go to a URL.
-    pub(crate) tmp_dir: Option<PathBuf>,
-    pub(crate) stem: String,
-    pub(crate) shard: Option<Shard>,
-    pub(crate) force: bool,
-    pub(crate) resume: bool,
-    pub(crate) checkpoint_every: Option<Duration>,
-    pub(crate) metrics: Option<PathBuf>,
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct RunRequest {
+    /// Folder of the outputs, made if it is not there, or its URL
+    #[cfg_attr(feature = "cli", arg(short, long, required = true, value_name = "DIR", value_parser = location(), help_heading = OUTPUTS))]
+    pub output: PathBuf,
+    /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
+    /// [default: that of the system]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", help_heading = OUTPUTS, hide_short_help = true))]
+    pub tmp_dir: Option<PathBuf>,
+    /// Start of the outputs' names [default: the first input's]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
+    pub name: Option<String>,
+    /// Take only the I-th of N equal parts of the work, as in 3/10; auto takes that of the job in Slurm,
+    /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
+    /// not know
+    #[cfg_attr(feature = "cli", arg(long, value_name = "I/N|auto[/N]", help_heading = RUNNING))]
+    pub shard: Option<ShardChoice>,
+    /// Replace outputs that exist
+    #[cfg_attr(feature = "cli", arg(long, help_heading = RUNNING))]
+    pub force: bool,
+    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "force", help_heading = RUNNING))]
+    pub resume: bool,
+    /// Write down after so many seconds how far the run has come [default: 10]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = RUNNING, hide_short_help = true))]
+    pub checkpoint_every: Option<Duration>,
+    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
+    /// exporter reads it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.prom", help_heading = RUNNING, hide_short_help = true))]
+    pub metrics: Option<PathBuf>,
+}
+
+#[cfg(feature = "cli")]
+const OUTPUTS: &str = "Outputs";
+#[cfg(feature = "cli")]
+const RUNNING: &str = "Running";
+
+impl RunRequest {
+    /// A new run that writes to this folder or URL.
+    pub fn new(output: impl Into<PathBuf>) -> Self {
+        Self { output: output.into(), ..Self::default() }
+    }
+
+    /// The shard, from the variables of a job system if need be.
+    pub(crate) fn shard(&self) -> Result<Option<Shard>, Error> {
+        self.shard.map(ShardChoice::resolve).transpose()
+    }
 }
 
 /// The files of a run, and whether it resumes an earlier process.
@@ -63,10 +107,12 @@ pub struct RunFiles {
 impl RunFiles {
     /// Names the files. `outputs` gets the path of a file of this run by its suffix.
     pub(crate) fn new(
-        request: RunFilesRequest,
+        request: RunRequest,
+        stem: String,
+        shard: Option<Shard>,
         outputs: impl FnOnce(&dyn Fn(&str) -> PathBuf) -> Vec<OutputPlan>,
     ) -> Self {
-        let RunFilesRequest { output, tmp_dir, stem, shard, force, resume, .. } = request;
+        let RunRequest { output, tmp_dir, force, resume, .. } = request;
         let staging = Staging::to(&output, tmp_dir);
         let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         let name = RunName::new(&stem, shard);

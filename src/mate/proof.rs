@@ -12,7 +12,7 @@ use crate::game::Game;
 use crate::search::{Proof, Step};
 use crate::shogi::{Hand, Mate, Move, plain};
 
-pub use check::{ProofCheckError, ProofCheckErrorKind, check};
+pub use check::check;
 pub use file::ProofOutput;
 
 /// A mate's proof as text: the steps that its root needs, each once, in the order of a walk along them.

@@ -5,7 +5,6 @@
 //! games. What comes out depends on inputs, settings and seed, never on memory, threads or what was where
 //! on disk.
 
-mod account;
 mod copying;
 mod dedup;
 pub(super) mod dedup_key;
@@ -23,6 +22,23 @@ mod sorted_partition;
 mod spill;
 mod split;
 
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::engine::progress::Progress;
+use crate::engine::run::CompletedPass;
+use crate::error::Error;
+use crate::jobs::identity::RunDescription;
+use crate::jobs::manifest::{Manifest, per_s};
+use crate::jobs::operation_totals::OperationTotals;
+use crate::records::account::{InputIdentity, input_entry, output_entry};
+use crate::records::sink::FinishedOutputs;
+use crate::records::source::PartRead;
+use crate::storage::files::NewFolders;
+use crate::storage::platform;
+
 pub use crate::jobs::operation_totals::{AverageCounts, OperationCounts, OperationManifest};
 pub use crate::ops::rearrange::dedup_key::DedupKey;
 pub use dedup::{DedupSettings, dedup};
@@ -31,3 +47,87 @@ pub use plan::{RearrangePlan, RearrangeRequest, Resources};
 pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;
 pub use split::{PartLimit, SplitBy, split, split_up_to};
+
+/// An operation in progress: at its end its sums are checked, and its outputs get their names.
+struct Operation<'a> {
+    plan: &'a RearrangePlan,
+    command: &'static str,
+    started: Instant,
+    before: Vec<InputIdentity>,
+    _folders: NewFolders,
+}
+
+impl<'a> Operation<'a> {
+    /// Creates the folder of the outputs. Must outlive the outputs: it is removed again if they are.
+    fn begin(command: &'static str, plan: &'a RearrangePlan) -> Result<Self, Error> {
+        let folder = plan.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
+        let folders = NewFolders::create(folder)
+            .map_err(|source| Error::io("create the folder", folder, source))?;
+        let before = plan.identities();
+        Ok(Self { plan, command, started: Instant::now(), before, _folders: folders })
+    }
+
+    const fn plan(&self) -> &'a RearrangePlan {
+        self.plan
+    }
+
+    /// The same operation with another plan for the same inputs and folder.
+    fn with_plan(self, plan: &'a RearrangePlan) -> Self {
+        Self { plan, ..self }
+    }
+
+    /// Checks that the inputs have not changed and that the counts add up, and moves the outputs to their final names,
+    /// the manifest last. `settings` are those of the command.
+    fn commit(
+        self,
+        settings: Vec<(&'static str, Value)>,
+        pass: CompletedPass,
+        averaged: Option<AverageCounts>,
+        finished: FinishedOutputs,
+        progress: &mut Progress,
+    ) -> Result<OperationManifest, Error> {
+        let Self { plan, command, started, before, .. } = &self;
+        let changed = before.iter().zip(plan.identities()).find(|(before, now)| *before != now);
+        if let Some((before, _)) = changed {
+            return Err(Error::changed_while_read(&before.file));
+        }
+        let elapsed_s = started.elapsed().as_secs_f64();
+        let CompletedPass { counts, parts_read } = pass;
+        let shown = counts.clone();
+        let common = [
+            ("to", plan.to.to_string().into()),
+            ("on-error", serde_json::to_value(plan.on_error).unwrap_or_default()),
+            ("memory", plan.resources.memory.to_string().into()),
+            ("threads", plan.resources.threads.into()),
+        ];
+        let settings = settings.into_iter().chain(common);
+        let settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
+        let input = |read: &PartRead| input_entry(&plan.parts[read.part], read);
+        let manifest = Manifest {
+            run: RunDescription::new(command, settings, None),
+            totals: OperationTotals {
+                inputs: parts_read.iter().map(input).collect(),
+                records_per_s: per_s(counts.input, elapsed_s),
+                counts: OperationCounts {
+                    input: counts.input,
+                    written: counts.kept,
+                    filtered: counts.filtered,
+                    bad: counts.bad,
+                    averaged,
+                },
+            },
+            outputs: finished.written().map(output_entry).collect(),
+            ended_unix_s: platform::now_unix_s(),
+            elapsed_s,
+            resumed_from: Vec::new(),
+            parents: Vec::new(),
+        };
+        manifest.check_balance().map_err(Error::fault)?;
+        match &plan.manifest {
+            Some(path) => finished.commit_with(path, &manifest.to_json())?,
+            None => finished.commit()?,
+        }
+        progress.finish(&shown);
+        Ok(manifest)
+    }
+}

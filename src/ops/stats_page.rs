@@ -7,12 +7,12 @@ pub(crate) mod win_rates;
 use self::boards::boards;
 use self::plot::{Bar, bars, shares};
 use self::win_rates::win_rates;
-use crate::engine::snapshot::separated;
 use crate::error::Error;
 use crate::ops::page::{Page, escaped, figure, push, write_page};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::records::sink::OutputPlan;
 use crate::shogi::{HandKind, Piece, PieceKind};
+use crate::storage::quantity::separated;
 
 const STYLE: &str = include_str!("stats_page/page.css");
 

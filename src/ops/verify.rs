@@ -50,7 +50,7 @@ pub fn verify(
 ) -> Result<VerifyReport, Error> {
     if let Some(contradiction) = &plan.contradiction {
         let mut findings = Findings::default();
-        let what = contradiction.clone();
+        let what = contradiction.to_string();
         findings.count(Level::Error, WRONG_NAME, || Example { record: 0, byte: 0, what });
         return Ok(VerifyReport::new(&plan, &Counts::default(), &[], findings, iter::empty()));
     }

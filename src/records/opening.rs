@@ -247,7 +247,7 @@ pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error
 
 pub(crate) fn conversion(input: &Input, to: Format, fill: &Fill) -> Result<ConversionPlan, Error> {
     conversion_plan(input.format, to, fill)
-        .map_err(|source| Error::conversion(input.name.clone(), *fill, source))
+        .map_err(|source| Error::conversion(&input.name, to, *fill, source))
 }
 
 /// Warns if evaluations or results are filled in. `conversions` are those of the inputs of one output.

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::evaluator::Evaluated;
 use super::relabelling::{Evaluate, Relabelling};
 use crate::error::Error;
-use crate::format::{
-    ConvertError, Field, FieldChanges, Fields, Game, Record, is_mate_eval, write_game,
-};
+use crate::format::{Field, FieldChanges, Fields, Game, Record, is_mate_eval, write_game};
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
 use crate::records::games::{BlockGame, games_of};
@@ -135,8 +133,7 @@ impl GameWriter<'_> {
             lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        to.append_unit(encoded.open_record(), |out| write_game(to, &part, out))
-            .map_err(ConvertError::from)?;
+        to.append_unit(encoded.open_record(), |out| write_game(to, &part, out))?;
         encoded.end_group(placed.read.records.len());
         self.processed.counts.count_game(&part, to.lost_info(&part));
         for (number, (record, invented)) in placed.read.records.iter().zip(invented).enumerate() {

@@ -2,7 +2,7 @@
 
 use super::evaluator::Evaluated;
 use crate::error::Error;
-use crate::format::{ConvertError, EncodeError, Field, Fields, Format, GameResult, Reevaluation};
+use crate::format::{EncodeError, Field, Fields, Format, GameResult, Reevaluation};
 use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::RelabelSettings;
 use crate::records::reading::RecordError;
@@ -36,7 +36,7 @@ impl<'a> Relabelling<'a> {
         let result = result.or(self.plan.settings.fill.result);
         evaluated.mixed(self.settings, mover, result).map_err(|_| {
             let fields = Fields::of(Field::Result);
-            ConvertError::from(EncodeError::Missing { fields }).into()
+            EncodeError::Missing { fields }.into()
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use kyokumen_selfplay::{GameSettings, RunSettings};
 use serde_json::{Map, Value, json};
@@ -14,7 +13,7 @@ use crate::format::Format;
 use crate::jobs::game_totals::{FileOrigin, NetworkEntry};
 use crate::jobs::identity::{Identity, RunDescription, SELFPLAY};
 use crate::jobs::plan_identity::as_written;
-use crate::jobs::run_files::{RunFiles, RunFilesRequest};
+use crate::jobs::run_files::{RunFiles, RunRequest};
 use crate::mate::judge::SearchSettings;
 use crate::records::account::InputIdentity;
 use crate::records::claims::FileClaims;
@@ -39,28 +38,14 @@ pub struct SelfPlayRequest {
     pub from: Option<FormatName>,
     /// Whether openings that are decided by a mate are left out.
     pub openings_filter: bool,
-    /// Folder of the outputs, made if it does not exist, or its URL.
-    pub output: PathBuf,
-    /// Local folder for outputs that go to a URL; that of the system by default.
-    pub tmp_dir: Option<PathBuf>,
-    /// Start of the outputs' names.
-    pub name: Option<String>,
+    /// Where the run writes, and whether it resumes.
+    pub files: RunRequest,
     /// Format of the games.
     pub to: FormatName,
     /// Games of all shards.
     pub games: u64,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Which part of the games to play; all of them if nothing is said.
-    pub shard: Option<Shard>,
-    /// Whether outputs that exist may be replaced.
-    pub force: bool,
-    /// Whether to go on where an interrupted run stood, if there was one.
-    pub resume: bool,
-    /// Time between two checkpoints; [`CHECKPOINT_EVERY`](crate::jobs::run_files::CHECKPOINT_EVERY) by default.
-    pub checkpoint_every: Option<Duration>,
-    /// File for Prometheus.
-    pub metrics: Option<PathBuf>,
     /// Other files that are read: a configuration.
     pub read_from: Vec<PathBuf>,
     /// What decides the games.
@@ -106,25 +91,18 @@ impl SelfPlayPlan {
         let to = check_compression(request.to)?;
         let openings = request.openings.as_deref().map(|path| input(path, request.from, None));
         let openings = openings.transpose()?;
-        let files = RunFilesRequest {
-            output: request.output.clone(),
-            tmp_dir: request.tmp_dir.clone(),
-            stem: stem(Some(request.name.clone().unwrap_or_else(|| SELFPLAY.to_owned())), &[])?,
-            shard: request.shard,
-            force: request.force,
-            resume: request.resume,
-            checkpoint_every: request.checkpoint_every,
-            metrics: request.metrics.clone(),
-        };
-        let mut files = RunFiles::new(files, |path| {
+        let shard = request.files.shard()?;
+        let name = request.files.name.clone().unwrap_or_else(|| SELFPLAY.to_owned());
+        let stem = stem(Some(name), &[])?;
+        let mut files = RunFiles::new(request.files.clone(), stem, shard, |path| {
             let path = path(&Stream::Kept.suffix(&to.to_string()));
-            vec![OutputPlan::records(to, Stream::Kept, path, request.shard)]
+            vec![OutputPlan::records(to, Stream::Kept, path, shard)]
         });
         files.check_resumable(&[])?;
         files.claim(&mut claims(&request, openings.as_slice())?, [])?;
-        let numbers = numbers(request.games, request.shard)?;
+        let numbers = numbers(request.games, shard)?;
         let networks = request.models.iter().map(Model::entry).collect::<Result<Vec<_>, _>>()?;
-        let identity = identity(&request, to, &networks, openings.as_ref());
+        let identity = identity(&request, shard, to, &networks, openings.as_ref());
         let positions = request.openings.as_deref().zip(openings.as_ref());
         let positions =
             positions.map(|(path, input)| OpeningPositions::open(input, path, request.from));
@@ -173,6 +151,7 @@ fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, Error> {
 /// Everything that decides the output bytes: not batches, groups and devices of one network.
 fn identity(
     request: &SelfPlayRequest,
+    shard: Option<Shard>,
     to: FormatName,
     networks: &[NetworkEntry],
     openings: Option<&Input>,
@@ -198,7 +177,7 @@ fn identity(
         _ => unreachable!("an object was written"),
     };
     Identity {
-        run: RunDescription::new(SELFPLAY, settings, request.shard),
+        run: RunDescription::new(SELFPLAY, settings, shard),
         inputs: openings.map(InputIdentity::of).into_iter().collect(),
     }
 }

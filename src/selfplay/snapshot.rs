@@ -6,7 +6,7 @@ use kyokumen_selfplay::Figures;
 use serde::Serialize;
 
 use crate::engine::metrics::MetricsText;
-use crate::engine::snapshot::{duration, rounded, separated, separated_quantity};
+use crate::storage::quantity::{duration, rounded, separated, separated_quantity};
 
 /// How far a run has come, and how it is going.
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,6 @@
 //! Everything asynchronous is in this module: readers and writers block
 //! on their own threads. The protocols are those of the crate `object_store`.
 
-mod kind;
 mod object;
 mod reader;
 mod refusal;

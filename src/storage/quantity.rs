@@ -1,7 +1,8 @@
-//! Numbers of things in messages: `1 record`, `2 records`.
+//! Numbers in messages: of things, large ones, speeds, times.
 
 use std::fmt::Display;
 
+/// `1 record`, `2 records`
 pub(crate) fn quantity<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
     format!("{number} {}", noun(number == N::from(1), thing))
 }
@@ -16,6 +17,42 @@ pub(crate) fn noun(is_one: bool, thing: &str) -> String {
     format!("{stem}{end}")
 }
 
+/// `1,234,567`
+pub(crate) fn separated(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 node`, `1,234,567 nodes`
+pub(crate) fn separated_quantity(number: u64, thing: &str) -> String {
+    format!("{} {}", separated(number), noun(number == 1, thing))
+}
+
+/// A speed without decimals.
+pub(crate) fn rounded(speed: f64) -> String {
+    #[expect(clippy::cast_sign_loss, reason = "saturates")]
+    separated(speed.round() as u64)
+}
+
+/// `42 s`, `3 min 20 s`, `5 h 04 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    // Saturates for a negative, a huge and no number.
+    #[expect(clippy::cast_sign_loss, reason = "saturates")]
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +63,18 @@ mod tests {
         assert_eq!(told, ["0 records", "1 record", "2 records", "10 records"]);
         assert_eq!(quantity(1_usize, "byte"), "1 byte");
         assert_eq!([1_u16, 2].map(|plies| quantity(plies, "ply")), ["1 ply", "2 plies"]);
+    }
+
+    #[test]
+    fn durations_are_told_in_two_units() {
+        let told = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
+        assert_eq!(told[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        let told = [0, 999, 1_000, 65_536, 1_234_567, u64::MAX].map(separated);
+        let expected = ["0", "999", "1,000", "65,536", "1,234,567", "18,446,744,073,709,551,615"];
+        assert_eq!(told, expected);
     }
 }

@@ -3,6 +3,10 @@
 //! The format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Decoders pass
 //! over the table, and no checksum protects it: it is a hint, and a reader that uses it compares it with what the
 //! frames hold.
+//!
+//! The crate `zeekstd` (0.6.3), which the tests compare with, would save 68 lines, but has `zstd-safe` with its default
+//! features: all that is read may then be in the formats before zstd 1.0, whose seven decoders make the program 245 kB
+//! larger and take 7 s of a processor to build.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;

@@ -4,6 +4,13 @@ use std::borrow::Cow;
 #[cfg(feature = "cli")]
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 
+#[cfg(feature = "cli")]
+use std::time::Duration;
+
+#[cfg(feature = "cli")]
+use serde::de::value::StrDeserializer;
+#[cfg(feature = "cli")]
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use thiserror::Error;
 
 /// A text that is no value of the kind asked for.
@@ -50,6 +57,22 @@ where
         let number = text.parse().ok().filter(|number| bounds.contains(number));
         number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&bounds, text))
     }
+}
+
+/// A parser of the variants of an enum by their serde names.
+#[cfg(feature = "cli")]
+pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde::de::value::Error> {
+    // The error quotes the text; a line end in it must not look like the end of the message.
+    let text = text.replace('\n', "\\n").replace('\r', "\\r");
+    let deserializer: StrDeserializer<'_, _> = text.as_str().into_deserializer();
+    T::deserialize(deserializer)
+}
+
+/// A parser of times in seconds.
+#[cfg(feature = "cli")]
+pub(crate) fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
 #[cfg(feature = "cli")]

@@ -4,6 +4,7 @@
 //! only the one that a failure names, and with both so many from that one on.
 
 mod damage;
+mod moved;
 mod sides;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Field, Fill, Format, units};
 use kyokumen::jobs::filter::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::ops::convert::{
@@ -34,6 +36,7 @@ use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::shard::Shard;
+use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::records::source::{Input, Part, Source};
 use kyokumen::records::stream::Stream;
 use kyokumen::storage::compression::Compression;
@@ -200,12 +203,14 @@ impl<'a> Case<'a> {
 
     fn check(mut self) {
         self.check_same_format();
-        match self.random.below(6) {
+        match self.random.below(8) {
             0 => self.check_other_format(),
             1 => self.check_verify(),
             2 => self.check_inspect(),
             3 => self.check_stats(),
             4 => self.check_filter(),
+            5 => self.check_moved(),
+            6 => self.check_solve(),
             _ => {}
         }
     }
@@ -358,11 +363,13 @@ impl<'a> Case<'a> {
         for shard in shards {
             let request = JobRequest {
                 inputs: vec![self.file.clone()],
-                output: self.path("filtered"),
+                run: RunRequest {
+                    shard: shard.map(ShardChoice::This),
+                    force: true,
+                    ..RunRequest::new(self.path(shard.map_or("filtered", |_| "shards")))
+                },
                 from: Some(self.name),
                 to: Some(FormatName::plain(self.name.format)),
-                shard,
-                force: true,
                 settings: Settings {
                     search: SearchSettings { nodes: 3, hash_mb: 1, ..SearchSettings::default() },
                     unknown: UnknownPolicy::Split,
@@ -395,10 +402,11 @@ impl<'a> Case<'a> {
             suffixes.push(".quarantine.bin".to_owned());
         }
         for suffix in suffixes {
-            let read = |part: &str| self.read(&format!("filtered/a{part}{suffix}"));
-            let joined = [read("-00001-of-00002"), read("-00002-of-00002")].concat();
-            assert!(read("") == joined, "shards: {suffix}");
+            let whole = self.read(&format!("filtered/a{suffix}"));
+            let shard = |number| self.read(&format!("shards/a-{number:05}-of-00002{suffix}"));
+            assert!(whole == [shard(1), shard(2)].concat(), "shards: {suffix}");
         }
+        self.check_merge(self.path("shards"), &self.read(&format!("filtered/a.{format}")));
     }
 }
 

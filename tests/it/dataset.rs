@@ -198,9 +198,19 @@ fn what_cannot_be_done_is_refused() {
         refused,
         str![[r#"
 status 2
-error: no format of the table: --to parquet, --to jsonl or --to npz
+error: the following required arguments were not provided:
+  --to <parquet|jsonl|npz>
+
+Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> --hash-mb <MIB> --progress <auto|bar|plain|json|none> <INPUT>...
+
+For more information, try '--help'.
 status 2
-error: no folder for the outputs: -o DIR
+error: the following required arguments were not provided:
+  --output <DIR>
+
+Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> --hash-mb <MIB> --progress <auto|bar|plain|json|none> <INPUT>...
+
+For more information, try '--help'.
 status 2
 error: invalid value 'csv' for '--to <parquet|jsonl|npz>': unknown variant `csv`, expected one of `parquet`, `jsonl`, `npz`
 

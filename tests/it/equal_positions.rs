@@ -14,6 +14,7 @@ use kyokumen::format::{Fill, Format, GameResult, Record, encode};
 use kyokumen::jobs::filter::{filter, filter_with};
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::mate::judge::{Judge, MemoHits, SearchSettings};
 use kyokumen::mate::memo::{MIN_NODES, Memo, Memoized};
@@ -78,7 +79,7 @@ fn filtered(
     let search = search(nodes);
     let request = JobRequest {
         inputs: vec![input.to_owned()],
-        output: folder.clone(),
+        run: RunRequest::new(&folder),
         settings: Settings {
             search: search.clone(),
             unknown: UnknownPolicy::Split,

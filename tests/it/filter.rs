@@ -16,6 +16,7 @@ use kyokumen::format::Format;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use kyokumen::mate::judge::{InCheck, Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
@@ -23,6 +24,7 @@ use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::Condition;
 use kyokumen::records::opening::Unreadable;
 use kyokumen::records::shard::Shard;
+use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::shogi::{Move, Position};
 use kyokumen::{Error, ErrorKind};
 use serde_json::Value;
@@ -70,10 +72,19 @@ fn run(request: JobRequest) -> RecordManifest {
 fn request(input: &Path, output: &Path) -> JobRequest {
     JobRequest {
         inputs: vec![input.to_owned()],
-        output: output.to_owned(),
+        run: RunRequest::new(output),
         settings: Settings { threads: 2, ..Settings::default() },
         ..JobRequest::default()
     }
+}
+
+fn of_shard(shard: Option<Shard>, request: JobRequest) -> JobRequest {
+    let run = RunRequest { shard: shard.map(ShardChoice::This), ..request.run };
+    JobRequest { run, ..request }
+}
+
+fn forced(request: JobRequest) -> JobRequest {
+    JobRequest { run: RunRequest { force: true, ..request.run }, ..request }
 }
 
 fn split_everything() -> Settings {
@@ -118,7 +129,7 @@ fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
             for index in 1..=10 {
                 let settings = Settings { threads, ..split_everything() };
                 let shard = Shard::new(index, 10);
-                run(JobRequest { shard, settings, ..request(&input, &shards) });
+                run(of_shard(shard, JobRequest { settings, ..request(&input, &shards) }));
             }
             let shards = contents(&shards);
             for (name, bytes) in &whole {
@@ -138,10 +149,12 @@ fn several_inputs_are_one_sequence_with_their_own_numbers() {
     let one = write(folder.path(), "both.hcpe", &bytes);
     let [both, alone, shards] = ["both", "alone", "shards"].map(|name| folder.path().join(name));
     run(JobRequest { inputs: inputs.clone(), ..request(&one, &both) });
-    run(JobRequest { name: Some("first".to_owned()), ..request(&one, &alone) });
+    let mut named = request(&one, &alone);
+    named.run.name = Some("first".to_owned());
+    run(named);
     for index in 1..=3 {
         let shard = Shard::new(index, 3);
-        run(JobRequest { inputs: inputs.clone(), shard, ..request(&one, &shards) });
+        run(of_shard(shard, JobRequest { inputs: inputs.clone(), ..request(&one, &shards) }));
     }
     let [both, alone, shards] = [both, alone, shards].map(|folder| contents(&folder));
     assert!(both["first.hcpe"] == alone["first.hcpe"]);
@@ -271,7 +284,10 @@ fn a_compressed_input_gives_the_outputs_of_the_plain_one() {
             let streams = [(&plain, "plain"), (&packed, "packed")].map(|(input, name)| {
                 let out = folder.path().join(name).join(shard.is_some().to_string());
                 let to = Some(extension.parse().unwrap());
-                run(JobRequest { to, shard, settings: split_everything(), ..request(input, &out) });
+                run(of_shard(
+                    shard,
+                    JobRequest { to, settings: split_everything(), ..request(input, &out) },
+                ));
                 let mut streams = contents(&out);
                 // The lines hold the name of the input; what had to be counted has an index.
                 let index =
@@ -297,7 +313,7 @@ fn compressed_outputs_hold_the_plain_ones_in_shards_too() {
     run(request(&input, &plain));
     for index in 1..=2 {
         let to = Some("psv.zst".parse().unwrap());
-        run(JobRequest { to, shard: Shard::new(index, 2), ..request(&input, &packed) });
+        run(of_shard(Shard::new(index, 2), JobRequest { to, ..request(&input, &packed) }));
     }
     let (plain, packed) = (contents(&plain), contents(&packed));
     for stream in ["a.psv", "a.psv.mated"] {
@@ -457,9 +473,10 @@ fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_posit
             // One record a shard: two begin in the middle of the line.
             let shards = (before..before + 3).map(|i| Shard::new(i as u32 + 1, records as u32));
             for shard in shards {
-                let counts = run(JobRequest { to, shard, unreadable, ..request(&input, &out) })
-                    .totals
-                    .counts;
+                let counts =
+                    run(of_shard(shard, JobRequest { to, unreadable, ..request(&input, &out) }))
+                        .totals
+                        .counts;
                 assert_eq!((counts.input, counts.bad.quarantined), (1, 1), "{name}");
             }
             let out = contents(&out);
@@ -491,7 +508,7 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
     assert!(!kept.is_empty() && kept.chunks(40).all(|record| record[36..38] == [7, 0]));
 
     let to = Some("hcp".parse().unwrap());
-    let counts = run(JobRequest { to, force: true, ..request(&input, &out) }).totals.counts;
+    let counts = run(forced(JobRequest { to, ..request(&input, &out) })).totals.counts;
     assert_eq!(counts.lost.keys().collect::<Vec<_>>(), ["eval", "move", "result"]);
 }
 
@@ -514,7 +531,7 @@ fn more_shards_than_records_are_fine() {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2));
     let out = folder.path().join("out");
     let counts = (1..=5).map(|index| {
-        run(JobRequest { shard: Shard::new(index, 5), ..request(&input, &out) }).totals.counts.input
+        run(of_shard(Shard::new(index, 5), request(&input, &out))).totals.counts.input
     });
     assert_eq!(counts.sum::<u64>(), 2);
 }
@@ -527,7 +544,7 @@ fn an_output_that_is_an_input_is_refused_whatever_its_name() {
     let out = folder.path().join("out");
     fs::create_dir(&out).unwrap();
     let refused = || {
-        let error = JobPlan::new(JobRequest { force: true, ..request(&input, &out) }).unwrap_err();
+        let error = JobPlan::new(forced(request(&input, &out))).unwrap_err();
         error.is_usage() && error.to_string().contains(" would be written over the input ")
     };
     for output in ["input.hcp", "input.hcp.mated", "input.hcp.partial", "input.manifest.json"] {
@@ -547,7 +564,7 @@ fn the_manifest_describes_the_files_beside_it() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.psv", &archive(Format::Psv, 300));
     let out = folder.path().join("out");
-    run(JobRequest { shard: Shard::new(2, 3), ..request(&input, &out) });
+    run(of_shard(Shard::new(2, 3), request(&input, &out)));
     let manifest = fs::read(out.join("a-00002-of-00003.manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     let hex = |bytes: &[u8]| {

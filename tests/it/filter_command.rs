@@ -325,11 +325,11 @@ error: standard input can be read only once, as a whole and from its start: --re
 status 2
 error: the argument '--force' cannot be used with '--resume'
 
-Usage: gen-filter --progress <auto|bar|plain|json|none> --threads <THREADS> --nodes <NODES> --hash-mb <MIB> --force --output <DIR> <INPUT>...
+Usage: gen-filter --output <DIR> --progress <auto|bar|plain|json|none> --threads <THREADS> --nodes <NODES> --hash-mb <MIB> --force <INPUT>...
 
 For more information, try '--help'.
 status 2
-error: [FOLDER]/a.toml: --force: it cannot be given together with --resume
+error: [FOLDER]/a.toml: --resume: it cannot be given together with --force
 
 "#]]
     );

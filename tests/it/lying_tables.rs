@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use kyokumen::format::Format;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::records::shard::Shard;
+use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::records::source::{Delivery, Index, Input, Source};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
@@ -53,7 +55,9 @@ fn change_size(file: &mut [u8], frame: usize, change: impl Fn(u32) -> u32) {
 /// What all parts of a plan read, one after the other; the message if one fails.
 fn read(path: &Path, out: &Path, shard: Option<Shard>) -> Result<Vec<u8>, String> {
     let inputs = vec![path.to_owned()];
-    let request = JobRequest { inputs, output: out.to_owned(), shard, ..JobRequest::default() };
+    let shard = shard.map(ShardChoice::This);
+    let run = RunRequest { shard, ..RunRequest::new(out) };
+    let request = JobRequest { inputs, run, ..JobRequest::default() };
     let plan = JobPlan::new(request).map_err(|error| error.to_string())?;
     for (path, index) in &plan.indexes {
         fs::create_dir_all(out).unwrap();

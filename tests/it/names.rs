@@ -45,6 +45,7 @@ fn no_name_speaks_to_the_terminal() {
         &["convert", input, "-o", "b.psv", "--on-error", stem],
         &["convert", input, "-o", "b.psv", "--memory", stem],
         &["filter", input, "-o", "b", "--config", stem],
+        &["marubatsu", "check", "--player", stem],
     ] {
         let output = kyokumen(&dir, words);
         for said in [output.text(), output.stderr] {

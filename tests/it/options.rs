@@ -234,6 +234,9 @@ fn numbers_out_of_bounds_are_answered_with_the_bounds() {
         "filter a.psv -o b --depth x",
         "dataset a.psv -o b --to jsonl --depth 4097",
         "solve a.psv --depth 65536",
+        "marubatsu solve --depth 10",
+        "marubatsu match --players ai1,ai2 --games 0",
+        "marubatsu boards --games 99999999999999999999",
         "filter a.psv -o b --config deep.toml",
         "filter a.psv -o b --config two.toml",
         "filter a.psv -o b --config word.toml",
@@ -262,6 +265,12 @@ status 2
 error: invalid value '4097' for '--depth <PLIES>': expected a whole number from 0 to 4096
 status 2
 error: invalid value '65536' for '--depth <PLIES>': expected a whole number from 0 to 4096
+status 2
+error: invalid value '10' for '--depth <PLIES>': expected a whole number from 0 to 9
+status 2
+error: invalid value '0' for '--games <N>': expected a whole number, 1 or more
+status 2
+error: invalid value '99999999999999999999' for '--games <N>': expected a whole number from 1 to 18446744073709551615
 status 2
 error: deep.toml: invalid value '4097' for '--depth <PLIES>': expected a whole number from 0 to 4096
 status 2

@@ -18,7 +18,7 @@ use kyokumen::mate::solve::{SolveOptions, solve};
 use kyokumen::ops::generate::{GenerateSettings, Generator};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
-use kyokumen_testing::oracle::foreign_moves;
+use kyokumen_testing::foreign_moves;
 use rsshogi::board;
 use snapbox::{assert_data_eq, str};
 

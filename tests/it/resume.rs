@@ -14,6 +14,7 @@ use kyokumen::format::Format;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_run::Completed;
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::DatasetSettings;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::jobs::shares::Shares;
@@ -21,6 +22,7 @@ use kyokumen::jobs::status::{ShardState, status};
 use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::shard::Shard;
+use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::shogi::{Move, Position};
 use kyokumen::{Error, ErrorKind, Remedy};
 use serde_json::Value;
@@ -66,11 +68,30 @@ fn request(input: &Path, output: &Path) -> JobRequest {
     let inputs = vec![input.to_owned()];
     JobRequest {
         inputs,
-        output: output.to_owned(),
+        run: RunRequest { resume: true, ..RunRequest::new(output) },
         settings,
-        resume: true,
         ..JobRequest::default()
     }
+}
+
+/// The same with other options of the run.
+fn with_run(request: &JobRequest, change: impl FnOnce(&mut RunRequest)) -> JobRequest {
+    let mut request = request.clone();
+    change(&mut request.run);
+    request
+}
+
+/// The same from its start, whatever has been written.
+fn afresh(request: &JobRequest) -> JobRequest {
+    with_run(request, |run| (run.resume, run.force) = (false, true))
+}
+
+/// The second of three shards, with a checkpoint after each block.
+fn second_shard(request: &JobRequest) -> JobRequest {
+    with_run(request, |run| {
+        run.shard = Shard::new(2, 3).map(ShardChoice::This);
+        run.checkpoint_every = Some(Duration::ZERO);
+    })
 }
 
 /// Interrupts the run again and again until it comes to its end; how often.
@@ -116,11 +137,11 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 /// The pieces of a run make the same files as the whole one.
 #[track_caller]
 fn check(request: &JobRequest, verdicts: u64) {
-    let whole = request.output.with_extension("whole");
-    run(JobRequest { output: whole.clone(), ..request.clone() }, u64::MAX).unwrap();
+    let whole = request.run.output.with_extension("whole");
+    run(with_run(request, |run| run.output.clone_from(&whole)), u64::MAX).unwrap();
     let interruptions = run_in_pieces(request, verdicts);
     assert!(interruptions > 0);
-    let (whole, pieces) = (contents(&whole), contents(&request.output));
+    let (whole, pieces) = (contents(&whole), contents(&request.run.output));
     assert_eq!(whole.keys().collect::<Vec<_>>(), pieces.keys().collect::<Vec<_>>());
     for (name, bytes) in &whole {
         assert!(pieces[name] == *bytes, "{name}");
@@ -137,12 +158,7 @@ fn pieces_make_the_whole_in_any_format() {
         let bytes = if compression { zstd::encode_all(&bytes[..], 1).unwrap() } else { bytes };
         let input = write(folder.path(), name, &bytes);
         check(&request(&input, &folder.path().join("out")), 500);
-        let shard = JobRequest {
-            shard: Shard::new(2, 3),
-            checkpoint_every: Some(Duration::ZERO),
-            ..request(&input, &folder.path().join("shard"))
-        };
-        check(&shard, 300);
+        check(&second_shard(&request(&input, &folder.path().join("shard"))), 300);
     }
 }
 
@@ -157,13 +173,8 @@ fn pieces_make_the_whole_table() {
         let settings = Settings { dataset: Some(dataset), ..request.settings.clone() };
         let request = JobRequest { settings, ..request };
         check(&request, 500);
-        let shard = JobRequest {
-            shard: Shard::new(2, 3),
-            checkpoint_every: Some(Duration::ZERO),
-            output: folder.path().join("shard"),
-            ..request
-        };
-        check(&shard, 300);
+        let shard = with_run(&request, |run| run.output = folder.path().join("shard"));
+        check(&second_shard(&shard), 300);
     }
 }
 
@@ -219,14 +230,14 @@ fn interrupted() -> Interrupted {
 
 impl Interrupted {
     fn output(&self, name: &str) -> PathBuf {
-        self.request.output.join(name)
+        self.request.run.output.join(name)
     }
 
     /// Why the run does not go on; what is there stays.
     fn refusal(&self, request: JobRequest) -> Error {
-        let before = contents(&self.request.output);
+        let before = contents(&self.request.run.output);
         let error = run(request, u64::MAX).unwrap_err();
-        assert!(contents(&self.request.output) == before);
+        assert!(contents(&self.request.run.output) == before);
         error
     }
 
@@ -257,13 +268,12 @@ fn other_settings_are_refused_and_named() {
     let in_check = with(|s| s.filters.drop_in_check = true);
     assert_eq!(left.difference(in_check, "settings.drop-in-check"), [false, true]);
     let to = Some("hcp.zst".parse().unwrap());
-    let name = Some("a".to_owned());
-    let to = left.difference(JobRequest { to, name, ..left.request.clone() }, "settings.to");
+    let named = with_run(&left.request, |run| run.name = Some("a".to_owned()));
+    let to = left.difference(JobRequest { to, ..named.clone() }, "settings.to");
     assert_eq!(to, ["hcp", "hcp.zst"]);
     let other = write(left.folder.path(), "b.hcp", &archive(Format::Hcp, 2000));
     let inputs = vec![other];
-    let name = Some("a".to_owned());
-    left.difference(JobRequest { inputs, name, ..left.request.clone() }, "inputs[0].file");
+    left.difference(JobRequest { inputs, ..named }, "inputs[0].file");
 }
 
 #[test]
@@ -327,13 +337,14 @@ fn damaged_checkpoints_and_outputs_are_refused() {
 #[test]
 fn an_interrupted_run_is_not_begun_afresh_unasked() {
     let left = interrupted();
-    let plan = |force| JobPlan::new(JobRequest { resume: false, force, ..left.request.clone() });
+    let plan = |force| {
+        JobPlan::new(with_run(&left.request, |run| (run.resume, run.force) = (false, force)))
+    };
     let error = plan(false).unwrap_err();
     assert!(error.is_usage() && error.to_string().ends_with("is of a run that was interrupted"));
     assert_eq!(error.remedy(), Some(Remedy::ResumeOrStartAfresh));
     assert!(plan(true).is_ok());
-    let afresh = JobRequest { resume: false, force: true, ..left.request.clone() };
-    let filtered = run(afresh, u64::MAX).unwrap();
+    let filtered = run(afresh(&left.request), u64::MAX).unwrap();
     assert_eq!(filtered.manifest.resumed_from, [0; 0]);
 }
 
@@ -344,20 +355,19 @@ fn a_run_that_replaces_another_can_be_resumed_too() {
     let mut request = request(&input, &folder.path().join("out"));
     run(request.clone(), u64::MAX).unwrap();
     request.settings.search.nodes = 5;
-    let afresh = JobRequest { resume: false, force: true, ..request.clone() };
-    interrupt(&afresh);
-    fs::write(request.output.join("a.checkpoint.partial"), "half a checkpoint").unwrap();
+    interrupt(&afresh(&request));
+    fs::write(request.run.output.join("a.checkpoint.partial"), "half a checkpoint").unwrap();
     let filtered = run(request.clone(), u64::MAX).unwrap();
     assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 1));
-    let left = contents(&request.output);
+    let left = contents(&request.run.output);
     assert!(!left.keys().any(|name| name.contains("checkpoint") || name.contains("partial")));
     assert!(run(request.clone(), 1).unwrap().was_done);
     // The same again: what is there was to be replaced, as good as it may be.
-    let again = JobRequest { resume: false, force: true, ..request.clone() };
+    let again = afresh(&request);
     interrupt(&again);
-    assert!(contents(&request.output).len() > left.len());
+    assert!(contents(&request.run.output).len() > left.len());
     assert!(!run(request.clone(), u64::MAX).unwrap().was_done);
-    assert!(contents(&request.output) == left);
+    assert!(contents(&request.run.output) == left);
 }
 
 #[test]
@@ -377,27 +387,27 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
         let request = with(20, output);
         run(with(depth_plies, output), u64::MAX).unwrap();
         // Nobody would see from outside that it is to be replaced.
-        let damaged = vec![0; fs::read(request.output.join("a.hcp")).unwrap().len()];
-        write(&request.output, "a.hcp", &damaged);
+        let damaged = vec![0; fs::read(request.run.output.join("a.hcp")).unwrap().len()];
+        write(&request.run.output, "a.hcp", &damaged);
         if !has_manifest {
-            fs::remove_file(request.output.join("a.manifest.json")).unwrap();
+            fs::remove_file(request.run.output.join("a.manifest.json")).unwrap();
         }
-        let before = contents(&request.output);
+        let before = contents(&request.run.output);
         for _ in 0..2 {
-            let force = JobPlan::new(JobRequest { resume: false, force: true, ..request.clone() });
+            let force = JobPlan::new(afresh(&request));
             let judge = || -> Result<Interrupting, _> { unreachable!("it is interrupted before") };
             let cancelled = AtomicBool::new(true);
             let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
             assert!(matches!(ended.unwrap_err().kind(), ErrorKind::Interrupted));
         }
-        let mut left = contents(&request.output);
+        let mut left = contents(&request.run.output);
         assert!(left.remove("a.checkpoint").is_some());
         assert!(left == before);
-        let status = status(&request.output).unwrap();
+        let status = status(&request.run.output).unwrap();
         assert_eq!(status[0].shards[0].state, ShardState::Interrupted, "{output}");
         let filtered = run(request.clone(), u64::MAX).unwrap();
         assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 0));
-        assert!(contents(&request.output) == whole, "{output}");
+        assert!(contents(&request.run.output) == whole, "{output}");
         assert!(run(request, 1).unwrap().was_done);
     }
 }
@@ -408,24 +418,24 @@ fn what_is_done_is_not_done_again() {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
     let request = request(&input, &folder.path().join("out"));
     let first = run(request.clone(), u64::MAX).unwrap();
-    let before = contents(&request.output);
+    let before = contents(&request.run.output);
     let second = run(request.clone(), 1).unwrap();
     assert!(!first.was_done && second.was_done);
     assert_eq!(second.manifest.totals.counts, first.manifest.totals.counts);
-    assert!(contents(&request.output) == before);
+    assert!(contents(&request.run.output) == before);
     let mut other = request.clone();
     other.settings.search.depth_plies = 7;
     let depth = difference(&run(other, u64::MAX).unwrap_err(), "settings.depth");
     assert_eq!(depth, [20, 7]);
-    fs::write(request.output.join("a.hcp"), "short").unwrap();
+    fs::write(request.run.output.join("a.hcp"), "short").unwrap();
     let refusal = run(request.clone(), u64::MAX).unwrap_err();
     assert!(refusal.to_string().contains("a.hcp is not as "), "{refusal}");
-    assert_eq!(refusal.file(), request.output.join("a.hcp").to_str());
-    fs::remove_file(request.output.join("a.manifest.json")).unwrap();
+    assert_eq!(refusal.file(), request.run.output.join("a.hcp").to_str());
+    fs::remove_file(request.run.output.join("a.manifest.json")).unwrap();
     let refusal = run(request.clone(), u64::MAX).unwrap_err();
     assert!(refusal.to_string().ends_with("exists without a manifest"), "{refusal}");
     assert_eq!(refusal.remedy(), Some(Remedy::Replace));
-    assert_eq!(refusal.file(), request.output.join("a.hcp").to_str());
+    assert_eq!(refusal.file(), request.run.output.join("a.hcp").to_str());
 }
 
 #[test]
@@ -437,7 +447,7 @@ fn a_process_may_end_while_it_gives_names() {
         .map(|name| (left.output(&format!("{name}.partial")), left.output(name)))
         .into();
     run_in_pieces(request, u64::MAX / 2);
-    let whole = contents(&request.output);
+    let whole = contents(&request.run.output);
     // As if it had ended between two renames.
     let unname = || {
         fs::write(left.output("a.checkpoint"), &checkpoint).unwrap();
@@ -448,7 +458,7 @@ fn a_process_may_end_while_it_gives_names() {
     };
     unname();
     assert!(run(request.clone(), 1).unwrap().was_done);
-    assert!(contents(&request.output) == whole);
+    assert!(contents(&request.run.output) == whole);
     // A manifest of outputs that are not there is none: the run goes on where the checkpoint is.
     unname();
     let longer = fs::read(&partials[0].0).unwrap();
@@ -464,5 +474,5 @@ fn a_process_may_end_while_it_gives_names() {
     }
     let filtered = run(request.clone(), u64::MAX).unwrap();
     assert!(!filtered.was_done);
-    assert!(contents(&request.output) == whole);
+    assert!(contents(&request.run.output) == whole);
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kyokumen::format::Format;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::previous_run::PreviousRun;
+use kyokumen::jobs::run_files::RunRequest;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
@@ -113,7 +114,7 @@ fn a_second_pass_with_other_filters_is_refused() {
     let first = PreviousRun::read(&dir.join("first/a.manifest.json")).unwrap();
     let request = JobRequest {
         inputs: vec![input],
-        output: dir.join("second"),
+        run: RunRequest::new(dir.join("second")),
         previous_run: Some(Arc::new(first)),
         ..JobRequest::default()
     };
@@ -190,7 +191,7 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
 status 2
 error: the argument '--retry-unknown <MANIFEST>' cannot be used with '[INPUT]...'
 
-Usage: gen-filter --retry-unknown <MANIFEST> --output <DIR> --nodes <NODES> --hash-mb <MIB> [INPUT]...
+Usage: gen-filter --output <DIR> --retry-unknown <MANIFEST> --nodes <NODES> --hash-mb <MIB> [INPUT]...
 
 For more information, try '--help'.
 status 2

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use kyokumen::format::{Ending, Format, Game, GameResult, Reader, Record};
 use kyokumen::shogi::{Color, Position};
-use kyokumen_testing::oracle::{foreign, foreign_moves};
+use kyokumen_testing::{foreign, foreign_moves};
 use rsshogi::board::{Move32List, generate_legal_all_move32};
 use rsshogi::types::{EnteringKingRule, Move32, RepetitionState};
 use serde_json::Value;

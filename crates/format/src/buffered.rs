@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use super::error::{Error, ErrorKind, Place, RecordPlace};
 use super::format::Format;
-use super::read_error::{ReadError, RecordPlace};
 use super::unit::RawUnit;
 
 /// Bytes that are asked for at a time, at least.
@@ -60,7 +60,7 @@ impl<R: Read> Buffered<R> {
     ///
     /// # Errors
     /// Those of the system: of the record with this number. Behind it there is no unit.
-    pub(super) fn next_unit(&mut self, format: Format, index: u64) -> Result<bool, ReadError> {
+    pub(super) fn next_unit(&mut self, format: Format, index: u64) -> Result<bool, Error> {
         self.unit.start = self.unit.end;
         loop {
             let rest = &self.bytes[self.unit.start..self.filled];
@@ -77,9 +77,10 @@ impl<R: Read> Buffered<R> {
             }
             if let Err(error) = self.fill(format.max_unit_bytes()) {
                 self.at_end = true;
-                let place = RecordPlace { index, offset: self.offset + self.filled as u64 };
+                let offset = self.offset + self.filled as u64;
                 (self.filled, self.unit) = (0, 0..0);
-                return Err(ReadError::Io { place, error });
+                let place = Some(Place::Input(RecordPlace { index, offset }));
+                return Err(Error { place, kind: ErrorKind::Io(error) });
             }
         }
     }

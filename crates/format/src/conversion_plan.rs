@@ -1,8 +1,7 @@
 //! What becomes of the fields of records on their way into another format.
 
-use thiserror::Error;
-
 use crate::Format;
+use crate::error::EncodeError;
 use crate::field::{Field, Fields};
 use crate::fill::Fill;
 
@@ -26,59 +25,28 @@ pub struct ConversionPlan {
     pub invented: Fields,
 }
 
-/// A conversion that would have to make something up, or that nothing can write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum UnsupportedConversionError {
-    /// Fields that nothing gives a value.
-    #[error("{to} needs {fields}, which {from} does not hold and no fill names")]
-    Missing {
-        /// Source format.
-        from: Format,
-        /// Target format.
-        to: Format,
-        /// Fields without a value.
-        fields: Fields,
-    },
-    /// The target has no place for a position without a move, and the source has no moves.
-    #[error(
-        "{to} holds moves only, and {from} has none; kif, ki2, bod, csa and jkf hold positions without a move, too"
-    )]
-    NoMoves {
-        /// Source format.
-        from: Format,
-        /// Target format.
-        to: Format,
-    },
-    /// The target is only read.
-    #[error("{to} can be read, not written")]
-    OnlyRead {
-        /// Target format.
-        to: Format,
-    },
-}
-
 /// Judges a conversion before it begins.
 ///
 /// Text may lack fields in some lines only: that shows when they are converted.
 ///
 /// # Errors
-/// [`UnsupportedConversionError`] if the target needs fields that the source format cannot hold and `fill` lacks, or
+/// [`EncodeError`] if the target needs fields that the source format cannot hold and `fill` lacks, or
 /// if it is never written.
 pub fn conversion_plan(
     from: Format,
     to: Format,
     fill: &Fill,
-) -> Result<ConversionPlan, UnsupportedConversionError> {
+) -> Result<ConversionPlan, EncodeError> {
     if !to.is_written() {
-        return Err(UnsupportedConversionError::OnlyRead { to });
+        return Err(EncodeError::OnlyRead { format: to.name() });
     }
     if !to.holds_positions() && !from.fields().contains(Field::BestMove) {
-        return Err(UnsupportedConversionError::NoMoves { from, to });
+        return Err(EncodeError::NoMoves { from, to });
     }
     let lacking = to.fields().without(from.fields());
     let fields = to.needs().without(from.fields()).without(fill.fields());
     if !fields.is_empty() {
-        return Err(UnsupportedConversionError::Missing { from, to, fields });
+        return Err(EncodeError::NeverHeld { from, to, fields });
     }
     let mut invented = lacking.intersection(fill.fields());
     if to == Format::Sfen && from.fields().is_empty() {

@@ -278,7 +278,7 @@ mod tests {
         let fill: Fill = "eval=-5, result=draw,ply=0,move=none".parse().unwrap();
         assert_eq!(fill.to_string(), "move=none,eval=-5,ply=0,result=draw");
         assert_eq!(fill.fields(), Format::Psv.needs());
-        assert_eq!("".parse(), Ok(Fill::default()));
+        assert_eq!("".parse::<Fill>().unwrap(), Fill::default());
         for (text, message) in [
             ("eval", "\"eval\" is not of the form field=value"),
             ("score=0", "unknown field \"score\"; known are move, eval, ply, result and end_ply"),

@@ -1,16 +1,93 @@
-//! Why bytes are no record, and why a record cannot be written.
+//! Why a file cannot be read or written, and why one record cannot.
 //!
-//! Offsets count within the record; whoever reads a file adds the file, the record and its start.
+//! Offsets of [`DecodeError`] count within the record; [`Error`] adds the record and its start.
 
-use std::fmt;
+use std::{fmt, io};
 
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
 use thiserror::Error;
 
 use super::field::{Field, Fields};
+use super::format::Format;
 use super::move16::MalformedMove;
+use super::proof_file::ProofFault;
 use super::unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+
+/// Why a file, or a text, cannot be read or written, and where.
+#[derive(Debug)]
+pub struct Error {
+    /// Where it shows, unless it is about all of a text.
+    pub place: Option<Place>,
+    /// What is wrong.
+    pub kind: ErrorKind,
+}
+
+/// Where an [`Error`] shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At a record or a game that is read.
+    Input(RecordPlace),
+    /// At a record or a game that is to be written: how many were to be written before.
+    Output(u64),
+    /// In a file of proofs, at a line, from 1; if it is the system that fails, behind it.
+    Line(u64),
+}
+
+/// Where a record stands in what is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecordPlace {
+    /// Number of the record, from 0; comments in texts are counted.
+    pub index: u64,
+    /// Offset in bytes of the unit that holds it: the record itself, a line, a game.
+    pub offset: u64,
+}
+
+/// What an [`Error`] is about.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The system, or whatever stands between it and the reader or writer. Nothing is read behind it; part of the
+    /// record may be written.
+    #[error(transparent)]
+    Io(io::Error),
+    /// The bytes are no record, or the format cannot say it: nothing of it is written. The next one can be read, or
+    /// written.
+    #[error(transparent)]
+    Record(ConvertError),
+    /// A file of proofs is not what it should be.
+    #[error(transparent)]
+    Proof(ProofFault),
+    /// A text is no [`Fill`](super::Fill).
+    #[error("{0}")]
+    Fill(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = &self.kind;
+        match (self.place, kind) {
+            (None, _) => write!(f, "{kind}"),
+            (Some(Place::Input(RecordPlace { index, offset })), _) => {
+                write!(f, "record {index}, at byte {offset}: {kind}")
+            }
+            (Some(Place::Output(index)), _) => write!(f, "record {index}: {kind}"),
+            (Some(Place::Line(line)), ErrorKind::Io(_)) => {
+                write!(f, "cannot read it after line {line}: {kind}")
+            }
+            (Some(Place::Line(line)), _) => write!(f, "line {line}: {kind}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// Why the bytes of one record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -198,7 +275,7 @@ impl DecodeErrorKind {
     }
 }
 
-/// Why a record cannot be written in a format.
+/// Why a record cannot be written in a format, or no record of another format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -260,6 +337,26 @@ pub enum EncodeError {
     Missing {
         /// The fields.
         fields: Fields,
+    },
+    /// The target needs fields that no record of the source has and no fill names.
+    #[error("{to} needs {fields}, which {from} does not hold and no fill names")]
+    NeverHeld {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+        /// The fields.
+        fields: Fields,
+    },
+    /// The target has no place for a position without a move, and the source has no moves.
+    #[error(
+        "{to} holds moves only, and {from} has none; kif, ki2, bod, csa and jkf hold positions without a move, too"
+    )]
+    NoMoves {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
     },
 }
 

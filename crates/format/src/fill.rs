@@ -5,10 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use kyokumen_shogi::{Move, Position, Setup};
-use thiserror::Error;
 
 use crate::Format;
-use crate::error::EncodeError;
+use crate::error::{EncodeError, Error, ErrorKind};
 use crate::field::{Field, Fields};
 use crate::game::Game;
 use crate::game_result::GameResult;
@@ -38,21 +37,6 @@ pub struct Fill {
     pub result: Option<GameResult>,
     /// Number of moves of the whole game.
     pub end_ply: Option<u16>,
-}
-
-/// Why a text is no [`Fill`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-#[non_exhaustive]
-pub enum FillError {
-    #[error("{part:?} is not of the form field=value")]
-    NoValue { part: String },
-    #[error("unknown field {name:?}; known are move, eval, ply, result and end_ply")]
-    UnknownField { name: String },
-    #[error("{value:?} cannot be filled in for {field}; expected {expected}")]
-    Value { field: Field, value: String, expected: &'static str },
-    #[error("{field} is given twice")]
-    Twice { field: Field },
 }
 
 impl Fill {
@@ -195,27 +179,27 @@ impl Fill {
 }
 
 impl FromStr for Fill {
-    type Err = FillError;
+    type Err = Error;
 
     /// Parses `eval=0,result=draw,ply=0,move=none` (or a move in USI notation). Any subset, in any order.
-    fn from_str(text: &str) -> Result<Self, FillError> {
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let error = |message| Error { place: None, kind: ErrorKind::Fill(message) };
         let mut fill = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(FillError::NoValue { part: part.to_owned() });
+                return Err(error(format!("{part:?} is not of the form field=value")));
             };
             let (name, value) = (name.trim(), value.trim());
-            let unknown = || FillError::UnknownField { name: name.to_owned() };
             let field = Field::ALL.into_iter().find(|field| field.name() == name);
-            let field =
-                field.filter(|&field| Self::FILLABLE.contains(field)).ok_or_else(unknown)?;
+            let Some(field) = field.filter(|&field| Self::FILLABLE.contains(field)) else {
+                let known = "known are move, eval, ply, result and end_ply";
+                return Err(error(format!("unknown field {name:?}; {known}")));
+            };
             if fill.fields().contains(field) {
-                return Err(FillError::Twice { field });
+                return Err(error(format!("{field} is given twice")));
             }
-            fill.set(field, value).map_err(|expected| FillError::Value {
-                field,
-                value: value.to_owned(),
-                expected,
+            fill.set(field, value).map_err(|expected| {
+                error(format!("{value:?} cannot be filled in for {field}; expected {expected}"))
             })?;
         }
         Ok(fill)

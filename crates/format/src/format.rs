@@ -6,8 +6,8 @@ use thiserror::Error;
 use crate::ending::Ending;
 use crate::spec::{Codec, Framing, Spec};
 use crate::{
-    Fields, csa, db, hcp, hcpe, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, psv,
-    sbinpack, sfen_text, usi_game,
+    Fields, csa, db, fixed, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, sbinpack,
+    sfen_text, usi_game,
 };
 
 /// A format of records, each record with one position.
@@ -90,12 +90,12 @@ impl Format {
     #[inline]
     pub(crate) const fn spec(self) -> &'static Spec {
         match self {
-            Self::Hcp => &hcp::SPEC,
-            Self::Hcpe => &hcpe::SPEC,
-            Self::Hcpe2 => &hcpe::SPEC_WITH_FLAGS,
-            Self::Hcpe42 => &hcpe::SPEC_OF_APERY,
+            Self::Hcp => &fixed::HCP,
+            Self::Hcpe => &fixed::HCPE,
+            Self::Hcpe2 => &fixed::HCPE2,
+            Self::Hcpe42 => &fixed::HCPE42,
             Self::Hcpe3 => &hcpe3::SPEC,
-            Self::Psv => &psv::SPEC,
+            Self::Psv => &fixed::PSV,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
             Self::Jsonl => &jsonl::SPEC,

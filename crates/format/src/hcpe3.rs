@@ -7,8 +7,8 @@ use kyokumen_shogi::{Move, Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
+use super::fixed::ENDINGS;
 use super::game::Game;
-use super::hcpe::ENDINGS;
 use super::layout::{absolute_result, ending_of_flags, result_with_flags};
 use super::move16::{Dialect, MalformedMove};
 use super::packed;

@@ -14,14 +14,13 @@ mod eval_comments;
 mod evaluation;
 mod field;
 mod fill;
+mod fixed;
 mod following;
 mod format;
 mod format_encoding;
 mod game;
 mod game_info;
 mod game_result;
-mod hcp;
-mod hcpe;
 mod hcpe3;
 mod jkf;
 mod jsonl;
@@ -39,8 +38,6 @@ mod plain;
 mod played;
 mod position_key;
 pub mod proof_file;
-mod psv;
-mod read_error;
 mod reader;
 mod record;
 mod record_ref;
@@ -59,19 +56,18 @@ mod usi_game;
 mod warning;
 mod writer;
 
-pub use crate::conversion_plan::{
-    ConversionPlan, FieldChanges, UnsupportedConversionError, conversion_plan,
-};
+pub use crate::conversion_plan::{ConversionPlan, FieldChanges, conversion_plan};
 pub use crate::ending::Ending;
-pub use crate::error::ConvertError;
-pub use crate::fill::{Fill, FillError};
+pub use crate::fill::Fill;
 pub use crate::game_result::GameResult;
 pub use crate::played::Candidate;
 pub use crate::record_ref::RecordRef;
 pub use convert::{WriteOptions, encode, read_games, write_game, write_game_with};
 pub use csa::CsaVersion;
 pub use decoder::{Decoded, Decoder};
-pub use error::{DecodeError, DecodeErrorKind, EncodeError};
+pub use error::{
+    ConvertError, DecodeError, DecodeErrorKind, EncodeError, Error, ErrorKind, Place, RecordPlace,
+};
 pub use evaluation::{
     EVAL_SCALE, MATE_EVAL, eval_of_mate, eval_of_value, is_mate_eval, value_of_eval,
 };
@@ -90,7 +86,6 @@ pub use outcome::ProvenLabels;
 pub use played::Played;
 pub use played::{Annotation, Variation};
 pub use position_key::{PositionKey, position_keys_of_row};
-pub use read_error::{ReadError, RecordPlace};
 pub use reader::Reader;
 pub use record::Record;
 pub use records::{Records, count, records, units};
@@ -100,4 +95,4 @@ pub use transcode::Lookahead;
 pub use unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use unit::{RawUnit, Units};
 pub use warning::{Warning, Warnings};
-pub use writer::{WriteError, Writer};
+pub use writer::Writer;

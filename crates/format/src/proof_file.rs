@@ -4,11 +4,257 @@
 //! Whether the lines prove anything is for `kyokumen::mate::proof` to say: here they are only read and written.
 
 mod reader;
-mod text;
 
-pub use reader::{ProofFileError, ProofFileErrorKind, ProofReader};
-pub use text::{
-    MAX_PROOF_STEPS, PROOF_FILE_VERSION, ProofClaim, ProofFile, ProofHead, ProofLineError,
-    ProofStep, ProofText, TooManySteps, board_of_step, parse_step,
-};
-pub(crate) use text::{end_line, number, parse_setup};
+use std::fmt::{self, Write};
+use std::str;
+
+use kyokumen_shogi::sfen::SfenError;
+use kyokumen_shogi::{Color, Move, Position, PositionError, Setup};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+pub use reader::ProofReader;
+
+/// Version of the format, on the first line of a file.
+pub const PROOF_FILE_VERSION: u32 = 1;
+
+/// Largest number of steps of one proof: about 100 MB of text.
+pub const MAX_PROOF_STEPS: u64 = 1 << 20;
+
+/// The longest line that could be one of ours has about 250 bytes.
+const MAX_LINE_BYTES: u64 = 400;
+
+/// What is said about the side to move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProofClaim {
+    /// It mates.
+    Win,
+    /// It is being mated, or has no legal move.
+    Loss,
+}
+
+impl ProofClaim {
+    /// `win` or `loss`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Loss => "loss",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        [Self::Win, Self::Loss].into_iter().find(|claim| claim.word() == word)
+    }
+}
+
+impl fmt::Display for ProofClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What is proven.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProofHead {
+    /// Number of the position in the input that was solved, from 0.
+    pub index: u64,
+    /// What is said about the side to move.
+    pub claim: ProofClaim,
+    /// Plies that the mate takes at most.
+    pub plies: u16,
+    /// The position.
+    pub root: Position,
+}
+
+impl ProofHead {
+    /// The side that mates.
+    pub fn attacker(&self) -> Color {
+        match self.claim {
+            ProofClaim::Win => self.root.side_to_move(),
+            ProofClaim::Loss => !self.root.side_to_move(),
+        }
+    }
+}
+
+/// A move of the attacker, who is to move in `setup`, and what is left to the mate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProofStep {
+    /// The position; with more in his hand and less in the defender's, the attacker moves the same.
+    pub setup: Setup,
+    /// The move.
+    pub m: Move,
+    /// Plies to the mate at most, this move included.
+    pub plies: u16,
+}
+
+/// What is wrong with the text of a file of proofs.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+pub enum ProofFault {
+    #[error("expected {0}")]
+    Expected(&'static str),
+    #[error("{0}")]
+    Sfen(#[from] SfenError),
+    #[error("{0}")]
+    Position(#[from] PositionError),
+    #[error("the SFEN is not in canonical spelling, which is {0}")]
+    Spelling(String),
+    #[error("a line of more than {MAX_LINE_BYTES} bytes, or with other characters than ASCII")]
+    NoText,
+    #[error("version {0} of the format, only {PROOF_FILE_VERSION} is known")]
+    Version(u32),
+    #[error("a proof of {0} steps, more than the {MAX_PROOF_STEPS} there may be")]
+    TooManySteps(u64),
+    #[error("the file ends here; its last line, which begins with `end`, is missing")]
+    Truncated,
+    #[error("steps are missing from the proof before: {0}")]
+    StepsMissing(u64),
+    #[error("the last line should be `{0}`: some of the file was lost or changed")]
+    Checksum(String),
+    #[error("something stands behind the last line")]
+    BehindTheEnd,
+}
+
+/// A proof with more steps than are ever written or read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the proof has more than {MAX_PROOF_STEPS} steps, too many to be written down")]
+pub struct TooManySteps;
+
+/// A proof as the lines of its steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProofText {
+    head: ProofHead,
+    steps: u64,
+    lines: String,
+    first_line: u64,
+}
+
+impl ProofText {
+    /// A proof without steps.
+    pub const fn new(head: ProofHead) -> Self {
+        Self { head, steps: 0, lines: String::new(), first_line: 0 }
+    }
+
+    /// What is proven.
+    pub const fn head(&self) -> &ProofHead {
+        &self.head
+    }
+
+    /// Number of steps.
+    pub const fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Line of the file on which the proof began that was read, from 1; 0 if it was not read from a file.
+    pub const fn first_line(&self) -> u64 {
+        self.first_line
+    }
+
+    /// Appends a step; its move number is written as 1.
+    ///
+    /// # Errors
+    /// [`TooManySteps`] if there are [`MAX_PROOF_STEPS`] already.
+    pub fn push(&mut self, step: ProofStep) -> Result<(), TooManySteps> {
+        if self.steps == MAX_PROOF_STEPS {
+            return Err(TooManySteps);
+        }
+        self.steps += 1;
+        let ProofStep { setup, m, plies } = step;
+        let setup = setup.with_ply(1);
+        writeln!(self.lines, "step\t{setup}\t{m}\t{plies}").expect("writing to a String succeeds");
+        Ok(())
+    }
+
+    /// The lines of the steps, in order, without their ends.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.lines()
+    }
+
+    /// Appends the proof as it stands in a file.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let ProofHead { index, claim, plies, root } = &self.head;
+        let head = format!("proof\t{index}\t{claim}\t{plies}\t{}\t{root}\n", self.steps);
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(self.lines.as_bytes());
+    }
+}
+
+/// Reads the line of a step.
+///
+/// # Errors
+/// [`ProofFault`] for anything that [`ProofText::push`] would not have written.
+pub fn parse_step(line: &str) -> Result<ProofStep, ProofFault> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let ["step", sfen, m, plies] = fields[..] else {
+        return Err(ProofFault::Expected("step, SFEN, move and plies, separated by tabs"));
+    };
+    let setup = parse_setup(sfen)?;
+    if setup.ply() != 1 {
+        return Err(ProofFault::Spelling(setup.with_ply(1).to_string()));
+    }
+    let m = Move::from_usi(m).ok_or(ProofFault::Expected("a move in USI notation"))?;
+    let plies = number(plies).ok_or(ProofFault::Expected("plies up to 65535"))?;
+    Ok(ProofStep { setup, m, plies })
+}
+
+/// The part of a step's line that names the board: the first of the parts of its SFEN.
+pub fn board_of_step(line: &str) -> &str {
+    line.strip_prefix("step\t").and_then(|rest| rest.split(' ').next()).unwrap_or_default()
+}
+
+fn parse_setup(sfen: &str) -> Result<Setup, ProofFault> {
+    let setup = kyokumen_shogi::sfen::parse(sfen.as_bytes())?.setup;
+    let canonical = setup.to_string();
+    if canonical == sfen { Ok(setup) } else { Err(ProofFault::Spelling(canonical)) }
+}
+
+/// A number as we write them: without sign and leading zeros.
+fn number<T: str::FromStr + ToString>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|number: &T| number.to_string() == text)
+}
+
+/// The frame of a file of proofs: its first line, and its last with the number of proofs and a checksum.
+#[derive(Clone, Debug, Default)]
+pub struct ProofFile {
+    digest: Sha256,
+    proofs: u64,
+}
+
+impl ProofFile {
+    /// Appends the first line.
+    pub fn start(out: &mut Vec<u8>) -> Self {
+        let mut file = Self::default();
+        file.append(out, |out| {
+            out.extend_from_slice(format!("proofs\t{PROOF_FILE_VERSION}\n").as_bytes());
+        });
+        file
+    }
+
+    /// Appends a proof.
+    pub fn push(&mut self, proof: &ProofText, out: &mut Vec<u8>) {
+        self.proofs += 1;
+        self.append(out, |out| proof.write(out));
+    }
+
+    /// Appends the last line.
+    pub fn end(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(end_line(self.proofs, self.digest).as_bytes());
+        out.push(b'\n');
+    }
+
+    fn append(&mut self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+        let before = out.len();
+        write(out);
+        self.digest.update(&out[before..]);
+    }
+}
+
+/// The last line, given all that stands before it.
+fn end_line(proofs: u64, digest: Sha256) -> String {
+    let mut line = format!("end\t{proofs}\t");
+    for byte in digest.finalize() {
+        write!(line, "{byte:02x}").expect("writing to a String succeeds");
+    }
+    line
+}

@@ -5,11 +5,10 @@ use std::vec::IntoIter;
 
 use super::buffered::Buffered;
 use super::convert::read_games;
-use super::error::{DecodeError, DecodeErrorKind};
+use super::error::{DecodeError, DecodeErrorKind, Error, ErrorKind, Place, RecordPlace};
 use super::format::Format;
 use super::game::Game;
 use super::move16::Dialect;
-use super::read_error::{ReadError, RecordPlace};
 use super::record::{Parsed, Record};
 use super::record_ref::RecordRef;
 use super::records::{parsed_records, records_of};
@@ -22,15 +21,15 @@ use super::records::{parsed_records, records_of};
 /// their decompressor, as in `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in texts are passed over.
 ///
 /// ```
-/// use kyokumen_format::{Format, Reader};
+/// use kyokumen_format::{Format, Place, Reader, RecordPlace};
 /// let text = "4k4/9/9/9/9/9/9/9/4K4 b - 1\nno position\n";
 /// let mut reader = Reader::new(Format::Sfen, text.as_bytes());
 /// let mut records = reader.records();
 /// assert_eq!(records.next().unwrap()?.ply, Some(1));
 /// let error = records.next().unwrap().unwrap_err();
-/// assert_eq!((error.place().index, error.place().offset), (1, 28));
+/// assert_eq!(error.place, Some(Place::Input(RecordPlace { index: 1, offset: 28 })));
 /// assert!(records.next().is_none());
-/// # Ok::<(), kyokumen_format::ReadError>(())
+/// # Ok::<(), kyokumen_format::Error>(())
 /// ```
 pub struct Reader<R> {
     format: Format,
@@ -87,8 +86,8 @@ impl<R: Read> Reader<R> {
     /// What is wrong with packed records and lines of SFEN shows only when they are asked for what they say.
     ///
     /// # Errors
-    /// [`ReadError`]; behind one that is no I/O error the next record can be read.
-    pub fn read_record(&mut self) -> Result<Option<RecordRef<'_>>, ReadError> {
+    /// [`Error`]; behind one that is no I/O error the next record can be read.
+    pub fn read_record(&mut self) -> Result<Option<RecordRef<'_>>, Error> {
         let next = loop {
             let Some(next) = self.next()? else { return Ok(None) };
             self.pass(1);
@@ -106,18 +105,18 @@ impl<R: Read> Reader<R> {
             Next::Parsed(Ok(parsed)) => Ok(RecordRef::parsed(self.format, bytes, parsed)),
             Next::Parsed(Err(error)) => Err(error),
         };
-        record.map(Some).map_err(|error| ReadError::Decode { place, error })
+        record.map(Some).map_err(|error| bad(place, error))
     }
 
     /// The records that are left, with all that they say. Behind an I/O error there are none.
-    pub fn records(&mut self) -> impl Iterator<Item = Result<Record, ReadError>> {
+    pub fn records(&mut self) -> impl Iterator<Item = Result<Record, Error>> {
         std::iter::from_fn(|| self.next_record().transpose())
     }
 
-    fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
+    fn next_record(&mut self) -> Result<Option<Record>, Error> {
         let Some(record) = self.read_record()? else { return Ok(None) };
         let record = record.record();
-        record.map(Some).map_err(|error| self.error(error))
+        record.map(Some).map_err(|error| bad(self.place, error))
     }
 
     /// The next game, of formats that hold games; none behind the last one. Between records it is the game that
@@ -125,7 +124,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// As [`Reader::read_record`]; of a format that holds no games every record is one.
-    pub fn read_game(&mut self) -> Result<Option<Game>, ReadError> {
+    pub fn read_game(&mut self) -> Result<Option<Game>, Error> {
         let skipped = std::mem::take(&mut self.records).len();
         self.index += skipped as u64;
         loop {
@@ -133,12 +132,12 @@ impl<R: Read> Reader<R> {
                 Some(Err(error)) if error.kind == DecodeErrorKind::Comment => self.pass(1),
                 Some(game) => {
                     self.pass(game.as_ref().map_or(1, |game| game.count_records() as u64));
-                    return game.map(Some).map_err(|error| self.error(error));
+                    return game.map(Some).map_err(|error| bad(self.place, error));
                 }
                 None if !self.buffered.next_unit(self.format, self.index)? => return Ok(None),
                 None if self.buffered.unit().is_piece => {
                     self.pass(1);
-                    return Err(self.error(DecodeError::TOO_LONG));
+                    return Err(bad(self.place, DecodeError::TOO_LONG));
                 }
                 None => self.read_unit_games(),
             }
@@ -146,12 +145,12 @@ impl<R: Read> Reader<R> {
     }
 
     /// The games that are left. Behind an I/O error there are none.
-    pub fn games(&mut self) -> impl Iterator<Item = Result<Game, ReadError>> {
+    pub fn games(&mut self) -> impl Iterator<Item = Result<Game, Error>> {
         std::iter::from_fn(|| self.read_game().transpose())
     }
 
     /// Looks for the next record; none behind the last one.
-    fn next(&mut self) -> Result<Option<Next>, ReadError> {
+    fn next(&mut self) -> Result<Option<Next>, Error> {
         loop {
             if let Some(record) = self.records.next() {
                 return Ok(Some(Next::Parsed(record)));
@@ -193,9 +192,8 @@ impl<R: Read> Reader<R> {
         self.place = RecordPlace { index: self.index, offset: self.buffered.unit_offset() };
         self.index += records;
     }
+}
 
-    /// Why there is nothing at the place.
-    const fn error(&self, error: DecodeError) -> ReadError {
-        ReadError::Decode { place: self.place, error }
-    }
+fn bad(place: RecordPlace, error: DecodeError) -> Error {
+    Error { place: Some(Place::Input(place)), kind: ErrorKind::Record(error.into()) }
 }

@@ -2,29 +2,14 @@
 
 use std::io::{self, Write};
 
-use thiserror::Error;
-
 use super::conversion_plan::FieldChanges;
 use super::convert::{encode, write_game};
-use super::error::ConvertError;
+use super::error::{ConvertError, Error, ErrorKind, Place};
 use super::fill::Fill;
 use super::format::Format;
 use super::game::Game;
 use super::record::Record;
 use super::record_ref::RecordRef;
-
-/// Why a record or a game cannot be written, and which: its number counts what was to be written, from 0.
-#[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the variants say it")]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The system, or whatever stands between it and the writer. Part of the record may be written.
-    #[error("record {index}: {error}")]
-    Io { index: u64, error: io::Error },
-    /// The record cannot be read, or cannot be said in the format. Nothing of it is written.
-    #[error("record {index}: {error}")]
-    Convert { index: u64, error: ConvertError },
-}
 
 /// Writes records in canonical form to a file, or to whatever else can be written to.
 ///
@@ -72,8 +57,8 @@ impl<W: Write> Writer<W> {
     /// Writes a record; in formats that hold games, a game of one move.
     ///
     /// # Errors
-    /// [`WriteError`]; behind one that is no I/O error the next record can be written.
-    pub fn write_record(&mut self, record: &Record) -> Result<FieldChanges, WriteError> {
+    /// [`Error`]; behind one that is no I/O error the next record can be written.
+    pub fn write_record(&mut self, record: &Record) -> Result<FieldChanges, Error> {
         self.write(|format, fill, out| Ok(encode(format, record, fill, out)?))
     }
 
@@ -81,7 +66,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// As [`Writer::write_record`].
-    pub fn convert(&mut self, record: &RecordRef<'_>) -> Result<FieldChanges, WriteError> {
+    pub fn convert(&mut self, record: &RecordRef<'_>) -> Result<FieldChanges, Error> {
         self.write(|format, fill, out| record.convert(format, fill, out))
     }
 
@@ -90,7 +75,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// As [`Writer::write_record`].
-    pub fn write_game(&mut self, game: &Game) -> Result<(), WriteError> {
+    pub fn write_game(&mut self, game: &Game) -> Result<(), Error> {
         self.write(|format, _, out| Ok(write_game(format, game, out)?))
     }
 
@@ -116,7 +101,7 @@ impl<W: Write> Writer<W> {
     fn write<T>(
         &mut self,
         append: impl FnOnce(Format, &Fill, &mut Vec<u8>) -> Result<T, ConvertError>,
-    ) -> Result<T, WriteError> {
+    ) -> Result<T, Error> {
         let index = self.index;
         self.index += 1;
         self.begin();
@@ -128,8 +113,9 @@ impl<W: Write> Writer<W> {
             append(&mut self.bytes)
         };
         self.has_units |= appended.is_ok();
-        self.hand_on().map_err(|error| WriteError::Io { index, error })?;
-        appended.map_err(|error| WriteError::Convert { index, error })
+        let failed = |kind| Error { place: Some(Place::Output(index)), kind };
+        self.hand_on().map_err(|error| failed(ErrorKind::Io(error)))?;
+        appended.map_err(|error| failed(ErrorKind::Record(error)))
     }
 
     fn begin(&mut self) {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Not;
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use super::lines::{SETS, holds_line};
@@ -14,12 +15,14 @@ use super::square::Square;
 use super::squares::Squares;
 
 /// A side and its mark.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[repr(u8)]
 pub enum Mark {
     /// ○, who moves first.
+    #[serde(rename = "o")]
     Circle,
     /// ×.
+    #[serde(rename = "x")]
     Cross,
 }
 
@@ -203,6 +206,13 @@ impl fmt::Display for Board {
             }
         }
         Ok(())
+    }
+}
+
+impl Serialize for Board {
+    /// As `Display` writes it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

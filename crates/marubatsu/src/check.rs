@@ -96,7 +96,7 @@ impl Walk<'_> {
 }
 
 /// A position in which a player may go wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct WrongPosition {
     /// The position.
     pub board: Board,

@@ -5,7 +5,7 @@
 
 use std::ops::Neg;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::board::{Board, Mark};
 use super::lines::{LINES, SETS};
@@ -44,6 +44,16 @@ impl Neg for Score {
 
     fn neg(self) -> Self {
         Self(-self.0)
+    }
+}
+
+impl Serialize for Score {
+    /// In points; whole numbers have no decimals.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 % 2 {
+            0 => serializer.serialize_i16(self.0 / 2),
+            _ => serializer.serialize_f64(self.as_points()),
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 
 mod board;
 pub mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod contest;
 pub mod evaluation;
 mod lines;

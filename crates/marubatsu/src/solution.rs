@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::board::{Board, Mark, Status};
 use super::squares::Squares;
@@ -16,10 +16,8 @@ use super::symmetry::canonical;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Solved {
     /// The position.
-    #[serde(serialize_with = "as_text")]
     pub board: Board,
     /// Whose turn it is, or would be if the game went on.
-    #[serde(serialize_with = "as_text")]
     pub to_move: Mark,
     /// 1 if ○ wins, −1 if × does, 0 for a draw, whoever is to move.
     pub value: i8,
@@ -29,10 +27,6 @@ pub struct Solved {
     pub best_moves: Squares,
     /// Number of the class of positions that are images of each other, in order of first appearance, from 0.
     pub symmetry_class: u16,
-}
-
-fn as_text<S: Serializer>(value: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&value.to_string())
 }
 
 /// The solved game.

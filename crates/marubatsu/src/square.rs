@@ -2,8 +2,10 @@
 //!
 //! Moves come in the order of their numbers, as in the articles.
 
+use serde::Serialize;
+
 /// One of the nine squares, numbered row by row: column x and row y have number 3y + x.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct Square(u8);
 
 impl Square {

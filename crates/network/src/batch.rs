@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Color, Move, Position};
 
+use crate::NetworkError;
 use crate::features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 use crate::label::{LABELS, move_label};
-use crate::network_error::NetworkError;
 
 /// Positions that an evaluator in this process looks at together, whatever the batch: what it computes must not depend
 /// on how many there are.

@@ -6,7 +6,7 @@
 
 use kyokumen_shogi::{Color, HandKind, PieceKind, Position, Square};
 
-use crate::network_error::NetworkError;
+use crate::NetworkError;
 
 /// Features of a network of YaneuraOu's, of one of the two sides. All of a position's are 1, all others 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

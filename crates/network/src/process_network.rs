@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use kyokumen_process::{ChildProcess, Fault, Wait};
 
+use crate::NetworkError;
 use crate::batch::{Batch, Evaluator};
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
-use crate::network_error::NetworkError;
 
 /// What the line of greeting begins with: the protocol and its version.
 const PROTOCOL: &str = "kyokumen-evaluator 1";

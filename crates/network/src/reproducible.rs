@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use kyokumen_shogi::Position;
 use kyokumen_shogi::random_play::RandomPlay;
 
+use crate::NetworkError;
 use crate::batch::{Batch, Evaluator};
-use crate::network_error::NetworkError;
 
 /// Whether answers depend on the position only: some are asked in a full batch of this capacity, alone, and in the
 /// opposite order, and must be the same to the bit each time.

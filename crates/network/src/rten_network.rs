@@ -10,10 +10,10 @@ use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value
 use rten_tensor::prelude::*;
 use rten_tensor::{Tensor, TensorView};
 
+use crate::NetworkError;
 use crate::batch::{Batch, CHUNK, Evaluator};
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
-use crate::network_error::NetworkError;
 
 /// A network of the dlshogi family: `input1` and `input2` in, `output_policy` and `output_value` out.
 ///

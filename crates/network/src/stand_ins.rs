@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use kyokumen_game::random::SplitMix64;
 
+use crate::NetworkError;
 use crate::batch::{Batch, Evaluator, softmax};
 use crate::features::Input2;
-use crate::network_error::NetworkError;
 
 /// All moves are equally probable, every position is even.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,7 +9,6 @@ use crate::cli::exit::Usage;
 use crate::cli::message::say;
 use crate::cli::report::records;
 use crate::cli::solve::answer::{in_words, verdict};
-use crate::engine::snapshot::separated_quantity;
 use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve};
@@ -20,6 +19,7 @@ use crate::records::source::Input;
 use crate::records::stream::Stream;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 use crate::shogi::{Color, Position, Setup};
+use crate::storage::quantity::separated_quantity;
 
 const STYLE: &str = include_str!("page.css");
 

@@ -1,11 +1,9 @@
 //! Options of `relabel`.
-//!
-//! Nothing has its default here: what is not said may stand in a configuration file.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::Map;
 
 use crate::cli::exit::Usage;
@@ -13,7 +11,7 @@ use crate::cli::job_args::JobArgs;
 use crate::cli::option::{
     decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
 };
-use crate::cli::record_args::RecordArgs;
+use crate::cli::record_args::{InputArgs, RecordArgs};
 use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{RelabelSettings, Settings};
@@ -23,9 +21,27 @@ use crate::records::format_name::FormatName;
 const NETWORK: &str = "With a network";
 const ENGINE: &str = "With an engine";
 
-/// What a configuration file can say, too.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct SettingArgs {
+/// Give records new evaluations: by a network, or by an engine that speaks USI
+///
+/// Every record is evaluated by a network's value, by a search with it (--playouts), or by an engine, several of which
+/// run at a time (--threads). Only the evaluation changes, with --policy also the best move and, where the format holds
+/// them, the visits of the moves: all other bytes stay where the format does. Evaluations of proven mates stay, and new
+/// ones are not mixed with results. Games stay games.
+#[derive(Args, Clone, Debug)]
+#[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]
+#[command(after_long_help = "\
+Examples:
+  kyokumen relabel old.hcpe -o new --model net.onnx
+  kyokumen relabel games.hcpe3 -o new --model net.onnx --playouts 800 --policy
+  kyokumen relabel positions.hcp -o new --to psv --fill result=draw,ply=0 --engine ./engine --nodes 100000 --policy
+  kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted.")]
+pub(in crate::cli) struct RelabelArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
+
     /// Network, an ONNX file of the dlshogi family, or a program that evaluates batches, as in "run:python3
     /// evaluator.py"
     #[arg(long, value_name = "NET.onnx", conflicts_with = "engine", help_heading = NETWORK)]
@@ -42,8 +58,8 @@ pub(super) struct SettingArgs {
     pub(super) asked: EngineArgs,
 
     /// Weight of the game's result, from 0 to 1; the rest is that of the new evaluation [default: 0]
-    #[arg(long, value_name = "WEIGHT", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
-    pub(super) mix: Option<f32>,
+    #[arg(long, value_name = "WEIGHT", default_value = "0", hide_default_value = true, value_parser = decimal_number, help_heading = heading::OUTPUTS)]
+    pub(super) mix: f32,
 
     /// Centipawns where the odds are e to 1, for values as evaluations and back [default: 756.0865]
     #[arg(long, value_name = "CP", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
@@ -66,6 +82,10 @@ pub(super) struct SettingArgs {
 
     #[command(flatten)]
     pub(super) records: RecordArgs,
+
+    /// Take settings from a file whose keys are the long names of these options
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
+    config: Option<PathBuf>,
 }
 
 /// How a network is asked.
@@ -113,14 +133,10 @@ pub(super) struct EngineArgs {
     pub(super) engine_timeout: Option<Duration>,
 }
 
-impl SettingArgs {
+impl RelabelArgs {
     /// Builds the plan without the evaluator's manifest entry, for which the evaluator must be started.
-    pub(super) fn plan(
-        self,
-        inputs: Vec<PathBuf>,
-        config: Option<PathBuf>,
-    ) -> anyhow::Result<JobPlan> {
-        let mix = self.mix.unwrap_or(0.0);
+    pub(super) fn plan(self) -> anyhow::Result<JobPlan> {
+        let mix = self.mix;
         if !(0.0..=1.0).contains(&mix) {
             return Err(Usage(format!("--mix: {mix} is not from 0 to 1")).into());
         }
@@ -131,10 +147,11 @@ impl SettingArgs {
             relabel: Some(RelabelSettings { evaluator, mix, scale, policy: self.policy }),
             ..Settings::default()
         };
-        let request = self.job.request(inputs, self.records, settings)?;
-        let request =
-            JobRequest { to: self.to, read_from: config.into_iter().collect(), ..request };
-        Ok(JobPlan::new(request)?)
+        Ok(JobPlan::new(JobRequest {
+            to: self.to,
+            read_from: self.config.into_iter().collect(),
+            ..self.job.request(self.inputs.into_paths(), self.records, settings)
+        })?)
     }
 }
 

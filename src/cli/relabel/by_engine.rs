@@ -1,11 +1,10 @@
 //! `relabel --engine`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 
-use super::args::SettingArgs;
+use super::args::RelabelArgs;
 use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
@@ -21,21 +20,16 @@ const NODES_MISSING: &str =
 
 const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
 
-pub(super) fn run(
-    command: &str,
-    settings: SettingArgs,
-    inputs: Vec<PathBuf>,
-    config: Option<PathBuf>,
-) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(command: &str, args: RelabelArgs) -> anyhow::Result<ExitStatus> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     let engine = EngineSettings {
         command: words.ok_or_else(|| Usage(format!("--engine: {command:?} is no command")))?,
-        options: settings.asked.engine_option.clone(),
-        nodes: settings.asked.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
-        patience: settings.asked.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
+        options: args.asked.engine_option.clone(),
+        nodes: args.asked.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
+        patience: args.asked.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
     };
-    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let mut plan = settings.plan(inputs, config)?;
+    let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
+    let mut plan = args.plan()?;
     if dry_run {
         return show(&plan);
     }

@@ -1,11 +1,11 @@
 //! `relabel --model`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use kyokumen_mcts::MateLimits;
 
-use super::args::SettingArgs;
+use super::args::RelabelArgs;
 use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
@@ -20,16 +20,11 @@ use crate::storage::signals::Interrupt;
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
 
-pub(super) fn run(
-    model: &Path,
-    settings: SettingArgs,
-    inputs: Vec<PathBuf>,
-    config: Option<PathBuf>,
-) -> anyhow::Result<ExitStatus> {
-    let network = asked(model, &settings)?;
+pub(super) fn run(model: &Path, args: RelabelArgs) -> anyhow::Result<ExitStatus> {
+    let network = asked(model, &args)?;
     check_table(network.mate_table_mib)?;
-    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let mut plan = settings.plan(inputs, config)?;
+    let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
+    let mut plan = args.plan()?;
     if dry_run {
         return show(&plan);
     }
@@ -42,10 +37,10 @@ pub(super) fn run(
     run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
-fn asked(model: &Path, settings: &SettingArgs) -> Result<NetworkSettings, Usage> {
-    let of = &settings.network;
+fn asked(model: &Path, args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
+    let of = &args.network;
     let playouts = of.playouts.unwrap_or(0);
-    if settings.policy && playouts == 0 {
+    if args.policy && playouts == 0 {
         return Err(Usage("--policy says what a search has found: --playouts N".to_owned()));
     }
     let policy_temperature = of.policy_temperature.unwrap_or(POLICY_TEMPERATURE);

@@ -1,27 +1,39 @@
 //! Options of `kyokumen selfplay`.
-//!
-//! Nothing has its default here: what is not said may stand in a configuration file.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
 
 use crate::cli::option::{
-    decimal_number, location, mate_limits, seconds, threads, whole_number, word,
+    decimal_number, heading, location, mate_limits, threads, whole_number, word,
 };
 use crate::cli::progress::ProgressMode;
+use crate::jobs::run_files::RunRequest;
 use crate::records::format_name::FormatName;
-use crate::records::shard_choice::ShardChoice;
 
-/// What a configuration file can say, too.
-#[derive(Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub(super) struct SettingArgs {
+/// Make training data: games of a network against itself
+///
+/// Many games are played at a time, and their positions evaluated in batches, by ONNX files of the dlshogi family. A
+/// game depends on its number, the seed, the networks and the settings below "Games" only: shards, threads, batches and
+/// interruptions change no byte. Games are written in the order of their numbers. Whether the networks gave the same
+/// bits for a position wherever it stood in a batch is tried at the start, and stands in the manifest as
+/// `reproducible`.
+#[derive(Args, Clone, Debug)]
+#[command(mut_arg("name", |name| name.help("Start of the outputs' names [default: selfplay]")))]
+#[command(after_long_help = "\
+Examples:
+  kyokumen selfplay --model net.onnx --openings kept.hcp -o games --games 100000 --seed 1
+  kyokumen selfplay --model new.onnx --model old.onnx -o games --games 1000 --playouts 200 --to psv
+  kyokumen selfplay --config selfplay.toml -o games --games 10000000 --shard auto --resume
+
+The model `uniform` finds all moves equally probable, `hashed` answers at random.
+
+Exit status: 0 done, 1 failed, 2 usage, 129, 130 or 143 interrupted.")]
+pub(in crate::cli) struct SelfPlayArgs {
     /// Network, an ONNX file, or a program that evaluates batches, as in "run:python3 evaluator.py"; several take
     /// turns by the numbers of the games
-    #[arg(long, value_name = "NET.onnx")]
+    #[arg(long, required = true, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
     /// Positions in which games begin, a file in any format: each once, in random order, before any comes again
@@ -37,25 +49,16 @@ pub(super) struct SettingArgs {
     #[arg(long)]
     pub(super) openings_filter: bool,
 
-    /// Folder of the outputs, made if it does not exist, or its URL
-    #[arg(short, long, value_name = "DIR", value_parser = location())]
-    pub(super) output: Option<PathBuf>,
-
-    /// Local folder for outputs that go to a URL; --resume needs the same one [default: that of the system]
-    #[arg(long, value_name = "DIR")]
-    pub(super) tmp_dir: Option<PathBuf>,
-
-    /// Start of the outputs' names [default: selfplay]
-    #[arg(long)]
-    pub(super) name: Option<String>,
+    #[command(flatten)]
+    pub(super) files: RunRequest,
 
     /// Format of the games: with visits hcpe3, without them any other [default: hcpe3]
     #[arg(long, value_name = "FORMAT")]
     pub(super) to: Option<FormatName>,
 
     /// Games of all shards
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
-    pub(super) games: Option<u64>,
+    #[arg(long, required = true, value_name = "N", value_parser = whole_number::<u64>(..))]
+    pub(super) games: u64,
 
     /// Play at most N of the games; shards are parts of these
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
@@ -65,30 +68,9 @@ pub(super) struct SettingArgs {
     #[arg(long, value_parser = whole_number::<u64>(..))]
     pub(super) seed: Option<u64>,
 
-    /// Play only the I-th of N equal parts of the games, as in 3/10; auto takes that of the job in Slurm, Kubernetes,
-    /// Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does not know
-    #[arg(long, value_name = "I/N|auto[/N]")]
-    pub(super) shard: Option<ShardChoice>,
-
-    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
-    #[arg(long, conflicts_with = "force")]
-    pub(super) resume: bool,
-
-    /// Write down after so many seconds how far the run has come [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(super) checkpoint_every: Option<Duration>,
-
-    /// Replace outputs that exist
-    #[arg(long)]
-    pub(super) force: bool,
-
     /// Show progress on standard error [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
-
-    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node exporter reads it
-    #[arg(long, value_name = "FILE.prom")]
-    pub(super) metrics: Option<PathBuf>,
 
     /// Show what would be read and written, and play nothing
     #[arg(long)]
@@ -109,6 +91,10 @@ pub(super) struct SettingArgs {
 
     #[command(flatten)]
     pub(super) game: GameArgs,
+
+    /// Take settings from a file whose keys are the long names of these options
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
+    pub(super) config: Option<PathBuf>,
 }
 
 /// What decides the games.

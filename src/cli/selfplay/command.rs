@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 
-use super::args::{GameArgs, PuctName, RepetitionName, SettingArgs};
+use super::args::{GameArgs, PuctName, RepetitionName, SelfPlayArgs};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::message::{name, say};
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
@@ -19,19 +19,18 @@ use crate::cli::search_args::check_table;
 use crate::format::Format;
 use crate::jobs::game_totals::{GameCounts, GameManifest};
 use crate::records::format_name::FormatName;
-use crate::records::shard_choice::ShardChoice;
 use crate::selfplay::evaluators::Model;
 use crate::selfplay::plan::{SelfPlayPlan, SelfPlayRequest};
-use crate::selfplay::run::{SelfPlayed, selfplay};
 use crate::selfplay::snapshot::SelfPlaySnapshot;
+use crate::selfplay::{SelfPlayed, selfplay};
 use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
-    let (mode, dry_run) = (settings.progress.unwrap_or_default(), settings.dry_run);
-    let plan = SelfPlayPlan::new(settings.request(config)?)?;
+pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
+    let (mode, dry_run) = (args.progress.unwrap_or_default(), args.dry_run);
+    let plan = SelfPlayPlan::new(args.request()?)?;
     if dry_run {
         show_plan(&plan)?;
         return Ok(ExitStatus::Done);
@@ -117,15 +116,10 @@ impl Shown for SelfPlaySnapshot {
     }
 }
 
-impl SettingArgs {
-    fn request(self, config: Option<PathBuf>) -> anyhow::Result<SelfPlayRequest> {
-        let output =
-            self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
-        let games = self.games.ok_or_else(|| Usage("how many games: --games N".to_owned()))?;
+impl SelfPlayArgs {
+    fn request(self) -> anyhow::Result<SelfPlayRequest> {
         let mate_table_mib = self.game.hash_mb.unwrap_or(MATE_TABLE_MIB);
         check_table(mate_table_mib)?;
-        let shard = self.shard.map(ShardChoice::resolve).transpose();
-        let shard = shard.map_err(|error| Usage(error.to_string()))?;
         Ok(SelfPlayRequest {
             models: Model::of_devices(&self.model, self.threads.unwrap_or(0)),
             policy_temperature: positive(
@@ -135,20 +129,13 @@ impl SettingArgs {
             openings: self.openings,
             from: self.from,
             openings_filter: self.openings_filter,
-            output,
-            tmp_dir: self.tmp_dir,
-            name: self.name,
+            files: self.files,
             to: self
                 .to
                 .unwrap_or(FormatName { format: Format::Hcpe3, compression: Compression::None }),
-            games: self.limit.map_or(games, |limit| limit.min(games)),
+            games: self.limit.map_or(self.games, |limit| limit.min(self.games)),
             seed: self.seed.unwrap_or(1),
-            shard,
-            force: self.force,
-            resume: self.resume,
-            checkpoint_every: self.checkpoint_every,
-            metrics: self.metrics,
-            read_from: config.into_iter().collect(),
+            read_from: self.config.into_iter().collect(),
             game: self.game.settings()?,
             run: RunSettings {
                 batch: self.batch.unwrap_or(BATCH),

@@ -11,24 +11,23 @@ use super::args::SolveArgs;
 use super::proofs::Proofs;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::cli::message::say;
-use crate::cli::position_arg;
+use crate::cli::option::position;
 use crate::cli::progress::{ProgressMode, Shown};
 use crate::engine::progress::ProgressDisplay;
-use crate::engine::snapshot::{rounded, separated_quantity};
 use crate::mate::judge::{SearchSettings, Stop, WhenHopeless};
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
 use crate::records::answer::Answer;
 use crate::records::claims::FileClaims;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
-use crate::storage::quantity::quantity;
+use crate::storage::quantity::{quantity, rounded, separated_quantity};
 use crate::storage::signals::Interrupt;
 
 /// Interval of the checks for signals, the deadline and progress.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
-    let position = position_arg::parse("SFEN", text)?;
+    let position = position("SFEN", text)?;
     let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
     let found = InputPosition { location, position, second_column: None };
     let settings = settings(args)?;

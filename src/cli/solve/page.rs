@@ -7,14 +7,13 @@ use std::io::{self, Write};
 use super::answer::verdict;
 use crate::cli::exit::Usage;
 use crate::cli::report::Moves;
-use crate::engine::snapshot::separated_quantity;
 use crate::format::notation;
 use crate::mate::solve::Solution;
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::shogi::Move;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 use crate::solver::CountedPlies;
-use crate::storage::quantity::quantity;
+use crate::storage::quantity::{quantity, separated_quantity};
 
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");

@@ -2,10 +2,10 @@
 //!
 //! Histograms are drawn with as many marks as a line holds.
 
-use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
 use crate::ops::stats_page::{per_position, percent};
+use crate::storage::quantity::separated;
 
 /// Maximum number of lines of a histogram.
 const MAX_ROWS: usize = 16;

@@ -3,11 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use thiserror::Error;
 
 use crate::cli::option::{decimal_number, threads, whole_number};
-use crate::shogi::Move;
-use crate::shogi::sfen::SfenError;
 
 /// Solve mates as a USI engine, or play with a network, on standard input and output
 ///
@@ -42,24 +39,4 @@ pub(in crate::cli) struct UsiArgs {
     /// Softmax temperature of the policy [default: 1.74]
     #[arg(long, value_name = "T", requires = "model", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub(super) enum CommandError {
-    #[error("setoption: expected name NAME, and value VALUE unless it is a button")]
-    NoSetting,
-    #[error("setoption: there is no option {0}")]
-    UnknownOption(String),
-    #[error("setoption: {name} must be a number from {min} to {max}, not {value}")]
-    Value { name: &'static str, min: u64, max: u64, value: String },
-    #[error("setoption: {name} needs a value, a number from {min} to {max}")]
-    NoValue { name: &'static str, min: u64, max: u64 },
-    #[error("position: {0}")]
-    Start(#[from] SfenError),
-    #[error("position: move {number}: {text} is no move")]
-    NoMove { number: usize, text: String },
-    #[error("position: move {number}: {m} is not legal there")]
-    Illegal { number: usize, m: Move },
-    #[error("{what}: expected {expected}, not {found}")]
-    NoNumber { what: String, expected: &'static str, found: String },
 }

@@ -4,20 +4,23 @@
 
 use std::time::Duration;
 
-use super::args::CommandError;
+use crate::shogi::sfen::SfenError;
 use crate::shogi::{Move, Position, PositionHistory};
+
+/// What is wrong with a command.
+pub(super) type Fault = String;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Command {
     Usi,
     IsReady,
-    SetOption(Result<Setting, CommandError>),
+    SetOption(Result<Setting, Fault>),
     UsiNewGame,
-    Position(Result<Box<GamePosition>, CommandError>),
+    Position(Result<Box<GamePosition>, Fault>),
     /// `go mate` with its time limit, if any.
-    GoMate(Result<Option<Duration>, CommandError>),
+    GoMate(Result<Option<Duration>, Fault>),
     /// Any other `go`.
-    Go(Result<GoLimits, CommandError>),
+    Go(Result<GoLimits, Fault>),
     PonderHit,
     Stop,
     GameOver,
@@ -95,26 +98,29 @@ pub(super) fn parse(line: &str) -> Option<Command> {
     Some(command)
 }
 
-fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, CommandError> {
+const NO_SETTING: &str = "setoption: expected name NAME, and value VALUE unless it is a button";
+
+fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, Fault> {
     let (Some("name"), Some(name)) = (words.next(), words.next()) else {
-        return Err(CommandError::NoSetting);
+        return Err(NO_SETTING.into());
     };
     if words.next().is_some_and(|word| word != "value") {
-        return Err(CommandError::NoSetting);
+        return Err(NO_SETTING.into());
     }
     let value: Vec<&str> = words.collect();
     Ok(Setting { name: name.to_owned(), value: value.join(" ") })
 }
 
-fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<GamePosition, CommandError> {
+fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<GamePosition, Fault> {
     let start: Vec<&str> = words.by_ref().take_while(|&word| word != "moves").collect();
-    let GamePosition { mut position, mut history } =
-        GamePosition::of(start.join(" ").parse::<Position>()?);
+    let start: Position =
+        start.join(" ").parse().map_err(|error: SfenError| format!("position: {error}"))?;
+    let GamePosition { mut position, mut history } = GamePosition::of(start);
     for (number, word) in (1..).zip(words) {
-        let no_move = || CommandError::NoMove { number, text: shown(word) };
+        let no_move = || format!("position: move {number}: {} is no move", shown(word));
         let m = Move::from_usi(word).ok_or_else(no_move)?;
         if !position.is_legal(m) {
-            return Err(CommandError::Illegal { number, m });
+            return Err(format!("position: move {number}: {m} is not legal there"));
         }
         position.make(m);
         history.push(&position);
@@ -132,7 +138,7 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Command {
 }
 
 /// Ignores unknown words: GUIs may send more.
-fn go_limits(words: &[&str]) -> Result<GoLimits, CommandError> {
+fn go_limits(words: &[&str]) -> Result<GoLimits, Fault> {
     let mut limits = GoLimits::default();
     let mut words = words.iter();
     while let Some(&word) = words.next() {
@@ -153,29 +159,27 @@ fn go_limits(words: &[&str]) -> Result<GoLimits, CommandError> {
 }
 
 /// Parses a number. A negative one, as of a clock that has run out, is 0.
-fn number(what: &str, text: Option<&&str>) -> Result<u64, CommandError> {
+fn number(what: &str, text: Option<&&str>) -> Result<u64, Fault> {
     let text = text.copied().unwrap_or_default();
-    let number: i64 = text.parse().map_err(|_| CommandError::NoNumber {
-        what: format!("go {what}"),
-        expected: if what == "nodes" { "a number of nodes" } else { "milliseconds" },
-        found: if text.is_empty() { "the end of the line".to_owned() } else { shown(text) },
+    let number: i64 = text.parse().map_err(|_| {
+        let expected = if what == "nodes" { "a number of nodes" } else { "milliseconds" };
+        let found = if text.is_empty() { "the end of the line" } else { &shown(text) };
+        format!("go {what}: expected {expected}, not {found}")
     })?;
     Ok(u64::try_from(number).unwrap_or(0))
 }
 
-fn milliseconds(what: &str, text: Option<&&str>) -> Result<Duration, CommandError> {
+fn milliseconds(what: &str, text: Option<&&str>) -> Result<Duration, Fault> {
     number(what, text).map(Duration::from_millis)
 }
 
-fn time_limit(text: &str) -> Result<Option<Duration>, CommandError> {
+fn time_limit(text: &str) -> Result<Option<Duration>, Fault> {
     if text == "infinite" {
         return Ok(None);
     }
-    let milliseconds = text.parse().map_err(|_| CommandError::NoNumber {
-        what: "go mate".to_owned(),
-        expected: "milliseconds or infinite",
-        found: shown(text),
-    })?;
+    let milliseconds = text
+        .parse()
+        .map_err(|_| format!("go mate: expected milliseconds or infinite, not {}", shown(text)))?;
     Ok(Some(Duration::from_millis(milliseconds)))
 }
 
@@ -232,7 +236,7 @@ mod tests {
         assert_eq!(command("setoption name Reset"), setting("Reset", ""));
         assert_eq!(command("setoption name Book value"), setting("Book", ""));
         for line in ["setoption", "setoption name", "setoption X 3", "setoption name X 3"] {
-            assert_eq!(command(line), Command::SetOption(Err(CommandError::NoSetting)), "{line}");
+            assert_eq!(command(line), Command::SetOption(Err(NO_SETTING.into())), "{line}");
         }
     }
 
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn what_is_no_position_says_why() {
         let error = |line: &str| match command(line) {
-            Command::Position(Err(error)) => error.to_string(),
+            Command::Position(Err(error)) => error,
             other => panic!("{other:?}"),
         };
         let start = "position startpos moves";
@@ -286,10 +290,7 @@ mod tests {
             let Command::GoMate(Err(error)) = command(&format!("go mate {text}")) else {
                 panic!("{text}")
             };
-            assert_eq!(
-                error.to_string(),
-                format!("go mate: expected milliseconds or infinite, not {text}")
-            );
+            assert_eq!(error, format!("go mate: expected milliseconds or infinite, not {text}"));
         }
     }
 
@@ -318,7 +319,7 @@ mod tests {
             ("go btime 1.5", "go btime: expected milliseconds, not 1.5"),
         ] {
             let Command::Go(Err(error)) = command(line) else { panic!("{line}") };
-            assert_eq!(error.to_string(), told);
+            assert_eq!(error, told);
         }
     }
 

@@ -5,8 +5,7 @@
 
 use std::num::NonZero;
 
-use super::args::CommandError;
-use super::command::Setting;
+use super::command::{Fault, Setting};
 use crate::mate::judge::MAX_HASH_MB;
 use crate::solver::{Limits, MAX_PLIES, TableSize, Threads, WhenHopeless};
 use crate::storage::platform;
@@ -45,23 +44,22 @@ impl<const N: usize> Spins<N> {
         })
     }
 
-    /// Sets a value. Names are case-insensitive.
-    pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
-        let Setting { name, value } = setting;
-        if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
-            return Ok(());
+    /// Sets a value; `None` if there is no such option. Names are case-insensitive.
+    pub(super) fn set(&mut self, Setting { name, value }: &Setting) -> Option<Result<(), Fault>> {
+        if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return Some(Ok(()));
         }
-        let index = self.spins.iter().position(|spin| spin.name.eq_ignore_ascii_case(&name));
-        let index = index.ok_or(CommandError::UnknownOption(name))?;
+        let index = self.spins.iter().position(|spin| spin.name.eq_ignore_ascii_case(name))?;
         let &Spin { name, min, max, .. } = &self.spins[index];
-        match value.parse() {
+        let range = format_args!("a number from {min} to {max}");
+        Some(match value.parse() {
             Ok(number) if (min..=max).contains(&number) => {
                 self.values[index] = number;
                 Ok(())
             }
-            _ if value.is_empty() => Err(CommandError::NoValue { name, min, max }),
-            _ => Err(CommandError::Value { name, min, max, value }),
-        }
+            _ if value.is_empty() => Err(format!("setoption: {name} needs a value, {range}")),
+            _ => Err(format!("setoption: {name} must be {range}, not {value}")),
+        })
     }
 }
 
@@ -114,7 +112,7 @@ impl Options {
         self.0.offers()
     }
 
-    pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
+    pub(super) fn set(&mut self, setting: &Setting) -> Option<Result<(), Fault>> {
         self.0.set(setting)
     }
 
@@ -171,7 +169,7 @@ mod tests {
             ("Threads", "3"),
             ("MultiPV", "5"),
         ] {
-            assert_eq!(options.set(setting(name, value)), Ok(()));
+            assert_eq!(options.set(&setting(name, value)), Some(Ok(())));
         }
         assert_eq!(options.table(), TableSize::from_mib(64));
         assert_eq!((options.threads().count.get(), options.multi_pv()), (3, 5));
@@ -198,9 +196,9 @@ mod tests {
             ("MultiPV", "0"),
             ("Contempt", "2"),
         ] {
-            assert!(options.set(setting(name, value)).is_err(), "{name} {value}");
+            assert_ne!(options.set(&setting(name, value)), Some(Ok(())), "{name} {value}");
         }
-        assert_eq!(options.set(setting("USI_Ponder", "true")), Ok(()));
+        assert_eq!(options.set(&setting("USI_Ponder", "true")), Some(Ok(())));
         assert_eq!(options, Options::new());
     }
 }

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, never, select};
 
-use super::args::CommandError;
-use super::command::{Command, GamePosition, GoLimits, Setting, parse};
+use super::command::{Command, Fault, GamePosition, GoLimits, Setting, parse};
 use super::line::{Line, MAX_LINE_BYTES};
 use super::reply::identity;
 use super::solver::MateSolver;
@@ -37,17 +36,14 @@ pub(super) trait Player {
     /// `option` lines for the answer to `usi`.
     fn offers(&self) -> Lines;
 
-    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError>;
+    /// Returns `None` if there is no such option.
+    fn set_option(&mut self, setting: &Setting) -> Option<Result<(), Fault>>;
 
     /// Answers `isready`, at once or with [`Event::Ready`].
     fn prepare(&mut self) -> Lines;
 
     /// Answers `go`, at once or with [`Event::Decided`]. There is no position if the last one was refused.
-    fn go(
-        &mut self,
-        position: Option<&GamePosition>,
-        limits: Result<GoLimits, CommandError>,
-    ) -> Lines;
+    fn go(&mut self, position: Option<&GamePosition>, limits: Result<GoLimits, Fault>) -> Lines;
 
     fn ponder_hit(&mut self) -> Lines;
 
@@ -117,15 +113,15 @@ impl Player for Resigner {
         Vec::new()
     }
 
-    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
-        Err(CommandError::UnknownOption(setting.name))
+    fn set_option(&mut self, _: &Setting) -> Option<Result<(), Fault>> {
+        None
     }
 
     fn prepare(&mut self) -> Lines {
         vec![READY.to_owned()]
     }
 
-    fn go(&mut self, _: Option<&GamePosition>, limits: Result<GoLimits, CommandError>) -> Lines {
+    fn go(&mut self, _: Option<&GamePosition>, limits: Result<GoLimits, Fault>) -> Lines {
         self.owes_move = limits.as_ref().is_ok_and(GoLimits::on_request);
         if self.owes_move { Vec::new() } else { self.resign() }
     }
@@ -255,7 +251,7 @@ impl<W: Write> Session<W> {
                 lines
             }
             Command::SetOption(setting) => {
-                let set = setting.and_then(|setting| self.set_option(setting));
+                let set = setting.and_then(|setting| self.set_option(&setting));
                 set.err().map(complaint).into_iter().collect()
             }
             Command::Position(Ok(position)) => {
@@ -286,11 +282,9 @@ impl<W: Write> Session<W> {
         Ok(Next::Continue)
     }
 
-    fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
-        match self.player.set_option(setting.clone()) {
-            Err(CommandError::UnknownOption(_)) => self.solver.set_option(setting),
-            set => set,
-        }
+    fn set_option(&mut self, setting: &Setting) -> Result<(), Fault> {
+        let set = self.player.set_option(setting).or_else(|| self.solver.set_option(setting));
+        set.unwrap_or_else(|| Err(format!("setoption: there is no option {}", setting.name)))
     }
 
     fn is_busy(&self) -> bool {

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvError};
 
-use super::args::CommandError;
-use super::command::Setting;
+use super::command::{Fault, Setting};
 use super::options::Options;
 use super::reply::{Checkmate, Info, undecided};
 use super::searcher::{GONE, Question, SearchAnswer, Searcher};
@@ -57,7 +56,7 @@ impl MateSolver {
         self.options.offers()
     }
 
-    pub(super) fn set_option(&mut self, setting: Setting) -> Result<(), CommandError> {
+    pub(super) fn set_option(&mut self, setting: &Setting) -> Option<Result<(), Fault>> {
         self.options.set(setting)
     }
 
@@ -84,7 +83,7 @@ impl MateSolver {
     pub(super) fn go(
         &mut self,
         position: Option<&Position>,
-        time: Result<Option<Duration>, CommandError>,
+        time: Result<Option<Duration>, Fault>,
     ) -> anyhow::Result<Lines> {
         let time = match time {
             Ok(time) => time,

@@ -23,7 +23,7 @@ pub(super) struct InOrder<'a> {
 
 impl<'a> InOrder<'a> {
     pub(super) fn new(plan: &'a ConvertPlan) -> Self {
-        let met = plan.settings.dedup.map(PositionSet::within);
+        let met = plan.position_set();
         Self { plan, met, joiner: GameJoiner::default(), group: Vec::new() }
     }
 

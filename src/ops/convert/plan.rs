@@ -20,66 +20,127 @@ use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening::{
     self, Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
 };
+use crate::records::position_set::PositionSet;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::Part;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::files;
+#[cfg(feature = "cli")]
+use crate::storage::location::location;
 use crate::storage::memory::Memory;
+#[cfg(feature = "cli")]
+use crate::storage::value_error::word;
 
 /// What the user asked for, not yet checked.
+///
+/// The one definition of these options: a field that is not skipped is an option of the command line.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConvertRequest {
     /// Files of positions, read as one sequence; `-` is standard input.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub inputs: Vec<PathBuf>,
-    /// The output; `-` is standard output.
+    /// The output; `-` is standard output
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = OUTPUTS))]
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub from: Option<FormatName>,
     /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub dialect: Option<Dialect>,
-    /// Format of the output, where its extension does not say it.
+    /// Format of the output [default: by extension]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FORMAT", help_heading = OUTPUTS))]
     pub to: Option<OutputFormat>,
-    /// How arrays hold positions and moves; as Apery does if nothing is said.
+    /// How arrays of numpy (--to npz) hold positions and moves: as hcp and hcpe do, or as psv does [default: apery]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = OUTPUTS, hide_short_help = true))]
     pub family: Option<Family>,
-    /// How the text of games is encoded; as the output's format demands if nothing is said.
+    /// Encoding of kif, kifu, ki2 and ki2u outputs [default: `shift_jis` for kif and ki2, utf-8 for kifu and ki2u]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = OUTPUTS, hide_short_help = true))]
     pub encoding: Option<TextEncoding>,
     /// Whether an output that exists may be replaced.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub force: bool,
     /// Whether the report is to have checksums of what is read and written.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub checksums: bool,
     /// Everything else.
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub settings: ConvertSettings,
 }
 
+#[cfg(feature = "cli")]
+const OUTPUTS: &str = "Outputs";
+
 /// Everything that decides which bytes come out, and the number of threads, which does not.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ConvertSettings {
     /// Which records are written.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub filters: RecordFilters,
-    /// Whether only the first of equal positions is written, and the memory to remember them in.
-    pub dedup: Option<Memory>,
-    /// Whether left and right of the board are exchanged.
-    pub mirror: bool,
-    /// What is examined of records that are written.
-    pub check: Check,
-    /// Whether the conversion is refused if anything of a record is lost.
-    pub strict: bool,
-    /// What is written into fields that a record does not have.
-    pub fill: Fill,
-    /// What records become where games are written.
-    pub make_games: MakeGames,
-    /// The version of the CSA standard that `csa` follows; 2.2 if nothing is said.
+    /// CSA version of the output [default: 2.2; games copied from csa keep their version]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = OUTPUTS, hide_short_help = true))]
     pub csa_version: Option<CsaVersion>,
-    /// Whether records are written anew also where the format stays.
+    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
+    /// notation; records in which it is illegal are bad
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD=VALUE,…", default_value = "", hide_default_value = true, help_heading = OUTPUTS))]
+    pub fill: Fill,
+    /// What records become where the output holds games: joined makes those that follow from each other one game, as
+    /// they stand in archives; single makes each a game of one move [default: joined]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "joined|single", default_value = "joined", hide_default_value = true, value_parser = word::<MakeGames>, help_heading = OUTPUTS, hide_short_help = true))]
+    pub make_games: MakeGames,
+    /// Only the first of equal positions (board, hands, side to move)
+    #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS))]
+    pub dedup: bool,
+    /// Memory for the positions that --dedup compares, some 40 bytes each [default: 1G]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", requires = "dedup", default_value = "1G", hide_default_value = true, help_heading = OUTPUTS, hide_short_help = true))]
+    pub memory: Memory,
+    /// Exchange left and right of the board, moves included; records are written anew
+    #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
+    pub mirror: bool,
+    /// What to look for, and count, in the records that are written: what their bytes show, or also
+    /// what breaks the rules, the stored move included [default: structure]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "structure|rules", default_value = "structure", hide_default_value = true, value_parser = word::<Check>, help_heading = OUTPUTS, hide_short_help = true))]
+    pub check: Check,
+    /// Refuse to lose anything of a record: fields, how its game ended, padding
+    #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS))]
+    pub strict: bool,
+    /// Write records anew in canonical form also where the format stays
+    #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub canonical: bool,
     /// Records to read, all if nothing is said.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub limit: Option<u64>,
-    /// What becomes of records that cannot be used.
+    /// What becomes of records that cannot be used; quarantine writes them beside the output
+    /// [default: stop]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "stop|skip|quarantine", default_value = "stop", hide_default_value = true, value_parser = word::<BadPolicy>, help_heading = OUTPUTS))]
     pub on_error: BadPolicy,
     /// Threads, 0 for as many as the machine runs at once.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub threads: usize,
+}
+
+#[cfg(feature = "cli")]
+fn family(word: &str) -> Result<Family, &'static str> {
+    match word {
+        "apery" => Ok(Family::Apery),
+        "yaneuraou" => Ok(Family::YaneuraOu),
+        _ => Err("expected apery or yaneuraou"),
+    }
+}
+
+#[cfg(feature = "cli")]
+fn encoding(word: &str) -> Result<TextEncoding, &'static str> {
+    TextEncoding::from_name(word).ok_or("expected utf-8 or shift_jis")
+}
+
+#[cfg(feature = "cli")]
+fn csa_version(word: &str) -> Result<CsaVersion, &'static str> {
+    CsaVersion::from_name(word).ok_or("expected 2.2 or 3.0")
 }
 
 /// What is examined of records that are written; what is found is counted and no reason to refuse them.
@@ -110,7 +171,8 @@ impl Default for ConvertSettings {
     fn default() -> Self {
         Self {
             filters: RecordFilters::default(),
-            dedup: None,
+            dedup: false,
+            memory: Memory::gib(1),
             mirror: false,
             check: Check::Structure,
             strict: false,
@@ -176,7 +238,7 @@ impl ConvertPlan {
             let by_record = settings.filters.without_game_plies();
             let is_grouped = can_be_grouped(input.format);
             check_filters(input, if is_grouped { &by_record } else { &settings.filters })?;
-            let chooses = settings.dedup.is_some() || settings.filters.leave_out_of_games();
+            let chooses = settings.dedup || settings.filters.leave_out_of_games();
             if let Some(to) = to.games().filter(|_| chooses && input.format.holds_games()) {
                 let input = input.name.clone();
                 return Err(Error::games_are_not_filtered(input, to));
@@ -237,6 +299,11 @@ impl ConvertPlan {
     /// Whether consecutive records are joined into games.
     pub(super) fn joins_games(&self) -> bool {
         self.makes_games() && self.settings.make_games == MakeGames::Joined
+    }
+
+    /// The positions met, if equal ones are written once.
+    pub(super) fn position_set(&self) -> Option<PositionSet> {
+        self.settings.dedup.then(|| PositionSet::within(self.settings.memory))
     }
 
     pub(super) fn write_options(&self) -> WriteOptions {

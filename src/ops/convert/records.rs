@@ -73,8 +73,8 @@ pub(super) fn convert_block(
     let found = match (plan.makes_games(), plan.settings.dedup) {
         _ if groups_games => BlockFindings::Grouped(grouped),
         (false, _) => BlockFindings::Candidates(candidates),
-        (true, Some(_)) => BlockFindings::Moves(moves),
-        (true, None) => {
+        (true, true) => BlockFindings::Moves(moves),
+        (true, false) => {
             let moves = moves.into_iter().map(|candidate| candidate.written);
             BlockFindings::Games(Box::new(BlockGames::join(plan, moves, &mut processed)))
         }
@@ -164,8 +164,7 @@ impl<'a> RecordConverter<'a> {
         &self,
         item: &NumberedRecord<'_>,
     ) -> Result<Option<PositionKey>, DecodeError> {
-        let compares = self.plan.settings.dedup.is_some();
-        compares.then(|| item.record.position_key()).transpose()
+        self.plan.settings.dedup.then(|| item.record.position_key()).transpose()
     }
 
     /// Decides about a record and appends its output: nothing if it is filtered or cannot be written.

@@ -122,7 +122,7 @@ impl ConvertReport {
             canonical: plan.settings.canonical,
             make_games: plan.to.games().is_some().then_some(plan.settings.make_games),
             mirror: plan.settings.mirror,
-            dedup: plan.settings.dedup,
+            dedup: plan.settings.dedup.then_some(plan.settings.memory),
             filters: plan.settings.filters,
             check: plan.settings.check,
             strict: plan.settings.strict,

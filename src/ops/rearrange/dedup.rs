@@ -18,7 +18,7 @@ use self::hashing::{
     COMPARED_BYTES, ComparedPartition, HashedBlock, MAX_RECORDS, OF_REFERENCE, Role, hashing_worker,
 };
 use self::summing::{SUMMED_BYTES, summing_worker};
-use super::account::Operation;
+use super::Operation;
 use super::items::BlockUnits;
 use super::numbers::RecordNumbers;
 use super::partitioned::significant_bits;

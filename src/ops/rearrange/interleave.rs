@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::account::Operation;
+use super::Operation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;

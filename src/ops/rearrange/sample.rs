@@ -9,7 +9,7 @@ mod random_access;
 
 use std::sync::atomic::AtomicBool;
 
-use super::account::Operation;
+use super::Operation;
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::account::Operation;
+use super::Operation;
 use super::copying::gather;
 use super::items::{EncodedUnits, process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};

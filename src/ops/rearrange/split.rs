@@ -12,7 +12,7 @@ use serde_json::Value;
 use self::open_parts::{OpenParts, PartEnds};
 pub use self::part_limit::PartLimit;
 use self::part_limit::{PartFill, count_parts};
-use super::account::Operation;
+use super::Operation;
 use super::items::BlockUnits;
 use super::pass::{Checksums, RunControl, count, read, unit_worker};
 use super::plan::RearrangePlan;

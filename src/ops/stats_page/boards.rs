@@ -1,10 +1,10 @@
 //! Boards whose squares are the warmer the more often something stood there or went there.
 
 use super::percent;
-use crate::engine::snapshot::separated;
 use crate::ops::page::{figure, push};
 use crate::ops::stats::StatsReport;
 use crate::shogi::Square;
+use crate::storage::quantity::separated;
 
 const SQUARE: u32 = 32;
 const LEFT: u32 = 4;

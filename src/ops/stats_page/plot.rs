@@ -2,8 +2,8 @@
 //!
 //! Colours are classes of the page's style sheet, so that they follow its light or dark theme.
 
-use crate::engine::snapshot::separated;
 use crate::ops::page::{escaped, push};
+use crate::storage::quantity::separated;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 270.0;

@@ -1,10 +1,10 @@
 //! What evaluations were worth: win rates that were observed, and the curve that was fitted to them.
 
 use super::plot::{Axis, Band, Curve, Point, points};
-use crate::engine::snapshot::{separated, separated_quantity};
 use crate::format::EVAL_SCALE;
 use crate::ops::page::figure;
 use crate::ops::stats::{EvalScale, NoScale, StatsReport};
+use crate::storage::quantity::{separated, separated_quantity};
 
 /// The observed win rates with the fitted curve and that of dlshogi. None if no record has a result and an evaluation
 /// other than 0 or a mate.

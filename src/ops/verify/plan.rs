@@ -39,7 +39,7 @@ pub struct VerifyRequest {
 }
 
 /// A check of one file that can begin.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct VerifyPlan {
     /// What is read.
     pub part: Part,
@@ -54,9 +54,7 @@ pub struct VerifyPlan {
     pub(super) limit: Option<u64>,
     folder: Option<PathBuf>,
     /// Why the file cannot be read in the format of its name.
-    pub(super) contradiction: Option<String>,
-    /// What to do about it.
-    pub remedy: Option<Remedy>,
+    pub(super) contradiction: Option<Error>,
 }
 
 impl VerifyPlan {
@@ -79,22 +77,15 @@ impl VerifyPlan {
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
             let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
             let (part, folder) = (Part::whole(input), folder.clone());
-            let error = contradictions.next().flatten();
-            let remedy = error.as_ref().and_then(Error::remedy);
-            let contradiction = error.map(|error| error.to_string());
-            Ok(Self {
-                part,
-                records,
-                outputs,
-                strict,
-                threads,
-                limit,
-                folder,
-                contradiction,
-                remedy,
-            })
+            let contradiction = contradictions.next().flatten();
+            Ok(Self { part, records, outputs, strict, threads, limit, folder, contradiction })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
+    }
+
+    /// What to do about a file that cannot be read in the format of its name.
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.contradiction.as_ref().and_then(Error::remedy)
     }
 
     pub(super) fn create_folder(&self) -> Result<Option<NewFolders>, Error> {

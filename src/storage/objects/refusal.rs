@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-use crate::storage::objects::kind::StoreKind;
+use crate::storage::objects::store::StoreKind;
 use crate::storage::secrets::without_secrets;
 
 /// Kind of the error for an object that has changed since the first request.

@@ -16,7 +16,6 @@ use url::Url;
 
 use super::refusal::{refused, unusable};
 use crate::storage::caught_panic::catch;
-use crate::storage::objects::kind::StoreKind;
 
 /// Threads for requests. Few are enough: they only wait and encrypt.
 const THREADS: usize = 2;
@@ -40,6 +39,29 @@ pub(super) struct Store {
     pub(super) lookup: Arc<dyn ObjectStore>,
     /// For the bytes of long runs, which should survive minutes without a network.
     pub(super) transfer: Arc<dyn ObjectStore>,
+}
+
+/// Where objects are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StoreKind {
+    S3,
+    Google,
+    Azure,
+    #[cfg(test)]
+    Memory,
+}
+
+impl StoreKind {
+    fn of(scheme: &str) -> Option<Self> {
+        Some(match scheme {
+            "s3" => Self::S3,
+            "gs" => Self::Google,
+            "az" => Self::Azure,
+            #[cfg(test)]
+            "memory" => Self::Memory,
+            _ => return None,
+        })
+    }
 }
 
 /// Location of an object or of a folder of objects.

@@ -12,11 +12,13 @@ use crate::jobs::filter::filter;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::record_totals::RecordManifest;
+use crate::jobs::run_files::RunRequest;
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
 use crate::jobs::status::{ShardState, status};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
 use crate::records::shard::Shard;
+use crate::records::shard_choice::ShardChoice;
 use crate::records::source::{Input, Part, Source};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
@@ -166,11 +168,25 @@ fn request(input: &str, output: &str, folder: &Path) -> JobRequest {
     settings.search.hash_mb = 1;
     JobRequest {
         inputs: vec![PathBuf::from(input)],
-        output: PathBuf::from(output),
-        tmp_dir: Some(folder.to_owned()),
+        run: RunRequest {
+            output: PathBuf::from(output),
+            tmp_dir: Some(folder.to_owned()),
+            ..RunRequest::default()
+        },
         settings,
         ..JobRequest::default()
     }
+}
+
+/// A request with other options of the run.
+fn with(request: JobRequest, change: impl FnOnce(&mut RunRequest)) -> JobRequest {
+    let mut request = request;
+    change(&mut request.run);
+    request
+}
+
+fn resumed(request: JobRequest) -> JobRequest {
+    with(request, |run| run.resume = true)
 }
 
 fn run_filter(request: JobRequest) -> Result<bool, Error> {
@@ -212,13 +228,15 @@ fn shards_in_a_store_are_those_on_a_disk() {
     put("memory://shards/a.hcp", &sample(400));
     let out = folder.path().join("out");
     for index in 1..=3 {
-        let shard = Shard::new(index, 3);
-        let there = request("memory://shards/a.hcp", "memory://shards/out", &temporary);
-        let here = request(local.to_str().unwrap(), out.to_str().unwrap(), &temporary);
-        assert!(!run_filter(JobRequest { shard, ..there.clone() }).unwrap());
-        assert!(!run_filter(JobRequest { shard, ..here }).unwrap());
-        assert!(run_filter(JobRequest { shard, resume: true, ..there.clone() }).unwrap());
-        let again = JobPlan::new(JobRequest { shard, ..there });
+        let shard = Shard::new(index, 3).map(ShardChoice::This);
+        let request =
+            |input, output| with(request(input, output, &temporary), |run| run.shard = shard);
+        let there = request("memory://shards/a.hcp", "memory://shards/out");
+        let here = request(local.to_str().unwrap(), out.to_str().unwrap());
+        assert!(!run_filter(there.clone()).unwrap());
+        assert!(!run_filter(here).unwrap());
+        assert!(run_filter(resumed(there.clone())).unwrap());
+        let again = JobPlan::new(there);
         assert!(again.unwrap_err().to_string().ends_with(" exists"));
         let number = status(Path::new("memory://shards/out")).unwrap()[0]
             .shards
@@ -284,13 +302,13 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     let plan = JobPlan::new(request(out)).unwrap();
     let staging = plan.files.staging.clone().unwrap();
     own_files::create_private_folder(&staging.folder).unwrap();
-    let here = JobRequest { output: staging.folder.clone(), ..request(out) };
+    let here = with(request(out), |run| run.output = staging.folder.clone());
     run_filter(here).unwrap();
     assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
     let refused = JobPlan::new(request(out)).unwrap_err();
     assert!(refused.to_string().ends_with(" is of a run that was interrupted"), "{refused}");
-    let resumed = || JobPlan::new(JobRequest { resume: true, ..request(out) }).unwrap();
-    let cancelled = filter(resumed(), &mut progress(), &AtomicBool::new(true));
+    let resumed_plan = || JobPlan::new(resumed(request(out))).unwrap();
+    let cancelled = filter(resumed_plan(), &mut progress(), &AtomicBool::new(true));
     let cancelled = cancelled.unwrap_err();
     assert_eq!(cancelled.to_string(), "interrupted while outputs were sent");
     assert_eq!(cancelled.remedy(), Some(Remedy::Resume));
@@ -298,14 +316,14 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     let kept = staging.folder.join("a.hcp");
     let bytes = fs::read(&kept).unwrap();
     fs::write(&kept, [&bytes[1..], b"x"].concat()).unwrap();
-    let damaged = run_filter(JobRequest { resume: true, ..request(out) });
+    let damaged = run_filter(resumed(request(out)));
     assert!(matches!(damaged.unwrap_err().kind(), ErrorKind::Changed));
     assert!(!files::exists(&Path::new(out).join("a.hcp")).unwrap());
     fs::write(&kept, bytes).unwrap();
-    assert!(!run_filter(JobRequest { resume: true, ..request(out) }).unwrap());
+    assert!(!run_filter(resumed(request(out))).unwrap());
     assert_same(Path::new(whole), Path::new(out));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    assert!(run_filter(JobRequest { resume: true, ..request(out) }).unwrap());
+    assert!(run_filter(resumed(request(out))).unwrap());
 }
 
 #[test]
@@ -320,25 +338,25 @@ fn only_the_same_run_is_gone_on_with() {
         manifest.totals.inputs[0].identity.etag.is_some()
             && manifest.identity().inputs[0].etag.is_some()
     );
-    let mut other = JobRequest { resume: true, ..request() };
+    let mut other = resumed(request());
     other.settings.search.nodes = 101;
     let different = run_filter(other);
     assert!(matches!(different.unwrap_err().kind(), ErrorKind::Different(_)));
     // The same bytes under the same name, written once more, are another input.
     put("memory://same/a.hcp", &sample(100));
-    let changed = run_filter(JobRequest { resume: true, ..request() });
+    let changed = run_filter(resumed(request()));
     let changed = changed.unwrap_err();
     let ErrorKind::Different(difference) = changed.kind() else { panic!("{changed}") };
     assert!(difference.what.starts_with("inputs[0]."), "{difference}");
-    run_filter(JobRequest { force: true, ..request() }).unwrap();
-    assert!(run_filter(JobRequest { resume: true, ..request() }).unwrap());
+    run_filter(with(request(), |run| run.force = true)).unwrap();
+    assert!(run_filter(resumed(request())).unwrap());
     // Outputs without the manifest, and one that is not as the manifest says.
     files::remove(&Path::new(out).join("a.hcp.mated")).unwrap();
-    let lost = run_filter(JobRequest { resume: true, ..request() });
+    let lost = run_filter(resumed(request()));
     let lost = lost.unwrap_err().to_string();
     assert!(lost.contains("a.hcp.mated is not as "), "{lost}");
     files::remove(&Path::new(out).join("a.manifest.json")).unwrap();
-    let lost = run_filter(JobRequest { resume: true, ..request() });
+    let lost = run_filter(resumed(request()));
     let lost = lost.unwrap_err().to_string();
     assert!(lost.ends_with("exists without a manifest"), "{lost}");
 }

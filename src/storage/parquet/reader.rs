@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnDescriptor;
 use serde::ser::Serializer as _;
 use serde_json::Value;
 
-use super::columns::COLUMNS;
+use super::COLUMNS;
 use crate::format::packed::{self, Family};
 use crate::storage::caught_panic::catch;
 use crate::storage::quantity::quantity;

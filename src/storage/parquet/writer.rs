@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::Columns;
 use crate::storage::table::{Column, ColumnType, Table, Value};
 
-/// The columns, in the order of [`COLUMNS`](super::columns::COLUMNS).
+/// The columns, in the order of [`COLUMNS`](super::COLUMNS).
 const RECORDS: Table = Table {
     name: "kyokumen",
     columns: &[

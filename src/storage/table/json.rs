@@ -22,22 +22,25 @@ impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(self.row.len()))?;
         for (column, value) in self.table.columns.iter().zip(self.row) {
-            object.serialize_entry(column.name, value)?;
+            object.serialize_entry(column.name, &Json(value))?;
         }
         object.end()
     }
 }
 
-impl Serialize for Value<'_> {
+/// A value as JSON; by itself it is serialized as it waits on disk.
+struct Json<'a>(&'a Value<'a>);
+
+impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Texts(texts) => texts.serialize(serializer),
-            Self::Bytes(bytes) => serializer.serialize_str(&hex(bytes)),
-            Self::Bool(is_so) => serializer.serialize_bool(*is_so),
-            Self::Int(number) => serializer.serialize_i64(*number),
-            Self::Ints(numbers) => numbers.serialize(serializer),
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Texts(texts) => texts.serialize(serializer),
+            Value::Bytes(bytes) => serializer.serialize_str(&hex(bytes)),
+            Value::Bool(is_so) => serializer.serialize_bool(*is_so),
+            Value::Int(number) => serializer.serialize_i64(*number),
+            Value::Ints(numbers) => numbers.serialize(serializer),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Arrays as numpy keeps them in files: a header that says type and shape, and the values.
 //!
 //! Format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>, version 1.0.
+//!
+//! The crate `npyz` (0.9.1) writes the shape `(3, )` where numpy writes `(3,)`, and brings a parser generator, which
+//! takes more time to build than `zip`.
 
 use std::io::{self, Write};
 

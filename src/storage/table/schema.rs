@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 /// What a table is: its name and its columns, in order.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Table {
@@ -54,16 +56,19 @@ pub enum ColumnType {
 }
 
 /// A value in a row.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Value<'a> {
     /// Nothing.
     Null,
     /// Of [`ColumnType::Text`].
+    #[serde(borrow)]
     Text(Cow<'a, str>),
     /// Of [`ColumnType::Texts`].
+    #[serde(borrow)]
     Texts(Vec<Cow<'a, str>>),
     /// Of [`ColumnType::Bytes`].
+    #[serde(borrow)]
     Bytes(Cow<'a, [u8]>),
     /// Of [`ColumnType::Bool`].
     Bool(bool),

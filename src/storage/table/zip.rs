@@ -4,8 +4,9 @@
 //! Format: PKWARE's APPNOTE.TXT 6.3.10. Sizes stand in the fields of 64 bits always, so that there is one way
 //! for large members and small ones.
 //!
-//! The crate `zip` (9.8.1) would write such files reproducibly and at the same speed, in 150 lines less, but brings
-//! nine more crates, which take 6 s of a processor to build.
+//! The crate `zip` (9.8.2) would save 150 lines, but writes other bytes: in its central directory offsets have 32 bits
+//! and files attributes, and small files have no end record of 64 bits. It brings nine more crates, which take 12 s of
+//! a processor to build.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};

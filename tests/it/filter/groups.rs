@@ -11,7 +11,7 @@ use kyokumen::random::SplitMix64;
 use kyokumen::records::shard::Shard;
 use tempfile::TempDir;
 
-use super::{contents, joined, request, run, split_everything};
+use super::{contents, joined, of_shard, request, run, split_everything};
 use kyokumen_testing::games::random_game;
 
 use crate::archive::write;
@@ -26,7 +26,7 @@ fn filtered(
     let fill = if to == "sfen" { "" } else { "result=draw" };
     let settings = Settings { fill: fill.parse().unwrap_or_default(), ..split_everything() };
     let to = Some(to.parse().unwrap());
-    run(JobRequest { settings, to, shard, ..request(input, output) });
+    run(of_shard(shard, JobRequest { settings, to, ..request(input, output) }));
     contents(output)
 }
 

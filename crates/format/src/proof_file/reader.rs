@@ -2,63 +2,16 @@
 //!
 //! Lines and proofs have a largest size, so that no file, however made, takes more memory than that.
 
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 
 use kyokumen_shogi::Position;
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 
 use super::{
-    MAX_PROOF_STEPS, PROOF_FILE_VERSION, ProofClaim, ProofHead, ProofLineError, ProofText,
-    end_line, number, parse_setup,
+    MAX_LINE_BYTES, MAX_PROOF_STEPS, PROOF_FILE_VERSION, ProofClaim, ProofFault, ProofHead,
+    ProofText, end_line, number, parse_setup,
 };
-
-/// The longest line that could be one of ours has about 250 bytes.
-const MAX_LINE_BYTES: u64 = 400;
-
-/// Why a file of proofs cannot be read to its end.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ProofFileError {
-    /// The system, or the decompressor.
-    #[error("cannot read it after line {line}: {source}")]
-    Io {
-        /// Lines read before.
-        line: u64,
-        /// What it says.
-        source: io::Error,
-    },
-    /// The text is not what it should be.
-    #[error("line {line}: {fault}")]
-    Fault {
-        /// Number of the line, from 1.
-        line: u64,
-        /// What is wrong.
-        fault: ProofFileErrorKind,
-    },
-}
-
-/// What is wrong with the text of a file of proofs.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum ProofFileErrorKind {
-    #[error(transparent)]
-    Line(#[from] ProofLineError),
-    #[error("a line of more than {MAX_LINE_BYTES} bytes, or with other characters than ASCII")]
-    NoText,
-    #[error("version {0} of the format, only {PROOF_FILE_VERSION} is known")]
-    Version(u32),
-    #[error("a proof of {0} steps, more than the {MAX_PROOF_STEPS} there may be")]
-    TooManySteps(u64),
-    #[error("the file ends here; its last line, which begins with `end`, is missing")]
-    Truncated,
-    #[error("steps are missing from the proof before: {0}")]
-    StepsMissing(u64),
-    #[error("the last line should be `{expected}`: some of the file was lost or changed")]
-    Checksum { expected: String },
-    #[error("something stands behind the last line")]
-    BehindTheEnd,
-}
+use crate::error::{Error, ErrorKind, Place};
 
 /// The proofs of a file, one after the other. After an error there is nothing more.
 ///
@@ -78,11 +31,11 @@ impl<R: BufRead> ProofReader<R> {
         Self { input, line: 0, digest: Sha256::new(), proofs: 0, is_done: false }
     }
 
-    fn proof(&mut self) -> Result<Option<ProofText>, ProofFileError> {
+    fn proof(&mut self) -> Result<Option<ProofText>, Error> {
         if self.line == 0 {
             self.first_line()?;
         }
-        let line = self.next_line()?.ok_or_else(|| self.fault(ProofFileErrorKind::Truncated))?;
+        let line = self.next_line()?.ok_or_else(|| self.fault(ProofFault::Truncated))?;
         if line.starts_with("end\t") {
             self.last_line(&line)?;
             return Ok(None);
@@ -95,23 +48,25 @@ impl<R: BufRead> ProofReader<R> {
         Ok(Some(proof))
     }
 
-    fn first_line(&mut self) -> Result<(), ProofFileError> {
+    fn first_line(&mut self) -> Result<(), Error> {
         let line = self.next_line()?.unwrap_or_default();
         let version = line.strip_prefix("proofs\t").and_then(number);
         match version {
             Some(PROOF_FILE_VERSION) => self.take_over(&line),
-            Some(other) => return Err(self.fault(ProofFileErrorKind::Version(other))),
-            None => return Err(self.expected("`proofs`, a tab and the version of the format")),
+            Some(other) => return Err(self.fault(ProofFault::Version(other))),
+            None => {
+                let expected = "`proofs`, a tab and the version of the format";
+                return Err(self.fault(ProofFault::Expected(expected)));
+            }
         }
         Ok(())
     }
 
-    fn steps(&mut self, mut proof: ProofText, steps: u64) -> Result<ProofText, ProofFileError> {
+    fn steps(&mut self, mut proof: ProofText, steps: u64) -> Result<ProofText, Error> {
         while proof.steps < steps {
-            let line =
-                self.next_line()?.ok_or_else(|| self.fault(ProofFileErrorKind::Truncated))?;
+            let line = self.next_line()?.ok_or_else(|| self.fault(ProofFault::Truncated))?;
             if !line.starts_with("step\t") {
-                return Err(self.fault(ProofFileErrorKind::StepsMissing(steps - proof.steps)));
+                return Err(self.fault(ProofFault::StepsMissing(steps - proof.steps)));
             }
             self.take_over(&line);
             proof.lines.push_str(&line);
@@ -121,36 +76,39 @@ impl<R: BufRead> ProofReader<R> {
         Ok(proof)
     }
 
-    fn last_line(&mut self, line: &str) -> Result<(), ProofFileError> {
+    fn last_line(&mut self, line: &str) -> Result<(), Error> {
         let expected = end_line(self.proofs, std::mem::take(&mut self.digest));
         if line != expected {
-            return Err(self.fault(ProofFileErrorKind::Checksum { expected }));
+            return Err(self.fault(ProofFault::Checksum(expected)));
         }
         match self.next_line()? {
             None => Ok(()),
-            Some(_) => Err(self.fault(ProofFileErrorKind::BehindTheEnd)),
+            Some(_) => Err(self.fault(ProofFault::BehindTheEnd)),
         }
     }
 
     /// The next line without its end; `None` at the end of the file.
-    fn next_line(&mut self) -> Result<Option<String>, ProofFileError> {
+    fn next_line(&mut self) -> Result<Option<String>, Error> {
         let mut bytes = Vec::new();
         let mut limited = self.input.by_ref().take(MAX_LINE_BYTES + 1);
         let read = limited.read_until(b'\n', &mut bytes);
-        read.map_err(|source| ProofFileError::Io { line: self.line, source })?;
+        read.map_err(|error| Error {
+            place: Some(Place::Line(self.line)),
+            kind: ErrorKind::Io(error),
+        })?;
         if bytes.is_empty() {
             return Ok(None);
         }
         self.line += 1;
         match bytes.pop() {
             Some(b'\n') if bytes.is_ascii() => {}
-            Some(b'\n') => return Err(self.fault(ProofFileErrorKind::NoText)),
+            Some(b'\n') => return Err(self.fault(ProofFault::NoText)),
             _ if bytes.len() as u64 == MAX_LINE_BYTES => {
-                return Err(self.fault(ProofFileErrorKind::NoText));
+                return Err(self.fault(ProofFault::NoText));
             }
-            _ => return Err(self.fault(ProofFileErrorKind::Truncated)),
+            _ => return Err(self.fault(ProofFault::Truncated)),
         }
-        let line = String::from_utf8(bytes).map_err(|_| self.fault(ProofFileErrorKind::NoText))?;
+        let line = String::from_utf8(bytes).map_err(|_| self.fault(ProofFault::NoText))?;
         Ok(Some(line))
     }
 
@@ -160,17 +118,13 @@ impl<R: BufRead> ProofReader<R> {
         self.digest.update(b"\n");
     }
 
-    fn expected(&self, what: &'static str) -> ProofFileError {
-        self.fault(ProofLineError::Expected(what).into())
-    }
-
-    fn fault(&self, fault: ProofFileErrorKind) -> ProofFileError {
-        ProofFileError::Fault { line: self.line.max(1), fault }
+    fn fault(&self, fault: ProofFault) -> Error {
+        Error { place: Some(Place::Line(self.line.max(1))), kind: ErrorKind::Proof(fault) }
     }
 }
 
 impl<R: BufRead> Iterator for ProofReader<R> {
-    type Item = Result<ProofText, ProofFileError>;
+    type Item = Result<ProofText, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {
@@ -183,21 +137,21 @@ impl<R: BufRead> Iterator for ProofReader<R> {
 }
 
 /// Reads the first line of a proof: what is proven, and the number of steps.
-fn parse_head(line: &str) -> Result<(ProofHead, u64), ProofFileErrorKind> {
-    const EXPECTED: ProofLineError = ProofLineError::Expected(
+fn parse_head(line: &str) -> Result<(ProofHead, u64), ProofFault> {
+    const EXPECTED: ProofFault = ProofFault::Expected(
         "`proof` with index, win or loss, plies, steps and SFEN, separated by tabs, or the last line",
     );
     let fields: Vec<&str> = line.split('\t').collect();
     let ["proof", index, claim, plies, steps, sfen] = fields[..] else {
-        return Err(EXPECTED.into());
+        return Err(EXPECTED);
     };
     let numbers = (number(index), ProofClaim::from_word(claim), number(plies), number(steps));
     let (Some(index), Some(claim), Some(plies), Some(steps)) = numbers else {
-        return Err(EXPECTED.into());
+        return Err(EXPECTED);
     };
     if steps > MAX_PROOF_STEPS {
-        return Err(ProofFileErrorKind::TooManySteps(steps));
+        return Err(ProofFault::TooManySteps(steps));
     }
-    let root = Position::try_from(parse_setup(sfen)?).map_err(ProofLineError::from)?;
+    let root = Position::try_from(parse_setup(sfen)?)?;
     Ok((ProofHead { index, claim, plies, root }, steps))
 }

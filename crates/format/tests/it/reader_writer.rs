@@ -4,8 +4,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use kyokumen_format::{
-    DecodeError, DecodeErrorKind, Decoded, Decoder, Fill, Format, MAX_LINE_BYTES, ReadError,
-    Reader, Record, Units, WriteError, Writer, encode, read_games, records, units, write_game,
+    ConvertError, DecodeError, DecodeErrorKind, Decoded, Decoder, ErrorKind, Fill, Format,
+    MAX_LINE_BYTES, Place, Reader, Record, RecordPlace, Units, Writer, encode, read_games, records,
+    units, write_game,
 };
 
 /// Gives a few bytes at a time, and now and then says that it was interrupted.
@@ -142,14 +143,14 @@ fn what_cannot_be_read_has_its_place_and_what_follows_is_read() {
     let mut reader = Reader::new(Format::Sfen, Trickle::new(text.as_bytes(), 1));
     let read: Vec<_> = reader.records().collect();
     let [Ok(_), Err(error), Ok(_)] = &read[..] else { panic!("{read:?}") };
-    assert_eq!((error.place().index, error.place().offset), (2, 40));
+    assert_eq!(error.place, Some(Place::Input(RecordPlace { index: 2, offset: 40 })));
     assert_eq!((reader.place().index, reader.place().offset), (3, 52));
 
     let hcp = &sample(Format::Hcp)[..70];
     let mut reader = Reader::new(Format::Hcp, Trickle::new(hcp, 5));
     let error = reader.records().nth(2).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "record 2, at byte 64: byte 6: a record has 32 bytes, found 6");
-    let ReadError::Decode { error, .. } = error else { panic!("{error}") };
+    let ErrorKind::Record(ConvertError::Decode(error)) = error.kind else { panic!("{error}") };
     assert_eq!(error.kind, DecodeErrorKind::Length { expected: 32, found: 6 });
     assert!(reader.read_record().unwrap().is_none());
 }
@@ -163,9 +164,9 @@ fn units_that_are_too_long_are_errors_piece_by_piece() {
         let read: Vec<_> = reader.records().collect();
         let [Err(first), Err(second), Ok(_)] = &read[..] else { panic!("{} read", read.len()) };
         for (error, index, offset) in [(first, 0, 0), (second, 1, MAX_LINE_BYTES as u64)] {
-            let place = error.place();
-            assert!(matches!(error, ReadError::Decode { error: DecodeError::TOO_LONG, .. }));
-            assert_eq!((place.index, place.offset), (index, offset));
+            let ErrorKind::Record(kind) = &error.kind else { panic!("{error}") };
+            assert_eq!(kind, &ConvertError::Decode(DecodeError::TOO_LONG));
+            assert_eq!(error.place, Some(Place::Input(RecordPlace { index, offset })));
         }
         assert_eq!(reader.place().index, 2);
     }
@@ -193,7 +194,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let record = Record::new("4k4/9/9/9/9/9/9/9/4K4 b - 1".parse().unwrap());
     let mut writer = Writer::new(Format::Psv, Vec::new());
     let error = writer.write_record(&record).unwrap_err();
-    assert!(matches!(error, WriteError::Convert { .. }));
+    assert!(matches!(error.kind, ErrorKind::Record(ConvertError::Encode(_))));
     assert_eq!(
         error.to_string(),
         "record 0: the record has no eval, ply, result, and no value to fill in was given"

@@ -34,7 +34,7 @@ impl Picture {
         let (found, trace) = search_traced(board, settings, solution);
         let mut builder = Builder { solution, trace: Some(&trace), boards: 0 };
         let mut root = builder.draw(board, None, Some(0), plies)?;
-        root.found = Some((Bound::Equal, found.value));
+        (root.bound, root.found) = (Some(Bound::Equal), Some(found.value));
         Some(Self { root, plies, search: Some((settings, found)) })
     }
 }
@@ -72,15 +72,10 @@ impl Builder<'_> {
                 children.push(self.draw(board.after(square), Some(square), child, plies - 1)?);
             }
         }
-        Some(DrawnNode {
-            board,
-            last,
-            fate,
-            found: node.filter(|node| node.visits > 0).map(|node| seen_from_circle(board, node)),
-            visits: node.map_or(0, |node| node.visits),
-            value: self.solution.value(board),
-            children,
-        })
+        let visited = node.filter(|node| node.visits > 0);
+        let (bound, found) = visited.map(|node| seen_from_circle(board, node)).unzip();
+        let (value, visits) = (self.solution.value(board), node.map_or(0, |node| node.visits));
+        Some(DrawnNode { board, last, fate, value, bound, found, visits, children })
     }
 
     /// The moves with their numbers in the trace: first those that were searched, as they came.
@@ -131,7 +126,7 @@ mod tests {
             let moves = if is_expanded { drawn.board.moves().len() } else { 0 };
             assert_eq!(drawn.children.len(), moves, "{}", drawn.board);
             // Bounds and values must be true: 300 points are a won game.
-            if let Some((bound, score)) = drawn.found {
+            if let Some((bound, score)) = drawn.bound.zip(drawn.found) {
                 let value = Score::points(300 * i16::from(drawn.value));
                 assert!(match bound {
                     Bound::Equal => value == score,

@@ -70,7 +70,7 @@ impl Bound {
 }
 
 /// A position in a picture.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DrawnNode {
     /// The position.
@@ -79,12 +79,14 @@ pub struct DrawnNode {
     pub last: Option<Square>,
     /// What became of it.
     pub fate: NodeStatus,
-    /// Value that the search found, seen from ○; `None` where it found none.
-    pub found: Option<(Bound, Score)>,
-    /// How often it was searched.
-    pub visits: u32,
     /// Value in the solved game, seen from ○: 1, 0 or −1.
     pub value: i8,
+    /// What is known of `found`.
+    pub bound: Option<Bound>,
+    /// Value that the search found, seen from ○; `None` where it found none.
+    pub found: Option<Score>,
+    /// How often it was searched.
+    pub visits: u32,
     /// Positions after its moves, in the order of the search, then those that were cut.
     pub children: Vec<Self>,
 }
@@ -124,9 +126,18 @@ pub struct Picture {
 
 /// A value in points, or in words where the game decides.
 pub(super) fn value_text(drawn: &DrawnNode) -> String {
-    match drawn.found {
+    match drawn.bound.zip(drawn.found) {
         Some((bound, score)) => format!("{} {}", bound.sign(), score.as_points()),
         None if drawn.fate == NodeStatus::Solved => format!("= {}", drawn.value),
         None => String::new(),
+    }
+}
+
+/// How a solved game ends.
+pub(super) const fn winner(value: i8) -> &'static str {
+    match value {
+        1 => "○ wins",
+        -1 => "× wins",
+        _ => "draw",
     }
 }

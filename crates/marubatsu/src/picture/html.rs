@@ -3,7 +3,7 @@
 //! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
 
 use super::super::board::Mark;
-use super::drawn::{NodeStatus, Picture};
+use super::drawn::{NodeStatus, Picture, winner};
 use super::push;
 use super::svg::drawing;
 
@@ -69,14 +69,6 @@ fn figures(picture: &Picture) -> String {
         push(&mut html, format_args!("<div><span>{name}</span><b>{value}</b></div>\n"));
     }
     html + "</section>\n"
-}
-
-const fn winner(value: i8) -> &'static str {
-    match value {
-        1 => "○ wins",
-        -1 => "× wins",
-        _ => "draw",
-    }
 }
 
 fn legend(picture: &Picture) -> String {

@@ -2,9 +2,8 @@
 //!
 //! Colours are classes of one style sheet, which follows the light or dark theme of the reader.
 
-use super::super::board::Mark;
 use super::super::square::Square;
-use super::drawn::{DrawnNode, NodeStatus, Picture, value_text};
+use super::drawn::{DrawnNode, NodeStatus, Picture, value_text, winner};
 use super::layout::{BOARD, BRANCH, COLUMN, PlacedNode, places};
 use super::push;
 
@@ -80,31 +79,21 @@ fn position(svg: &mut String, placed: &PlacedNode<'_>) {
     svg.push_str("<use class=\"grid\" href=\"#grid\"/>");
     for square in Square::all() {
         let Some(mark) = drawn.board.mark_on(square) else { continue };
-        let (name, x, y) = (mark_name(mark), 14 * square.x(), 14 * square.y());
-        push(svg, format_args!("<use class=\"{name}\" href=\"#{name}\" x=\"{x}\" y=\"{y}\"/>"));
+        let (x, y) = (14 * square.x(), 14 * square.y());
+        push(svg, format_args!("<use class=\"{mark}\" href=\"#{mark}\" x=\"{x}\" y=\"{y}\"/>"));
     }
     let value = value_text(drawn).replace('-', "−");
     push(svg, format_args!("<text class=\"value\" x=\"50\" y=\"15\">{value}</text>"));
-    let told = if drawn.fate == NodeStatus::Cut { "cut" } else { small(drawn) };
+    let told = match drawn.fate {
+        NodeStatus::Cut => "cut",
+        NodeStatus::Table => "table",
+        _ => "",
+    };
     push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"36\">{told}"));
     if drawn.visits > 1 {
         push(svg, format_args!(" ×{}", drawn.visits));
     }
     svg.push_str("</text></g>\n");
-}
-
-const fn small(drawn: &DrawnNode) -> &'static str {
-    match drawn.fate {
-        NodeStatus::Table => "table",
-        _ => "",
-    }
-}
-
-const fn mark_name(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Circle => "o",
-        Mark::Cross => "x",
-    }
 }
 
 /// Names of the classes for who wins and for what became of it.
@@ -115,23 +104,14 @@ fn class(drawn: &DrawnNode) -> String {
         _ => "draw",
     };
     let fate = match drawn.fate {
-        NodeStatus::Solved => "solved",
-        NodeStatus::Searched => "searched",
-        NodeStatus::Evaluated => "evaluated",
         NodeStatus::Table => "table",
-        NodeStatus::Cut => "cut",
+        fate => fate.name(),
     };
     format!("{winner} {fate}")
 }
 
 /// What is said where the pointer rests.
 fn title(drawn: &DrawnNode) -> String {
-    let truth = match drawn.value {
-        1 => "○ wins",
-        -1 => "× wins",
-        _ => "draw",
-    };
-    let fate = drawn.fate.name();
-    let value = value_text(drawn);
+    let (truth, fate, value) = (winner(drawn.value), drawn.fate.name(), value_text(drawn));
     format!("{}: {truth}; {fate} {value}", drawn.board).trim_end().to_owned()
 }

@@ -10,8 +10,8 @@ use kyokumen_search::{
     DfPn, Limits, SearchResult, Stop, TableSize, Threads, Verdict, WhenHopeless,
 };
 use kyokumen_shogi::{Mate, Move, Position, plain};
-use kyokumen_testing::oracle::{foreign, foreign_moves};
 use kyokumen_testing::positions::{position, random_play, shared_lines, strewn};
+use kyokumen_testing::{foreign, foreign_moves};
 use rsshogi::board;
 
 pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {

@@ -9,7 +9,7 @@ use kyokumen_search::{DfPn, Stop, TableSize, Verdict};
 use kyokumen_shogi::{
     Board, Color, Hand, HandKind, Mate, Piece, PieceKind, Position, Setup, Square,
 };
-use kyokumen_testing::oracle::foreign;
+use kyokumen_testing::foreign;
 use rsshogi::board::{self, Move32List, generate_legal_all_move32};
 use rsshogi::types::Move32;
 

@@ -3,8 +3,8 @@
 //! It reads the SFEN we write and gives its moves in USI, so that notation is tested on the way.
 
 use kyokumen_shogi::{Color, Position, Square, perft};
-use kyokumen_testing::oracle::{foreign, foreign_moves};
 use kyokumen_testing::positions::{random_play, shared_positions};
+use kyokumen_testing::{foreign, foreign_moves};
 use rsshogi::board;
 use rsshogi::types;
 

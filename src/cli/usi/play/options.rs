@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use crate::cli::usi::args::CommandError;
-use crate::cli::usi::command::Setting;
+use crate::cli::usi::command::{Fault, Setting};
 use crate::cli::usi::options::{Spin, Spins};
 
 const HASH: usize = 0;
@@ -42,7 +41,7 @@ impl PlayOptions {
         self.0.offers()
     }
 
-    pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
+    pub(super) fn set(&mut self, setting: &Setting) -> Option<Result<(), Fault>> {
         self.0.set(setting)
     }
 

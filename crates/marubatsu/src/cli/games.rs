@@ -1,23 +1,17 @@
-//! `kyokumen marubatsu match`.
+//! The command `match`.
 
-use std::io::{self, Write};
+use std::fmt;
 use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::{whole_number, word};
-use super::super::report::{json_line, milliseconds};
-use crate::marubatsu::matches::{Exact, Fraction, Tally, exact, play};
-use crate::marubatsu::{Player, Solution};
-use crate::storage::quantity::quantity;
+use super::{Usage, milliseconds, report_text, whole_number, word};
+use crate::matches::{Exact, Fraction, Tally, exact, play};
+use crate::{Player, Solution};
 
-/// Play games between two players, and say what must come out on average
-///
-/// The first player has ○, the second ×. Every game is played move by move; a player takes each of its candidates with
-/// the same probability. Of all samples 99.99 % lie within the bound of each share.
 #[derive(Args)]
-pub(super) struct MatchArgs {
+pub struct MatchArgs {
     /// Players of ○ and of ×: two of ai1, ai2, ai14s and ai_gt6
     #[arg(long, value_delimiter = ',', num_args = 1, required = true, value_name = "O,X",
           value_parser = word::<Player>)]
@@ -36,11 +30,12 @@ pub(super) struct MatchArgs {
 pub(super) struct GamesArgs {
     /// Games [default: 1000000]
     #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N",
-          value_parser = whole_number::<u64>(1..))]
+          value_parser = whole_number::<u64, 1, { u64::MAX }>)]
     pub(super) games: u64,
 
     /// Beginning of the random numbers [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 1, hide_default_value = true,
+          value_parser = whole_number::<u64, 0, { u64::MAX }>)]
     pub(super) seed: u64,
 }
 
@@ -76,12 +71,10 @@ impl Percent {
     }
 }
 
-pub(super) fn run(args: &MatchArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &MatchArgs) -> anyhow::Result<String> {
     let &[o, x] = &args.players[..] else {
         let found = args.players.len();
-        return Err(
-            crate::cli::exit::Usage(format!("--players takes two players, not {found}")).into()
-        );
+        return Err(Usage(format!("--players takes two players, not {found}")).into());
     };
     let GamesArgs { games, seed } = args.games;
     let solution = Solution::new();
@@ -103,37 +96,28 @@ pub(super) fn run(args: &MatchArgs) -> anyhow::Result<()> {
         games_per_s: (games as f64 / elapsed.as_secs_f64()).round(),
         elapsed_ms: milliseconds(elapsed),
     };
-    if args.json {
-        json_line(&report)?;
-    } else {
-        write(&report)?;
-    }
-    Ok(())
+    report_text(&report, args.json)
 }
 
-fn write(report: &Report) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let [o, x] = report.players;
-    writeln!(
-        out,
-        "{o} (o) against {x} (x), {}, seed {}",
-        quantity(report.games, "game"),
-        report.seed
-    )?;
-    writeln!(out, "           games     share      exactly                within")?;
-    let Report { played, percent, exact, exact_percent, bound_percent, .. } = report;
-    let rows = [
-        ("o wins", played.o, percent.o, exact.o, exact_percent.o, bound_percent.o),
-        ("x wins", played.x, percent.x, exact.x, exact_percent.x, bound_percent.x),
-        ("draw", played.draw, percent.draw, exact.draw, exact_percent.draw, bound_percent.draw),
-    ];
-    for (name, games, share, fraction, exactly, bound) in rows {
-        let fraction = fraction.to_string();
-        writeln!(
-            out,
-            "{name:<6} {games:>9}  {share:>7.4} %  {fraction:>12} = {exactly:>7.4} %  ± {bound:.4} %"
-        )?;
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { players: [o, x], games, seed, played, percent, .. } = self;
+        let noun = if *games == 1 { "game" } else { "games" };
+        writeln!(f, "{o} (o) against {x} (x), {games} {noun}, seed {seed}")?;
+        writeln!(f, "           games     share      exactly                within")?;
+        let Self { exact, exact_percent, bound_percent, .. } = self;
+        for (name, games, share, fraction, exactly, bound) in [
+            ("o wins", played.o, percent.o, exact.o, exact_percent.o, bound_percent.o),
+            ("x wins", played.x, percent.x, exact.x, exact_percent.x, bound_percent.x),
+            ("draw", played.draw, percent.draw, exact.draw, exact_percent.draw, bound_percent.draw),
+        ] {
+            let fraction = fraction.to_string();
+            writeln!(
+                f,
+                "{name:<6} {games:>9}  {share:>7.4} %  {fraction:>12} = {exactly:>7.4} %  ± {bound:.4} %"
+            )?;
+        }
+        let agrees = if self.agrees { "within" } else { "NOT within" };
+        writeln!(f, "{agrees} the bounds; {:.0} games/s", self.games_per_s)
     }
-    let agrees = if report.agrees { "within" } else { "NOT within" };
-    writeln!(out, "{agrees} the bounds; {:.0} games/s", report.games_per_s)
 }

@@ -1,26 +1,22 @@
-//! `kyokumen marubatsu boards`.
+//! The command `boards`.
 
+use std::fmt;
 use std::hint::black_box;
-use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use kyokumen_game::random::SplitMix64;
 use serde::Serialize;
 
-use super::super::report::{json_line, milliseconds};
 use super::games::GamesArgs;
-use crate::marubatsu::matches::random_game;
-use crate::marubatsu::representation::{self, Representation, Visitor};
-use crate::marubatsu::tree::GameTree;
-use crate::marubatsu::{Mark, Square};
-use crate::random::SplitMix64;
+use super::{json_line, milliseconds};
+use crate::matches::random_game;
+use crate::representation::{self, Representation, Visitor};
+use crate::tree::GameTree;
+use crate::{Mark, Square};
 
-/// Compare ways to keep the marks of a board: match speed, copy, move, unmove, the complete tree
-///
-/// Beside each stand the figures of the articles for the like in Python and numpy: `NpBoard`, `NpIntBoard` and
-/// `NpBoolBoard` (article 204), and for copy, move and unmove those of one class of theirs (article 186).
 #[derive(Args)]
-pub(super) struct BoardsArgs {
+pub struct BoardsArgs {
     #[command(flatten)]
     games: GamesArgs,
 
@@ -50,15 +46,14 @@ const PYTHON_GAMES_PER_S: [f64; 6] = [5972.04, 7185.05, 7587.97, 7478.88, 9820.8
 /// `deepcopy` after 0 to 9 moves on average, `move` and `unmove`.
 const PYTHON_NS: [f64; 3] = [26_400.0, 19_000.0, 800.0];
 
-pub(super) fn run(args: &BoardsArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &BoardsArgs) -> anyhow::Result<String> {
     let mut measure = Measure { games: args.games, figures: Vec::new() };
     representation::visit_all(&mut measure);
     if args.json {
-        measure.figures.iter().try_for_each(json_line)?;
+        measure.figures.iter().map(json_line).collect()
     } else {
-        write(&measure.figures)?;
+        Ok(measure.to_string())
     }
-    Ok(())
 }
 
 struct Measure {
@@ -141,26 +136,27 @@ fn each<R>(boards: &mut [R], mut step: impl FnMut(&mut R)) -> Duration {
     started.elapsed()
 }
 
-fn write(figures: &[Figure]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "board      lines    bytes     games/s   copy ns  move ns  unmove ns   tree ms: \
-         make/unmake  copying   Python: games/s"
-    )?;
-    for figure in figures {
-        let Figure { board, bytes, games_per_s, copy_ns, move_ns, unmove_ns, .. } = figure;
-        let lines = if figure.lines_counted { "counted" } else { "looked at" };
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
-            out,
-            "{board:<9}  {lines:<9} {bytes:>3} {games_per_s:>11.0} {copy_ns:>9.2} {move_ns:>8.2} \
-             {unmove_ns:>10.2} {:>22.3} {:>8.3} {:>17.0}",
-            figure.tree_make_unmake_ms, figure.tree_copying_ms, figure.python_games_per_s
+            f,
+            "board      lines    bytes     games/s   copy ns  move ns  unmove ns   tree ms: \
+             make/unmake  copying   Python: games/s"
         )?;
+        for figure in &self.figures {
+            let Figure { board, bytes, games_per_s, copy_ns, move_ns, unmove_ns, .. } = figure;
+            let lines = if figure.lines_counted { "counted" } else { "looked at" };
+            writeln!(
+                f,
+                "{board:<9}  {lines:<9} {bytes:>3} {games_per_s:>11.0} {copy_ns:>9.2} {move_ns:>8.2} \
+                 {unmove_ns:>10.2} {:>22.3} {:>8.3} {:>17.0}",
+                figure.tree_make_unmake_ms, figure.tree_copying_ms, figure.python_games_per_s
+            )?;
+        }
+        let [copy, make, unmake] = PYTHON_NS;
+        writeln!(
+            f,
+            "Python, a list of lists: {copy:.0} ns a copy, {make:.0} a move, {unmake:.0} an unmove"
+        )
     }
-    let [copy, make, unmake] = PYTHON_NS;
-    writeln!(
-        out,
-        "Python, a list of lists: {copy:.0} ns a copy, {make:.0} a move, {unmake:.0} an unmove"
-    )
 }

@@ -2,11 +2,18 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
+
 use crate::storage::{files, objects};
+
+/// Parser of a path or a URL.
+pub(crate) fn location() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(parse_location)
+}
 
 /// Parses a word of the command line: `file:///a/b` becomes `/a/b`, and the URL of an object stays as it is. The error
 /// is a message for the user.
-pub(super) fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
+pub(crate) fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
     match word.to_str() {
         Some(text) if text.contains("://") => place_of_url(text),
         _ => Ok(word),

@@ -1,0 +1,145 @@
+//! Damaged files through the commands that move records, and through the solver.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use kyokumen::Error;
+use kyokumen::engine::progress::Progress;
+use kyokumen::format::{records, units};
+use kyokumen::jobs::merge::{MergePlan, MergeRequest, merge};
+use kyokumen::mate::judge::SearchSettings;
+use kyokumen::mate::positions::Positions;
+use kyokumen::mate::solve::{SolveOptions, solve};
+use kyokumen::ops::rearrange::{
+    DedupKey, DedupSettings, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
+    SampleSize, SplitBy, dedup, sample, shuffle, split,
+};
+use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::filters::Probability;
+use kyokumen::records::format_name::FormatName;
+use kyokumen::records::stream::Stream;
+use kyokumen::storage::memory::Memory;
+
+use super::Case;
+
+impl Case<'_> {
+    fn request(&mut self, output: PathBuf) -> RearrangeRequest {
+        // Little memory: records go to temporary files.
+        let memory = Memory::of_bytes(1 << (10 + 8 * self.random.below(2)));
+        RearrangeRequest {
+            inputs: vec![self.file.clone()],
+            output,
+            from: Some(self.name),
+            to: Some(FormatName::plain(self.name.format)),
+            name: Some("a".to_owned()),
+            force: true,
+            on_error: BadPolicy::Skip,
+            resources: Resources { threads: 1 + self.random.below(2), memory, tmp_dir: None },
+            ..RearrangeRequest::default()
+        }
+    }
+
+    /// The units without a fault that an operation has written, without the white space around
+    /// them, which they may lose or get.
+    fn moved(
+        &mut self,
+        name: &str,
+        operation: impl FnOnce(&RearrangePlan, &mut Progress) -> Result<OperationManifest, Error>,
+    ) -> Option<Vec<Vec<u8>>> {
+        let output = self.path(&format!("{name}.{}", self.name.format));
+        let plan = RearrangePlan::new(self.request(output.clone()));
+        let account = plan.and_then(|plan| operation(&plan, &mut Progress::none()));
+        let counts = self.done(account)?.totals.counts;
+        let filtered: u64 = counts.filtered.values().sum();
+        assert_eq!(counts.input, counts.written + filtered + counts.bad.all(), "{name}");
+        Some(self.units_of(&output))
+    }
+
+    /// Two damaged units in a row may be read as one, so only those without a fault are compared.
+    fn units_of(&self, file: &PathBuf) -> Vec<Vec<u8>> {
+        let (format, bytes) = (self.name.format, std::fs::read(file).unwrap());
+        let content = |unit: &'_ [u8]| {
+            let unit = format.without_header(unit).trim_ascii();
+            unit.strip_prefix(format.separator()).unwrap_or(unit).to_vec()
+        };
+        let is_whole = |unit: &&[u8]| records(format, format.dialect(), unit).all(|it| it.is_ok());
+        let units = units(format, &bytes).filter(is_whole).map(content);
+        units.filter(|unit| !unit.is_empty()).collect()
+    }
+
+    /// What one command copies, the others copy too: shuffled, once each, or dealt out to two files.
+    pub(super) fn check_moved(&mut self) {
+        let never = AtomicBool::new(false);
+        let all = SampleSize::Rate(Probability::new(1.0).unwrap());
+        let Some(copied) =
+            self.moved("copied", |plan, progress| sample(plan, all, 1, progress, &never))
+        else {
+            return;
+        };
+        let parts = RearrangePlan::in_parts(self.request(self.path("parts")), 2).unwrap();
+        split(&parts, SplitBy::RoundRobin, &mut Progress::none(), &never).unwrap();
+        let part = |number| {
+            let name = format!("parts/a-{number:05}-of-00002.{}", self.name.format);
+            self.units_of(&self.path(&name))
+        };
+        let sorted = |mut units: Vec<Vec<u8>>| {
+            units.sort_unstable();
+            units
+        };
+        let dealt = sorted([part(1), part(2)].concat());
+        let settings = DedupSettings { key: DedupKey::Bytes, average: false };
+        let unique = self.moved("unique", |plan, progress| dedup(plan, settings, progress, &never));
+        let mut met = HashSet::new();
+        let expected = copied.iter().filter(|unit| met.insert(*unit));
+        assert!(unique.unwrap().iter().eq(expected), "dedup");
+        let seed = 1 + self.random.below(100) as u64;
+        let shuffled =
+            self.moved("shuffled", |plan, progress| shuffle(plan, seed, progress, &never));
+        let copied = sorted(copied);
+        assert!(dealt == copied, "split");
+        assert!(sorted(shuffled.unwrap()) == copied, "shuffle");
+    }
+
+    /// Joined shards are the whole.
+    pub(super) fn check_merge(&self, shards: PathBuf, whole: &[u8]) {
+        let output = self.path(&format!("merged.{}", self.name.format));
+        let request = MergeRequest {
+            folder: shards,
+            name: None,
+            stream: Stream::Kept,
+            output: output.clone(),
+            force: true,
+        };
+        let plan = MergePlan::new(request).unwrap();
+        merge(&plan, &mut Progress::none(), &AtomicBool::new(false)).unwrap();
+        assert!(std::fs::read(output).unwrap() == whole, "merge");
+    }
+
+    /// Every record has a solution or a reason why there is none.
+    pub(super) fn check_solve(&self) {
+        let settings = SearchSettings { nodes: 3, hash_mb: 1, ..SearchSettings::default() };
+        let options = SolveOptions {
+            all: None,
+            shortest: false,
+            tsume_plies: false,
+            proof: false,
+            cancel: Arc::new(AtomicBool::new(false)),
+        };
+        let mut next = 0;
+        let solved = solve(
+            Positions::open(&self.file, Some(self.name)),
+            &settings,
+            &options,
+            1,
+            |solved| -> Result<(), Error> {
+                let location = solved.map_or_else(|bad| bad.location, |it| it.found.location);
+                assert!(location.index >= next, "{location}");
+                next = location.index + 1;
+                Ok(())
+            },
+        );
+        self.done(solved);
+    }
+}
