@@ -1,7 +1,7 @@
 //! Blocks of records over threads, in the order of the input, with progress.
 
 pub(crate) mod blocks;
-pub(crate) mod in_order;
+pub mod in_order;
 pub(crate) mod job;
 pub(crate) mod messages;
 pub(crate) mod metrics;

@@ -3,31 +3,33 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use kyokumen::ErrorKind;
 use kyokumen::format::{DecodeError, RecordRef};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
 use kyokumen::records::{archive, opening};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyInt, PySlice, PyString};
+use pyo3::types::{PyCapsule, PyInt, PySlice};
 
-use crate::arrays::{array_over, as_records, dtype};
+use crate::arrays::{Object, array_over, as_rows, dtype};
 use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
+use crate::interrupt::abandonable;
 use crate::moves::dialect_named;
-use crate::reading::{OnError, Reading, each_record};
+use crate::reading::{Reading, each_record, policy};
 use crate::record::Record;
 
 /// Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv",
 /// "hcpe.zst").
 ///
 /// `dialect` says how packed moves are encoded where their records should not be asked.
-#[pyfunction]
-#[pyo3(signature = (path, *, format = None, dialect = None))]
+#[pyfunction(signature = (path, *, format = None, dialect = None))]
 pub(crate) fn open(
     py: Python<'_>,
     path: PathBuf,
@@ -36,8 +38,9 @@ pub(crate) fn open(
 ) -> PyResult<Archive> {
     let from = format.map(format_named).transpose()?;
     let dialect = dialect.map(dialect_named).transpose()?;
-    let opened = py.detach(|| -> Result<_, Failure> {
-        let input = opening::input(&path, from, dialect)?;
+    let opened_path = path.clone();
+    let opened = abandonable(py, move |_| -> Result<_, Failure> {
+        let input = opening::input(&opened_path, from, dialect)?;
         if !matches!(input.location, InputLocation::File(_)) {
             return Err(Failure::usage(format!("{} is no file: open one", input.name)));
         }
@@ -48,7 +51,7 @@ pub(crate) fn open(
         };
         Ok((input, random))
     });
-    let (input, random) = opened?;
+    let (input, random) = opened??;
     let asked =
         (path, format.map(ToOwned::to_owned), dialect.map(kyokumen::format::move16::Dialect::name));
     Ok(Archive { input, random, index: Arc::default(), range: None, asked })
@@ -71,15 +74,6 @@ pub(crate) struct Archive {
     range: Option<Range<u64>>,
     /// Arguments of [`open`], for pickling.
     asked: (PathBuf, Option<String>, Option<&'static str>),
-}
-
-/// Records per block of an iteration.
-const ITERATED: u64 = 4096;
-
-#[derive(FromPyObject)]
-enum Place<'py> {
-    Index(i64),
-    Slice(Bound<'py, PySlice>),
 }
 
 #[pymethods]
@@ -111,30 +105,26 @@ impl Archive {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(py.detach(|| self.all()).map(|range| (range.end - range.start) as usize)?)
+        self.all(py).map(|range| (range.end - range.start) as usize)
     }
 
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        place: Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let given = place.get_type().name()?;
-        let place = place.extract::<Place<'py>>().map_err(|_| {
-            if place.is_instance_of::<PyInt>() {
-                return PyIndexError::new_err(format!("no archive has a record {place}"));
-            }
-            let expected = "an archive is indexed by an integer or a slice";
-            PyTypeError::new_err(format!("{expected}, not by {given}"))
-        })?;
-        match place {
-            Place::Index(index) => Ok(Bound::new(py, self.record(py, index)?)?.into_any()),
-            Place::Slice(slice) => Ok(Bound::new(py, self.stretch(py, &slice)?)?.into_any()),
+    fn __getitem__<'py>(&self, py: Python<'py>, place: Object<'py>) -> PyResult<Object<'py>> {
+        if let Ok(slice) = place.cast::<PySlice>() {
+            return Ok(Bound::new(py, self.stretch(py, slice)?)?.into_any());
         }
+        let Ok(index) = place.extract::<i64>() else {
+            if place.is_instance_of::<PyInt>() {
+                return Err(PyIndexError::new_err(format!("no archive has a record {place}")));
+            }
+            let (given, expected) =
+                (place.get_type().name()?, "an archive is indexed by an integer or a slice");
+            return Err(PyTypeError::new_err(format!("{expected}, not by {given}")));
+        };
+        Ok(Bound::new(py, self.record(py, index)?)?.into_any())
     }
 
     fn __iter__(&self) -> RecordIterator {
-        RecordIterator { ahead: Ahead::new(self.part(), OnError::Stop), read: VecDeque::new() }
+        self.items(BadPolicy::Stop, Item::record)
     }
 
     /// The records as a structured array with the field names of cshogi: `hcp`; `hcp eval bestMove16 gameResult dummy`;
@@ -142,11 +132,11 @@ impl Archive {
     ///
     /// Of a file that is not compressed it is the file, mapped into memory, read-only, and nothing is copied; the map
     /// lives as long as any array. As with `numpy.memmap`, a file that becomes shorter meanwhile ends the process.
-    fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         let py = this.py();
         let archive = this.get();
-        dtype(py, archive.input.format)?;
-        let (random, range) = archive.random_access()?;
+        let dtype = dtype(archive.input.format)?;
+        let (random, range) = archive.random_access(py)?;
         if random.is_cut_off() && range.end == random.len() {
             let whole = range.end - 1;
             let reason =
@@ -164,17 +154,18 @@ impl Archive {
             std::borrow::Cow::Borrowed(mapped) => array_over(mapped, this.clone().into_any()),
             std::borrow::Cow::Owned(copied) => PyArray1::from_slice(py, copied),
         };
-        let bytes = bytes.readwrite().make_nonwriteable();
-        as_records(&bytes, archive.input.format)
+        // Not by a borrow: other threads may be reading the same map.
+        bytes.call_method1("setflags", (false,))?;
+        as_rows(&bytes, dtype)
     }
 
     /// numpy.asarray(archive).
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         this: &Bound<'py, Self>,
-        dtype: Option<Bound<'py, PyAny>>,
+        dtype: Option<Object<'py>>,
         copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Object<'py>> {
         let array = Self::numpy(this)?;
         match (dtype, copy) {
             (Some(dtype), _) => array.call_method1("astype", (dtype,)),
@@ -186,9 +177,8 @@ impl Archive {
     /// The positions as SFENs, one after another, read ahead of the caller. A record that cannot be read raises
     /// BadRecordError, or is left out with `on_error="skip"`.
     #[pyo3(signature = (*, on_error = "stop"))]
-    fn sfens(&self, on_error: &str) -> PyResult<SfenIterator> {
-        let ahead = Ahead::new(self.part(), OnError::named(on_error)?);
-        Ok(SfenIterator { ahead, read: VecDeque::new() })
+    fn sfens(&self, on_error: &str) -> PyResult<RecordIterator> {
+        Ok(self.items(policy(on_error)?, Item::sfen))
     }
 
     /// The records as an Arrow stream, which `pyarrow.table`, polars, DuckDB and others take without copies. Columns:
@@ -223,8 +213,8 @@ impl Archive {
             }
             None => Column::of_format(self.input.format),
         };
-        let on_error = OnError::named(on_error)?;
-        Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads))
+        let on_error = policy(on_error)?;
+        Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads)?)
     }
 
     /// The stream of to_arrow by the PyCapsule interface.
@@ -232,7 +222,7 @@ impl Archive {
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         self.read_batches(None, 65536, "stop", 0)?.__arrow_c_stream__(py, requested_schema)
     }
@@ -243,7 +233,7 @@ impl Archive {
         format!("<kyokumen.Archive {:?}{range}, {}>", self.name(), self.input.format)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Reopen)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, Reopen)> {
         let reopen = py.import("kyokumen._archive")?.getattr("reopen")?;
         let (path, format, dialect) = self.asked.clone();
         let range = self.range.as_ref().map(|range| (range.start, range.end));
@@ -256,21 +246,22 @@ type Reopen = (PathBuf, Option<String>, Option<&'static str>, Option<(u64, u64)>
 
 impl Archive {
     /// Record numbers in the file.
-    fn all(&self) -> Result<Range<u64>, Failure> {
+    fn all(&self, py: Python<'_>) -> PyResult<Range<u64>> {
         if let Some(range) = &self.range {
             return Ok(range.clone());
         }
         match &self.random {
             Some(archive) => Ok(0..archive.len()),
-            None => Ok(0..self.index()?.records),
+            None => Ok(0..self.index(py)?.records),
         }
     }
 
-    fn index(&self) -> Result<&Index, Failure> {
+    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let index = Index::build(&self.input)?;
+        let input = self.input.clone();
+        let index = abandonable(py, move |_| Index::build(&input))?.map_err(Failure::from)?;
         Ok(self.index.get_or_init(|| index))
     }
 
@@ -292,27 +283,38 @@ impl Archive {
     }
 
     /// Fails if the file has no random access.
-    pub(crate) fn random_access(&self) -> Result<(Arc<archive::Archive>, Range<u64>), Failure> {
+    pub(crate) fn random_access(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(Arc<archive::Archive>, Range<u64>)> {
         let Some(archive) = &self.random else {
             return Err(Failure::usage(format!(
                 "{} is {}, and can be read from its start only: take .sfens() or .to_arrow(), or write it anew with \
                  kyokumen.convert",
                 self.name(),
                 self.input.format
-            )));
+            ))
+            .into());
         };
-        Ok((Arc::clone(archive), self.all()?))
+        Ok((Arc::clone(archive), self.all(py)?))
+    }
+
+    fn items(
+        &self,
+        on_error: BadPolicy,
+        make: fn(u64, &RecordRef<'_>) -> Result<Item, DecodeError>,
+    ) -> RecordIterator {
+        /// Records per block.
+        const BLOCK_RECORDS: u64 = 4096;
+        let reading = Reading::new(self.part(), BLOCK_RECORDS);
+        RecordIterator { reading, on_error, make, read: VecDeque::new() }
     }
 
     fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
-        let all = py.detach(|| self.all())?;
+        let all = self.all(py)?;
         let len = all.end - all.start;
-        let from_end = index < 0;
-        let place = if from_end {
-            len.checked_sub(index.unsigned_abs())
-        } else {
-            Some(index.unsigned_abs())
-        };
+        let place =
+            if index < 0 { len.checked_add_signed(index) } else { Some(index.unsigned_abs()) };
         let Some(place) = place.filter(|&place| place < len) else {
             return Err(PyIndexError::new_err(format!("there is no record {index} of {len}")));
         };
@@ -331,9 +333,9 @@ impl Archive {
             });
         }
         let mut reading = Reading::new(self.part_of(Some(index..index + 1)), 1);
-        let mut found = None;
+        let (mut found, never) = (None, AtomicBool::new(false));
         while let Some(block) = reading.block() {
-            each_record(self.name(), &block?, OnError::Stop, |index, record| {
+            each_record(self.name(), &block?, BadPolicy::Stop, &never, |index, record| {
                 found = Some(Record::new(index, record)?);
                 Ok(())
             })?;
@@ -342,7 +344,7 @@ impl Archive {
     }
 
     fn stretch(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
-        let all = py.detach(|| self.all())?;
+        let all = self.all(py)?;
         let len = isize::try_from(all.end - all.start)?;
         let indices = slice.indices(len)?;
         if indices.step != 1 {
@@ -362,47 +364,31 @@ impl Archive {
     }
 }
 
-/// Reads blocks of records on demand.
-struct Ahead {
-    reading: Reading,
-    on_error: OnError,
+/// What an archive is iterated as.
+#[derive(IntoPyObject)]
+enum Item {
+    Record(Record),
+    Sfen(String),
 }
 
-impl Ahead {
-    fn new(part: Part, on_error: OnError) -> Self {
-        Self { reading: Reading::new(part, ITERATED), on_error }
+impl Item {
+    fn record(index: u64, record: &RecordRef<'_>) -> Result<Self, DecodeError> {
+        Record::new(index, record).map(Self::Record)
     }
 
-    /// If `read` is empty, fills it with the results of `make` for the next records. A failure follows the records
-    /// before it.
-    fn fill<T: Send>(
-        &mut self,
-        py: Python<'_>,
-        read: &mut VecDeque<Result<T, Failure>>,
-        make: impl Fn(u64, &RecordRef<'_>) -> Result<T, DecodeError> + Send + Sync,
-    ) {
-        py.detach(|| {
-            while read.is_empty() {
-                let Some(block) = self.reading.block() else { return };
-                let taken = block.and_then(|block| {
-                    each_record(self.reading.name(), &block, self.on_error, |index, record| {
-                        read.push_back(Ok(make(index, record)?));
-                        Ok(())
-                    })
-                });
-                if let Err(failure) = taken {
-                    read.push_back(Err(failure));
-                }
-            }
-        });
+    fn sfen(_: u64, record: &RecordRef<'_>) -> Result<Self, DecodeError> {
+        record.setup().map(|setup| Self::Sfen(setup.to_string()))
     }
 }
 
-/// The records of an archive, one after another.
+/// The records of an archive or their SFENs, one after another, read a block at a time.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct RecordIterator {
-    ahead: Ahead,
-    read: VecDeque<Result<Record, Failure>>,
+    reading: Reading,
+    on_error: BadPolicy,
+    make: fn(u64, &RecordRef<'_>) -> Result<Item, DecodeError>,
+    /// Items that were read. A failure follows the records before it.
+    read: VecDeque<Result<Item, Failure>>,
 }
 
 #[pymethods]
@@ -411,29 +397,24 @@ impl RecordIterator {
         this
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Record>> {
-        self.ahead.fill(py, &mut self.read, Record::new);
-        Ok(self.read.pop_front().transpose()?)
-    }
-}
-
-/// The positions of an archive as SFENs, one after another.
-#[pyclass(module = "kyokumen")]
-pub(crate) struct SfenIterator {
-    ahead: Ahead,
-    read: VecDeque<Result<String, Failure>>,
-}
-
-#[pymethods]
-impl SfenIterator {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
-        self.ahead
-            .fill(py, &mut self.read, |_, record| record.setup().map(|setup| setup.to_string()));
-        let sfen = self.read.pop_front().transpose()?;
-        Ok(sfen.map(|sfen| PyString::new(py, &sfen)))
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Item>> {
+        let Self { reading, on_error, make, read } = self;
+        let never = AtomicBool::new(false);
+        py.detach(|| {
+            while read.is_empty() {
+                let Some(block) = reading.block() else { return };
+                let taken = block.and_then(|block| {
+                    each_record(reading.name(), &block, *on_error, &never, |index, record| {
+                        read.push_back(Ok(make(index, record)?));
+                        Ok(())
+                    })
+                });
+                if let Err(failure) = taken {
+                    reading.end();
+                    read.push_back(Err(failure));
+                }
+            }
+        });
+        Ok(read.pop_front().transpose()?)
     }
 }

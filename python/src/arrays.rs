@@ -18,6 +18,9 @@ use pyo3::prelude::*;
 use crate::archive::Archive;
 use crate::failure::Failure;
 
+/// Any object of Python.
+pub(crate) type Object<'py> = Bound<'py, PyAny>;
+
 /// Fixed-size records of a caller: an archive or an array.
 pub(crate) struct Records<'py> {
     format: Format,
@@ -35,10 +38,10 @@ enum Content<'py> {
 
 impl<'py> Records<'py> {
     /// `object` is an [`Archive`] or an array with one of the [`DTYPES`].
-    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(object: &Object<'py>) -> PyResult<Self> {
         if let Ok(archive) = object.cast::<Archive>() {
             let archive = archive.get();
-            let (records, range) = archive.random_access()?;
+            let (records, range) = archive.random_access(object.py())?;
             return Ok(Self {
                 format: records.format(),
                 dialect: records.dialect(),
@@ -65,6 +68,10 @@ impl<'py> Records<'py> {
         Ok(Self { format, dialect, name: None, first: 0, content: Content::Array(bytes) })
     }
 
+    pub(crate) const fn format(&self) -> Format {
+        self.format
+    }
+
     /// Borrowed if they are in memory.
     pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
         let bytes = match &self.content {
@@ -87,14 +94,13 @@ impl<'py> Records<'py> {
 }
 
 fn format_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Format> {
-    let (py, found) = (array.py(), array.dtype());
-    for (format, _) in DTYPES {
-        if dtype(py, format)?.eq(&found)? {
+    let (dtypes, found) = (array.py().import("kyokumen.dtypes")?, array.dtype());
+    for (format, name) in DTYPES {
+        if dtypes.getattr(name)?.eq(&found)? {
             return Ok(format);
         }
     }
-    let names = DTYPES.map(|(_, name)| format!("kyokumen.dtypes.{name}"));
-    let mut names = names.to_vec();
+    let mut names = DTYPES.map(|(_, name)| format!("kyokumen.dtypes.{name}")).to_vec();
     names.dedup();
     Err(PyTypeError::new_err(format!(
         "the dtype {} is none of records: expected {}, which are those of cshogi",
@@ -113,7 +119,8 @@ fn bytes_of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<PyReadonlyArray
         return Ok(PyArray1::<u8>::zeros(py, 0, false).readonly());
     }
     let bytes = dense.call_method1("view", (numpy.getattr("uint8")?,))?;
-    Ok(bytes.cast_into::<PyArray1<u8>>()?.readonly())
+    let bytes = bytes.cast_into::<PyArray1<u8>>()?.try_readonly();
+    Ok(bytes.map_err(|error| Failure::usage(format!("the array cannot be read: {error}")))?)
 }
 
 pub(crate) struct RecordBytes<'a> {
@@ -129,10 +136,6 @@ pub(crate) struct RecordBytes<'a> {
 impl RecordBytes<'_> {
     pub(crate) const fn len(&self) -> usize {
         self.records
-    }
-
-    pub(crate) const fn format(&self) -> Format {
-        self.format
     }
 
     pub(crate) fn read<T, E: ToString>(
@@ -161,17 +164,10 @@ impl RecordBytes<'_> {
     }
 }
 
-pub(crate) fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!("{name} has the shape {found:?}, expected {expected:?}")))
-}
-
 /// An array over `numbers` that keeps their owner alive.
 pub(crate) fn array_over<'py, T: Element>(
     numbers: &[T],
-    owner: Bound<'py, PyAny>,
+    owner: Object<'py>,
 ) -> Bound<'py, PyArray1<T>> {
     let view = ArrayView1::from(numbers);
     #[expect(
@@ -196,20 +192,18 @@ pub(crate) const DTYPES: [(Format, &str); 5] = [
     (Format::Psv, "psv"),
 ];
 
-pub(crate) fn dtype(py: Python<'_>, format: Format) -> PyResult<Bound<'_, PyAny>> {
+/// The name of the dtype of a format's records.
+pub(crate) fn dtype(format: Format) -> Result<&'static str, Failure> {
     let name = DTYPES.iter().find(|(known, _)| *known == format).map(|(_, name)| *name);
-    let name = name.ok_or_else(|| {
+    name.ok_or_else(|| {
         Failure::usage(format!(
             "records of {format} have no one size, and no dtype: take .to_arrow(), or convert them to psv or hcpe"
         ))
-    })?;
-    py.import("kyokumen.dtypes")?.getattr(name)
+    })
 }
 
-/// A view of bytes as records.
-pub(crate) fn as_records<'py>(
-    bytes: &Bound<'py, PyArray1<u8>>,
-    format: Format,
-) -> PyResult<Bound<'py, PyAny>> {
-    bytes.call_method1("view", (dtype(bytes.py(), format)?,))
+/// A view of bytes as records with a dtype of `kyokumen.dtypes`.
+pub(crate) fn as_rows<'py>(bytes: &Object<'py>, dtype: &str) -> PyResult<Object<'py>> {
+    let dtype = bytes.py().import("kyokumen.dtypes")?.getattr(dtype)?;
+    bytes.call_method1("reshape", (-1,))?.call_method1("view", (dtype,))
 }

@@ -5,24 +5,28 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
 
-use arrow_array::builder::{
-    BooleanBuilder, FixedSizeBinaryBuilder, Int16Builder, ListBuilder, StringBuilder,
-    StructBuilder, UInt16Builder, UInt64Builder,
-};
+use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder, UInt16Builder};
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, Int16Array, RecordBatch,
+    RecordBatchReader, StringArray, StructArray, UInt16Array, UInt64Array,
+};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{self, DecodeError, Ending, Format, GameResult, RecordRef};
+use kyokumen::format::{Ending, Field as Said, Format, GameResult, Record};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::source::Block;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::arrays::Object;
 use crate::failure::Failure;
-use crate::reading::{OnError, Reading, each_record};
+use crate::interrupt::{interruptible_in_silence, on_threads, threads_of};
+use crate::reading::{Reading, each_record};
 
 const PACKED_LEN: i32 = packed::LEN as i32;
 
@@ -42,62 +46,79 @@ pub(crate) enum Column {
     ForTraining,
 }
 
-impl Column {
-    const ALL: [(Self, &'static str); 12] = [
-        (Self::Index, "index"),
-        (Self::Sfen, "sfen"),
-        (Self::Hcp, "hcp"),
-        (Self::Psfen, "psfen"),
-        (Self::Move, "move"),
-        (Self::EvalCp, "eval_cp"),
-        (Self::Ply, "ply"),
-        (Self::Result, "result"),
-        (Self::Ending, "ending"),
-        (Self::EndPly, "end_ply"),
-        (Self::Candidates, "candidates"),
-        (Self::ForTraining, "for_training"),
-    ];
+/// Columns with their names and the fields that they hold, if formats may lack them.
+const COLUMNS: [(Column, &str, Option<Said>); 12] = [
+    (Column::Index, "index", None),
+    (Column::Sfen, "sfen", None),
+    (Column::Hcp, "hcp", None),
+    (Column::Psfen, "psfen", None),
+    (Column::Move, "move", Some(Said::BestMove)),
+    (Column::EvalCp, "eval_cp", Some(Said::EvalCp)),
+    (Column::Ply, "ply", Some(Said::Ply)),
+    (Column::Result, "result", Some(Said::Result)),
+    (Column::Ending, "ending", Some(Said::Ending)),
+    (Column::EndPly, "end_ply", Some(Said::EndPly)),
+    (Column::Candidates, "candidates", Some(Said::Candidates)),
+    (Column::ForTraining, "for_training", Some(Said::Candidates)),
+];
 
+impl Column {
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
-        let found = Self::ALL.into_iter().find(|(_, known)| *known == name);
-        found.map(|(column, _)| column).ok_or_else(|| {
-            let names = Self::ALL.map(|(_, name)| name).join(", ");
+        let found = COLUMNS.into_iter().find(|(_, known, _)| *known == name);
+        found.map(|(column, ..)| column).ok_or_else(|| {
+            let names = COLUMNS.map(|(_, name, _)| name).join(", ");
             Failure::usage(format!("there is no column {name:?}: expected some of {names}"))
         })
     }
 
     /// The default columns: the position and the fields of the format.
     pub(crate) fn of_format(format: Format) -> Vec<Self> {
-        use kyokumen::format::Field as Said;
-        let fields = format.fields();
-        let said = [
-            (Self::Move, Said::BestMove),
-            (Self::EvalCp, Said::EvalCp),
-            (Self::Ply, Said::Ply),
-            (Self::Result, Said::Result),
-            (Self::Ending, Said::Ending),
-            (Self::EndPly, Said::EndPly),
-            (Self::Candidates, Said::Candidates),
-            (Self::ForTraining, Said::Candidates),
-        ];
-        let said = said.into_iter().filter(|&(_, field)| fields.contains(field));
-        [Self::Sfen].into_iter().chain(said.map(|(column, _)| column)).collect()
+        let is_default = |&(column, _, said): &(Self, &str, Option<Said>)| {
+            column == Self::Sfen || said.is_some_and(|field| format.fields().contains(field))
+        };
+        COLUMNS.into_iter().filter(is_default).map(|(column, ..)| column).collect()
     }
 
-    fn field(self) -> Field {
-        let name = Self::ALL[self as usize].1;
-        let (data_type, is_nullable) = match self {
-            Self::Index => (DataType::UInt64, false),
-            Self::Sfen => (DataType::Utf8, false),
-            Self::Hcp | Self::Psfen => (DataType::FixedSizeBinary(PACKED_LEN), true),
-            Self::Move | Self::Result | Self::Ending => (DataType::Utf8, true),
-            Self::EvalCp => (DataType::Int16, true),
-            Self::Ply | Self::EndPly => (DataType::UInt16, true),
-            Self::Candidates => (DataType::new_list(DataType::Struct(candidate()), true), true),
-            Self::ForTraining => (DataType::Boolean, false),
-        };
-        Field::new(name, data_type, is_nullable)
+    fn field(self) -> Result<Field, ArrowError> {
+        let is_nullable = !matches!(self, Self::Index | Self::Sfen | Self::ForTraining);
+        let data_type = self.values(&[])?.data_type().clone();
+        Ok(Field::new(COLUMNS[self as usize].1, data_type, is_nullable))
     }
+
+    fn values(self, records: &[(u64, Record)]) -> Result<ArrayRef, ArrowError> {
+        fn of<A: Array + FromIterator<T> + 'static, T>(
+            values: impl Iterator<Item = T>,
+        ) -> ArrayRef {
+            Arc::new(values.collect::<A>())
+        }
+        let said = records.iter().map(|(_, record)| record);
+        Ok(match self {
+            Self::Index => of::<UInt64Array, _>(records.iter().map(|(index, _)| *index)),
+            Self::Sfen => of::<StringArray, _>(said.map(|it| Some(it.setup.to_string()))),
+            Self::Hcp => packed_positions(Family::Apery, said)?,
+            Self::Psfen => packed_positions(Family::YaneuraOu, said)?,
+            Self::Move => of::<StringArray, _>(said.map(|it| it.best_move.map(|m| m.to_string()))),
+            Self::EvalCp => of::<Int16Array, _>(said.map(|it| it.eval_cp)),
+            Self::Ply => of::<UInt16Array, _>(said.map(|it| it.ply)),
+            Self::Result => of::<StringArray, _>(said.map(|it| it.result.map(GameResult::name))),
+            Self::Ending => of::<StringArray, _>(said.map(|it| it.ending.map(Ending::name))),
+            Self::EndPly => of::<UInt16Array, _>(said.map(|it| it.end_ply)),
+            Self::Candidates => candidates(said),
+            Self::ForTraining => {
+                of::<BooleanArray, _>(said.map(|it| Some(!it.is_not_for_training)))
+            }
+        })
+    }
+}
+
+/// None where a position cannot be packed.
+fn packed_positions<'a>(
+    family: Family,
+    records: impl Iterator<Item = &'a Record>,
+) -> Result<ArrayRef, ArrowError> {
+    let packed = records.map(|record| packed::encode(family, &record.setup).ok());
+    let packed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(packed, PACKED_LEN)?;
+    Ok(Arc::new(packed))
 }
 
 /// Fields of a candidate move.
@@ -107,90 +128,23 @@ fn candidate() -> Fields {
         .collect()
 }
 
-enum Values {
-    Index(UInt64Builder),
-    Sfen(StringBuilder),
-    Packed(Family, FixedSizeBinaryBuilder),
-    Move(StringBuilder),
-    EvalCp(Int16Builder),
-    Ply(UInt16Builder),
-    Result(StringBuilder),
-    Ending(StringBuilder),
-    EndPly(UInt16Builder),
-    Candidates(ListBuilder<StructBuilder>),
-    ForTraining(BooleanBuilder),
-}
-
-impl Values {
-    fn new(column: Column, records: usize) -> Self {
-        let packed = || FixedSizeBinaryBuilder::with_capacity(records, PACKED_LEN);
-        match column {
-            Column::Index => Self::Index(UInt64Builder::with_capacity(records)),
-            Column::Sfen => Self::Sfen(StringBuilder::new()),
-            Column::Hcp => Self::Packed(Family::Apery, packed()),
-            Column::Psfen => Self::Packed(Family::YaneuraOu, packed()),
-            Column::Move => Self::Move(StringBuilder::new()),
-            Column::EvalCp => Self::EvalCp(Int16Builder::with_capacity(records)),
-            Column::Ply => Self::Ply(UInt16Builder::with_capacity(records)),
-            Column::Result => Self::Result(StringBuilder::new()),
-            Column::Ending => Self::Ending(StringBuilder::new()),
-            Column::EndPly => Self::EndPly(UInt16Builder::with_capacity(records)),
-            Column::Candidates => {
-                let of_one = StructBuilder::from_fields(candidate(), 0);
-                Self::Candidates(ListBuilder::new(of_one))
+/// None where no search tried a move.
+fn candidates<'a>(records: impl Iterator<Item = &'a Record>) -> ArrayRef {
+    let mut lists = ListBuilder::new(StructBuilder::from_fields(candidate(), 0));
+    for record in records {
+        for tried in &record.candidates {
+            let of_one = lists.values();
+            if let Some(moves) = of_one.field_builder::<StringBuilder>(0) {
+                moves.append_value(tried.best_move.to_string());
             }
-            Column::ForTraining => Self::ForTraining(BooleanBuilder::with_capacity(records)),
-        }
-    }
-
-    fn push(&mut self, index: u64, record: &format::Record) {
-        let text = |m: kyokumen::shogi::Move| m.to_string();
-        match self {
-            Self::Index(values) => values.append_value(index),
-            Self::Sfen(values) => values.append_value(record.setup.to_string()),
-            Self::Packed(family, values) => match packed::encode(*family, &record.setup) {
-                Ok(bytes) => {
-                    values.append_value(bytes).expect("they are as many as the column takes");
-                }
-                Err(_) => values.append_null(),
-            },
-            Self::Move(values) => values.append_option(record.best_move.map(text)),
-            Self::EvalCp(values) => values.append_option(record.eval_cp),
-            Self::Ply(values) => values.append_option(record.ply),
-            Self::Result(values) => values.append_option(record.result.map(GameResult::name)),
-            Self::Ending(values) => values.append_option(record.ending.map(Ending::name)),
-            Self::EndPly(values) => values.append_option(record.end_ply),
-            Self::Candidates(values) => {
-                for tried in &record.candidates {
-                    let of_one = values.values();
-                    if let Some(moves) = of_one.field_builder::<StringBuilder>(0) {
-                        moves.append_value(text(tried.best_move));
-                    }
-                    if let Some(visits) = of_one.field_builder::<UInt16Builder>(1) {
-                        visits.append_value(tried.visits);
-                    }
-                    of_one.append(true);
-                }
-                values.append(!record.candidates.is_empty());
+            if let Some(visits) = of_one.field_builder::<UInt16Builder>(1) {
+                visits.append_value(tried.visits);
             }
-            Self::ForTraining(values) => values.append_value(!record.is_not_for_training),
+            of_one.append(true);
         }
+        lists.append(!record.candidates.is_empty());
     }
-
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Index(mut values) => Arc::new(values.finish()),
-            Self::Sfen(mut values)
-            | Self::Move(mut values)
-            | Self::Result(mut values)
-            | Self::Ending(mut values) => Arc::new(values.finish()),
-            Self::Packed(_, mut values) => Arc::new(values.finish()),
-            Self::EvalCp(mut values) => Arc::new(values.finish()),
-            Self::Ply(mut values) | Self::EndPly(mut values) => Arc::new(values.finish()),
-            Self::Candidates(mut values) => Arc::new(values.finish()),
-            Self::ForTraining(mut values) => Arc::new(values.finish()),
-        }
-    }
+    Arc::new(lists.finish())
 }
 
 /// Turns blocks into batches. Blocks are read one after another and decoded on several threads.
@@ -198,27 +152,30 @@ struct Batching {
     reading: Reading,
     columns: Vec<Column>,
     schema: SchemaRef,
-    on_error: OnError,
+    on_error: BadPolicy,
     threads: usize,
     ready: VecDeque<Result<RecordBatch, Failure>>,
+    /// The thread that made a stream of it, and may ask for signals: it has the interpreter's lock or left it.
+    owner: Option<ThreadId>,
 }
 
 impl Batching {
-    fn next_batch(&mut self) -> Option<Result<RecordBatch, Failure>> {
+    fn next_batch(&mut self, cancel: &AtomicBool) -> Option<Result<RecordBatch, Failure>> {
         if self.ready.is_empty() {
-            self.read_on();
+            self.read_on(cancel);
         }
         let batch = self.ready.pop_front();
         if matches!(batch, Some(Err(_))) {
-            // What stands behind a failure is not delivered.
             self.ready.clear();
+            self.reading.end();
         }
         batch
     }
 
-    fn read_on(&mut self) {
+    fn read_on(&mut self, cancel: &AtomicBool) {
         let mut blocks = Vec::new();
         while blocks.len() < self.threads
+            && !cancel.load(Ordering::Relaxed)
             && let Some(block) = self.reading.block()
         {
             let failed = block.is_err();
@@ -227,38 +184,22 @@ impl Batching {
                 break;
             }
         }
-        let decode = |block: Result<Block, Failure>| block.and_then(|block| self.decode(&block));
-        if blocks.len() < 2 {
-            let decoded: Vec<_> = blocks.into_iter().map(decode).collect();
-            self.ready.extend(decoded);
-            return;
-        }
-        let decoded: Vec<_> = thread::scope(|threads| {
-            let spawned: Vec<_> =
-                blocks.into_iter().map(|block| threads.spawn(|| decode(block))).collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            spawned.into_iter().map(join).collect()
-        });
+        let decode = |(): &mut (), block: Result<Block, Failure>| self.decode(&block?, cancel);
+        let decoded = on_threads(self.threads, blocks, cancel, || (), decode);
         self.ready.extend(decoded);
     }
 
-    fn decode(&self, block: &Block) -> Result<RecordBatch, Failure> {
-        let records = (block.wanted.end - block.wanted.start) as usize;
-        let mut values: Vec<Values> =
-            self.columns.iter().map(|&column| Values::new(column, records)).collect();
-        let mut take = |index: u64, record: &RecordRef<'_>| -> Result<(), DecodeError> {
-            let record = record.record()?;
-            for values in &mut values {
-                values.push(index, &record);
-            }
+    fn decode(&self, block: &Block, cancel: &AtomicBool) -> Result<RecordBatch, Failure> {
+        let mut records = Vec::with_capacity((block.wanted.end - block.wanted.start) as usize);
+        each_record(self.reading.name(), block, self.on_error, cancel, |index, record| {
+            records.push((index, record.record()?));
             Ok(())
-        };
-        each_record(self.reading.name(), block, self.on_error, &mut take)?;
-        let arrays = values.into_iter().map(Values::finish).collect();
-        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
-            .map_err(|error| Failure::other(&error))
+        })?;
+        let columns = self.columns.iter().map(|column| column.values(&records));
+        let batch = columns
+            .collect::<Result<_, _>>()
+            .and_then(|columns| RecordBatch::try_new(Arc::clone(&self.schema), columns));
+        batch.map_err(|error| Failure::other(&error))
     }
 }
 
@@ -266,8 +207,21 @@ impl Iterator for Batching {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.next_batch()?.map_err(|failure| ArrowError::ComputeError(failure.to_string())))
+        if self.owner == Some(thread::current().id()) && Python::attach(is_interrupted) {
+            return Some(Err(ArrowError::ComputeError("interrupted".to_owned())));
+        }
+        let never = AtomicBool::new(false);
+        Some(
+            self.next_batch(&never)?
+                .map_err(|failure| ArrowError::ComputeError(failure.to_string())),
+        )
     }
+}
+
+/// Whether Ctrl-C was pressed. A consumer of a stream raises an error of its own, and behind it the signal comes again.
+fn is_interrupted(py: Python<'_>) -> bool {
+    let again = |_| py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+    py.check_signals().map_err(again).is_err()
 }
 
 impl RecordBatchReader for Batching {
@@ -287,17 +241,23 @@ impl Batches {
     pub(crate) fn new(
         reading: Reading,
         columns: Vec<Column>,
-        on_error: OnError,
+        on_error: BadPolicy,
         threads: usize,
-    ) -> Self {
-        let fields: Fields = columns.iter().map(|column| column.field()).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let cores = || thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
-        let ready = VecDeque::new();
-        let batching =
-            Batching { reading, columns, schema: Arc::clone(&schema), on_error, threads, ready };
-        Self { schema, batching: Some(batching) }
+    ) -> Result<Self, Failure> {
+        let fields = columns.iter().map(|column| column.field()).collect::<Result<Vec<_>, _>>();
+        let schema = Arc::new(Schema::new(fields.map_err(|error| Failure::other(&error))?));
+        let threads = threads_of(threads);
+        let (ready, owner) = (VecDeque::new(), None);
+        let batching = Batching {
+            reading,
+            columns,
+            schema: Arc::clone(&schema),
+            on_error,
+            threads,
+            ready,
+            owner,
+        };
+        Ok(Self { schema, batching: Some(batching) })
     }
 }
 
@@ -308,13 +268,14 @@ impl Batches {
     pub(crate) fn __arrow_c_stream__<'py>(
         &mut self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A wish that need not be fulfilled.
         drop(requested_schema);
         let taken =
             || Failure::usage("the batches were taken already: ask the archive for them again");
-        let batching = self.batching.take().ok_or_else(taken)?;
+        let mut batching = self.batching.take().ok_or_else(taken)?;
+        batching.owner = Some(thread::current().id());
         PyCapsule::new_with_value(
             py,
             FFI_ArrowArrayStream::new(Box::new(batching)),
@@ -333,9 +294,12 @@ impl Batches {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let Some(batching) = &mut self.batching else { return Ok(None) };
-        let batch = py.detach(|| batching.next_batch()).transpose()?;
-        Ok(batch.map(Batch))
+        // What an interruption leaves behind has gaps.
+        let Some(mut batching) = self.batching.take() else { return Ok(None) };
+        let next = |cancel: &AtomicBool| (batching.next_batch(cancel), batching);
+        let (batch, batching) = interruptible_in_silence(py, next)?;
+        self.batching = Some(batching);
+        Ok(batch.transpose()?.map(Batch))
     }
 
     /// Names of the columns.
@@ -359,7 +323,7 @@ impl Batch {
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Object<'py>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         drop(requested_schema);
         let rows = StructArray::from(self.0.clone());

@@ -8,29 +8,26 @@ use kyokumen::shogi::PositionError;
 use kyokumen::shogi::sfen::SfenError;
 use kyokumen::{ErrorKind, Remedy};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-/// Exception class of `kyokumen`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Usage,
-    BadRecord,
-    Position,
-    /// A file cannot be read or written, or is damaged.
-    File,
-    NotFound,
-    Other,
-}
+use pyo3::types::IntoPyDict;
 
 /// Why a call failed. Created without the interpreter; becomes an exception later.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    kind: Kind,
+    /// Exception class of `kyokumen`.
+    class: &'static str,
     message: String,
     file: Option<String>,
     record: Option<u64>,
     byte: Option<u64>,
 }
+
+const USAGE: &str = "UsageError";
+const BAD_RECORD: &str = "BadRecordError";
+const POSITION: &str = "PositionError";
+/// A file cannot be read or written, or is damaged.
+const FILE: &str = "FileError";
+const NOT_FOUND: &str = "NotFoundError";
+const OTHER: &str = "KyokumenError";
 
 /// Message for a file whose last record is truncated, after `whole` complete ones.
 pub(crate) fn cut_off(whole: u64) -> String {
@@ -39,19 +36,21 @@ pub(crate) fn cut_off(whole: u64) -> String {
 }
 
 impl Failure {
-    fn new(kind: Kind, error: &(dyn Error + 'static)) -> Self {
+    const fn new(class: &'static str, message: String) -> Self {
+        Self { class, message, file: None, record: None, byte: None }
+    }
+
+    fn of(class: &'static str, error: &(dyn Error + 'static)) -> Self {
         // In the style of the command line, with the names of arguments.
-        let message = Remedy::explain(error, argument);
-        Self { kind, message, file: None, record: None, byte: None }
+        Self::new(class, Remedy::explain(error, argument))
     }
 
     pub(crate) fn usage(message: impl ToString) -> Self {
-        let message = message.to_string();
-        Self { kind: Kind::Usage, message, file: None, record: None, byte: None }
+        Self::new(USAGE, message.to_string())
     }
 
     pub(crate) fn other(error: &(dyn Error + 'static)) -> Self {
-        Self::new(Kind::Other, error)
+        Self::of(OTHER, error)
     }
 
     pub(crate) fn bad_record(
@@ -62,39 +61,28 @@ impl Failure {
     ) -> Self {
         let before = file.map_or(String::new(), |file| format!("{file}, "));
         let message = format!("{before}record {record}, at byte {byte}: {}", reason.to_string());
-        let (file, record, byte) = (file.map(ToOwned::to_owned), Some(record), Some(byte));
-        Self { kind: Kind::BadRecord, message, file, record, byte }
+        let file = file.map(ToOwned::to_owned);
+        Self { file, record: Some(record), byte: Some(byte), ..Self::new(BAD_RECORD, message) }
     }
 
     /// The element at `index` of a list is not a usable position.
     pub(crate) fn bad_element(index: u64, reason: &dyn ToString) -> Self {
         let message = format!("position {index}: {}", reason.to_string());
-        Self { kind: Kind::Position, message, file: None, record: Some(index), byte: None }
+        Self { record: Some(index), ..Self::new(POSITION, message) }
     }
 
     pub(crate) fn unreadable(file: &str, byte: u64, source: &io::Error) -> Self {
-        Self::of_io(source, source).in_file(file).at(byte)
+        let file = Some(file.to_owned());
+        Self { file, byte: Some(byte), ..Self::of(class_of(source), source) }
     }
 
-    pub(crate) fn unwritable(message: String) -> Self {
-        Self { kind: Kind::File, message, file: None, record: None, byte: None }
+    pub(crate) const fn unwritable(message: String) -> Self {
+        Self::new(FILE, message)
     }
+}
 
-    fn of_io(error: &(dyn Error + 'static), source: &io::Error) -> Self {
-        let kind = match source.kind() {
-            io::ErrorKind::NotFound => Kind::NotFound,
-            _ => Kind::File,
-        };
-        Self::new(kind, error)
-    }
-
-    fn in_file(self, file: &str) -> Self {
-        Self { file: Some(file.to_owned()), ..self }
-    }
-
-    fn at(self, byte: u64) -> Self {
-        Self { byte: Some(byte), ..self }
-    }
+fn class_of(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { FILE }
 }
 
 impl fmt::Display for Failure {
@@ -136,56 +124,45 @@ impl From<Failure> for PyErr {
 }
 
 fn exception(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
-    let Failure { kind, message, file, record, byte } = failure;
-    let name = match kind {
-        Kind::Usage => "UsageError",
-        Kind::BadRecord => "BadRecordError",
-        Kind::Position => "PositionError",
-        Kind::File => "FileError",
-        Kind::NotFound => "NotFoundError",
-        Kind::Other => "KyokumenError",
-    };
-    let place = PyDict::new(py);
+    let Failure { class, message, file, record, byte } = failure;
+    let place = [("record", record), ("byte", byte)].into_py_dict(py)?;
     place.set_item("file", file)?;
-    place.set_item("record", record)?;
-    place.set_item("byte", byte)?;
-    let class = py.import("kyokumen._errors")?.getattr(name)?;
+    let class = py.import("kyokumen._errors")?.getattr(class)?;
     Ok(PyErr::from_value(class.call((message,), Some(&place))?))
 }
 
 impl From<kyokumen::Error> for Failure {
     fn from(error: kyokumen::Error) -> Self {
-        let failure = match (error.kind(), error.io_error()) {
+        let class = match (error.kind(), error.io_error()) {
             (ErrorKind::BadRecord(bad), _) => {
                 return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &bad.reason);
             }
-            (ErrorKind::Io, Some(source)) => Self::of_io(&error, source),
+            (ErrorKind::Io, Some(source)) => class_of(source),
             (ErrorKind::Io | ErrorKind::Changed | ErrorKind::Invalid | ErrorKind::Malformed, _) => {
-                Self::new(Kind::File, &error)
+                FILE
             }
-            _ if error.is_usage() => Self::new(Kind::Usage, &error),
-            _ => Self::other(&error),
+            _ if error.is_usage() => USAGE,
+            _ => OTHER,
         };
         let file = error.file().map(ToOwned::to_owned);
-        Self { file, byte: error.offset(), ..failure }
+        Self { file, byte: error.offset(), ..Self::of(class, &error) }
     }
 }
 
 impl From<SfenError> for Failure {
     fn from(error: SfenError) -> Self {
-        Self::new(Kind::Position, &error)
+        Self::of(POSITION, &error)
     }
 }
 
 impl From<PositionError> for Failure {
     fn from(error: PositionError) -> Self {
-        Self::new(Kind::Position, &error)
+        Self::of(POSITION, &error)
     }
 }
 
 impl From<DecodeError> for Failure {
     fn from(error: DecodeError) -> Self {
-        let byte = error.offset as u64;
-        Self::new(Kind::BadRecord, &error).at(byte)
+        Self { byte: Some(error.offset as u64), ..Self::of(BAD_RECORD, &error) }
     }
 }

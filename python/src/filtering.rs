@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kyokumen::jobs::estimate::{Interval, estimate};
+use kyokumen::jobs::estimate::estimate;
 use kyokumen::jobs::filter;
-use kyokumen::jobs::identity::RETRY_UNKNOWN;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::previous_run::PreviousRun;
-use kyokumen::jobs::run_name::RunName;
+use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::Judge;
 use kyokumen::records::bad_record::BadPolicy;
@@ -19,8 +19,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 
+use crate::arrays::Object;
 use crate::failure::Failure;
-use crate::interrupt::interruptible_in_silence;
+use crate::interrupt::{abandonable, interruptible_in_silence};
 use crate::operations::{run, told};
 use crate::options::{Options, Paths};
 
@@ -29,24 +30,24 @@ use crate::options::{Options, Paths};
 ///
 /// `retry_unknown` is the manifest of an earlier run, of which only what was unknown is searched again; `inputs` are
 /// then None. With `dry_run` the report says what would be read and written, and how long it would take.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, **options))]
+#[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn gen_filter<'py>(
     py: Python<'py>,
     inputs: Option<Paths>,
     output: PathBuf,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let config = options.take::<PathBuf>("config")?;
     let mut request = match (inputs, options.take::<PathBuf>("retry_unknown")?, &config) {
         (Some(inputs), None, config) => {
             if let Some(path) = config {
-                options.add(&read_config(path)?)?;
+                let path = path.clone();
+                options.add(&abandonable(py, move |_| read_config(&path))??)?;
             }
             request(&options, inputs.into_vec(), output)?
         }
-        (None, Some(manifest), None) => retry(py, &options, &manifest, output)?,
+        (None, Some(manifest), None) => retry(py, &options, manifest, output)?,
         _ => {
             let why = "either inputs are given, with or without config, or retry_unknown";
             return Err(Failure::usage(why).into());
@@ -55,25 +56,23 @@ pub(crate) fn gen_filter<'py>(
     request.read_from = config.into_iter().collect();
     let (progress, dry_run) = (options.take("progress")?, options.flag("dry_run")?);
     options.end()?;
-    if request.resume && request.force {
+    if request.run.resume && request.run.force {
         return Err(Failure::usage("resume goes on with what force would replace").into());
     }
-    let plan = py.detach(|| JobPlan::new(request)).map_err(Failure::from)?;
+    let plan = abandonable(py, move |_| JobPlan::new(request))?.map_err(Failure::from)?;
     if dry_run {
         return would_do(py, &plan);
     }
     let metrics = plan.files.metrics.clone().map(|path| {
         (path, plan.files.stem.clone(), plan.files.shard.map(|shard| shard.to_string()))
     });
-    let begin = |progress: kyokumen::engine::progress::Progress| {
+    let completed = run(py, progress, plan.records, |progress, cancel| {
         let progress = progress.with_verdicts();
-        match metrics {
+        let mut progress = match metrics {
             Some((path, stem, shard)) => progress.with_metrics(path, &stem, shard.as_deref()),
             None => progress,
-        }
-    };
-    let completed = run(py, progress, plan.records, begin, |progress, cancel| {
-        Ok(filter::filter(plan, progress, cancel)?)
+        };
+        Ok(filter::filter(plan, &mut progress, cancel)?)
     })?;
     let report = told(py, &completed.manifest)?;
     report.set_item("was_done", completed.was_done)?;
@@ -82,21 +81,22 @@ pub(crate) fn gen_filter<'py>(
 
 fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyResult<JobRequest> {
     let (from, dialect) = options.reading()?;
-    let shard = options.parsed::<ShardChoice>("shard")?.map(ShardChoice::resolve);
     let seconds = options.take::<f64>("checkpoint_every")?.map(Duration::try_from_secs_f64);
     Ok(JobRequest {
         inputs,
-        output,
-        tmp_dir: options.take("tmp_dir")?,
+        run: RunRequest {
+            output,
+            tmp_dir: options.take("tmp_dir")?,
+            name: options.take("name")?,
+            shard: options.parsed("shard")?,
+            force: options.flag("force")?,
+            resume: options.flag("resume")?,
+            checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
+            metrics: options.take("metrics")?,
+        },
         from,
         dialect,
         to: options.parsed("to")?,
-        name: options.take("name")?,
-        shard: shard.transpose().map_err(Failure::usage)?,
-        force: options.flag("force")?,
-        resume: options.flag("resume")?,
-        checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
-        metrics: options.take("metrics")?,
         previous_run: None,
         read_from: Vec::new(),
         unreadable: Unreadable::under(options.word("on_error")?),
@@ -118,26 +118,20 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
 fn retry(
     py: Python<'_>,
     options: &Options<'_>,
-    manifest: &Path,
+    manifest: PathBuf,
     output: PathBuf,
 ) -> PyResult<JobRequest> {
     if options.has("shard")? {
         return Err(Failure::usage("the shard is that of the earlier run").into());
     }
-    let first = py.detach(|| PreviousRun::read(manifest)).map_err(Failure::from)?;
-    let mut earlier = first.settings().clone();
-    earlier.remove(RETRY_UNKNOWN);
-    earlier.remove("threads");
-    let name = RunName::of_manifest(manifest).map(|name| name.stated(first.shard()).stem);
-    let others = [
-        ("name", name),
-        ("shard", first.shard().map(ToOwned::to_owned)),
-        ("from", first.format().map(|format| format.to_string())),
-        ("dialect", first.dialect().map(|dialect| dialect.name().to_owned())),
-    ];
-    earlier.extend(others.map(|(name, value)| (name.to_owned(), value.into())));
+    let read = move |_: &AtomicBool| -> Result<_, kyokumen::Error> {
+        Ok((PreviousRun::options(&manifest)?, PreviousRun::read(&manifest)?))
+    };
+    let (earlier, first) = abandonable(py, read)?.map_err(Failure::from)?;
     options.add(&earlier)?;
-    let request = request(options, first.inputs(), output)?;
+    let mut request = request(options, first.inputs(), output)?;
+    let shard = first.shard().map(str::parse::<ShardChoice>).transpose();
+    request.run.shard = shard.map_err(Failure::usage)?;
     Ok(JobRequest { previous_run: Some(Arc::new(first)), ..request })
 }
 
@@ -155,7 +149,7 @@ fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
 }
 
 /// The inputs, outputs and estimated time of a plan.
-fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>> {
+fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Object<'py>> {
     let inputs = plan.parts.iter().map(|part| {
         let (file, format) = (&part.input.name, part.input.format.name());
         json!({"file": file, "format": format, "from": part.from, "to": part.end()})
@@ -167,21 +161,11 @@ fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>>
     let search = plan.settings.search.clone();
     let judge = move || Judge::try_new(&search);
     let expected = interruptible_in_silence(py, |cancel| estimate(plan, judge, cancel))?;
-    let expected = expected.map_err(Failure::from)?.map(|expected| {
-        let interval =
-            |it: Interval| json!({"expected": it.expected, "low": it.low, "high": it.high});
-        json!({
-            "records": expected.records,
-            "sampled": expected.sampled,
-            "seconds": interval(expected.seconds),
-            "bytes": interval(expected.bytes),
-        })
-    });
     let said = json!({
         "inputs": inputs,
         "outputs": outputs,
         "records": plan.records,
-        "estimate": expected,
+        "estimate": expected.map_err(Failure::from)?,
     });
     told(py, &said)
 }

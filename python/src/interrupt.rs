@@ -1,5 +1,6 @@
 //! Work on other threads, while this one looks for Ctrl-C and passes messages on to Python.
 
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,8 +17,8 @@ use crate::failure::Failure;
 /// Longest time before a signal is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Runs `work` on its own thread, without the interpreter's lock. `heed` gets the messages that `work` sends. Ctrl-C or
-/// an exception of `heed` sets the cancel flag and is raised once `work` has ended.
+/// Runs `work` on its own thread. `heed` gets the messages that `work` sends. Ctrl-C or an exception of `heed` sets the
+/// cancel flag and is raised once `work` has ended.
 pub(crate) fn interruptible<T: Send, M: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>, Sender<M>) -> T + Send,
@@ -27,18 +28,14 @@ pub(crate) fn interruptible<T: Send, M: Send>(
     let (sender, messages) = channel();
     // The channel's end is not to be shared, which the interpreter's absence would ask of it.
     let messages = Mutex::new(messages);
-    py.detach(|| {
-        thread::scope(|threads| {
-            let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
-            let worker =
-                named.spawn_scoped(threads, || work(&cancel, sender)).map_err(|error| {
-                    PyRuntimeError::new_err(format!("cannot start a thread: {error}"))
-                })?;
-            let heeded = watch(&lock(&messages), heed);
-            cancel.store(heeded.is_err(), Ordering::Relaxed);
-            let done = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            heeded.map(|()| done)
-        })
+    thread::scope(|threads| {
+        let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
+        let worker = named.spawn_scoped(threads, || work(&cancel, sender)).map_err(no_thread)?;
+        let heeded = watch(py, &messages, heed);
+        cancel.store(heeded.is_err(), Ordering::Relaxed);
+        let done = py.detach(|| worker.join());
+        let done = done.unwrap_or_else(|panic| resume_unwind(panic));
+        heeded.map(|()| done)
     })
 }
 
@@ -50,64 +47,120 @@ pub(crate) fn interruptible_in_silence<T: Send>(
     interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
 }
 
+/// Runs `work` on its own thread and waits for it. Ctrl-C sets the cancel flag, is raised at once, and leaves the thread
+/// to its end: `work` must change nothing.
+pub(crate) fn abandonable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, done) = channel();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let cancelled = Arc::clone(&cancel);
+    let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
+    let worker = named.spawn(move || drop(sender.send(work(&cancelled)))).map_err(no_thread)?;
+    let found = next_message(py, &Mutex::new(done))
+        .inspect_err(|_| cancel.store(true, Ordering::Relaxed))?;
+    found.map_or_else(
+        || resume_unwind(worker.join().expect_err("a thread that does not panic sends its result")),
+        Ok,
+    )
+}
+
+pub(crate) fn no_thread(error: io::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("cannot start a thread: {error}"))
+}
+
 /// Passes messages on until the sender is gone.
-fn watch<M>(
-    messages: &Receiver<M>,
+fn watch<M: Send>(
+    py: Python<'_>,
+    messages: &Mutex<Receiver<M>>,
     mut heed: impl FnMut(Python<'_>, M) -> PyResult<()>,
 ) -> PyResult<()> {
+    while let Some(message) = next_message(py, messages)? {
+        heed(py, message)?;
+    }
+    Ok(())
+}
+
+/// Waits for the next message, without the interpreter's lock; None if the sender is gone. Ctrl-C is raised.
+pub(crate) fn next_message<M: Send>(
+    py: Python<'_>,
+    messages: &Mutex<Receiver<M>>,
+) -> PyResult<Option<M>> {
     loop {
-        match messages.recv_timeout(LOOK_EVERY) {
-            Ok(message) => Python::attach(|py| heed(py, message))?,
-            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        match py.detach(|| lock(messages).recv_timeout(LOOK_EVERY)) {
+            Ok(message) => return Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
         }
     }
 }
 
-/// Records that a thread takes at a time.
-pub(crate) const CHUNK: usize = 1024;
+/// The most threads that are started. Memory is reserved for each.
+pub(crate) const MOST_THREADS: usize = 1024;
 
-/// Runs jobs on `threads` threads, 0 for all cores. Of several failures, returns that of the first job.
+/// Number of threads for an argument: 0 is all cores.
+pub(crate) fn threads_of(argument: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    if argument == 0 { cores() } else { argument.min(MOST_THREADS) }
+}
+
+/// Runs jobs on several threads, this one included, each with what `start` makes. Returns the results in order, up to
+/// the first failure or where it was cancelled.
+pub(crate) fn on_threads<S, J: Send, R: Send>(
+    threads: usize,
+    jobs: Vec<J>,
+    cancel: &AtomicBool,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> Result<R, Failure> + Sync,
+) -> Vec<Result<R, Failure>> {
+    let threads = threads.min(jobs.len());
+    let (jobs, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
+    let has_failed = AtomicBool::new(false);
+    let work_through = || {
+        let mut state = start();
+        while !cancel.load(Ordering::Relaxed) && !has_failed.load(Ordering::Relaxed) {
+            let Some((number, job)) = lock(&jobs).next() else { return };
+            let result = work(&mut state, job);
+            has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            lock(&done).push((number, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            let thread = thread::Builder::new().stack_size(STACK_BYTES);
+            // Those that did start are enough.
+            if thread.spawn_scoped(scope, work_through).is_err() {
+                break;
+            }
+        }
+        work_through();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// [`on_threads`] without results, heeding Ctrl-C.
 pub(crate) fn in_parallel<J: Send>(
     py: Python<'_>,
     threads: usize,
     jobs: Vec<J>,
     work: impl Fn(J) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<()> {
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores() } else { threads }.min(jobs.len());
-    if threads <= 1 && jobs.len() <= 1 {
-        return Ok(py.detach(|| jobs.into_iter().map(work).find(Result::is_err).unwrap_or(Ok(())))?);
-    }
-    let jobs = Mutex::new(jobs.into_iter().enumerate());
-    let failure = Mutex::new(None::<(usize, Failure)>);
-    let work_through = |cancel: &AtomicBool| {
-        while !cancel.load(Ordering::Relaxed) && lock(&failure).is_none() {
-            let Some((number, job)) = lock(&jobs).next() else { break };
-            if let Err(error) = work(job) {
-                let mut first = lock(&failure);
-                if first.as_ref().is_none_or(|(other, _)| number < *other) {
-                    *first = Some((number, error));
-                }
-            }
-        }
-    };
+    let (threads, is_short) = (threads_of(threads), jobs.len() <= 1);
     let all = |cancel: &AtomicBool| {
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| work_through(cancel));
-            }
-            work_through(cancel);
-        });
+        let done = on_threads(threads, jobs, cancel, || (), |(), job| work(job));
+        done.into_iter().collect::<Result<(), _>>()
     };
-    interruptible_in_silence(py, all)?;
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some((_, failure)) => Err(failure.into()),
-        None => Ok(()),
-    }
+    Ok(if is_short {
+        py.detach(|| all(&AtomicBool::new(false)))
+    } else {
+        interruptible_in_silence(py, all)?
+    }?)
 }
 
 /// Ignores poisoning, because nothing that panics holds one of the locks.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,6 +30,7 @@ mod options;
 mod position;
 mod reading;
 mod record;
+mod rows;
 mod solver;
 
 use pyo3::prelude::*;

@@ -1,23 +1,19 @@
 //! `Loader`: batches of arrays for a training, made ahead of it on threads of their own.
 //!
-//! One thread reads windows of records, one cuts them into batches, others make the arrays; batches come in order.
+//! One thread reads windows of records, one cuts them into jobs, others make the arrays; batches come in order.
 //! Which records are in a batch depends on the files and the settings only, see [`EpochOrder`].
 
 mod chunks;
-mod index;
 mod making;
-mod memory;
-mod spool;
 mod windows;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
+use kyokumen::engine::in_order::{Parallelism, in_order};
 use kyokumen::format::EVAL_SCALE;
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::opening::check_filters;
@@ -25,28 +21,72 @@ use kyokumen::solver::STACK_BYTES;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::interrupt::interruptible_in_silence;
-use crate::options::{Options, Paths};
-use crate::reading::OnError;
+use crate::interrupt::{abandonable, next_message, no_thread, threads_of};
+use crate::options::{Options as Given, Paths};
+use crate::reading::policy;
 use chunks::{DataSet, Opening};
-use making::{Made, Making, Mirror};
-use memory::Pool;
-use windows::{Choosing, Job, Place, Windows};
+use making::{Made, Making, Mirror, Pool};
+use windows::{Choosing, Job, Jobs, Place, Windows};
 
-struct Setting {
-    data: DataSet,
-    pool: Arc<Pool>,
-    choosing: Choosing,
-    making: Making,
-    batch_size: usize,
-    window_chunks: u64,
+/// Options that are the same here and in Python.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+struct Options {
+    features: String,
+    planes: usize,
+    dtype: String,
+    /// Of evaluations.
+    scale: f32,
+    policy: bool,
+    batch_size: NonZeroUsize,
+    /// Records that are read together.
+    chunk: NonZeroU32,
+    /// Records that are shuffled together.
+    window: NonZeroU64,
     shuffle: bool,
     seed: u64,
     rank: u64,
     world_size: u64,
     drop_last: bool,
+    /// Batches made ahead.
+    ahead: Option<usize>,
+    spool: bool,
+    drop_mated: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            features: "dlshogi".to_owned(),
+            planes: 57,
+            dtype: "float32".to_owned(),
+            scale: EVAL_SCALE,
+            policy: false,
+            batch_size: const { NonZeroUsize::new(4096).unwrap() },
+            chunk: const { NonZeroU32::new(256).unwrap() },
+            window: const { NonZeroU64::new(1 << 20).unwrap() },
+            shuffle: true,
+            seed: 1,
+            rank: 0,
+            world_size: 1,
+            drop_last: false,
+            ahead: None,
+            spool: true,
+            drop_mated: false,
+        }
+    }
+}
+
+struct Setting {
+    options: Options,
+    data: DataSet,
+    pool: Arc<Pool>,
+    choosing: Choosing,
+    making: Making,
     threads: usize,
     ahead: usize,
 }
@@ -55,67 +95,36 @@ struct Setting {
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Loader(Arc<Setting>);
 
-/// Default number of records per chunk.
-const CHUNK: u64 = 256;
-/// Default number of records per window, which are shuffled together.
-const WINDOW: u64 = 1 << 20;
-/// Memory for batches made ahead. Each thread makes at least one, however large.
-const AHEAD_BYTES: usize = 1 << 28;
-
 #[pymethods]
 impl Loader {
     #[new]
     #[pyo3(signature = (paths, **options))]
     fn new(py: Python<'_>, paths: Paths, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = Options::new(py, options)?;
-        let (from, dialect) = options.reading()?;
-        let paths: Vec<PathBuf> = paths.into_vec();
-        let chunk = options.take("chunk")?.unwrap_or(CHUNK).max(1);
-        let opening = Opening {
-            from,
-            dialect,
-            chunk,
-            spool: options.take("spool")?.unwrap_or(true),
-            tmp_dir: options.take("tmp_dir")?,
+        let given = Given::new(py, options)?;
+        let options: Options = given.fields(("", ""))?;
+        let (from, dialect) = given.reading()?;
+        let (chunk, spool) = (u64::from(options.chunk.get()), options.spool);
+        let opening = Opening { from, dialect, chunk, spool, tmp_dir: given.take("tmp_dir")? };
+        let search = given.search()?;
+        let choosing = Choosing {
+            filters: given.filters("sample_seed")?,
+            on_error: policy(given.take::<String>("on_error")?.as_deref().unwrap_or("stop"))?,
+            search: options.drop_mated.then_some(search),
         };
-        let window = options.take("window")?.unwrap_or(WINDOW).max(1);
-        let choosing = choosing(&options)?;
-        let making = making(&options)?;
-        let threads: usize = options.threads()?;
-        let cores = || thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
-        let batch_size: usize = options.take("batch_size")?.unwrap_or(4096);
-        let exclude = options.take::<Paths>("exclude")?.map_or_else(Vec::new, Paths::into_vec);
-        let (rank, world_size) =
-            (options.take("rank")?.unwrap_or(0), options.take("world_size")?.unwrap_or(1));
-        let (shuffle, seed) =
-            (options.take("shuffle")?.unwrap_or(true), options.take("seed")?.unwrap_or(1));
-        let (drop_last, ahead) = (options.flag("drop_last")?, options.take("ahead")?);
-        options.end()?;
-        if batch_size == 0 || rank >= world_size {
-            return Err(Failure::usage(
-                "a batch has at least one record, and rank is below world_size",
-            )
-            .into());
+        let making = Making::new(&options, mirror(&given)?)?;
+        let (threads, exclude) = (threads_of(given.threads()?), given.paths("exclude")?);
+        given.end()?;
+        if options.rank >= options.world_size {
+            return Err(Failure::usage("rank is below world_size").into());
         }
-        let open = |cancel: &AtomicBool| DataSet::open(&paths, &opening, &exclude, cancel);
-        let data = interruptible_in_silence(py, open)??;
-        check(&data, &choosing, &making)?;
-        Ok(Self(Arc::new(Setting {
-            data,
-            pool: Arc::default(),
-            choosing,
-            making,
-            batch_size,
-            window_chunks: window.div_ceil(chunk),
-            shuffle,
-            seed,
-            rank,
-            world_size,
-            drop_last,
-            threads,
-            ahead: ahead.unwrap_or_else(|| ahead_of(making.bytes() * batch_size, threads)).max(1),
-        })))
+        let paths = paths.into_vec();
+        let data =
+            abandonable(py, move |cancel| DataSet::open(&paths, &opening, &exclude, cancel))??;
+        check(&data, &choosing, making)?;
+        let batch_bytes = making.bytes(data.format()).saturating_mul(options.batch_size.get());
+        let ahead = options.ahead.unwrap_or_else(|| ahead_of(batch_bytes, threads));
+        let (pool, ahead) = (Arc::default(), ahead.clamp(1, MOST_AHEAD));
+        Ok(Self(Arc::new(Setting { options, data, pool, choosing, making, threads, ahead })))
     }
 
     /// Number of all records, before any are left out.
@@ -133,25 +142,22 @@ impl Loader {
                 "how many records the filters leave shows only when they are read",
             ));
         }
-        let (records, size) = (setting.records_of_rank(), setting.batch_size as u64);
-        Ok(if setting.drop_last { records / size } else { records.div_ceil(size) })
+        let (records, size) = (setting.records_of_rank(), setting.options.batch_size.get() as u64);
+        let is_whole = setting.options.drop_last;
+        Ok(if is_whole { records / size } else { records.div_ceil(size) })
     }
 
     /// What decides which records are in which batch.
     #[getter]
     fn identity(&self) -> String {
         let s = &*self.0;
+        let Options { batch_size, chunk, shuffle, seed, rank, world_size, drop_last, .. } =
+            &s.options;
         format!(
-            "{} batch_size={} window={} chunk={} shuffle={} seed={} rank={}/{} drop_last={} {}",
+            "{} batch_size={batch_size} window={} chunk={chunk} shuffle={shuffle} seed={seed} rank={rank}/{world_size} \
+             drop_last={drop_last} {}",
             s.data.identity(),
-            s.batch_size,
-            s.window_chunks,
-            s.data.chunk(),
-            s.shuffle,
-            s.seed,
-            s.rank,
-            s.world_size,
-            s.drop_last,
+            s.window_chunks(),
             s.choosing.identity(),
         )
     }
@@ -170,13 +176,17 @@ impl Loader {
     }
 }
 
+/// The most batches made ahead.
+const MOST_AHEAD: usize = 1 << 12;
+
 /// Number of batches made ahead: two per thread, fewer if they are large, at least one per thread.
 fn ahead_of(batch_bytes: usize, threads: usize) -> usize {
+    const AHEAD_BYTES: usize = 1 << 28;
     (AHEAD_BYTES / batch_bytes.max(1)).clamp(threads, 2 * threads)
 }
 
 /// Fails if a file lacks a field that the filters or features need.
-fn check(data: &DataSet, choosing: &Choosing, making: &Making) -> Result<(), Failure> {
+fn check(data: &DataSet, choosing: &Choosing, making: Making) -> Result<(), Failure> {
     for input in data.inputs() {
         check_filters(input, &choosing.filters)?;
         making.check(input.format)?;
@@ -188,39 +198,16 @@ fn check(data: &DataSet, choosing: &Choosing, making: &Making) -> Result<(), Fai
     Ok(())
 }
 
-fn choosing(options: &Options<'_>) -> PyResult<Choosing> {
-    let on_error = options.take::<String>("on_error")?;
-    let on_error = OnError::named(on_error.as_deref().unwrap_or("stop"))?;
-    let drop_mated = options.flag("drop_mated")?;
-    let search = options.search()?;
-    Ok(Choosing {
-        filters: options.filters("sample_seed")?,
-        on_error,
-        search: drop_mated.then_some(search),
-    })
-}
-
-fn making(options: &Options<'_>) -> PyResult<Making> {
-    let features = options.take::<String>("features")?;
-    let dtype = options.take::<String>("dtype")?;
-    let (planes, mirror) =
-        (options.take("planes")?.unwrap_or(57), options.take::<MirrorLike>("mirror")?);
-    let mirror = match mirror {
-        None | Some(MirrorLike::Always(false)) => Mirror::Never,
-        Some(MirrorLike::Always(true)) => Mirror::Always,
-        Some(MirrorLike::Word(word)) if word == "random" => Mirror::Random,
+fn mirror(given: &Given<'_>) -> PyResult<Mirror> {
+    match given.take::<MirrorLike>("mirror")? {
+        None | Some(MirrorLike::Always(false)) => Ok(Mirror::Never),
+        Some(MirrorLike::Always(true)) => Ok(Mirror::Always),
+        Some(MirrorLike::Word(word)) if word == "random" => Ok(Mirror::Random),
         Some(MirrorLike::Word(word)) => {
-            return Err(Failure::usage(format!(
-                "mirror is True, False or \"random\", not {word:?}"
-            ))
-            .into());
+            let why = format!("mirror is True, False or \"random\", not {word:?}");
+            Err(Failure::usage(why).into())
         }
-    };
-    let features = features.as_deref().unwrap_or("dlshogi");
-    let dtype = dtype.as_deref().unwrap_or("float32");
-    let scale = options.take("scale")?.unwrap_or(EVAL_SCALE);
-    let policy = options.flag("policy")?;
-    Ok(Making::new(features, planes, dtype, mirror, scale, policy)?)
+    }
 }
 
 #[derive(FromPyObject)]
@@ -230,16 +217,21 @@ enum MirrorLike {
 }
 
 impl Setting {
+    fn window_chunks(&self) -> u64 {
+        self.options.window.get().div_ceil(self.data.chunk())
+    }
+
     fn order(&self, epoch: u64) -> EpochOrder {
-        let order = EpochOrder::sequential(self.data.chunks(), self.window_chunks);
-        let order = if self.shuffle { order.shuffled(self.seed, epoch) } else { order };
-        order.of_rank(self.rank, self.world_size)
+        let Options { shuffle, seed, rank, world_size, .. } = self.options;
+        let order = EpochOrder::sequential(self.data.chunks(), self.window_chunks());
+        let order = if shuffle { order.shuffled(seed, epoch) } else { order };
+        order.of_rank(rank, world_size)
     }
 
     /// The most records that a rank reads. Equal for all ranks, so that no rank waits for a batch that another does not
     /// have. The shorter chunks at the ends of files may all belong to one rank.
     fn records_of_rank(&self) -> u64 {
-        match self.world_size {
+        match self.options.world_size {
             1 => self.data.records(),
             _ => (self.order(0).chunks() * self.data.chunk())
                 .saturating_sub(self.data.missing_of_chunks()),
@@ -248,13 +240,13 @@ impl Setting {
 
     /// [`Self::records_of_rank`] if it limits the batches, otherwise `u64::MAX`.
     fn bound(&self) -> u64 {
-        let is_bound = self.world_size > 1 && !self.choosing.leave_out(&self.data);
+        let is_bound = self.options.world_size > 1 && !self.choosing.leave_out(&self.data);
         if is_bound { self.records_of_rank() } else { u64::MAX }
     }
 }
 
-/// The number of a batch, the batch, and the place after it.
-type Numbered = (u64, Result<(Made, Place), Failure>);
+/// A batch, and the place after it.
+type Batch = Result<(Made, Place), Failure>;
 
 /// The batches of an epoch, in order.
 #[pyclass(module = "kyokumen")]
@@ -262,18 +254,15 @@ pub(crate) struct LoaderIterator {
     /// Process that started the threads. They do not exist in a forked process.
     process: u32,
     cancel: Arc<AtomicBool>,
-    results: Mutex<Receiver<Numbered>>,
-    permits: SyncSender<()>,
-    waiting: BTreeMap<u64, Result<(Made, Place), Failure>>,
-    next: u64,
+    /// None after a failure.
+    batches: Option<Mutex<Receiver<Batch>>>,
     place: Place,
 }
 
 /// Starts a detached thread. It must end when its receiver is gone.
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
     let thread = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
-    let started = thread.spawn(work).map(drop);
-    started.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))
+    thread.spawn(work).map(drop).map_err(no_thread)
 }
 
 impl LoaderIterator {
@@ -283,8 +272,10 @@ impl LoaderIterator {
         let (reading, cancelled) = (Arc::clone(setting), Arc::clone(&cancel));
         start("windows", move || {
             let order = reading.order(epoch);
-            let reader = Windows::new(&reading.data, &reading.choosing, order, reading.threads);
-            for window in place.window..order.windows() {
+            let Setting { data, choosing, threads, .. } = &*reading;
+            let windows = place.window..order.windows();
+            let reader = Windows { data, choosing, order, threads: *threads };
+            for window in windows {
                 let read = reader.read(window, &cancelled);
                 let failed = read.is_err();
                 if window_sender.send(read).is_err() || failed {
@@ -292,82 +283,41 @@ impl LoaderIterator {
                 }
             }
         })?;
-        let (permits, permit) = sync_channel(setting.ahead);
-        for _ in 0..setting.ahead {
-            // There is room for all of them.
-            let _ = permits.try_send(());
-        }
-        let (job_sender, jobs) = sync_channel(setting.ahead);
-        let cutting = Arc::clone(setting);
+        let Options { batch_size, drop_last, .. } = setting.options;
+        let batch_size = batch_size.get();
+        let left = setting.bound().saturating_sub(batch.saturating_mul(batch_size as u64));
+        let jobs = Jobs { windows, window: None, place, batch_size, drop_last, left };
+        let (sender, batches) = sync_channel(1);
+        let (making, cancelled) = (Arc::clone(setting), Arc::clone(&cancel));
         start("batches", move || {
-            let Setting { batch_size, drop_last, .. } = *cutting;
-            let mut number = 0;
-            let left = cutting.bound().saturating_sub(batch * batch_size as u64);
-            windows::cut(&windows, place, batch_size, drop_last, left, |job| {
-                let sent = permit.recv().is_ok() && job_sender.send((number, job)).is_ok();
-                number += 1;
-                sent
+            let made = make_batches(&making, jobs, epoch, |batch| {
+                let is_over = cancelled.load(Ordering::Relaxed)
+                    || batch.is_some_and(|batch| sender.send(batch).is_err());
+                if is_over { Err(Failure::usage("nobody takes the batches")) } else { Ok(()) }
             });
+            // Nobody listens if that is why it ended.
+            drop(made.map_err(|failure| sender.send(Err(failure))));
         })?;
-        let jobs = Arc::new(Mutex::new(jobs));
-        let (result_sender, results) = channel();
-        for _ in 0..setting.threads {
-            let (setting, jobs) = (Arc::clone(setting), Arc::clone(&jobs));
-            let (results, cancel) = (result_sender.clone(), Arc::clone(&cancel));
-            start("arrays", move || make_arrays(&setting, epoch, &jobs, &results, &cancel))?;
-        }
-        let (process, results) = (std::process::id(), Mutex::new(results));
-        let waiting = BTreeMap::new();
-        Ok(Self { process, cancel, results, permits, waiting, next: 0, place })
-    }
-
-    /// Waits for the next result; None at the end.
-    fn wait(&mut self, py: Python<'_>) -> PyResult<Option<Result<(Made, Place), Failure>>> {
-        const LOOK_EVERY: Duration = Duration::from_millis(20);
-        loop {
-            if let Some(made) = self.waiting.remove(&self.next) {
-                self.next += 1;
-                return Ok(Some(made));
-            }
-            let results = self.results.get_mut().unwrap_or_else(PoisonError::into_inner);
-            // Nobody shares it: `get_mut` says so.
-            let shared = Mutex::new(results);
-            let received = py.detach(|| {
-                shared.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK_EVERY)
-            });
-            match received {
-                Ok((number, made)) => drop(self.waiting.insert(number, made)),
-                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            }
-        }
+        let batches = Some(Mutex::new(batches));
+        Ok(Self { process: std::process::id(), cancel, batches, place })
     }
 }
 
-/// Makes batches until there are no more jobs, or no receiver.
-fn make_arrays(
-    setting: &Setting,
+/// Makes the arrays of all jobs and hands them to `take` in order.
+fn make_batches(
+    setting: &Arc<Setting>,
+    jobs: Jobs,
     epoch: u64,
-    jobs: &Mutex<Receiver<(u64, Result<Job, Failure>)>>,
-    results: &Sender<Numbered>,
-    cancel: &AtomicBool,
-) {
-    loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, job)) = job else { return };
-        if cancel.load(Ordering::Relaxed) {
-            return;
-        }
-        let made = job.and_then(|Job { records, behind }| {
-            Ok((
-                setting.making.make(&setting.data, &setting.pool, &records, setting.seed, epoch)?,
-                behind,
-            ))
-        });
-        if results.send((number, made)).is_err() {
-            return;
-        }
-    }
+    take: impl FnMut(Option<Batch>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let parallelism = Parallelism::new(setting.threads, setting.ahead);
+    let setting = Arc::clone(setting);
+    let work = move |(): &mut (), job: Result<Job, Failure>| {
+        let (Job { records, behind }, seed) = (job?, setting.options.seed);
+        let made = setting.making.make(&setting.data, &setting.pool, &records, seed, epoch)?;
+        Ok((made, behind))
+    };
+    in_order(jobs, parallelism, || Ok(()), work, take)
 }
 
 #[pymethods]
@@ -383,11 +333,10 @@ impl LoaderIterator {
                  the process that takes the batches",
             ));
         }
-        let Some(made) = self.wait(py)? else { return Ok(None) };
-        let (made, behind) = made?;
+        let Some(batches) = &self.batches else { return Ok(None) };
+        let Some(batch) = next_message(py, batches)? else { return Ok(None) };
+        let (made, behind) = batch.inspect_err(|_| self.batches = None)?;
         self.place = behind;
-        // There is room: one was taken for this batch.
-        let _ = self.permits.try_send(());
         made.into_arrays(py).map(Some)
     }
 

@@ -6,6 +6,7 @@ use kyokumen_network::move_label;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 
 /// A move of shogi: `Move("7g7f")`, `Move("P*5e")`, `Move("2d2c+")`.
@@ -88,7 +89,7 @@ impl Move {
         format!("Move({:?})", self.usi())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (String,)) {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Object<'py>, (String,)) {
         (py.get_type::<Self>().into_any(), (self.usi(),))
     }
 }

@@ -14,12 +14,11 @@ use kyokumen::format::{CsaVersion, TextEncoding};
 use kyokumen::jobs::output_verification::verify_outputs;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
 use kyokumen::ops::rearrange::{
-    self, DedupKey, DedupSettings, OperationManifest, PartLimit, RearrangePlan, RearrangeRequest,
-    Resources, SplitBy,
+    self, DedupKey, DedupSettings, PartLimit, RearrangePlan, RearrangeRequest, Resources, SplitBy,
 };
 use kyokumen::ops::stats::{StatsPlan, StatsRequest};
 use kyokumen::ops::stats_page::write_stats_page;
-use kyokumen::ops::verify::{VerifyPlan, VerifyReport, VerifyRequest, verify_proofs};
+use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify_proofs};
 use kyokumen::ops::{convert as converting, stats as figures, verify as verifying};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::storage::memory::Memory;
@@ -27,8 +26,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 
+use crate::arrays::Object;
 use crate::failure::{Failure, argument};
-use crate::interrupt::{interruptible, interruptible_in_silence};
+use crate::interrupt::{abandonable, interruptible};
 use crate::options::{Amount, Options, Paths};
 
 /// Sends progress snapshots to the thread that calls Python.
@@ -50,7 +50,7 @@ impl ProgressDisplay for Sending {
 }
 
 /// Converts a report to an object of the Python package.
-pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Object<'py>> {
     let text = serde_json::to_string(report).map_err(|error| Failure::other(&error))?;
     py.import("kyokumen._report")?.getattr("report")?.call1((text,))
 }
@@ -58,20 +58,16 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bo
 /// Runs `work`. Ctrl-C and an exception of the callback cancel it.
 pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
-    progress: Option<Bound<'py, PyAny>>,
+    progress: Option<Object<'py>>,
     records: Option<u64>,
-    begin: impl FnOnce(Progress) -> Progress + Send,
-    work: impl FnOnce(&mut Progress, &AtomicBool) -> Result<T, Failure> + Send,
+    work: impl FnOnce(Progress, &AtomicBool) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let callback =
         py.import("kyokumen._report")?.getattr("callback")?.call1((progress, records))?;
     let callback = (!callback.is_none()).then(|| callback.unbind());
     let done = interruptible(
         py,
-        |cancel, sender| {
-            let mut progress = begin(Progress::new(Box::new(Sending(sender)), records));
-            work(&mut progress, cancel)
-        },
+        |cancel, sender| work(Progress::new(Box::new(Sending(sender)), records), cancel),
         |py, snapshot| match &callback {
             Some(callback) => callback.call1(py, (told(py, &snapshot)?,)).map(drop),
             None => Ok(()),
@@ -80,17 +76,31 @@ pub(crate) fn run<'py, T: Send>(
     Ok(done?)
 }
 
+/// Plans and runs an operation on so many records, if known, and returns its report. `options` are all taken, but for
+/// `progress`.
+fn operate<'py, P: Send + 'static, R: Serialize + Send>(
+    py: Python<'py>,
+    options: Options<'py>,
+    plan: impl FnOnce() -> Result<(Option<u64>, P), kyokumen::Error> + Send + 'static,
+    work: impl FnOnce(P, &mut Progress, &AtomicBool) -> Result<R, Failure> + Send,
+) -> PyResult<Object<'py>> {
+    let progress = options.take("progress")?;
+    options.end()?;
+    let (records, plan) = abandonable(py, |_| plan())?.map_err(Failure::from)?;
+    let report =
+        run(py, progress, records, |mut progress, cancel| work(plan, &mut progress, cancel))?;
+    told(py, &report)
+}
+
 /// Converts files of records from any format to any other; see `kyokumen convert --help`.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, **options))]
+#[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
     inputs: Paths,
     output: PathBuf,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
-    let memory = options.memory("memory")?.unwrap_or(Memory::gib(1));
     let (from, dialect) = options.reading()?;
     let request = ConvertRequest {
         inputs: inputs.into_vec(),
@@ -98,9 +108,8 @@ pub(crate) fn convert<'py>(
         from,
         dialect,
         to: options.parsed("to")?,
-        family: options.take::<String>("family")?.map(|name| family_named(&name)).transpose()?,
-        encoding: named(
-            &options,
+        family: options.named("family", family_named, "\"apery\" or \"yaneuraou\"")?,
+        encoding: options.named(
             "encoding",
             TextEncoding::from_name,
             "\"utf-8\" or \"shift_jis\"",
@@ -109,15 +118,15 @@ pub(crate) fn convert<'py>(
         checksums: options.flag("checksums")?,
         settings: ConvertSettings {
             filters: options.filters("seed")?,
-            dedup: options.flag("dedup")?.then_some(memory),
+            dedup: options.flag("dedup")?,
+            memory: options.memory("memory")?.unwrap_or(Memory::gib(1)),
             mirror: options.flag("mirror")?,
             check: options.word("check")?.unwrap_or_default(),
             strict: options.flag("strict")?,
             fill: options.fill()?,
             canonical: options.flag("canonical")?,
             make_games: options.word("make_games")?.unwrap_or_default(),
-            csa_version: named(
-                &options,
+            csa_version: options.named(
                 "csa_version",
                 CsaVersion::from_name,
                 "\"2.2\" or \"3.0\"",
@@ -127,46 +136,28 @@ pub(crate) fn convert<'py>(
             threads: options.threads()?,
         },
     };
-    let progress = options.take("progress")?;
-    options.end()?;
-    let plan = py.detach(|| ConvertPlan::new(request)).map_err(Failure::from)?;
-    let report = run(
-        py,
-        progress,
-        plan.records,
-        |it| it,
-        |progress, cancel| Ok(converting::convert(plan, progress, cancel)?),
-    )?;
-    told(py, &report)
+    let plan = move || ConvertPlan::new(request).map(|plan| (plan.records, plan));
+    operate(py, options, plan, |plan, progress, cancel| {
+        Ok(converting::convert(plan, progress, cancel)?)
+    })
 }
 
-fn named<T>(
-    options: &Options<'_>,
-    option: &str,
-    value_named: fn(&str) -> Option<T>,
-    expected: &str,
-) -> PyResult<Option<T>> {
-    let Some(name) = options.take::<String>(option)? else { return Ok(None) };
-    let unknown = || Failure::usage(format!("{option} is {expected}, not {name:?}"));
-    Ok(Some(value_named(&name).ok_or_else(unknown)?))
-}
-
-fn family_named(name: &str) -> Result<Family, Failure> {
+fn family_named(name: &str) -> Option<Family> {
     match name {
-        "apery" => Ok(Family::Apery),
-        "yaneuraou" => Ok(Family::YaneuraOu),
-        _ => Err(Failure::usage(format!("family is \"apery\" or \"yaneuraou\", not {name:?}"))),
+        "apery" => Some(Family::Apery),
+        "yaneuraou" => Some(Family::YaneuraOu),
+        _ => None,
     }
 }
 
 /// The common options of operations that move records.
-fn rearrangement<'py>(
-    options: &Options<'py>,
+fn rearrangement(
+    options: &Options<'_>,
     inputs: Paths,
     output: PathBuf,
-) -> PyResult<(RearrangeRequest, Option<Bound<'py, PyAny>>)> {
+) -> PyResult<RearrangeRequest> {
     let (from, dialect) = options.reading()?;
-    let request = RearrangeRequest {
+    Ok(RearrangeRequest {
         inputs: inputs.into_vec(),
         references: Vec::new(),
         output,
@@ -181,76 +172,48 @@ fn rearrangement<'py>(
             memory: options.memory("memory")?.unwrap_or(Memory::gib(2)),
             tmp_dir: options.take("tmp_dir")?,
         },
-    };
-    Ok((request, options.take("progress")?))
-}
-
-fn rearranged<'py>(
-    py: Python<'py>,
-    plan: RearrangePlan,
-    progress: Option<Bound<'py, PyAny>>,
-    operation: impl FnOnce(
-        &RearrangePlan,
-        &mut Progress,
-        &AtomicBool,
-    ) -> Result<OperationManifest, kyokumen::Error>
-    + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let report = run(
-        py,
-        progress,
-        plan.records,
-        |it| it,
-        |progress, cancel| Ok(operation(&plan, progress, cancel)?),
-    )?;
-    told(py, &report)
+    })
 }
 
 /// Brings the records of archives into a random order; see `kyokumen shuffle --help`.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, *, seed = 1, **options))]
+#[pyfunction(signature = (inputs, output, *, seed = 1, **options))]
 pub(crate) fn shuffle<'py>(
     py: Python<'py>,
     inputs: Paths,
     output: PathBuf,
     seed: u64,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
-    let (request, progress) = rearrangement(&options, inputs, output)?;
-    options.end()?;
-    let plan = py.detach(|| RearrangePlan::new(request)).map_err(Failure::from)?;
-    rearranged(py, plan, progress, move |plan, progress, cancel| {
-        rearrange::shuffle(plan, seed, progress, cancel)
+    let request = rearrangement(&options, inputs, output)?;
+    let plan = move || RearrangePlan::new(request).map(|plan| (plan.records, plan));
+    operate(py, options, plan, |plan, progress, cancel| {
+        Ok(rearrange::shuffle(&plan, seed, progress, cancel)?)
     })
 }
 
 /// Leaves out repeated records of archives; see `kyokumen dedup --help`.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, **options))]
+#[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn dedup<'py>(
     py: Python<'py>,
     inputs: Paths,
     output: PathBuf,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let key = options.parsed::<DedupKey>("key")?.unwrap_or_default();
     let settings = DedupSettings { key, average: options.flag("average")? };
-    let references = options.take::<Paths>("reference")?.map_or_else(Vec::new, Paths::into_vec);
-    let (request, progress) = rearrangement(&options, inputs, output)?;
-    options.end()?;
-    let request = RearrangeRequest { references, ..request };
-    let plan = py.detach(|| RearrangePlan::new(request)).map_err(Failure::from)?;
-    rearranged(py, plan, progress, move |plan, progress, cancel| {
-        rearrange::dedup(plan, settings, progress, cancel)
+    let references = options.paths("reference")?;
+    let request = RearrangeRequest { references, ..rearrangement(&options, inputs, output)? };
+    let plan = move || RearrangePlan::new(request).map(|plan| (plan.records, plan));
+    operate(py, options, plan, |plan, progress, cancel| {
+        Ok(rearrange::dedup(&plan, settings, progress, cancel)?)
     })
 }
 
 /// Deals the records of archives out to several files: so many `parts`, or as many as it takes with at most `size`
 /// bytes or `records` each; see `kyokumen split --help`.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, *, parts = None, size = None, records = None, **options))]
+#[pyfunction(signature = (inputs, output, *, parts = None, size = None, records = None, **options))]
 pub(crate) fn split<'py>(
     py: Python<'py>,
     inputs: Paths,
@@ -259,24 +222,19 @@ pub(crate) fn split<'py>(
     size: Option<Amount>,
     records: Option<NonZeroU64>,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let by = options.word::<SplitBy>("by")?;
     let (to, name) = (options.parsed("to")?, options.take("name")?);
-    let (request, progress) = rearrangement(&options, inputs, output)?;
-    options.end()?;
-    let request = RearrangeRequest { to, name, ..request };
+    let request = RearrangeRequest { to, name, ..rearrangement(&options, inputs, output)? };
     let limit = match (parts, size, records) {
         (Some(parts), None, None) => {
-            let plan = py.detach(|| RearrangePlan::in_parts(request, parts.get()));
-            return rearranged(
-                py,
-                plan.map_err(Failure::from)?,
-                progress,
-                move |plan, progress, cancel| {
-                    rearrange::split(plan, by.unwrap_or_default(), progress, cancel)
-                },
-            );
+            let plan = move || {
+                RearrangePlan::in_parts(request, parts.get()).map(|plan| (plan.records, plan))
+            };
+            return operate(py, options, plan, |plan, progress, cancel| {
+                Ok(rearrange::split(&plan, by.unwrap_or_default(), progress, cancel)?)
+            });
         }
         (None, Some(size), None) => PartLimit::Bytes(size.memory()?.bytes()),
         (None, None, Some(records)) => PartLimit::Records(records.get()),
@@ -285,21 +243,20 @@ pub(crate) fn split<'py>(
     if by.is_some() {
         return Err(Failure::usage("by goes with parts").into());
     }
-    let plan = py.detach(|| RearrangePlan::in_uncounted_parts(request)).map_err(Failure::from)?;
-    rearranged(py, plan, progress, move |plan, progress, cancel| {
-        rearrange::split_up_to(plan, limit, progress, cancel)
+    let plan = move || RearrangePlan::in_uncounted_parts(request).map(|plan| (plan.records, plan));
+    operate(py, options, plan, |plan, progress, cancel| {
+        Ok(rearrange::split_up_to(&plan, limit, progress, cancel)?)
     })
 }
 
 /// Checks every record of files, the outputs of `manifest`s, or the proofs in files of them (`proof`); see
 /// `kyokumen verify --help`. A report for each file, or each run.
-#[pyfunction]
-#[pyo3(signature = (inputs = None, **options))]
+#[pyfunction(signature = (inputs = None, **options))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
     inputs: Option<Paths>,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Object<'py>>> {
     let options = Options::new(py, options)?;
     let (manifests, proofs) = (options.take::<Paths>("manifest")?, options.take::<Paths>("proof")?);
     let threads = options.threads()?;
@@ -308,17 +265,16 @@ pub(crate) fn verify<'py>(
         (None, Some(manifests), None) => {
             options.end()?;
             let manifests = manifests.into_vec();
-            let reports = interruptible_in_silence(py, |_| verify_outputs(&manifests))?;
+            let reports = abandonable(py, move |_| verify_outputs(&manifests))?;
             reports.map_err(Failure::from)?.iter().map(|report| told(py, report)).collect()
         }
         (None, None, Some(proofs)) => {
             options.end()?;
-            let proofs = proofs.into_vec();
-            let checked = |path: &PathBuf| {
-                let report = interruptible_in_silence(py, |_| verify_proofs(path, threads))?;
+            let checked = |path: PathBuf| {
+                let report = abandonable(py, move |_| verify_proofs(&path, threads))?;
                 told(py, &report.map_err(Failure::from)?)
             };
-            proofs.iter().map(checked).collect()
+            proofs.into_vec().into_iter().map(checked).collect()
         }
         _ => Err(Failure::usage("one of inputs, manifest and proof is given").into()),
     }
@@ -329,7 +285,7 @@ fn verify_records<'py>(
     inputs: Paths,
     threads: usize,
     options: Options<'py>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Object<'py>>> {
     let (from, dialect) = options.reading()?;
     let request = VerifyRequest {
         inputs: inputs.into_vec(),
@@ -341,23 +297,19 @@ fn verify_records<'py>(
         strict: options.flag("strict")?,
         threads,
     };
-    let progress: Option<Bound<'py, PyAny>> = options.take("progress")?;
+    let progress: Option<Object<'py>> = options.take("progress")?;
     options.end()?;
     if request.limit.is_some() && request.quarantine.is_some() {
         let why = "limit goes not with quarantine, which is to lose no record";
         return Err(Failure::usage(why).into());
     }
-    let plans = py.detach(|| VerifyPlan::new(request)).map_err(Failure::from)?;
+    let plans = abandonable(py, move |_| VerifyPlan::new(request))?.map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
         let advice = plan.remedy().and_then(argument);
-        let mut report: VerifyReport = run(
-            py,
-            progress.clone(),
-            plan.records,
-            |it| it,
-            |progress, cancel| Ok(verifying::verify(plan, progress, cancel)?),
-        )?;
+        let mut report = run(py, progress.clone(), plan.records, |mut progress, cancel| {
+            Ok(verifying::verify(plan, &mut progress, cancel)?)
+        })?;
         if let Some(advice) = advice {
             report.advise(&advice);
         }
@@ -368,13 +320,12 @@ fn verify_records<'py>(
 
 /// Figures about files: evaluations, plies, results, moves, pieces, repetitions, as a page with plots, too, in the file
 /// `html`; see `kyokumen stats --help`.
-#[pyfunction]
-#[pyo3(signature = (inputs, **options))]
+#[pyfunction(signature = (inputs, **options))]
 pub(crate) fn stats<'py>(
     py: Python<'py>,
     inputs: Paths,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let (from, dialect) = options.reading()?;
     let request = StatsRequest {
@@ -388,22 +339,13 @@ pub(crate) fn stats<'py>(
         force: options.flag("force")?,
         threads: options.threads()?,
     };
-    let progress = options.take("progress")?;
-    options.end()?;
-    let mut plan = py.detach(|| StatsPlan::new(request)).map_err(Failure::from)?;
-    let page = plan.page.take();
-    let report = run(
-        py,
-        progress,
-        plan.records,
-        |it| it,
-        |progress, cancel| {
-            let report = figures::stats(plan, progress, cancel)?;
-            if let Some(page) = page {
-                write_stats_page(page, &report).map_err(|error| Failure::other(&error))?;
-            }
-            Ok(report)
-        },
-    )?;
-    told(py, &report)
+    let plan = move || StatsPlan::new(request).map(|plan| (plan.records, plan));
+    operate(py, options, plan, |mut plan, progress, cancel| {
+        let page = plan.page.take();
+        let report = figures::stats(plan, progress, cancel)?;
+        if let Some(page) = page {
+            write_stats_page(page, &report).map_err(|error| Failure::other(&error))?;
+        }
+        Ok(report)
+    })
 }

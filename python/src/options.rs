@@ -12,10 +12,13 @@ use kyokumen::storage::memory::Memory;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::arrays::Object;
 use crate::failure::Failure;
+use crate::interrupt::MOST_THREADS;
 use crate::moves::dialect_named;
 use crate::solver::word;
 
@@ -44,6 +47,17 @@ impl Paths {
 pub(crate) enum Amount {
     Bytes(u64),
     Text(String),
+}
+
+/// A bool, a text or a number, of Python or numpy.
+#[derive(FromPyObject, Serialize)]
+#[serde(untagged)]
+enum Plain {
+    Flag(bool),
+    Text(String),
+    Whole(i64),
+    Large(u64),
+    Real(f64),
 }
 
 /// Fill values as on the command line, or by field.
@@ -106,7 +120,23 @@ impl<'py> Options<'py> {
 
     pub(crate) fn word<T: DeserializeOwned>(&self, name: &str) -> PyResult<Option<T>> {
         let text = self.take::<String>(name)?;
-        Ok(text.map(|text| word::<T>(&text)).transpose()?)
+        Ok(text.map(|text| word::<T>(name, &text)).transpose()?)
+    }
+
+    /// A value by its name; `expected` are the names there are.
+    pub(crate) fn named<T>(
+        &self,
+        name: &str,
+        value_named: fn(&str) -> Option<T>,
+        expected: &str,
+    ) -> PyResult<Option<T>> {
+        let Some(text) = self.take::<String>(name)? else { return Ok(None) };
+        let unknown = || Failure::usage(format!("{name} is {expected}, not {text:?}"));
+        Ok(Some(value_named(&text).ok_or_else(unknown)?))
+    }
+
+    pub(crate) fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
+        Ok(self.take::<Paths>(name)?.map_or_else(Vec::new, Paths::into_vec))
     }
 
     pub(crate) fn memory(&self, name: &str) -> PyResult<Option<Memory>> {
@@ -148,20 +178,36 @@ impl<'py> Options<'py> {
 
     /// `seed` is the option with the seed of the sample.
     pub(crate) fn filters(&self, seed: &str) -> PyResult<RecordFilters> {
-        let known = serde_json::to_value(RecordFilters::default()).unwrap_or_default();
+        Ok(self.fields::<RecordFilters>(("seed", seed))?.with_default_seed())
+    }
+
+    pub(crate) fn search(&self) -> PyResult<SearchSettings> {
+        let settings = self.fields::<SearchSettings>(("", ""))?;
+        settings.check().map_err(Failure::usage)?;
+        Ok(settings)
+    }
+
+    /// The options with the names of the fields of a struct, but for one.
+    pub(crate) fn fields<T: Default + Serialize + DeserializeOwned>(
+        &self,
+        renamed: (&str, &str),
+    ) -> PyResult<T> {
+        let known = serde_json::to_value(T::default()).unwrap_or_default();
         let mut given = Map::new();
-        for option in known.as_object().into_iter().flat_map(Map::keys) {
-            let name = if option == "seed" { seed.to_owned() } else { option.replace('-', "_") };
-            let Some(value) = self.take::<Bound<'py, PyAny>>(&name)? else { continue };
-            let value = json_value(&value).map_err(|error| named(&name, &error))?;
-            let alone = Map::from_iter([(option.clone(), value.clone())]);
-            serde_json::from_value::<RecordFilters>(alone.into())
-                .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-            given.insert(option.clone(), value);
+        for field in known.as_object().into_iter().flat_map(Map::keys) {
+            let name =
+                if field == renamed.0 { renamed.1.to_owned() } else { field.replace('-', "_") };
+            let Some(value) = self.take::<Plain>(&name)? else { continue };
+            let wrong = |why: &dyn ToString| Failure::usage(format!("{name}: {}", why.to_string()));
+            let value = serde_json::to_value(value).map_err(|error| wrong(&error))?;
+            if value.is_null() {
+                return Err(wrong(&"a number is expected, and this is none").into());
+            }
+            let alone = Map::from_iter([(field.clone(), value)]);
+            serde_json::from_value::<T>(alone.clone().into()).map_err(|error| wrong(&error))?;
+            given.extend(alone);
         }
-        let filters: RecordFilters = serde_json::from_value(given.into())
-            .map_err(|error| Failure::usage(error.to_string()))?;
-        Ok(filters.with_default_seed())
+        Ok(serde_json::from_value(given.into()).map_err(Failure::usage)?)
     }
 
     pub(crate) fn fill(&self) -> PyResult<Fill> {
@@ -169,7 +215,7 @@ impl<'py> Options<'py> {
             None => return Ok(Fill::default()),
             Some(Filling::Text(text)) => text,
             Some(Filling::Fields(fields)) => {
-                let pair = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
+                let pair = |(name, value): (Object<'py>, Object<'py>)| {
                     let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
                     format!("{name}={value}")
                 };
@@ -180,45 +226,11 @@ impl<'py> Options<'py> {
         Ok(fill?)
     }
 
-    pub(crate) fn search(&self) -> PyResult<SearchSettings> {
-        let default = SearchSettings::default();
-        let settings = SearchSettings {
-            depth_plies: self.take("depth")?.unwrap_or(default.depth_plies),
-            nodes: self.take("nodes")?.unwrap_or(default.nodes),
-            hash_mb: self.take("hash_mb")?.unwrap_or(default.hash_mb),
-            in_check: self.word("in_check")?.unwrap_or(default.in_check),
-            when_hopeless: self.word("when_hopeless")?.unwrap_or(default.when_hopeless),
-        };
-        settings.check().map_err(Failure::usage)?;
-        Ok(settings)
-    }
-
     pub(crate) fn on_error(&self, default: BadPolicy) -> PyResult<BadPolicy> {
         Ok(self.word("on_error")?.unwrap_or(default))
     }
 
     pub(crate) fn threads(&self) -> PyResult<usize> {
-        Ok(self.take("threads")?.unwrap_or_default())
+        Ok(self.take::<usize>("threads")?.unwrap_or_default().min(MOST_THREADS))
     }
-}
-
-/// Converts a bool, string or number.
-fn json_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if let Ok(flag) = value.extract::<bool>() {
-        return Ok(flag.into());
-    }
-    if let Ok(text) = value.extract::<String>() {
-        return Ok(text.into());
-    }
-    match value.extract::<i64>() {
-        Ok(number) => Ok(number.into()),
-        Err(_) => match value.extract::<u64>() {
-            Ok(number) => Ok(number.into()),
-            Err(_) => Ok(value.extract::<f64>()?.into()),
-        },
-    }
-}
-
-fn named(name: &str, error: &PyErr) -> PyErr {
-    PyTypeError::new_err(format!("{name}: {error}"))
 }

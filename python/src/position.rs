@@ -7,8 +7,9 @@ use kyokumen::shogi::svg::SvgDiagram;
 use kyokumen::shogi::{self, Hand, HandKind, PositionHistory, Repetition, Undo};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList};
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::{self, Move};
 
@@ -20,6 +21,9 @@ pub(crate) struct Position {
     played: Vec<(shogi::Move, Undo)>,
     history: PositionHistory,
 }
+
+/// In the order P L N S G B R.
+type Counts = (u8, u8, u8, u8, u8, u8, u8);
 
 #[derive(FromPyObject)]
 pub(crate) enum MoveLike {
@@ -118,33 +122,20 @@ impl Position {
 
     /// Pieces in hand of Black and White: P L N S G B R.
     #[getter]
-    fn hands<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let hands = shogi::Color::ALL.map(|color| counts(self.now.hand(color)));
-        PyTuple::new(
-            py,
-            hands
-                .map(|counts| PyTuple::new(py, counts))
-                .into_iter()
-                .collect::<PyResult<Vec<_>>>()?,
-        )
+    fn hands(&self) -> (Counts, Counts) {
+        shogi::Color::ALL.map(|color| counts(self.now.hand(color)).into()).into()
     }
 
     /// The legal moves, each as an object of its own kind.
     #[getter]
     fn legal_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let legal = self.now.legal_moves();
-        let objects =
-            legal.into_iter().map(|m| moves::object(py, m)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, objects)
+        objects(py, self.now.legal_moves())
     }
 
     /// The legal moves that give check.
     #[getter]
     fn checking_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let checks = self.now.checks();
-        let objects =
-            checks.into_iter().map(|m| moves::object(py, m)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, objects)
+        objects(py, self.now.checks())
     }
 
     /// Whether the side to move is in check.
@@ -180,8 +171,7 @@ impl Position {
     /// The moves that were pushed, the first one first.
     #[getter]
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let played = self.played.iter().map(|&(m, _)| moves::object(py, m));
-        PyList::new(py, played.collect::<PyResult<Vec<_>>>()?)
+        objects(py, self.played.iter().map(|&(m, _)| m))
     }
 
     /// Whether a move can be played.
@@ -265,7 +255,7 @@ impl Position {
         self.now == other.now
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (String,)) {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Object<'py>, (String,)) {
         (py.get_type::<Self>().into_any(), (self.sfen(),))
     }
 }
@@ -283,6 +273,14 @@ impl Position {
         }
         Err(Failure::usage(format!("{m} is no legal move in {}", self.sfen())))
     }
+}
+
+fn objects(
+    py: Python<'_>,
+    moves: impl IntoIterator<Item = shogi::Move>,
+) -> PyResult<Bound<'_, PyList>> {
+    let objects = moves.into_iter().map(|m| moves::object(py, m));
+    PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
 }
 
 fn unpacked(family: Family, bytes: &[u8], ply: u16) -> Result<Position, Failure> {

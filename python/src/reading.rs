@@ -1,27 +1,20 @@
 //! Records of an input one after another, read a block at a time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, RecordRef};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::source::{Block, Input, Part, Source};
 
 use crate::failure::Failure;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OnError {
-    /// The first unreadable record is an error.
-    Stop,
-    /// Unreadable records are left out.
-    Skip,
-}
-
-impl OnError {
-    pub(crate) fn named(name: &str) -> Result<Self, Failure> {
-        match name {
-            "stop" => Ok(Self::Stop),
-            "skip" => Ok(Self::Skip),
-            _ => Err(Failure::usage(format!("on_error is \"stop\" or \"skip\", not {name:?}"))),
-        }
+/// What becomes of unreadable records, where there is no file for them.
+pub(crate) fn policy(on_error: &str) -> Result<BadPolicy, Failure> {
+    match on_error {
+        "stop" => Ok(BadPolicy::Stop),
+        "skip" => Ok(BadPolicy::Skip),
+        _ => Err(Failure::usage(format!("on_error is \"stop\" or \"skip\", not {on_error:?}"))),
     }
 }
 
@@ -44,35 +37,39 @@ impl Reading {
         Some(source.next()?.map_err(Failure::from))
     }
 
+    /// Nothing is read behind a failure: it would pass for all there is.
+    pub(crate) fn end(&mut self) {
+        self.source = Mutex::new(Source::new(Vec::new(), 1));
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.input.name
     }
 }
 
-/// Calls `take` with the wanted records of a block, except comments. Returns the number of unreadable records, which is
-/// 0 with [`OnError::Stop`].
+/// Calls `take` with the wanted records of a block, except comments. Leaves out unreadable records with
+/// [`BadPolicy::Skip`], otherwise the first one is an error. Stops early if cancelled.
 pub(crate) fn each_record(
     name: &str,
     block: &Block,
-    on_error: OnError,
+    on_error: BadPolicy,
+    cancel: &AtomicBool,
     mut take: impl FnMut(u64, &RecordRef<'_>) -> Result<(), DecodeError>,
-) -> Result<u64, Failure> {
-    let mut skipped = 0;
+) -> Result<(), Failure> {
     for decoded in block.wanted_records() {
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
         let taken = match decoded.record {
             Ok(record) if record.is_comment() => continue,
             Ok(record) => take(decoded.index, &record),
             Err(error) => Err(error),
         };
-        match (taken, on_error) {
-            (Ok(()), _) => {}
-            (Err(error), _) if error.kind == DecodeErrorKind::Comment => {}
-            (Err(_), OnError::Skip) => skipped += 1,
-            (Err(error), OnError::Stop) => {
-                let byte = block.offset + decoded.unit.offset;
-                return Err(Failure::bad_record(Some(name), decoded.index, byte, &error));
-            }
+        let Err(error) = taken else { continue };
+        if error.kind != DecodeErrorKind::Comment && on_error != BadPolicy::Skip {
+            let byte = block.offset + decoded.unit.offset;
+            return Err(Failure::bad_record(Some(name), decoded.index, byte, &error));
         }
     }
-    Ok(skipped)
+    Ok(())
 }

@@ -1,11 +1,11 @@
 //! `Solver`, `solve_many`, `Proof`.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Instant;
 
 use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
-use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
+use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
 use kyokumen::mate::positions::{
     BadPosition, InputPosition, LineOrByte, PositionResult, RecordLocation,
 };
@@ -13,23 +13,25 @@ use kyokumen::mate::proof::check;
 use kyokumen::mate::solve::{Solution as Solved, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi;
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as WordError, StrDeserializer};
 
-use crate::arrays::Records;
+use crate::arrays::{Object, Records};
 use crate::failure::Failure;
-use crate::features::empty;
-use crate::interrupt::interruptible;
+use crate::interrupt::{
+    MOST_THREADS, interruptible, interruptible_in_silence, on_threads, threads_of,
+};
 use crate::moves::Move;
 use crate::position::Position;
 
-/// Parses a variant name of an enum of the library.
-pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failure> {
+/// Parses the value of an argument: a variant name of an enum of the library.
+pub(crate) fn word<'de, T: Deserialize<'de>>(argument: &str, text: &'de str) -> Result<T, Failure> {
     let deserializer: StrDeserializer<'de, WordError> = text.into_deserializer();
-    T::deserialize(deserializer).map_err(Failure::usage)
+    T::deserialize(deserializer).map_err(|error| Failure::usage(format!("{argument}: {error}")))
 }
 
 /// The mate solver: a table, and the limits of its searches.
@@ -37,11 +39,11 @@ pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failur
 /// Searches leave nothing behind: an answer depends on the position, the limits and the size of the table. Depth in
 /// plies below the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of
 /// the command line.
-#[pyclass(module = "kyokumen")]
+#[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Solver {
     settings: SearchSettings,
-    /// None during a search.
-    judge: Option<Judge>,
+    /// Locked during a search. None after one that was interrupted.
+    judge: Mutex<Option<Judge>>,
 }
 
 /// Checked settings. Options that are not given come from `default`.
@@ -57,14 +59,16 @@ fn settings(
         depth_plies: depth.unwrap_or(default.depth_plies),
         nodes: nodes.unwrap_or(default.nodes),
         hash_mb: hash_mb.unwrap_or(default.hash_mb),
-        in_check: in_check.map(word::<InCheck>).transpose()?.unwrap_or(default.in_check),
+        in_check: in_check.map_or(Ok(default.in_check), |it| word("in_check", it))?,
         when_hopeless: when_hopeless
-            .map(word::<WhenHopeless>)
-            .transpose()?
-            .unwrap_or(default.when_hopeless),
+            .map_or(Ok(default.when_hopeless), |it| word("when_hopeless", it))?,
     };
     settings.check().map_err(Failure::usage)?;
     Ok(settings)
+}
+
+fn judge_of(settings: &SearchSettings) -> Result<Judge, Failure> {
+    Judge::try_new(settings).map_err(|error| Failure::other(&error))
 }
 
 #[derive(FromPyObject)]
@@ -95,8 +99,8 @@ impl Solver {
     ) -> Result<Self, Failure> {
         let default = SearchSettings::default();
         let settings = settings(depth, nodes, Some(hash_mb), in_check, when_hopeless, &default)?;
-        let judge = Judge::try_new(&settings).map_err(|error| Failure::other(&error))?;
-        Ok(Self { settings, judge: Some(judge) })
+        let judge = judge_of(&settings)?;
+        Ok(Self { settings, judge: Mutex::new(Some(judge)) })
     }
 
     /// Whether the side to move mates ("win"), is being mated ("loss"), neither ("no_mate"), or nobody knows
@@ -107,7 +111,7 @@ impl Solver {
     #[pyo3(signature = (position, *, depth = None, nodes = None, in_check = None, when_hopeless = None, shortest = false, tsume_plies = false))]
     #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
     fn solve(
-        &mut self,
+        &self,
         py: Python<'_>,
         position: PositionLike<'_>,
         depth: Option<u16>,
@@ -119,44 +123,32 @@ impl Solver {
     ) -> PyResult<Solution> {
         let settings = settings(depth, nodes, None, in_check, when_hopeless, &self.settings)?;
         let position = position.get()?;
-        match settings.in_check.asks_about(&position) {
-            Ok(true) => {}
-            Ok(false) => {
-                return Err(Failure::usage(
-                    "the side to move is in check, of which nothing is asked",
-                )
-                .into());
-            }
-            Err(error) => return Err(Failure::usage(error).into()),
+        if !settings.in_check.asks_about(&position).map_err(Failure::usage)? {
+            let why = "the side to move is in check, of which nothing is asked";
+            return Err(Failure::usage(why).into());
         }
-        let busy = || Failure::usage("the solver is at work in another thread: take one for each");
-        let judge = self.judge.take().ok_or_else(busy)?;
+        let mut kept = match self.judge.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let why = "the solver is at work in another thread: take one for each";
+                return Err(Failure::usage(why).into());
+            }
+        };
+        let judge = kept.take().map_or_else(|| judge_of(&self.settings), Ok)?;
         let mut judge = judge
             .within(settings.limits(), settings.in_check)
             .shortest(shortest)
             .tsume(tsume_plies);
         let started = Instant::now();
-        let solved = interruptible(
-            py,
-            |cancel, _: std::sync::mpsc::Sender<()>| {
-                let judgement = judge.judge(&position, &**cancel);
-                let proof = judge.proof(&position, judgement.answer, 0);
-                let is_shortest = judge.is_shortest(&position);
-                (judgement, proof, is_shortest, judge)
-            },
-            |_, ()| Ok(()),
-        );
+        let (judgement, proof, is_shortest, judge) = interruptible_in_silence(py, |cancel| {
+            let judgement = judge.judge(&position, cancel);
+            let proof = judge.proof(&position, judgement.answer, 0);
+            let is_shortest = judge.is_shortest(&position);
+            (judgement, proof, is_shortest, judge)
+        })?;
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-        let (judgement, proof, is_shortest, judge) = match solved {
-            Ok(solved) => solved,
-            Err(interrupted) => {
-                // The table is where the search was.
-                self.judge =
-                    Some(Judge::try_new(&self.settings).map_err(|error| Failure::other(&error))?);
-                return Err(interrupted);
-            }
-        };
-        self.judge = Some(judge);
+        *kept = Some(judge);
         let proof = proof.and_then(Result::ok);
         Ok(Solution { judgement, proof, is_shortest, elapsed_ms })
     }
@@ -325,61 +317,60 @@ const fn number(answer: Option<Answer>) -> i8 {
     }
 }
 
-/// Why a run over many positions ended early.
-enum Ended {
-    Failure(Failure),
-    Interrupted,
-}
-
-impl From<kyokumen::Error> for Ended {
-    fn from(error: kyokumen::Error) -> Self {
-        if error.is_interruption() { Self::Interrupted } else { Self::Failure(error.into()) }
-    }
-}
-
 /// Solves all positions of an archive or an array, on all threads: verdicts [N] int8 as `kyokumen.Verdict`, plies [N]
 /// int16 with −1 where there is no mate, nodes [N] uint64. Equal positions are searched once.
 ///
 /// `progress` is called with the number of positions done now and then.
-#[pyfunction]
-#[pyo3(signature = (records, *, threads = 0, depth = None, nodes = None, hash_mb = None, in_check = None, when_hopeless = None, progress = None))]
+#[pyfunction(signature = (records, *, threads = 0, depth = None, nodes = None, hash_mb = None, in_check = None, when_hopeless = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
 pub(crate) fn solve_many<'py>(
     py: Python<'py>,
-    records: &Bound<'py, PyAny>,
+    records: &Object<'py>,
     threads: usize,
     depth: Option<u16>,
     nodes: Option<u64>,
     hash_mb: Option<usize>,
     in_check: Option<&str>,
     when_hopeless: Option<&str>,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+    progress: Option<Object<'py>>,
+) -> PyResult<Object<'py>> {
     const TELL_EVERY: u64 = 256;
+    /// Decoded by a thread at a time.
+    const POSITIONS: usize = 1024;
     let default = SearchSettings::default();
     let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;
     let records = Records::of(records)?;
     let records = records.bytes()?;
     let len = records.len();
-    let positions: Vec<_> = (0..len).map(|i| records.position(i)).collect::<Result<_, _>>()?;
+    let positions = interruptible_in_silence(py, |cancel| {
+        let jobs: Vec<_> = (0..len).step_by(POSITIONS).collect();
+        let decode = |(): &mut (), first: usize| {
+            let positions = (first..len.min(first + POSITIONS)).map(|i| records.position(i));
+            positions.collect::<Result<Vec<_>, _>>()
+        };
+        let decoded = on_threads(threads_of(threads), jobs, cancel, || (), decode);
+        decoded.into_iter().collect::<Result<Vec<_>, _>>()
+    })??;
     let progress = progress.map(Bound::unbind);
-    let solved = interruptible(
+    let (verdicts, plies, nodes) = interruptible(
         py,
         |cancel: &Arc<AtomicBool>, sender| {
             let (mut verdicts, mut plies) = (Vec::with_capacity(len), Vec::with_capacity(len));
             let mut nodes = Vec::with_capacity(len);
             let options = SolveOptions { cancel: Arc::clone(cancel), ..SolveOptions::default() };
-            let found = positions.into_iter().enumerate().map(|(i, position)| -> PositionResult {
-                let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
-                Ok(Ok(InputPosition { location, position, second_column: None }))
-            });
+            let found = positions.into_iter().flatten().enumerate().map(
+                |(i, position)| -> PositionResult {
+                    let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
+                    Ok(Ok(InputPosition { location, position, second_column: None }))
+                },
+            );
             let take = |solution: Result<Solved, BadPosition>| {
                 if cancel.load(Ordering::Relaxed) {
-                    return Err(Ended::Interrupted);
+                    return Err(Failure::usage("the search was cancelled"));
                 }
                 let solution = solution.map_err(|error| {
                     let index = error.location.index as usize;
-                    Ended::Failure(records.bad(index, &error.error))
+                    records.bad(index, &error.error)
                 })?;
                 let judgement = solution.judgement.as_ref();
                 let answer = judgement.map(|judgement| judgement.answer);
@@ -393,39 +384,17 @@ pub(crate) fn solve_many<'py>(
                 }
                 Ok(())
             };
-            match solve(found, &settings, &options, threads, take) {
-                Ok(()) => Ok(Some((verdicts, plies, nodes))),
-                Err(Ended::Interrupted) => Ok(None),
-                Err(Ended::Failure(failure)) => Err(failure),
-            }
+            solve(found, &settings, &options, threads.min(MOST_THREADS), take)?;
+            Ok::<_, Failure>((verdicts, plies, nodes))
         },
         |py, done| match &progress {
             Some(progress) => progress.call1(py, (done,)).map(drop),
             None => Ok(()),
         },
     )??;
-    let Some((verdicts, plies, nodes)) = solved else {
-        return Err(Failure::usage("the search was cancelled").into());
-    };
     let fields = PyDict::new(py);
-    fields.set_item("verdicts", filled(py, &verdicts, "int8")?)?;
-    fields.set_item("plies", filled(py, &plies, "int16")?)?;
-    fields.set_item("nodes", filled(py, &nodes, "uint64")?)?;
+    fields.set_item("verdicts", PyArray1::from_vec(py, verdicts))?;
+    fields.set_item("plies", PyArray1::from_vec(py, plies))?;
+    fields.set_item("nodes", PyArray1::from_vec(py, nodes))?;
     py.import("kyokumen._results")?.getattr("Solutions")?.call((), Some(&fields))
-}
-
-fn filled<'py, T: numpy::Element + Copy>(
-    py: Python<'py>,
-    numbers: &[T],
-    dtype: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    use numpy::PyArrayMethods;
-    let array = empty(py, &[numbers.len()], dtype)?;
-    array
-        .cast::<numpy::PyArray1<T>>()?
-        .readwrite()
-        .as_slice_mut()
-        .map_err(|error| Failure::other(&error))?
-        .copy_from_slice(numbers);
-    Ok(array)
 }

@@ -15,28 +15,28 @@ use crate::search::{STACK_BYTES, TableError};
 use crate::storage::caught_panic::catch;
 
 /// Longest wait before `take` is called without a result.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How many threads work, and how far they may be ahead of what is taken.
 #[derive(Debug)]
-pub(crate) struct Parallelism<T> {
+pub struct Parallelism<T> {
     /// Threads that process items.
-    pub(crate) threads: usize,
+    pub threads: usize,
     /// Most items that are started and not finished.
-    pub(crate) running: usize,
+    pub running: usize,
     /// Most items that are started and not delivered: one slow item must not leave the other threads idle.
-    pub(crate) in_flight: usize,
+    pub in_flight: usize,
     /// Most results that wait for an earlier one.
-    pub(crate) waiting: usize,
+    pub waiting: usize,
     /// Memory of the results that wait for one before them, in bytes, beyond which no item is begun.
-    pub(crate) waiting_bytes: usize,
+    pub waiting_bytes: usize,
     /// Memory of a result.
-    pub(crate) bytes_of: fn(&T) -> usize,
+    pub bytes_of: fn(&T) -> usize,
 }
 
 impl<T> Parallelism<T> {
     /// So many threads, and so many items under way.
-    pub(crate) fn new(threads: usize, items: usize) -> Self {
+    pub fn new(threads: usize, items: usize) -> Self {
         let waiting_bytes = usize::MAX;
         let (running, in_flight, waiting) = (items, items, items);
         Self { threads, running, in_flight, waiting, waiting_bytes, bytes_of: |_| 0 }
@@ -51,7 +51,7 @@ impl<T> Parallelism<T> {
 ///
 /// # Errors
 /// What `take` returns, or why there is no thread, no memory for a worker, or a panic in its place.
-pub(crate) fn in_order<I, W, T, E>(
+pub fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     parallelism: Parallelism<T>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::classify;
 use super::plan::JobPlan;
 use crate::engine::in_order::{Parallelism, in_order};
@@ -44,7 +46,7 @@ const COLLECTED_BYTES: usize = 1 << 28;
 const RECORDS_PER_THREAD: usize = 64;
 
 /// What a sample says about the whole run.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
     /// Records of the run.
@@ -58,7 +60,7 @@ pub struct Estimate {
 }
 
 /// A figure and where it is in 95 of 100 cases.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Interval {
     /// The most likely value.
     pub expected: f64,

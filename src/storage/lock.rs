@@ -202,7 +202,7 @@ fn wait_until_stale(
 }
 
 /// Whether the path still leads to this file.
-fn is_same_file(path: &Path, file: &File) -> bool {
+pub(crate) fn is_same_file(path: &Path, file: &File) -> bool {
     let named = platform::identity(path).ok();
     named.is_some() && named == platform::identity_of(path, file).ok()
 }

@@ -2,30 +2,37 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, final, overload
+from typing import Any, Literal, TypeAlias, TypedDict, final, overload, type_check_only
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Unpack
+from typing_extensions import Self, Unpack
 
 from kyokumen._report import Report
 from kyokumen._results import Boards, Solutions
 
+__all__ = [
+    "Archive", "Batch", "Batches", "Loader", "Move", "Position", "Proof", "Record", "Solution", "Solver",
+    "__version__", "convert", "decode", "dedup", "dlshogi", "dlshogi_labels", "encode", "gen_filter", "halfka_hm",
+    "halfkp", "has_legal_move", "in_check", "keys", "legal_move_mask", "open", "shuffle", "solve_many", "split",
+    "stats", "to_sfens", "verify",
+]
 __version__: str
 
-Path: TypeAlias = str | os.PathLike[str]
-Paths: TypeAlias = Path | Sequence[Path]
-Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
-Result: TypeAlias = Literal["black", "white", "draw"]
-Answer: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
-OnError: TypeAlias = Literal["stop", "skip"]
-BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
-InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
-WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
-Numbers: TypeAlias = Literal["float32", "float16", "bits"]
-Records: TypeAlias = Archive | npt.NDArray[Any]
+_Path: TypeAlias = str | os.PathLike[str]
+_Paths: TypeAlias = _Path | Sequence[_Path]
+_Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+_Result: TypeAlias = Literal["black", "white", "draw"]
+_Answer: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
+_OnError: TypeAlias = Literal["stop", "skip"]
+_BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
+_InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
+_WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
+_Numbers: TypeAlias = Literal["float32", "float16", "bits"]
+_Records: TypeAlias = Archive | npt.NDArray[Any]
 """An archive of records of one size, or an array of one of `kyokumen.dtypes`."""
 
+@type_check_only
 class Filters(TypedDict, total=False):
     """Which records are taken: options of the command line."""
 
@@ -47,12 +54,14 @@ class Filters(TypedDict, total=False):
     legal_move: bool
     quiet: bool
 
+@type_check_only
 class Reading(TypedDict, total=False):
     """How inputs are read."""
 
     from_: str | None
-    dialect: Dialect | None
+    dialect: _Dialect | None
 
+@type_check_only
 class Running(TypedDict, total=False):
     """How the work is done, which changes no output. `progress`: a function that is called with snapshots (`done`, `total`,
     `rate`, `eta_s`, …), a bar of tqdm, or True for one."""
@@ -61,20 +70,23 @@ class Running(TypedDict, total=False):
     force: bool
     progress: Callable[[Report], object] | Any
 
+@type_check_only
 class Search(TypedDict, total=False):
     """Limits of searches."""
 
     depth: int | None
     nodes: int | None
     hash_mb: int | None
-    in_check: InCheck | None
-    when_hopeless: WhenHopeless | None
+    in_check: _InCheck | None
+    when_hopeless: _WhenHopeless | None
 
+@type_check_only
 class Sampled(Filters, total=False):
     """Which records are taken, with the seed of `sample`."""
 
     seed: int | None
 
+@type_check_only
 class ConvertOptions(Sampled, Reading, Running, total=False):
     to: str | None
     fill: str | Mapping[str, object] | None
@@ -89,57 +101,64 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     csa_version: Literal["2.2", "3.0"] | None
     make_games: str | None
     limit: int | None
-    on_error: BadPolicy | None
+    on_error: _BadPolicy | None
     checksums: bool
 
+@type_check_only
 class RearrangeOptions(Reading, Running, total=False):
-    on_error: BadPolicy | None
+    on_error: _BadPolicy | None
     memory: str | int | None
-    tmp_dir: Path | None
+    tmp_dir: _Path | None
 
+@type_check_only
 class DedupOptions(RearrangeOptions, total=False):
     average: bool
     key: Literal["position", "position+move", "content", "bytes"] | None
-    reference: Paths | None
+    reference: _Paths | None
 
+@type_check_only
 class SplitOptions(RearrangeOptions, total=False):
     by: Literal["round-robin", "ranges"] | None
     to: str | None
     name: str | None
 
+@type_check_only
 class VerifyOptions(Reading, Running, total=False):
-    manifest: Paths | None
-    proof: Paths | None
+    manifest: _Paths | None
+    proof: _Paths | None
     limit: int | None
-    quarantine: Path | None
+    quarantine: _Path | None
     strict: bool
 
+@type_check_only
 class StatsOptions(Sampled, Reading, Running, total=False):
-    html: Path | None
+    html: _Path | None
     limit: int | None
     memory: str | int | None
 
+@type_check_only
 class FilterOptions(Sampled, Reading, Running, Search, total=False):
-    config: Path | None
-    retry_unknown: Path | None
+    config: _Path | None
+    retry_unknown: _Path | None
     dry_run: bool
     to: str | None
     name: str | None
     shard: str | None
     mated: Literal["split", "drop", "relabel"] | None
     unknown: Literal["keep", "drop", "split"] | None
-    on_error: BadPolicy | None
+    on_error: _BadPolicy | None
     fill: str | Mapping[str, object] | None
     limit: int | None
     resume: bool
     checkpoint_every: float | None
-    metrics: Path | None
-    tmp_dir: Path | None
+    metrics: _Path | None
+    tmp_dir: _Path | None
 
+@type_check_only
 class LoaderOptions(Filters, Reading, Search, total=False):
     features: Literal["dlshogi", "halfkp", "halfka_hm", "records"]
     planes: Literal[57, 119]
-    dtype: Numbers
+    dtype: _Numbers
     mirror: bool | Literal["random"]
     scale: float
     policy: bool
@@ -153,13 +172,13 @@ class LoaderOptions(Filters, Reading, Search, total=False):
     drop_last: bool
     threads: int
     ahead: int | None
-    on_error: OnError
-    exclude: Paths | None
+    on_error: _OnError
+    exclude: _Paths | None
     drop_mated: bool
     spool: bool
-    tmp_dir: Path | None
+    tmp_dir: _Path | None
 
-def open(path: Path, *, format: str | None = None, dialect: Dialect | None = None) -> Archive:
+def open(path: _Path, *, format: str | None = None, dialect: _Dialect | None = None) -> Archive:
     """Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv", "hcpe.zst")."""
 
 @final
@@ -171,26 +190,26 @@ class Archive:
     @property
     def format(self) -> str: ...
     @property
-    def dialect(self) -> Dialect: ...
+    def dialect(self) -> _Dialect: ...
     @property
     def fields(self) -> list[str]: ...
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, place: int) -> Record: ...
+    def __getitem__(self, place: int, /) -> Record: ...
     @overload
-    def __getitem__(self, place: slice) -> Archive: ...
+    def __getitem__(self, place: slice, /) -> Archive: ...
     def __iter__(self) -> Iterator[Record]: ...
     def numpy(self) -> npt.NDArray[Any]:
         """The records as a structured array, read-only: the file itself where it is not compressed."""
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
-    def sfens(self, *, on_error: OnError = "stop") -> Iterator[str]:
+    def sfens(self, *, on_error: _OnError = "stop") -> Iterator[str]:
         """The positions as SFENs, one after another."""
     def to_arrow(
         self,
         *,
         columns: Sequence[str] | None = None,
         batch_size: int = 65536,
-        on_error: OnError = "stop",
+        on_error: _OnError = "stop",
         threads: int = 0,
     ) -> Batches:
         """The records as an Arrow stream."""
@@ -199,7 +218,7 @@ class Archive:
         *,
         columns: Sequence[str] | None = None,
         batch_size: int = 65536,
-        on_error: OnError = "stop",
+        on_error: _OnError = "stop",
         threads: int = 0,
     ) -> Batches:
         """The same, a batch at a time."""
@@ -240,7 +259,7 @@ class Record:
     @property
     def ply(self) -> int | None: ...
     @property
-    def result(self) -> Result | None: ...
+    def result(self) -> _Result | None: ...
     @property
     def ending(self) -> str | None: ...
     @property
@@ -257,10 +276,10 @@ class Record:
 class Move:
     """A move of shogi in USI notation."""
 
-    def __init__(self, usi: str) -> None: ...
+    def __new__(cls, usi: str) -> Self: ...
     @staticmethod
-    def from_bits(bits: int, dialect: Dialect = "apery") -> Move | None: ...
-    def bits(self, dialect: Dialect = "apery") -> int: ...
+    def from_bits(bits: int, dialect: _Dialect = "apery") -> Move | None: ...
+    def bits(self, dialect: _Dialect = "apery") -> int: ...
     @property
     def usi(self) -> str: ...
     @property
@@ -279,7 +298,7 @@ class Move:
 class Position:
     """A position of shogi, and the moves that led to it."""
 
-    def __init__(self, sfen: str | None = None) -> None: ...
+    def __new__(cls, sfen: str | None = None) -> Self: ...
     @staticmethod
     def from_hcp(hcp: bytes, ply: int = 1) -> Position: ...
     @staticmethod
@@ -331,50 +350,50 @@ class Position:
         """The board as a picture: the text of an SVG file."""
     def _repr_svg_(self) -> str: ...
 
-def decode(records: Records, *, threads: int = 0) -> Boards:
+def decode(records: _Records, *, threads: int = 0) -> Boards:
     """Boards, hands, sides to move and plies of records, as arrays."""
 
 def encode(
-    positions: Records | Sequence[str], *, format: Literal["hcp", "psfen"] = "hcp", threads: int = 0
+    positions: _Records | Sequence[str], *, format: Literal["hcp", "psfen"] = "hcp", threads: int = 0
 ) -> npt.NDArray[Any]:
     """Packed positions, made of SFENs or of records."""
 
-def to_sfens(records: Records, *, threads: int = 0) -> list[str]:
+def to_sfens(records: _Records, *, threads: int = 0) -> list[str]:
     """Positions as SFENs."""
 
-def keys(records: Records, *, threads: int = 0) -> npt.NDArray[np.uint8]:
+def keys(records: _Records, *, threads: int = 0) -> npt.NDArray[np.uint8]:
     """Keys of positions [N, 16]: the same for equal board, hands and side to move, whatever the format."""
 
-def in_check(records: Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+def in_check(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
     """Whether the side to move is in check [N]."""
 
-def legal_move_mask(records: Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+def legal_move_mask(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
     """Which of dlshogi's labels are legal moves [N, 2187]."""
 
-def has_legal_move(records: Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+def has_legal_move(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
     """Whether the stored move can be played [N]."""
 
 @final
 class Solver:
     """The mate solver: a table, and the limits of its searches."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         hash_mb: int = 64,
         *,
         depth: int | None = None,
         nodes: int | None = None,
-        in_check: InCheck | None = None,
-        when_hopeless: WhenHopeless | None = None,
-    ) -> None: ...
+        in_check: _InCheck | None = None,
+        when_hopeless: _WhenHopeless | None = None,
+    ) -> Self: ...
     def solve(
         self,
         position: Position | str,
         *,
         depth: int | None = None,
         nodes: int | None = None,
-        in_check: InCheck | None = None,
-        when_hopeless: WhenHopeless | None = None,
+        in_check: _InCheck | None = None,
+        when_hopeless: _WhenHopeless | None = None,
         shortest: bool = False,
         tsume_plies: bool = False,
     ) -> Solution: ...
@@ -384,7 +403,7 @@ class Solution:
     """The answer of a search, seen from the side to move."""
 
     @property
-    def verdict(self) -> Answer: ...
+    def verdict(self) -> _Answer: ...
     @property
     def stop(self) -> Literal["nodes", "depth", "memory", "cancelled"] | None: ...
     @property
@@ -419,23 +438,23 @@ class Proof:
     def __len__(self) -> int: ...
 
 def solve_many(
-    records: Records,
+    records: _Records,
     *,
     threads: int = 0,
     depth: int | None = None,
     nodes: int | None = None,
     hash_mb: int | None = None,
-    in_check: InCheck | None = None,
-    when_hopeless: WhenHopeless | None = None,
+    in_check: _InCheck | None = None,
+    when_hopeless: _WhenHopeless | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Solutions:
     """Solves all positions, on all threads; equal ones once."""
 
 def dlshogi(
-    records: Records,
+    records: _Records,
     *,
     planes: Literal[57, 119] = 57,
-    dtype: Numbers = "float32",
+    dtype: _Numbers = "float32",
     mirror: bool = False,
     out: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None,
     threads: int = 0,
@@ -443,32 +462,32 @@ def dlshogi(
     """Input planes of dlshogi: features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]; as bits [N, 628], [N, 8 or 15]."""
 
 def dlshogi_labels(
-    records: Records, *, scale: float = 756.0865, mirror: bool = False, threads: int = 0
+    records: _Records, *, scale: float = ..., mirror: bool = False, threads: int = 0
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """What a network of dlshogi's learns of records: move [N], result [N], value [N]."""
 
 def halfkp(
-    records: Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
+    records: _Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
 ) -> npt.NDArray[np.int32]:
     """Active features of HalfKP [N, 2, 38], of the mover and of the opponent."""
 
 def halfka_hm(
-    records: Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
+    records: _Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
 ) -> npt.NDArray[np.int32]:
     """Active features of HalfKA_hm2 [N, 2, 40], of the mover and of the opponent."""
 
-def convert(inputs: Paths, output: Path, **options: Unpack[ConvertOptions]) -> Report:
+def convert(inputs: _Paths, output: _Path, **options: Unpack[ConvertOptions]) -> Report:
     """Converts files of records from any format to any other."""
 
-def shuffle(inputs: Paths, output: Path, *, seed: int = 1, **options: Unpack[RearrangeOptions]) -> Report:
+def shuffle(inputs: _Paths, output: _Path, *, seed: int = 1, **options: Unpack[RearrangeOptions]) -> Report:
     """Brings the records of archives into a random order."""
 
-def dedup(inputs: Paths, output: Path, **options: Unpack[DedupOptions]) -> Report:
+def dedup(inputs: _Paths, output: _Path, **options: Unpack[DedupOptions]) -> Report:
     """Leaves out repeated records of archives."""
 
 def split(
-    inputs: Paths,
-    output: Path,
+    inputs: _Paths,
+    output: _Path,
     *,
     parts: int | None = None,
     size: str | int | None = None,
@@ -478,19 +497,19 @@ def split(
     """Deals the records of archives out to several files: so many, or as many as it takes with at most `size` bytes or
     `records` each."""
 
-def verify(inputs: Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
+def verify(inputs: _Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
     """Checks every record of files, the outputs of manifests, or proofs: a report for each file or run."""
 
-def stats(inputs: Paths, **options: Unpack[StatsOptions]) -> Report:
+def stats(inputs: _Paths, **options: Unpack[StatsOptions]) -> Report:
     """Figures about files of positions, also as a page (`html`)."""
 
-def gen_filter(inputs: Paths | None, output: Path, **options: Unpack[FilterOptions]) -> Report:
+def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[FilterOptions]) -> Report:
     """Removes positions with a proven forced mate: the manifest of the run, with `was_done`. With `retry_unknown`, which takes
     the place of inputs, only what an earlier run did not find out; with `dry_run` what would be done."""
 
 @final
 class Loader:
-    def __init__(self, paths: Paths, *, batch_size: int = 4096, **options: Unpack[LoaderOptions]) -> None: ...
+    def __new__(cls, paths: _Paths, *, batch_size: int = 4096, **options: Unpack[LoaderOptions]) -> Self: ...
     @property
     def records(self) -> int: ...
     @property
@@ -500,6 +519,7 @@ class Loader:
     def batches_of(self, epoch: int, window: int = 0, record: int = 0, batch: int = 0) -> LoaderIterator: ...
 
 @final
+@type_check_only
 class LoaderIterator:
     def __iter__(self) -> Iterator[dict[str, npt.NDArray[Any]]]: ...
     def __next__(self) -> dict[str, npt.NDArray[Any]]: ...

@@ -40,6 +40,8 @@ def callback(progress: Any, records: int | None) -> Callable[[Report], object] |
     if callable(progress):
         call: Callable[[Report], object] = progress
         return call
+    if not all(hasattr(progress, name) for name in ("update", "n", "total")):
+        raise TypeError(f"progress is a function, a bar of tqdm or True, not {type(progress).__name__}")
     bar = progress
 
     def move_on(snapshot: Report) -> None:

@@ -1,22 +1,22 @@
 //! The files of a training, as chunks that can be gone to.
 
 use std::collections::HashSet;
+use std::env::temp_dir;
 use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kyokumen::format::move16::Dialect;
 use kyokumen::format::{DecodeError, Decoder, Format, RecordRef, Units};
 use kyokumen::records::archive::Archive;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
-use kyokumen::records::source::{Input, InputLocation};
+use kyokumen::records::source::{Input, InputLocation, Part, Source};
 use kyokumen::storage::compression::Compression;
 use kyokumen::storage::read_exact_at;
 use serde::Deserialize;
 
-use super::index::{IndexedChunk, index_of};
-use super::spool::Spool;
 use crate::failure::{self, Failure};
 
 /// All files, with their chunks numbered consecutively.
@@ -202,12 +202,15 @@ impl DataFile {
         if is_even && (is_plain || !opening.spool) {
             let archive = Archive::of_input(&input)?;
             archive.expect_random_access();
-            if archive.is_cut_off() {
-                return Err(cut_off(&input, archive.len() - 1));
-            }
-            let records = archive.len();
+            let (records, is_cut_off) = (archive.len(), archive.is_cut_off());
             let content = Content::Even(archive);
-            return Ok(Self { input, first_chunk, first_number, records, content });
+            return Self { input, first_chunk, first_number, records, content }.whole(is_cut_off);
+        }
+        if !is_plain && !opening.spool {
+            return Err(Failure::usage(format!(
+                "{} can be read from its start only: spool=True writes what is in it into a temporary file",
+                input.name
+            )));
         }
         let (file, chunks) = match &input.location {
             InputLocation::File(place) if is_plain => {
@@ -215,27 +218,24 @@ impl DataFile {
                     .map_err(|error| Failure::unreadable(&input.name, 0, &error))?;
                 (file, index_of(&input, opening.chunk, cancel, |_| Ok(()))?)
             }
-            _ if !opening.spool => {
-                return Err(Failure::usage(format!(
-                    "{} can be read from its start only: spool=True writes what is in it into a temporary file",
-                    input.name
-                )));
-            }
-            _ => {
-                let mut spool = Spool::new(opening.tmp_dir.as_deref())?;
-                let take = |bytes: &[u8]| spool.write(bytes);
-                let chunks = index_of(&input, opening.chunk, cancel, take)?;
-                (spool.into_file()?, chunks)
-            }
+            _ => spooled(&input, opening, cancel)?,
         };
         let records = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
-        if let (Some(len), Some(last)) = (input.format.record_len(), chunks.last())
-            && !last.bytes.is_multiple_of(len)
-        {
-            return Err(cut_off(&input, records - 1));
-        }
+        let is_cut_off = input
+            .format
+            .record_len()
+            .is_some_and(|len| chunks.last().is_some_and(|last| !last.bytes.is_multiple_of(len)));
         let content = Content::Indexed(file, chunks);
-        Ok(Self { input, first_chunk, first_number, records, content })
+        Self { input, first_chunk, first_number, records, content }.whole(is_cut_off)
+    }
+
+    /// Fails if the file ends inside a record.
+    fn whole(self, is_cut_off: bool) -> Result<Self, Failure> {
+        if is_cut_off {
+            let whole = self.records - 1;
+            return Err(self.bad(whole, &failure::cut_off(whole)));
+        }
+        Ok(self)
     }
 
     fn chunks(&self, chunk: u64) -> u64 {
@@ -255,6 +255,12 @@ impl DataFile {
         self.input.format.record_len()
     }
 
+    /// A record that cannot be used.
+    pub(super) fn bad(&self, index: u64, reason: &dyn ToString) -> Failure {
+        let byte = self.record_len().map_or(0, |len| index * len as u64);
+        Failure::bad_record(Some(&self.input.name), index, byte, reason)
+    }
+
     /// `bytes` must be whole units.
     pub(super) fn decode<'a>(
         &self,
@@ -271,9 +277,70 @@ fn is_plain(input: &Input) -> bool {
     matches!(input.location, InputLocation::File(_)) && input.compression == Compression::None
 }
 
-/// Error for a file that ends inside a record, after `whole` complete ones.
-fn cut_off(input: &Input, whole: u64) -> Failure {
-    let reason = failure::cut_off(whole);
-    let byte = input.format.record_len().map_or(0, |len| whole * len as u64);
-    Failure::bad_record(Some(&input.name), whole, byte, &reason)
+/// Writes the uncompressed bytes of an input into a temporary file that vanishes with the process.
+fn spooled(
+    input: &Input,
+    opening: &Opening,
+    cancel: &AtomicBool,
+) -> Result<(File, Vec<IndexedChunk>), Failure> {
+    let folder = opening.tmp_dir.clone().unwrap_or_else(temp_dir);
+    let failed = |error: &io::Error| {
+        Failure::unwritable(format!(
+            "cannot write temporary files in {}: {error}; compressed files are decompressed there: tmp_dir says where \
+             they stand, and files that are not compressed need none",
+            folder.display()
+        ))
+    };
+    let file = tempfile::tempfile_in(&folder).map_err(|error| failed(&error))?;
+    let mut file = BufWriter::with_capacity(1 << 20, file);
+    let take = |bytes: &[u8]| file.write_all(bytes).map_err(|error| failed(&error));
+    let chunks = index_of(input, opening.chunk, cancel, take)?;
+    Ok((file.into_inner().map_err(|error| failed(error.error()))?, chunks))
+}
+
+/// Consecutive whole units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct IndexedChunk {
+    /// Offset in the uncompressed file.
+    offset: u64,
+    bytes: usize,
+    /// Number of the first record.
+    first: u64,
+    records: u32,
+}
+
+/// Reads a file to its end and passes its uncompressed bytes to `take`. Incomplete if cancelled.
+fn index_of(
+    input: &Input,
+    chunk: u64,
+    cancel: &AtomicBool,
+    mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<Vec<IndexedChunk>, Failure> {
+    const BLOCK_RECORDS: u64 = 1 << 14;
+    let mut source = Source::new(vec![Part::whole(input.clone())], BLOCK_RECORDS);
+    let mut chunks: Vec<IndexedChunk> = Vec::new();
+    let mut before = 0;
+    while let Some(block) = source.next_block() {
+        let block = block?;
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        take(block.bytes())?;
+        for unit in block.units() {
+            let records = unit.count(input.format);
+            let offset = block.offset + unit.offset;
+            let goes_on = chunks.last_mut().filter(|last| {
+                u64::from(last.records) < chunk && last.offset + last.bytes as u64 == offset
+            });
+            if let Some(last) = goes_on {
+                last.bytes += unit.bytes.len();
+                last.records += records as u32;
+            } else {
+                let (first, bytes) = (before, unit.bytes.len());
+                chunks.push(IndexedChunk { offset, bytes, first, records: records as u32 });
+            }
+            before += records;
+        }
+    }
+    Ok(chunks)
 }

@@ -1,24 +1,24 @@
 //! Windows of records: read, chosen, mixed, and cut into batches.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, Record, RecordRef};
 use kyokumen::mate::judge::{Judge, SearchSettings};
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::shogi::Position;
-use kyokumen::solver::{STACK_BYTES, TableError};
+use kyokumen::solver::TableError;
 
 use super::chunks::{ChunkBytes, DataSet};
 use crate::failure::Failure;
-use crate::reading::OnError;
+use crate::interrupt::on_threads;
 
 pub(super) struct Choosing {
     pub(super) filters: RecordFilters,
-    pub(super) on_error: OnError,
+    pub(super) on_error: BadPolicy,
     /// Limits of the search for mates, which are left out; None to keep them.
     pub(super) search: Option<SearchSettings>,
 }
@@ -26,23 +26,20 @@ pub(super) struct Choosing {
 impl Choosing {
     /// Whether any record may be left out.
     pub(super) fn leave_out(&self, data: &DataSet) -> bool {
-        let takes_all = is_unconditional(&self.filters) && self.on_error == OnError::Stop;
-        !takes_all || self.search.is_some() || data.leaves_out()
+        self.looks() || data.leaves_out()
     }
 
     /// Whether records are examined before they become arrays.
     fn looks(&self) -> bool {
-        !is_unconditional(&self.filters) || self.on_error == OnError::Skip || self.search.is_some()
+        self.filters != RecordFilters::default()
+            || self.on_error == BadPolicy::Skip
+            || self.search.is_some()
     }
 
     pub(super) fn identity(&self) -> String {
         let Self { filters, on_error, search } = self;
         format!("{filters:?} {on_error:?} {search:?}")
     }
-}
-
-fn is_unconditional(filters: &RecordFilters) -> bool {
-    *filters == RecordFilters::default()
 }
 
 /// Progress of an epoch: the window, and how many of its records, in their order, have been passed.
@@ -60,7 +57,7 @@ pub(super) struct Job {
 
 /// Records of a window, in its order.
 pub(super) struct Stretch {
-    window: Arc<WindowRecords>,
+    window: Arc<Vec<Chunk>>,
     /// Chunk and record, as indices.
     places: Vec<(u32, u32)>,
 }
@@ -68,13 +65,9 @@ pub(super) struct Stretch {
 impl Stretch {
     /// The index of each record in its chunk, with the chunk.
     pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Chunk, usize)> {
-        let chunk = |number: u32| &self.window.chunks[number as usize];
+        let chunk = |number: u32| &self.window[number as usize];
         self.places.iter().map(move |&(number, record)| (chunk(number), record as usize))
     }
-}
-
-pub(super) struct WindowRecords {
-    pub(super) chunks: Vec<Chunk>,
 }
 
 pub(super) struct Chunk {
@@ -95,28 +88,39 @@ pub(super) enum ChunkContent {
 
 pub(super) struct Window {
     number: u64,
-    records: Arc<WindowRecords>,
+    chunks: Arc<Vec<Chunk>>,
     /// Chunk and record, as indices, in the order of use. Includes records that are left out.
     order: Vec<(u32, u32)>,
+    /// The place in the order that is used next.
+    next: usize,
+}
+
+impl Window {
+    /// At most so many of its next records, without those that are left out.
+    fn take(&mut self, most: usize) -> Stretch {
+        let left = self.order.len().saturating_sub(self.next);
+        let mut places = Vec::with_capacity(most.min(left));
+        while places.len() < most
+            && let Some(&(chunk, record)) = self.order.get(self.next)
+        {
+            self.next += 1;
+            let is_taken = &self.chunks[chunk as usize].is_taken;
+            if is_taken.as_ref().is_none_or(|taken| taken[record as usize]) {
+                places.push((chunk, record));
+            }
+        }
+        Stretch { window: Arc::clone(&self.chunks), places }
+    }
 }
 
 pub(super) struct Windows<'a> {
-    data: &'a DataSet,
-    choosing: &'a Choosing,
-    order: EpochOrder,
-    threads: usize,
+    pub(super) data: &'a DataSet,
+    pub(super) choosing: &'a Choosing,
+    pub(super) order: EpochOrder,
+    pub(super) threads: usize,
 }
 
-impl<'a> Windows<'a> {
-    pub(super) const fn new(
-        data: &'a DataSet,
-        choosing: &'a Choosing,
-        order: EpochOrder,
-        threads: usize,
-    ) -> Self {
-        Self { data, choosing, order, threads }
-    }
-
+impl Windows<'_> {
     pub(super) fn read(&self, window: u64, cancel: &AtomicBool) -> Result<Window, Failure> {
         let numbers: Vec<u64> = self.order.window(window).collect();
         let chunks = self.chunks(&numbers, cancel)?;
@@ -127,47 +131,23 @@ impl<'a> Windows<'a> {
             .collect();
         let order = self.order.records(window, places.len() as u32);
         let order = order.into_iter().map(|place| places[place as usize]).collect();
-        Ok(Window { number: window, records: Arc::new(WindowRecords { chunks }), order })
+        Ok(Window { number: window, chunks: Arc::new(chunks), order, next: 0 })
     }
 
     /// Reads and filters chunks on several threads.
     fn chunks(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Chunk>, Failure> {
-        // Also where nothing is looked at: a disk answers several questions at once.
-        let threads = self.threads;
-        let next = AtomicUsize::new(0);
         // In the order in which they stand in the files: neighbours may share a page, or a frame of a compressed file.
         let mut places: Vec<usize> = (0..numbers.len()).collect();
         places.sort_unstable_by_key(|&place| numbers[place]);
-        let done: Mutex<Vec<(usize, Result<Chunk, Failure>)>> = Mutex::new(Vec::new());
-        let work = || {
-            let mut chooser = Chooser::try_new(self.data, self.choosing);
-            while !cancel.load(Ordering::Relaxed) {
-                let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                let chunk = match &mut chooser {
-                    Ok(chooser) => {
-                        let read = self.data.read(numbers[place]);
-                        read.and_then(|chunk| chooser.choose(chunk, cancel))
-                    }
-                    Err(no_memory) => Err(Failure::other(no_memory)),
-                };
-                done.lock().unwrap_or_else(PoisonError::into_inner).push((place, chunk));
-            }
-        };
-        if threads == 1 {
-            work();
-        } else {
-            thread::scope(|scope| {
-                for _ in 0..threads {
-                    let thread = thread::Builder::new().stack_size(STACK_BYTES);
-                    if thread.spawn_scoped(scope, work).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_unstable_by_key(|(place, _)| *place);
-        done.into_iter().map(|(_, chunk)| chunk).collect()
+        let start = || Chooser::try_new(self.data, self.choosing);
+        // On several threads also where nothing is looked at: a disk answers several questions at once.
+        let chunks = on_threads(self.threads, places, cancel, start, |chooser, place| {
+            let chooser = chooser.as_mut().map_err(|no_memory| Failure::other(no_memory))?;
+            Ok((place, chooser.choose(self.data.read(numbers[place])?, cancel)?))
+        });
+        let mut chunks = chunks.into_iter().collect::<Result<Vec<_>, _>>()?;
+        chunks.sort_unstable_by_key(|(place, _)| *place);
+        Ok(chunks.into_iter().map(|(_, chunk)| chunk).collect())
     }
 }
 
@@ -192,34 +172,25 @@ impl<'a> Chooser<'a> {
             let content = ChunkContent::Bytes(bytes);
             return Ok(Chunk { file, first, records, content, is_taken: None });
         }
-        let (mut is_taken, mut parsed) = (Vec::new(), Vec::new());
-        for (i, record) in of_file.decode(&bytes, first).enumerate() {
+        let mut is_taken = vec![false; records as usize];
+        let mut parsed = vec![None; if is_even { 0 } else { records as usize }];
+        for (i, record) in of_file.decode(&bytes, first).take(is_taken.len()).enumerate() {
             let index = first + i as u64;
             let taken = record.and_then(|record| {
                 let taken = self.takes(of_file.number(index), &record, cancel)?;
-                if !is_even {
-                    parsed.push(if taken { Some(record.record()?) } else { None });
+                if taken && !is_even {
+                    parsed[i] = Some(record.record()?);
                 }
                 Ok(taken)
             });
-            let taken = match taken {
+            is_taken[i] = match taken {
                 Ok(taken) => taken,
-                Err(error) if is_comment(&error) || self.choosing.on_error == OnError::Skip => {
+                Err(error) if is_comment(&error) || self.choosing.on_error == BadPolicy::Skip => {
                     false
                 }
-                Err(error) => {
-                    let name = &of_file.input.name;
-                    let byte = of_file.record_len().map_or(0, |len| index * len as u64);
-                    return Err(Failure::bad_record(Some(name), index, byte, &error));
-                }
+                Err(error) => return Err(of_file.bad(index, &error)),
             };
-            if !is_even {
-                parsed.resize_with(i + 1, || None);
-            }
-            is_taken.push(taken);
         }
-        is_taken.resize(records as usize, false);
-        parsed.resize_with(records as usize, || None);
         let content =
             if is_even { ChunkContent::Bytes(bytes) } else { ChunkContent::Records(parsed) };
         Ok(Chunk { file, first, records, content, is_taken: Some(is_taken) })
@@ -237,12 +208,12 @@ impl<'a> Chooser<'a> {
         {
             return Ok(false);
         }
-        if self.judge.is_none() && self.choosing.on_error == OnError::Stop {
+        if self.judge.is_none() && self.choosing.on_error == BadPolicy::Stop {
             return Ok(true);
         }
         let Ok(position) = Position::try_from(record.setup()?) else {
             // To be left out here, or to be told of where it becomes an array.
-            return Ok(self.choosing.on_error == OnError::Stop);
+            return Ok(self.choosing.on_error == BadPolicy::Stop);
         };
         let (Some(judge), Some(search)) = (&mut self.judge, &self.choosing.search) else {
             return Ok(true);
@@ -258,60 +229,52 @@ fn is_comment(error: &DecodeError) -> bool {
     error.kind == DecodeErrorKind::Comment
 }
 
-/// Cuts windows into batches, from a place in the first window on, of at most `bound` records in total. Stops when
-/// `send` returns false.
-pub(super) fn cut(
-    windows: &Receiver<Result<Window, Failure>>,
-    from: Place,
-    batch_size: usize,
-    drop_last: bool,
-    bound: u64,
-    mut send: impl FnMut(Result<Job, Failure>) -> bool,
-) {
-    let mut pending: Vec<Stretch> = Vec::new();
-    let mut missing = batch_size;
-    let mut behind = from;
-    let mut left = bound;
-    for window in windows {
-        let window = match window {
-            Ok(window) => window,
-            Err(failure) => {
-                send(Err(failure));
-                return;
-            }
-        };
-        let stretch = |missing| Stretch {
-            window: Arc::clone(&window.records),
-            places: Vec::with_capacity(missing),
-        };
-        let mut now = stretch(missing);
-        let start = if window.number == from.window { from.record as usize } else { 0 };
-        for (place, &(chunk, record)) in window.order.iter().enumerate().skip(start) {
-            let is_taken = &window.records.chunks[chunk as usize].is_taken;
-            if is_taken.as_ref().is_some_and(|taken| !taken[record as usize]) {
-                continue;
-            }
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            now.places.push((chunk, record));
-            missing -= 1;
-            if missing == 0 {
-                missing = batch_size;
-                pending.push(std::mem::replace(&mut now, stretch(missing)));
-                behind = Place { window: window.number, record: place as u32 + 1 };
-                if !send(Ok(Job { records: std::mem::take(&mut pending), behind })) {
-                    return;
+/// Windows cut into jobs, from a place in the first window on.
+pub(super) struct Jobs {
+    pub(super) windows: Receiver<Result<Window, Failure>>,
+    /// None before the next one is received.
+    pub(super) window: Option<Window>,
+    pub(super) place: Place,
+    pub(super) batch_size: usize,
+    pub(super) drop_last: bool,
+    /// The most records that are still taken.
+    pub(super) left: u64,
+}
+
+impl Iterator for Jobs {
+    type Item = Result<Job, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut records = Vec::new();
+        let mut missing = usize::try_from(self.left).unwrap_or(usize::MAX).min(self.batch_size);
+        self.left -= missing as u64;
+        let is_short = missing < self.batch_size;
+        while missing > 0 {
+            let Some(window) = &mut self.window else {
+                match self.windows.recv() {
+                    Ok(Ok(mut window)) => {
+                        if window.number == self.place.window {
+                            window.next = self.place.record as usize;
+                        }
+                        self.window = Some(window);
+                    }
+                    Ok(Err(failure)) => return Some(Err(failure)),
+                    Err(_) => break,
                 }
+                continue;
+            };
+            let stretch = window.take(missing);
+            self.place = Place { window: window.number, record: window.next as u32 };
+            missing -= stretch.places.len();
+            if window.next >= window.order.len() {
+                self.window = None;
+            }
+            if !stretch.places.is_empty() {
+                records.push(stretch);
             }
         }
-        if !now.places.is_empty() {
-            pending.push(now);
-        }
-    }
-    if !pending.is_empty() && !drop_last {
-        behind = Place { window: behind.window, record: u32::MAX };
-        send(Ok(Job { records: pending, behind }));
+        let is_dropped = self.drop_last && (is_short || missing > 0);
+        let job = Job { records, behind: self.place };
+        (!job.records.is_empty() && !is_dropped).then_some(Ok(job))
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::background_sync::BackgroundSync;
 use crate::error::Error;
-use crate::storage::lock::lock_if_free;
+use crate::storage::lock::{is_same_file, lock_if_free};
 use crate::storage::{own_files, platform};
 
 pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
@@ -50,8 +50,8 @@ impl Partial {
             // Some network file systems know no locks; the names of a run are its own there.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
-        if !path.exists() {
-            // Renamed or removed by its owner between our opening and our locking.
+        if !is_same_file(&path, &file) {
+            // Renamed or removed by its owner between our opening and our locking; another run may have made the next.
             return Err(Error::busy(path));
         }
         Ok(Self { file, path, final_path: final_path.to_owned(), is_kept: false })

@@ -1,0 +1,162 @@
+//! Arrays with a row for each record: new ones or those of a caller, written to on several threads.
+
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use crate::arrays::{Object, RecordBytes, Records};
+use crate::failure::Failure;
+use crate::interrupt::in_parallel;
+
+/// What an array holds of each record.
+pub(crate) struct Layout {
+    pub(crate) name: &'static str,
+    /// numpy's code of its numbers: a letter, and the bytes of one.
+    pub(crate) dtype: &'static str,
+    /// Shape of a row.
+    row: Vec<usize>,
+}
+
+impl Layout {
+    pub(crate) fn new(name: &'static str, dtype: &'static str, row: &[usize]) -> Self {
+        Self { name, dtype, row: row.to_vec() }
+    }
+
+    /// Bytes of a row.
+    pub(crate) fn bytes(&self) -> usize {
+        usize::from(self.dtype.as_bytes()[1] - b'0') * self.row.iter().product::<usize>()
+    }
+
+    pub(crate) fn shape(&self, rows: usize) -> Vec<usize> {
+        [rows].iter().chain(&self.row).copied().collect()
+    }
+
+    /// A new array, whose numbers are unspecified.
+    fn array<'py>(&self, py: Python<'py>, rows: usize) -> PyResult<Object<'py>> {
+        py.import("numpy")?.call_method1("empty", (self.shape(rows), self.dtype))
+    }
+
+    /// Whether the numbers of an array are these.
+    pub(crate) fn is_of(&self, array: &Object<'_>) -> PyResult<bool> {
+        let dtype = array.py().import("numpy")?.call_method1("dtype", (self.dtype,))?;
+        Ok(array.is_instance_of::<PyUntypedArray>() && array.getattr("dtype")?.eq(dtype)?)
+    }
+
+    /// Fails unless a caller's array can be written to as one of these.
+    fn check(&self, array: &Object<'_>, rows: usize) -> PyResult<()> {
+        let name = self.name;
+        if !self.is_of(array)? {
+            let found = array.getattr("dtype").unwrap_or_else(|_| array.get_type().into_any());
+            let expected = self.dtype;
+            return Err(PyTypeError::new_err(format!(
+                "{name} is an array of {expected}, not of {found}"
+            )));
+        }
+        let (untyped, expected) = (array.cast::<PyUntypedArray>()?, self.shape(rows));
+        let found = untyped.shape();
+        if found != expected {
+            let why = format!("{name} has the shape {found:?}, expected {expected:?}");
+            return Err(PyValueError::new_err(why));
+        }
+        if !untyped.is_c_contiguous() || !array.getattr("flags")?.getattr("aligned")?.extract()? {
+            return Err(Failure::usage(format!("{name} is not contiguous in memory")).into());
+        }
+        Ok(())
+    }
+}
+
+/// Rows of consecutive records, one of which is written at a time.
+pub(crate) struct Rows<'a> {
+    /// The bytes of each array, and how many a row has.
+    arrays: Vec<(&'a mut [u8], usize)>,
+    row: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) const fn new(arrays: Vec<(&'a mut [u8], usize)>) -> Self {
+        Self { arrays, row: 0 }
+    }
+
+    /// Calls `write` with each row.
+    pub(crate) fn each<E>(
+        &mut self,
+        mut write: impl FnMut(usize, &mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let rows = self.arrays.first().map_or(0, |(bytes, width)| bytes.len() / width);
+        (0..rows).try_for_each(|row| {
+            self.row = row;
+            write(row, self)
+        })
+    }
+
+    /// The row in the array number `array`.
+    pub(crate) fn numbers<T: FromBytes + IntoBytes + Immutable>(
+        &mut self,
+        array: usize,
+    ) -> &mut [T] {
+        let (bytes, width) = &mut self.arrays[array];
+        let row = &mut bytes[self.row * *width..][..*width];
+        <[T]>::mut_from_bytes(row).expect("arrays are aligned and hold these numbers")
+    }
+
+    /// Writes the only number of the row.
+    pub(crate) fn set<T: FromBytes + IntoBytes + Immutable>(&mut self, array: usize, number: T) {
+        self.numbers(array)[0] = number;
+    }
+}
+
+/// Has `write` write to each of `rows` rows of new arrays, or to those of `out`.
+pub(crate) fn written<'py>(
+    py: Python<'py>,
+    rows: usize,
+    threads: usize,
+    layouts: &[Layout],
+    out: Option<Bound<'py, PyTuple>>,
+    write: impl Fn(usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
+) -> PyResult<Bound<'py, PyTuple>> {
+    // Not too much at a time: what was written is to be in a cache still.
+    const JOB_BYTES: usize = 1 << 20;
+    let arrays = if let Some(out) = out {
+        out.iter().zip(layouts).try_for_each(|(array, layout)| layout.check(&array, rows))?;
+        out
+    } else {
+        let arrays = layouts.iter().map(|layout| layout.array(py, rows));
+        PyTuple::new(py, arrays.collect::<PyResult<Vec<_>>>()?)?
+    };
+    let bytes = |array: Object<'py>| {
+        let flat = array.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
+        let flat = flat.cast_into::<PyArray1<u8>>()?.try_readwrite();
+        Ok(flat
+            .map_err(|error| Failure::usage(format!("an array cannot be written to: {error}")))?)
+    };
+    let mut writing = arrays.iter().map(bytes).collect::<PyResult<Vec<_>>>()?;
+    let row_bytes: usize = layouts.iter().map(Layout::bytes).sum();
+    let rows_of_job = (JOB_BYTES / row_bytes).clamp(128, 1024);
+    let mut jobs: Vec<Vec<_>> = (0..rows.div_ceil(rows_of_job)).map(|_| Vec::new()).collect();
+    for (array, layout) in writing.iter_mut().zip(layouts) {
+        let (bytes, width) = (array.as_slice_mut(), layout.bytes());
+        let bytes = bytes.map_err(|error| Failure::other(&error))?.chunks_mut(rows_of_job * width);
+        jobs.iter_mut().zip(bytes).for_each(|(job, bytes)| job.push((bytes, width)));
+    }
+    in_parallel(py, threads, jobs.into_iter().enumerate().collect(), |(job, arrays)| {
+        Rows::new(arrays).each(|row, rows| write(job * rows_of_job + row, rows))
+    })?;
+    drop(writing);
+    Ok(arrays)
+}
+
+/// [`written`] with a row for each record of `records`, an archive or an array.
+pub(crate) fn rows_of<'py>(
+    records: &Object<'py>,
+    threads: usize,
+    layouts: &[Layout],
+    out: Option<Bound<'py, PyTuple>>,
+    write: impl Fn(&RecordBytes<'_>, usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = records.py();
+    let records = Records::of(records)?;
+    let records = records.bytes()?;
+    written(py, records.len(), threads, layouts, out, |i, rows| write(&records, i, rows))
+}
