@@ -100,6 +100,7 @@ def test_wrong_options_are_refused_and_leave_no_file(
             # A function may fail behind the last record.
             if not callable(wrong):
                 assert bool(written) == (ended == "fine"), f"{option}={wrong!r}: {ended}, {written}"
+    assert not list(tmp_path.rglob("*.partial"))
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,9 @@ impl FileClaims {
         let mut contents = Vec::new();
         for claim in claims {
             let path = &claim.path;
+            if path.as_os_str().is_empty() {
+                return Err(Error::usage("the name of an output is empty"));
+            }
             if claim.is_stream && path == Path::new("-") {
                 continue;
             }

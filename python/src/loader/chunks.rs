@@ -317,10 +317,10 @@ fn index_of(
     mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<Vec<IndexedChunk>, Failure> {
     const BLOCK_RECORDS: u64 = 1 << 14;
-    let mut source = Source::new(vec![Part::whole(input.clone())], BLOCK_RECORDS);
+    let source = Source::new(vec![Part::whole(input.clone())], BLOCK_RECORDS);
     let mut chunks: Vec<IndexedChunk> = Vec::new();
     let mut before = 0;
-    while let Some(block) = source.next_block() {
+    for block in source {
         let block = block?;
         if cancel.load(Ordering::Relaxed) {
             break;
