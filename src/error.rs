@@ -123,7 +123,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Formats an error with its causes. Behind each that has a remedy stands what `advice` says to it.
+    /// Formats an error with its causes, and after each cause that has a remedy what `advice` returns for it.
     pub fn explain<T: fmt::Display>(
         error: &(dyn StdError + 'static),
         advice: impl Fn(Self) -> Option<T>,

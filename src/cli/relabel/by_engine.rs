@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::args::RelabelArgs;
+use super::RelabelArgs;
 use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use kyokumen_mcts::MateLimits;
 
-use super::args::RelabelArgs;
+use super::RelabelArgs;
 use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
@@ -20,8 +20,8 @@ use crate::storage::signals::Interrupt;
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
 
-pub(super) fn run(model: &Path, args: RelabelArgs) -> anyhow::Result<ExitStatus> {
-    let network = asked(model, &args)?;
+pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
+    let network = asked(&args)?;
     check_table(network.mate_table_mib)?;
     let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
     let mut plan = args.plan()?;
@@ -37,7 +37,7 @@ pub(super) fn run(model: &Path, args: RelabelArgs) -> anyhow::Result<ExitStatus>
     run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
-fn asked(model: &Path, args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
+fn asked(args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
     let of = &args.network;
     let playouts = of.playouts.unwrap_or(0);
     if args.policy && playouts == 0 {
@@ -47,7 +47,8 @@ fn asked(model: &Path, args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
     let policy_temperature = positive("--policy-temperature", policy_temperature)?;
     let limits = |(depth, nodes)| MateLimits { depth, nodes };
     Ok(NetworkSettings {
-        model: Model::named(model),
+        // The parser requires one of --model and --engine.
+        model: Model::named(args.model.as_deref().unwrap_or(Path::new(""))),
         policy_temperature,
         batch: of.batch.unwrap_or(BATCH),
         playouts,

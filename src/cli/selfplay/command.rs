@@ -8,7 +8,7 @@ use anyhow::Context;
 use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 
-use super::args::{GameArgs, PuctName, RepetitionName, SelfPlayArgs};
+use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::message::{name, say};
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
