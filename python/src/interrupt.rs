@@ -47,8 +47,8 @@ pub(crate) fn interruptible_in_silence<T: Send>(
     interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
 }
 
-/// Runs `work` on its own thread and waits for it. Ctrl-C sets the cancel flag, is raised at once, and leaves the thread
-/// to its end: `work` must change nothing.
+/// Runs `work` on its own thread and waits for it. Ctrl-C sets the cancel flag, is raised at once, and leaves the
+/// thread to its end: `work` must change nothing.
 pub(crate) fn abandonable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,

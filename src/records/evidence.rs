@@ -123,8 +123,8 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     finding.dialect(own)
 }
 
-/// Samples so many records at each of [`PROBES`] places in the whole file, or as many from its start if the input has no
-/// random access.
+/// Samples so many records at each of [`PROBES`] places in the whole file, or as many from its start if the input has
+/// no random access.
 pub(crate) fn sample(input: &Input, in_each: u64) -> Result<Survey, Error> {
     if !source::can_be_computed(input) {
         return sample_start(input, in_each * PROBES);
