@@ -6,7 +6,6 @@ use std::{fmt, io};
 
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
-use thiserror::Error;
 
 use super::field::{Field, Fields};
 use super::format::Format;
@@ -44,7 +43,7 @@ pub struct RecordPlace {
 }
 
 /// What an [`Error`] is about.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The system, or whatever stands between it and the reader or writer. Nothing is read behind it; part of the
@@ -90,7 +89,7 @@ impl std::error::Error for Error {
 }
 
 /// Why the bytes of one record cannot be read.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct DecodeError {
     /// Byte offset within the record, from 0, at which the fault shows.
     pub offset: usize,
@@ -114,7 +113,7 @@ impl fmt::Display for DecodeError {
 }
 
 /// What is wrong with the bytes of a record.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
     /// A piece of a unit that is too long.
@@ -276,7 +275,7 @@ impl DecodeErrorKind {
 }
 
 /// Why a record cannot be written in a format, or no record of another format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
     /// A packed position has no room for "no king": it would need 257 bits.
@@ -378,7 +377,7 @@ impl fmt::Display for HandCounts {
 }
 
 /// Why a record cannot be converted.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConvertError {
     /// The record cannot be read.
     #[error(transparent)]
