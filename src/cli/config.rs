@@ -24,6 +24,13 @@ pub(super) fn with_files(
     program: &Command,
     mut words: Vec<OsString>,
 ) -> anyhow::Result<Vec<OsString>> {
+    let names_file = |word: &OsString| {
+        let text = word.to_string_lossy();
+        text.starts_with("--config") || text.starts_with("--retry-unknown")
+    };
+    if !words.iter().any(names_file) {
+        return Ok(words);
+    }
     // Errors of the command line itself are reported when it is parsed. Only what is missing may be in the file.
     let given = program.clone().try_get_matches_from(&words);
     let given = match given {
@@ -33,9 +40,14 @@ pub(super) fn with_files(
         given => given,
     };
     let Ok(matches) = given else { return Ok(words) };
-    let (command, matches) = match matches.subcommand() {
-        Some((name, matches)) => (program.find_subcommand(name).expect("it was parsed"), matches),
-        None => (program, &matches),
+    // Options of a subcommand follow its name.
+    let (command, matches, place) = match matches.subcommand() {
+        Some((name, matches)) => {
+            let command = program.find_subcommand(name).expect("it was parsed");
+            let before = words.iter().skip(1).take_while(|word| *word != name).count();
+            (command, matches, before + 2)
+        }
+        None => (program, &matches, 1),
     };
     let (source, table) = match (path(matches, "config"), path(matches, "retry_unknown")) {
         (Some(file), _) => (file.display().to_string(), table_of_file(file)?),
@@ -44,7 +56,6 @@ pub(super) fn with_files(
     };
     let options = table.and_then(|table| options(command, matches, &table));
     let options = options.map_err(|error| Usage(format!("{source}: {error}")))?;
-    let place = words.iter().position(|word| word == command.get_name()).map_or(1, |at| at + 1);
     words.splice(place..place, options.into_iter().map(Into::into));
     Ok(words)
 }
