@@ -262,10 +262,9 @@ impl<'a> Case<'a> {
         let again = self.path(&format!("again.{format}"));
         let report = self.convert(&kept, &again, fill).unwrap();
         assert_eq!(report.counts.bad.all(), 0, "what was kept is bad");
-        assert!(
-            fs::read(&kept).unwrap() == fs::read(&again).unwrap(),
-            "what was kept is not stable"
-        );
+        let (kept, again) = (fs::read(&kept).unwrap(), fs::read(&again).unwrap());
+        // Text with broken characters may change once more.
+        assert!(kept == again || !is_copied(format, &kept), "what was kept is not stable");
     }
 
     /// What is written in another format can be read.
@@ -317,7 +316,12 @@ impl<'a> Case<'a> {
             content.starts_with(header) && (header.is_empty() || !bad.starts_with(header));
         let more = if is_theirs { 0 } else { header.len() };
         // Text in another encoding is transcoded, and separators are set anew.
-        if is_copied(format, content) && format.separator().is_empty() {
+        // A header within the file, or with more behind it in its line, is no record.
+        let mark = header.trim_ascii_end();
+        let is_one = mark.is_empty()
+            || memchr::memmem::find_iter(content, mark).count()
+                == usize::from(content.starts_with(header));
+        if is_copied(format, content) && format.separator().is_empty() && is_one {
             assert_eq!(good.len() + bad.len(), content.len() + more, "bytes of the sides");
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use kyokumen::Error;
 use kyokumen::engine::progress::Progress;
-use kyokumen::format::{records, units};
+use kyokumen::format::{Format, records, units};
 use kyokumen::jobs::merge::{MergePlan, MergeRequest, merge};
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::mate::positions::Positions;
@@ -23,6 +23,16 @@ use kyokumen::records::stream::Stream;
 use kyokumen::storage::memory::Memory;
 
 use super::Case;
+
+/// Checks that these units are the same; names those that are lost or new.
+fn check_same(command: &str, copied: &[Vec<u8>], moved: &[Vec<u8>]) {
+    let only_in = |one: &[Vec<u8>], other: &[Vec<u8>]| -> Vec<String> {
+        let only = one.iter().filter(|unit| !other.contains(unit));
+        only.map(|unit| String::from_utf8_lossy(unit).into_owned()).collect()
+    };
+    let (lost, new) = (only_in(copied, moved), only_in(moved, copied));
+    assert!(copied == moved, "{command}: lost {lost:?}, new {new:?}");
+}
 
 impl Case<'_> {
     fn request(&mut self, output: PathBuf) -> RearrangeRequest {
@@ -57,14 +67,24 @@ impl Case<'_> {
         Some(self.units_of(&output))
     }
 
-    /// Two damaged units in a row may be read as one, so only those without a fault are compared.
+    /// Two damaged units in a row may be read as one, so only those without a fault are compared. A damaged unit of
+    /// `hcpe3` or `sbinpack` may claim bytes of the one after it: there all must be without a fault.
     fn units_of(&self, file: &PathBuf) -> Vec<Vec<u8>> {
         let (format, bytes) = (self.name.format, std::fs::read(file).unwrap());
         let content = |unit: &'_ [u8]| {
-            let unit = format.without_header(unit).trim_ascii();
+            let mut unit = format.without_header(unit).trim_ascii();
+            // A damaged header is a comment.
+            while format == Format::Db && unit.starts_with(b"#") {
+                let end = unit.iter().position(|&byte| byte == b'\n').unwrap_or(unit.len());
+                unit = unit[end..].trim_ascii();
+            }
             unit.strip_prefix(format.separator()).unwrap_or(unit).to_vec()
         };
         let is_whole = |unit: &&[u8]| records(format, format.dialect(), unit).all(|it| it.is_ok());
+        let is_binary = matches!(format, Format::Hcpe3 | Format::Sbinpack);
+        if is_binary && !units(format, &bytes).all(|unit| is_whole(&unit)) {
+            return Vec::new();
+        }
         let units = units(format, &bytes).filter(is_whole).map(content);
         units.filter(|unit| !unit.is_empty()).collect()
     }
@@ -78,6 +98,9 @@ impl Case<'_> {
         else {
             return;
         };
+        if copied.is_empty() {
+            return;
+        }
         let parts = RearrangePlan::in_parts(self.request(self.path("parts")), 2).unwrap();
         split(&parts, SplitBy::RoundRobin, &mut Progress::none(), &never).unwrap();
         let part = |number| {
@@ -98,8 +121,8 @@ impl Case<'_> {
         let shuffled =
             self.moved("shuffled", |plan, progress| shuffle(plan, seed, progress, &never));
         let copied = sorted(copied);
-        assert!(dealt == copied, "split");
-        assert!(sorted(shuffled.unwrap()) == copied, "shuffle");
+        check_same("split", &copied, &dealt);
+        check_same("shuffle", &copied, &sorted(shuffled.unwrap()));
     }
 
     /// Joined shards are the whole.

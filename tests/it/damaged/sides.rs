@@ -58,10 +58,18 @@ fn game_of(format: Format, unit: &[u8]) -> &[u8] {
 /// Whether a unit has the encoding and the line ends of its format. Other text is transcoded, which the tests of the
 /// format check.
 pub(super) fn is_copied(format: Format, unit: &[u8]) -> bool {
+    // Byte order marks are not copied.
+    if format.is_text() && is_in(unit, "\u{feff}") {
+        return false;
+    }
     match format {
         Format::Kif | Format::Ki2 => {
-            !unit.contains(&b'\r') && !encoding_rs::SHIFT_JIS.decode_without_bom_handling(unit).1
+            let (text, is_broken) = encoding_rs::SHIFT_JIS.decode_without_bom_handling(unit);
+            let is_ki2 = text.contains(['▲', '△']);
+            !unit.contains(&b'\r') && !is_broken && (format == Format::Ki2 || !is_ki2)
         }
+        // Moves in the notation of KI2 are written in that of KIF.
+        Format::Kifu if is_in(unit, "▲") || is_in(unit, "△") => false,
         Format::Kifu | Format::Ki2u | Format::Bod => {
             !unit.contains(&b'\r') && str::from_utf8(unit).is_ok()
         }
