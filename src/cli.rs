@@ -210,8 +210,8 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
 
 /// Prints an error.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    // Whatever else is written says where to.
-    // Anyhow finds one below what is said around it, too.
+    // Errors of files have a context with the name of the file. A bare I/O error is of standard output.
+    // `downcast_ref` would look through a context, too.
     let is_bare = error.chain().next().is_some_and(<dyn Error>::is::<io::Error>);
     let to = if is_bare { "cannot write to standard output: " } else { "" };
     message::print(&format!("error: {to}{}", advice::told(error)));

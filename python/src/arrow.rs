@@ -218,7 +218,7 @@ impl Iterator for Batching {
     }
 }
 
-/// Whether Ctrl-C was pressed. A consumer of a stream raises an error of its own, and behind it the signal comes again.
+/// Whether Ctrl-C was pressed. The consumer of the stream raises its own error first, so the signal is raised again.
 fn is_interrupted(py: Python<'_>) -> bool {
     let again = |_| py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
     py.check_signals().map_err(again).is_err()

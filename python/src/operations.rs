@@ -76,8 +76,7 @@ pub(crate) fn run<'py, T: Send>(
     Ok(done?)
 }
 
-/// Plans and runs an operation on so many records, if known, and returns its report. `options` are all taken, but for
-/// `progress`.
+/// Plans and runs an operation, and returns its report. Only `progress` may be left in `options`.
 fn operate<'py, P: Send + 'static, R: Serialize + Send>(
     py: Python<'py>,
     options: Options<'py>,

@@ -9,7 +9,7 @@ use kyokumen::records::source::{Block, Input, Part, Source};
 
 use crate::failure::Failure;
 
-/// What becomes of unreadable records, where there is no file for them.
+/// The policy for unreadable records, where they cannot be quarantined.
 pub(crate) fn policy(on_error: &str) -> Result<BadPolicy, Failure> {
     match on_error {
         "stop" => Ok(BadPolicy::Stop),
@@ -37,7 +37,7 @@ impl Reading {
         Some(source.next()?.map_err(Failure::from))
     }
 
-    /// Nothing is read behind a failure: it would pass for all there is.
+    /// After an error nothing is read: the records after a gap would look complete.
     pub(crate) fn end(&mut self) {
         self.source = Mutex::new(Source::new(Vec::new(), 1));
     }

@@ -69,7 +69,7 @@ impl Layout {
 
 /// Rows of consecutive records, one of which is written at a time.
 pub(crate) struct Rows<'a> {
-    /// The bytes of each array, and how many a row has.
+    /// The bytes of each array, and the number of bytes of a row.
     arrays: Vec<(&'a mut [u8], usize)>,
     row: usize,
 }
@@ -107,7 +107,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Has `write` write to each of `rows` rows of new arrays, or to those of `out`.
+/// Calls `write` for each of `rows` rows of new arrays, or of the arrays in `out`.
 pub(crate) fn written<'py>(
     py: Python<'py>,
     rows: usize,

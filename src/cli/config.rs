@@ -31,7 +31,8 @@ pub(super) fn with_files(
     if !words.iter().any(names_file) {
         return Ok(words);
     }
-    // Errors of the command line itself are reported when it is parsed. Only what is missing may be in the file.
+    // A required option may be in the file, so that its absence is ignored here. Other errors are reported when the
+    // whole command line is parsed.
     let given = program.clone().try_get_matches_from(&words);
     let given = match given {
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {

@@ -124,7 +124,7 @@ impl PreviousRun {
         })
     }
 
-    /// The options of the run that has this manifest, by their long names, but for its shard.
+    /// The options of the run with this manifest under their long names, without the shard.
     ///
     /// # Errors
     /// [`Error`] if the manifest cannot be read.

@@ -264,7 +264,7 @@ pub struct ResumePoint {
     pub blocks: u64,
     /// What became of the records in them.
     pub counts: Counts,
-    /// What was read of the input in which the last of them stood.
+    /// The part of the last input that was read.
     pub read: Option<PartRead>,
 }
 

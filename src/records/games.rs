@@ -44,7 +44,7 @@ impl<'a> BlockGame<'a> {
         }
     }
 
-    /// Fields that every record loses where `part`, this game or so many records of it, is written.
+    /// Fields that every record loses if `part` is written: this game, or `records` records of it.
     pub(crate) fn lost_of_part(&self, to: Format, part: &Game, records: usize) -> Fields {
         let lost = to.lost_of_game(&part.start, part.result, part.ending);
         // A game that is shorter has another length.

@@ -104,7 +104,7 @@ impl ProcessedBlock {
         *self.counts.filtered.entry(condition).or_default() += 1;
     }
 
-    /// Puts the kept records of this block behind others, and counts those here too.
+    /// Inserts the kept records of `before` in front of those of this block, and adds its counts.
     pub(crate) fn put_behind(&mut self, before: Self) {
         let mut before = before.with_tallies();
         self.counts.add(&before.counts);
@@ -121,7 +121,7 @@ impl ProcessedBlock {
         }
     }
 
-    /// Appends a game that holds so many records to the kept ones.
+    /// Appends a game with `records` records to the kept ones.
     pub(crate) fn write_game(
         &mut self,
         (to, options): (Format, WriteOptions),

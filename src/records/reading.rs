@@ -41,7 +41,7 @@ impl From<ConvertError> for RecordError {
 }
 
 impl RecordError {
-    /// The account of records that are bad together: so many bytes at `offset`.
+    /// Describes bad records of `file`, which are in a unit of `bytes` bytes at `offset`.
     pub(crate) fn bad_record(
         &self,
         file: &str,

@@ -48,7 +48,7 @@ impl Sinks {
         Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
     }
 
-    /// Goes on with the partial files of an interrupted run. They stay, whatever happens to this one.
+    /// Continues the partial files of an interrupted run. They are kept even if this run fails.
     ///
     /// # Errors
     /// [`Error`] if one is not as it was left.
@@ -57,7 +57,7 @@ impl Sinks {
         Ok(Self { outputs: plans.iter().zip(states).map(resume).collect::<Result<_, _>>()? })
     }
 
-    /// Brings what was written to disk and says how far each output has come.
+    /// Syncs the outputs to disk and returns the state from which each can be resumed.
     ///
     /// # Errors
     /// [`Error`], a full disk for instance, or if one cannot be resumed.

@@ -62,7 +62,7 @@ where
 /// A parser of the variants of an enum by their serde names.
 #[cfg(feature = "cli")]
 pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde::de::value::Error> {
-    // The error quotes the text; a line end in it must not look like the end of the message.
+    // The error quotes the text, and a message ends at a line end.
     let text = text.replace('\n', "\\n").replace('\r', "\\r");
     let deserializer: StrDeserializer<'_, _> = text.as_str().into_deserializer();
     T::deserialize(deserializer)

@@ -316,7 +316,7 @@ impl<'a> Case<'a> {
             content.starts_with(header) && (header.is_empty() || !bad.starts_with(header));
         let more = if is_theirs { 0 } else { header.len() };
         // Text in another encoding is transcoded, and separators are set anew.
-        // A header within the file, or with more behind it in its line, is no record.
+        // A header in the middle of the file, or with other text in its line, is dropped.
         let mark = header.trim_ascii_end();
         let is_one = mark.is_empty()
             || memchr::memmem::find_iter(content, mark).count()

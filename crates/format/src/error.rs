@@ -16,24 +16,24 @@ use super::unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 /// Why a file, or a text, cannot be read or written, and where.
 #[derive(Debug)]
 pub struct Error {
-    /// Where it shows, unless it is about all of a text.
+    /// The place; `None` if the error is about a text as a whole.
     pub place: Option<Place>,
     /// What is wrong.
     pub kind: ErrorKind,
 }
 
-/// Where an [`Error`] shows.
+/// The place of an [`Error`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// At a record or a game that is read.
     Input(RecordPlace),
-    /// At a record or a game that is to be written: how many were to be written before.
+    /// At a record or a game that is written. Counts those before it.
     Output(u64),
-    /// In a file of proofs, at a line, from 1; if it is the system that fails, behind it.
+    /// At a line of a file of proofs, from 1. An I/O error occurred after that line.
     Line(u64),
 }
 
-/// Where a record stands in what is read.
+/// The position of a record in an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecordPlace {
     /// Number of the record, from 0; comments in texts are counted.
@@ -42,19 +42,18 @@ pub struct RecordPlace {
     pub offset: u64,
 }
 
-/// What an [`Error`] is about.
+/// The kind of an [`Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The system, or whatever stands between it and the reader or writer. Nothing is read behind it; part of the
-    /// record may be written.
+    /// An I/O error. Nothing can be read after it; a record may have been written in part.
     #[error(transparent)]
     Io(io::Error),
-    /// The bytes are no record, or the format cannot say it: nothing of it is written. The next one can be read, or
-    /// written.
+    /// The bytes are no record, or the format cannot hold the record; then nothing of it is written. The next
+    /// record can be read or written.
     #[error(transparent)]
     Record(ConvertError),
-    /// A file of proofs is not what it should be.
+    /// A file of proofs is invalid.
     #[error(transparent)]
     Proof(ProofFault),
     /// A text is no [`Fill`](super::Fill).

@@ -166,7 +166,7 @@ impl Format {
         (self.spec().copy)(unit, out);
     }
 
-    /// Whether a unit, closed, ends where it does whatever unit follows it.
+    /// Whether a unit, completed by [`Format::copy_unit`], is read separately from the unit after it.
     pub fn is_closed(self, unit: &[u8]) -> bool {
         let Framing::Group { end, next: Some(next) } = self.spec().framing else { return true };
         let mut bytes = Vec::new();
@@ -176,7 +176,7 @@ impl Format {
         end(&bytes, false) == Some(len)
     }
 
-    /// Whether a unit begins where it does whatever closed unit is before it.
+    /// Whether a unit is read separately from a complete unit before it.
     pub fn is_opened(self, unit: &[u8]) -> bool {
         let Framing::Group { end, next: Some(before) } = self.spec().framing else { return true };
         let mut bytes = Vec::new();

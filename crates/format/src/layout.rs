@@ -1,6 +1,6 @@
 //! Records of fixed size: a packed position with fields behind it, each at its place.
 //!
-//! `fixed.rs` says which field stands where; `docs/formats/` has the diagrams.
+//! `fixed.rs` has the places of the fields; `docs/formats/` has the diagrams.
 
 use std::ops::Range;
 

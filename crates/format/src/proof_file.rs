@@ -24,7 +24,7 @@ pub const MAX_PROOF_STEPS: u64 = 1 << 20;
 /// The longest line that could be one of ours has about 250 bytes.
 const MAX_LINE_BYTES: u64 = 400;
 
-/// What is said about the side to move.
+/// The claim of a proof about the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProofClaim {
     /// It mates.
@@ -53,12 +53,12 @@ impl fmt::Display for ProofClaim {
     }
 }
 
-/// What is proven.
+/// The statement that a proof proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProofHead {
     /// Number of the position in the input that was solved, from 0.
     pub index: u64,
-    /// What is said about the side to move.
+    /// The claim about the side to move.
     pub claim: ProofClaim,
     /// Plies that the mate takes at most.
     pub plies: u16,

@@ -86,7 +86,7 @@ impl<R: Read> Reader<R> {
     /// What is wrong with packed records and lines of SFEN shows only when they are asked for what they say.
     ///
     /// # Errors
-    /// [`Error`]; behind one that is no I/O error the next record can be read.
+    /// [`Error`]. Unless it is an I/O error, the next record can be read.
     pub fn read_record(&mut self) -> Result<Option<RecordRef<'_>>, Error> {
         let next = loop {
             let Some(next) = self.next()? else { return Ok(None) };

@@ -57,7 +57,7 @@ impl<W: Write> Writer<W> {
     /// Writes a record; in formats that hold games, a game of one move.
     ///
     /// # Errors
-    /// [`Error`]; behind one that is no I/O error the next record can be written.
+    /// [`Error`]. Unless it is an I/O error, the next record can be written.
     pub fn write_record(&mut self, record: &Record) -> Result<FieldChanges, Error> {
         self.write(|format, fill, out| Ok(encode(format, record, fill, out)?))
     }

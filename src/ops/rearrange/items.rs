@@ -248,7 +248,7 @@ fn content<'a>(
     if format.is_remark(bytes) {
         return Ok(None);
     }
-    // Games and diagrams may lack a sign behind them or a head of their own, or be in another encoding.
+    // Games and diagrams may lack an end mark or a header, or have another encoding.
     let is_plain_line = format.is_lines()
         && !format.holds_games()
         && bytes.first().is_some_and(u8::is_ascii)
@@ -283,8 +283,8 @@ fn is_whole(block: &Block, unit: &RawUnit<'_>) -> bool {
         Some(len) => unit.bytes.len() == len,
         None if unit.is_piece => false,
         None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
-        // A damaged unit that lacks its end would merge with the unit after it, one that lacks its beginning with the
-        // unit before it. Only the last unit of a file can lack its end, and only the first its beginning.
+        // Readers would join a damaged last unit without an end with the unit after it, and a damaged first unit
+        // without a beginning with the unit before it. Other units of a file have both.
         None => {
             let (is_first, is_last) =
                 (block.offset + unit.offset == 0, block.behind(unit).is_empty());

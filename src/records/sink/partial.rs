@@ -51,7 +51,7 @@ impl Partial {
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
         if !is_same_file(&path, &file) {
-            // Renamed or removed by its owner between our opening and our locking; another run may have made the next.
+            // Another run renamed or removed the file after we opened it, and may have made a new one.
             return Err(Error::busy(path));
         }
         Ok(Self { file, path, final_path: final_path.to_owned(), is_kept: false })

@@ -76,7 +76,7 @@ impl<S: Iterator<Item = Result<Block, Error>>> HandedOut<S> {
         Self { blocks, digest, behind, inputs, parts_read: Arc::default() }
     }
 
-    /// What was read of each part so far, skipped blocks included.
+    /// The bytes and records read of each part so far, skipped blocks included.
     pub(crate) fn parts_read(&self) -> Arc<Mutex<Vec<PartRead>>> {
         Arc::clone(&self.parts_read)
     }
@@ -171,7 +171,7 @@ mod tests {
         blocks.map(|block| (block.read(), block.bytes().to_vec())).collect()
     }
 
-    /// What follows `place` in a source that reads as far as that.
+    /// The blocks after `place`.
     fn behind(
         source: Source,
         place: PartRead,

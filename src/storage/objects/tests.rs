@@ -178,7 +178,7 @@ fn request(input: &str, output: &str, folder: &Path) -> JobRequest {
     }
 }
 
-/// A request with other options of the run.
+/// The request with changed options of the run.
 fn with(request: JobRequest, change: impl FnOnce(&mut RunRequest)) -> JobRequest {
     let mut request = request;
     change(&mut request.run);

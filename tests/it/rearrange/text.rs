@@ -138,7 +138,7 @@ fn every_operation_counts_text_as_it_is_read() {
     });
 }
 
-/// Wherever what is cut off at its end or its beginning is put, the rest is read as it was.
+/// A unit that was cut at its end or its beginning damages no other unit, wherever shuffling puts it.
 #[test]
 fn what_is_cut_off_takes_nothing_with_it() {
     for format in
