@@ -91,8 +91,8 @@ fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
 }
 
-// The messages of these parsers are those of `kyokumen`, on which this crate cannot depend; its tests of options compare
-// them.
+// These parsers have the messages of `kyokumen`, on which this crate cannot depend. The tests of its options compare
+// the messages.
 
 /// Parses a variant of an enum by its serde name.
 fn word<T: DeserializeOwned>(text: &str) -> Result<T, WordError> {
