@@ -8,8 +8,8 @@ use std::error::Error;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::format::{Format, Reader};
-use kyokumen::mate::judge::{Judge, SearchSettings};
-use kyokumen::records::answer::Answer;
+use kyokumen::mate::judge::{Judge, MateSettings};
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 
 const POSITIONS: &str = "\
@@ -20,16 +20,16 @@ lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 
 fn main() -> Result<(), Box<dyn Error>> {
     // One judge a thread: it owns the table of its searches.
-    let mut judge = Judge::new(&SearchSettings { hash_mb: 16, ..SearchSettings::default() });
+    let mut judge = Judge::new(&MateSettings { hash_mb: 16, ..MateSettings::default() });
     let never = AtomicBool::new(false);
     for record in Reader::new(Format::Sfen, POSITIONS.as_bytes()).records() {
         let position = Position::try_from(record?.setup)?;
-        let judgement = judge.judge(&position, &never);
-        let what = match judgement.answer {
-            Answer::Win => "the side to move mates: leave it out",
-            Answer::Loss => "the side to move is mated: leave it out",
-            Answer::NoMate => "no mate: keep it",
-            Answer::Unknown(_) => "not decided within the limits: keep it",
+        let mate_result = judge.judge(&position, &never);
+        let what = match mate_result.verdict {
+            PositionVerdict::Win => "the side to move mates: leave it out",
+            PositionVerdict::Loss => "the side to move is mated: leave it out",
+            PositionVerdict::NoMate => "no mate: keep it",
+            PositionVerdict::Unknown(_) => "not decided within the limits: keep it",
         };
         println!("{position}: {what}");
     }

@@ -33,8 +33,8 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //! use kyokumen::format::{Format, RecordRef};
-//! use kyokumen::mate::judge::{Judge, SearchSettings};
-//! use kyokumen::records::answer::Answer;
+//! use kyokumen::mate::judge::{Judge, MateSettings};
+//! use kyokumen::records::position_verdict::PositionVerdict;
 //! use kyokumen::shogi::Position;
 //!
 //! let lines = [
@@ -42,15 +42,15 @@
 //!     "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
 //!     "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2",
 //! ];
-//! let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+//! let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
 //! let mut judge = Judge::new(&settings);
 //! let mut answers = Vec::new();
 //! for line in lines {
 //!     let record = RecordRef::new(Format::Sfen, line.as_bytes())?;
 //!     let position = Position::try_from(record.setup()?)?;
-//!     answers.push(judge.judge(&position, &AtomicBool::new(false)).answer);
+//!     answers.push(judge.judge(&position, &AtomicBool::new(false)).verdict);
 //! }
-//! assert_eq!(answers, [Answer::NoMate, Answer::Win, Answer::Loss]);
+//! assert_eq!(answers, [PositionVerdict::NoMate, PositionVerdict::Win, PositionVerdict::Loss]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -76,5 +76,5 @@ pub use kyokumen_search as search;
 pub use kyokumen_search::solver;
 pub use kyokumen_shogi as shogi;
 pub use mate::filter_mates::{FilterMates, filter_mates};
-pub use mate::judge::{Judge, SearchSettings};
+pub use mate::judge::{Judge, MateSettings};
 pub use records::record_file::{OutputFile, create, open};

@@ -2,7 +2,6 @@
 
 pub mod account;
 pub mod account_check;
-pub mod answer;
 pub mod archive;
 pub mod bad_record;
 pub(crate) mod claims;
@@ -17,7 +16,9 @@ pub mod format_name;
 pub(crate) mod games;
 pub(crate) mod lineage;
 pub mod opening;
+pub mod output_kind;
 pub(crate) mod position_set;
+pub mod position_verdict;
 pub(crate) mod processing;
 pub mod reading;
 pub mod record_file;
@@ -26,5 +27,4 @@ pub mod shard;
 pub mod shard_choice;
 pub mod sink;
 pub mod source;
-pub mod stream;
 pub mod table_file;

@@ -20,8 +20,8 @@ use crate::engine::progress::ProgressDisplay;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
 use crate::jobs::run::{Completed, Opened, Run};
+use crate::records::output_kind::OutputKind;
 use crate::records::sink::Sinks;
-use crate::records::stream::Stream;
 use evaluators::Model;
 use finished::{count, encoded};
 use openings::RunOpenings;
@@ -247,7 +247,7 @@ impl Play {
                 Error::internal(format!("game {} cannot be written", game.number))
                     .with_source(source)
             })?;
-            self.sinks.write(Stream::Kept, &records)?;
+            self.sinks.write(OutputKind::Kept, &records)?;
         }
         count(&mut self.run.progress_mut().games, game);
         Ok(())

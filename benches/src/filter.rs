@@ -17,7 +17,7 @@ use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::Settings;
-use kyokumen::mate::judge::SearchSettings;
+use kyokumen::mate::judge::MateSettings;
 use serde::Serialize;
 
 use crate::folder::Folder;
@@ -34,15 +34,15 @@ pub(crate) struct FilterArgs {
     count: u64,
 
     /// Plies that a search goes below the position
-    #[arg(long, value_name = "PLIES", default_value_t = SearchSettings::default().depth_plies)]
+    #[arg(long, value_name = "PLIES", default_value_t = MateSettings::default().depth_plies)]
     depth: u16,
 
     /// Nodes after which a search ends
-    #[arg(long, default_value_t = SearchSettings::default().nodes)]
+    #[arg(long, default_value_t = MateSettings::default().nodes)]
     nodes: u64,
 
     /// Size of the table of each thread, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
+    #[arg(long, value_name = "MIB", default_value_t = MateSettings::default().hash_mb)]
     hash_mb: usize,
 
     /// Threads; 0 is all cores
@@ -95,11 +95,11 @@ fn round(
     output: &Path,
     args: &FilterArgs,
 ) -> anyhow::Result<(RecordManifest, Duration)> {
-    let search = SearchSettings {
+    let search = MateSettings {
         depth_plies: args.depth,
         nodes: args.nodes,
         hash_mb: args.hash_mb,
-        ..SearchSettings::default()
+        ..MateSettings::default()
     };
     search.check()?;
     let settings = Settings { search, threads: args.threads, ..Settings::default() };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use kyokumen::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
+use kyokumen::format::{DecodeError, Format, Record, RecordRef, chunks, encode, records};
 use kyokumen::ops::generate::{GenerateSettings, Generator, fill};
 use kyokumen::shogi::Position;
 use serde::Serialize;
@@ -124,12 +124,12 @@ fn decode_all(
     decode: impl Fn(RecordRef<'_>) -> Result<(), DecodeError>,
 ) -> anyhow::Result<((), Duration)> {
     let one = |record| decode(RecordRef::new(format, black_box(record))?);
-    let group = |unit| {
-        records(format, format.dialect(), black_box(unit)).try_for_each(|record| decode(record?))
+    let group = |chunk| {
+        records(format, format.dialect(), black_box(chunk)).try_for_each(|record| decode(record?))
     };
     let (decoded, elapsed) = timed(|| match format.record_len() {
         Some(len) => bytes.chunks(len).try_for_each(one),
-        None => units(format, bytes).try_for_each(group),
+        None => chunks(format, bytes).try_for_each(group),
     });
     decoded.context("a record of our own making")?;
     Ok(((), elapsed))

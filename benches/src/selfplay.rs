@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kyokumen_mcts::{MateLimits, SearchSettings};
+use kyokumen_mcts::{MateLimits, MctsSettings};
 use kyokumen_network::{Delayed, Evaluator, Input2, Uniform};
 use kyokumen_selfplay::{GameSettings, Games, RunSettings, StartPosition};
 use serde::Serialize;
@@ -136,10 +136,10 @@ impl SelfPlayArgs {
     fn settings(&self) -> GameSettings {
         let nodes = self.leaf_mate_nodes;
         GameSettings {
-            search: SearchSettings {
+            search: MctsSettings {
                 leaf_mate: MateLimits { depth: 7, nodes },
                 root_mate: MateLimits::NONE,
-                ..SearchSettings::default()
+                ..MctsSettings::default()
             },
             ..GameSettings::default()
         }

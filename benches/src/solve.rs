@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use kyokumen::mate::judge::{InCheck, SearchSettings, WhenHopeless};
+use kyokumen::mate::judge::{InCheck, MateSettings, WhenHopeless};
 use kyokumen::mate::positions::{InputPosition, LineOrByte, Positions, RecordLocation};
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
 use kyokumen::ops::generate::{GenerateSettings, Generator};
-use kyokumen::records::answer::Answer;
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +38,7 @@ pub(crate) struct SolveArgs {
     nodes: u64,
 
     /// Size of the table, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
+    #[arg(long, value_name = "MIB", default_value_t = MateSettings::default().hash_mb)]
     hash_mb: usize,
 
     /// What to ask when the side to move is in check
@@ -93,8 +93,8 @@ impl SolveArgs {
         self.files.iter().map(|file| Ok((file.display().to_string(), read(file)?))).collect()
     }
 
-    const fn settings(&self) -> SearchSettings {
-        SearchSettings {
+    const fn settings(&self) -> MateSettings {
+        MateSettings {
             depth_plies: self.depth,
             nodes: self.nodes,
             hash_mb: self.hash_mb,
@@ -129,14 +129,14 @@ fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyho
     let mut verdicts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut stops: BTreeMap<&'static str, u64> = BTreeMap::new();
     let (mut nodes, mut wrong) = (0, 0);
-    for Solution { found, judgement, .. } in &solutions {
-        let Some(judgement) = judgement else { continue };
-        nodes += judgement.nodes;
-        *verdicts.entry(judgement.answer.word()).or_default() += 1;
-        if let Answer::Unknown(stop) = judgement.answer {
+    for Solution { found, mate_result, .. } in &solutions {
+        let Some(mate_result) = mate_result else { continue };
+        nodes += mate_result.nodes;
+        *verdicts.entry(mate_result.verdict.word()).or_default() += 1;
+        if let PositionVerdict::Unknown(stop) = mate_result.verdict {
             *stops.entry(stop.word()).or_default() += 1;
         }
-        wrong += u64::from(is_wrong(judgement.answer, found.second_column.as_deref()));
+        wrong += u64::from(is_wrong(mate_result.verdict, found.second_column.as_deref()));
     }
     let positions = positions.len() as u64;
     Ok(Figure {
@@ -169,7 +169,7 @@ fn word<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
 /// All solutions, and the sum of the times of the searches.
 fn round(
     positions: &[InputPosition],
-    settings: &SearchSettings,
+    settings: &MateSettings,
 ) -> anyhow::Result<(Vec<Solution>, Duration)> {
     let positions: Vec<_> = positions.iter().cloned().map(|found| Ok(Ok(found))).collect();
     let mut solutions = Vec::new();
@@ -187,11 +187,11 @@ fn round(
     Ok((solutions, elapsed))
 }
 
-/// Whether an answer contradicts what is known: that the side to move mates, or that it does not.
-fn is_wrong(answer: Answer, known: Option<&str>) -> bool {
+/// Whether an verdict contradicts what is known: that the side to move mates, or that it does not.
+fn is_wrong(verdict: PositionVerdict, known: Option<&str>) -> bool {
     match known {
-        Some("mate") => matches!(answer, Answer::NoMate | Answer::Loss),
-        Some("none") => answer == Answer::Win,
+        Some("mate") => matches!(verdict, PositionVerdict::NoMate | PositionVerdict::Loss),
+        Some("none") => verdict == PositionVerdict::Win,
         _ => false,
     }
 }
@@ -222,15 +222,16 @@ mod tests {
 
     #[test]
     fn only_contradictions_are_wrong() {
-        let unknown = Answer::Unknown(Stop::Nodes);
+        let unknown = PositionVerdict::Unknown(Stop::Nodes);
         for (known, wrong) in [
             (Some("mate"), [false, true, true, false]),
             (Some("none"), [true, false, false, false]),
             (Some("open"), [false; 4]),
             (None, [false; 4]),
         ] {
-            let answers = [Answer::Win, Answer::Loss, Answer::NoMate, unknown];
-            assert_eq!(answers.map(|answer| is_wrong(answer, known)), wrong, "{known:?}");
+            let answers =
+                [PositionVerdict::Win, PositionVerdict::Loss, PositionVerdict::NoMate, unknown];
+            assert_eq!(answers.map(|verdict| is_wrong(verdict, known)), wrong, "{known:?}");
         }
     }
 }

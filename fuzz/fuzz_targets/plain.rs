@@ -2,7 +2,7 @@
 #![no_main]
 
 use kyokumen::format::Format;
-use kyokumen_fuzz::check_units;
+use kyokumen_fuzz::check_chunks;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| check_units(Format::Plain, bytes));
+fuzz_target!(|bytes: &[u8]| check_chunks(Format::Plain, bytes));

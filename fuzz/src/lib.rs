@@ -12,8 +12,8 @@ pub fn check_record(format: Format, bytes: &[u8]) {
 }
 
 /// Bytes as a file of records.
-pub fn check_units(format: Format, bytes: &[u8]) {
-    record_properties::check_units(format, bytes);
+pub fn check_chunks(format: Format, bytes: &[u8]) {
+    record_properties::check_chunks(format, bytes);
 }
 
 /// Bytes as SFEN text.

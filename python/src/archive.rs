@@ -10,7 +10,7 @@ use kyokumen::ErrorKind;
 use kyokumen::format::{DecodeError, RecordRef};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::format_name::FormatName;
-use kyokumen::records::source::{Index, Input, InputLocation, Part};
+use kyokumen::records::source::{Input, InputLocation, InputRange, OffsetTable};
 use kyokumen::records::{archive, opening};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -69,7 +69,7 @@ pub(crate) struct Archive {
     /// None without random access.
     random: Option<Arc<archive::Archive>>,
     /// Built on first use, for files without random access.
-    index: Arc<OnceLock<Index>>,
+    index: Arc<OnceLock<OffsetTable>>,
     /// None for the whole file.
     range: Option<Range<u64>>,
     /// Arguments of [`open`], for pickling.
@@ -256,24 +256,24 @@ impl Archive {
         }
     }
 
-    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
+    fn index(&self, py: Python<'_>) -> PyResult<&OffsetTable> {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
         let input = self.input.clone();
-        let index = abandonable(py, move |_| Index::build(&input))?.map_err(Failure::from)?;
+        let index = abandonable(py, move |_| OffsetTable::build(&input))?.map_err(Failure::from)?;
         Ok(self.index.get_or_init(|| index))
     }
 
-    fn part(&self) -> Part {
+    fn part(&self) -> InputRange {
         self.part_of(self.range.clone())
     }
 
-    fn part_of(&self, range: Option<Range<u64>>) -> Part {
+    fn part_of(&self, range: Option<Range<u64>>) -> InputRange {
         match range {
-            None => Part::whole(self.input.clone()),
+            None => InputRange::whole(self.input.clone()),
             Some(range) => {
-                let mut part = Part::range(self.input.clone(), range.start, Some(range.end));
+                let mut part = InputRange::range(self.input.clone(), range.start, Some(range.end));
                 if let Some(index) = self.index.get() {
                     part.mark = index.mark_before(range.start);
                 }

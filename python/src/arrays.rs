@@ -28,10 +28,10 @@ pub(crate) struct Records<'py> {
     name: Option<String>,
     /// Number of the first record in its file.
     first: u64,
-    content: Content<'py>,
+    content: ArrayOrArchive<'py>,
 }
 
-enum Content<'py> {
+enum ArrayOrArchive<'py> {
     Archive(Arc<archive::Archive>, Range<u64>),
     Array(PyReadonlyArray1<'py, u8>),
 }
@@ -47,7 +47,7 @@ impl<'py> Records<'py> {
                 dialect: records.dialect(),
                 name: Some(archive.name().to_owned()),
                 first: range.start,
-                content: Content::Archive(records, range),
+                content: ArrayOrArchive::Archive(records, range),
             });
         }
         let Ok(array) = object.cast::<PyUntypedArray>() else {
@@ -65,7 +65,7 @@ impl<'py> Records<'py> {
         let format = format_of(array)?;
         let bytes = bytes_of(array)?;
         let dialect = format.dialect();
-        Ok(Self { format, dialect, name: None, first: 0, content: Content::Array(bytes) })
+        Ok(Self { format, dialect, name: None, first: 0, content: ArrayOrArchive::Array(bytes) })
     }
 
     pub(crate) const fn format(&self) -> Format {
@@ -75,8 +75,8 @@ impl<'py> Records<'py> {
     /// Borrowed if they are in memory.
     pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
         let bytes = match &self.content {
-            Content::Archive(archive, range) => archive.slice(range.clone())?,
-            Content::Array(bytes) => {
+            ArrayOrArchive::Archive(archive, range) => archive.slice(range.clone())?,
+            ArrayOrArchive::Array(bytes) => {
                 Cow::Borrowed(bytes.as_slice().map_err(|error| Failure::other(&error))?)
             }
         };

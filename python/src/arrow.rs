@@ -32,7 +32,7 @@ const PACKED_LEN: i32 = packed::LEN as i32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Column {
-    Index,
+    OffsetTable,
     Sfen,
     Hcp,
     Psfen,
@@ -48,7 +48,7 @@ pub(crate) enum Column {
 
 /// Columns with their names and the fields that they hold, if formats may lack them.
 const COLUMNS: [(Column, &str, Option<Said>); 12] = [
-    (Column::Index, "index", None),
+    (Column::OffsetTable, "index", None),
     (Column::Sfen, "sfen", None),
     (Column::Hcp, "hcp", None),
     (Column::Psfen, "psfen", None),
@@ -80,7 +80,7 @@ impl Column {
     }
 
     fn field(self) -> Result<Field, ArrowError> {
-        let is_nullable = !matches!(self, Self::Index | Self::Sfen | Self::ForTraining);
+        let is_nullable = !matches!(self, Self::OffsetTable | Self::Sfen | Self::ForTraining);
         let data_type = self.values(&[])?.data_type().clone();
         Ok(Field::new(COLUMNS[self as usize].1, data_type, is_nullable))
     }
@@ -93,7 +93,7 @@ impl Column {
         }
         let said = records.iter().map(|(_, record)| record);
         Ok(match self {
-            Self::Index => of::<UInt64Array, _>(records.iter().map(|(index, _)| *index)),
+            Self::OffsetTable => of::<UInt64Array, _>(records.iter().map(|(index, _)| *index)),
             Self::Sfen => of::<StringArray, _>(said.map(|it| Some(it.setup.to_string()))),
             Self::Hcp => packed_positions(Family::Apery, said)?,
             Self::Psfen => packed_positions(Family::YaneuraOu, said)?,

@@ -1,6 +1,6 @@
 //! Functions of many records at once, on all threads.
 
-use kyokumen::format::ContentKey;
+use kyokumen::format::ContentHash;
 use kyokumen::format::packed::{self, Family};
 use kyokumen::shogi::{HandKind, Piece, PieceKind, Setup, Square};
 use kyokumen_network::{LABELS, move_label};
@@ -123,8 +123,8 @@ fn bad_position(index: usize, reason: &dyn ToString) -> Failure {
 pub(crate) fn keys<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     array_of(records, threads, ("u1", &[16]), |records, i, rows| {
         let key = records.read(i, |record| match record.packed() {
-            Some((family, bytes)) => ContentKey::of_packed(family, bytes),
-            None => record.setup().map(|setup| ContentKey::of(&setup)),
+            Some((family, bytes)) => ContentHash::of_packed(family, bytes),
+            None => record.setup().map(|setup| ContentHash::of(&setup)),
         })?;
         rows.numbers(0).copy_from_slice(&key.0);
         Ok(())

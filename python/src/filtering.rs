@@ -150,7 +150,7 @@ fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
 
 /// The inputs, outputs and estimated time of a plan.
 fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Object<'py>> {
-    let inputs = plan.parts.iter().map(|part| {
+    let inputs = plan.ranges.iter().map(|part| {
         let (file, format) = (&part.input.name, part.input.format.name());
         json!({"file": file, "format": format, "from": part.from, "to": part.end()})
     });

@@ -3,8 +3,8 @@
 //! One thread reads windows of records, one cuts them into jobs, others make the arrays; batches come in order.
 //! Which records are in a batch depends on the files and the settings only, see [`EpochOrder`].
 
-mod chunks;
 mod making;
+mod segments;
 mod windows;
 
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -27,8 +27,8 @@ use crate::failure::Failure;
 use crate::interrupt::{abandonable, next_message, no_thread, threads_of};
 use crate::options::{Options as Given, Paths};
 use crate::reading::policy;
-use chunks::{DataSet, Opening};
 use making::{Made, Making, Mirror, Pool};
+use segments::{DataSet, Opening};
 use windows::{Choosing, Job, Jobs, Place, Windows};
 
 /// Options that are the same here and in Python.
@@ -44,7 +44,7 @@ struct Options {
     policy: bool,
     batch_size: NonZeroUsize,
     /// Records that are read together.
-    chunk: NonZeroU32,
+    segment: NonZeroU32,
     /// Records that are shuffled together.
     window: NonZeroU64,
     shuffle: bool,
@@ -67,7 +67,7 @@ impl Default for Options {
             scale: EVAL_SCALE,
             policy: false,
             batch_size: const { NonZeroUsize::new(4096).unwrap() },
-            chunk: const { NonZeroU32::new(256).unwrap() },
+            segment: const { NonZeroU32::new(256).unwrap() },
             window: const { NonZeroU64::new(1 << 20).unwrap() },
             shuffle: true,
             seed: 1,
@@ -103,8 +103,8 @@ impl Loader {
         let given = Given::new(py, options)?;
         let options: Options = given.fields(("", ""))?;
         let (from, dialect) = given.reading()?;
-        let (chunk, spool) = (u64::from(options.chunk.get()), options.spool);
-        let opening = Opening { from, dialect, chunk, spool, tmp_dir: given.take("tmp_dir")? };
+        let (segment, spool) = (u64::from(options.segment.get()), options.spool);
+        let opening = Opening { from, dialect, segment, spool, tmp_dir: given.take("tmp_dir")? };
         let search = given.search()?;
         let choosing = Choosing {
             filters: given.filters("sample_seed")?,
@@ -151,13 +151,13 @@ impl Loader {
     #[getter]
     fn identity(&self) -> String {
         let s = &*self.0;
-        let Options { batch_size, chunk, shuffle, seed, rank, world_size, drop_last, .. } =
+        let Options { batch_size, segment, shuffle, seed, rank, world_size, drop_last, .. } =
             &s.options;
         format!(
-            "{} batch_size={batch_size} window={} chunk={chunk} shuffle={shuffle} seed={seed} rank={rank}/{world_size} \
+            "{} batch_size={batch_size} window={} segment={segment} shuffle={shuffle} seed={seed} rank={rank}/{world_size} \
              drop_last={drop_last} {}",
             s.data.identity(),
-            s.window_chunks(),
+            s.window_segments(),
             s.choosing.identity(),
         )
     }
@@ -217,24 +217,24 @@ enum MirrorLike {
 }
 
 impl Setting {
-    fn window_chunks(&self) -> u64 {
-        self.options.window.get().div_ceil(self.data.chunk())
+    fn window_segments(&self) -> u64 {
+        self.options.window.get().div_ceil(self.data.segment())
     }
 
     fn order(&self, epoch: u64) -> EpochOrder {
         let Options { shuffle, seed, rank, world_size, .. } = self.options;
-        let order = EpochOrder::sequential(self.data.chunks(), self.window_chunks());
+        let order = EpochOrder::sequential(self.data.segments(), self.window_segments());
         let order = if shuffle { order.shuffled(seed, epoch) } else { order };
         order.of_rank(rank, world_size)
     }
 
     /// The most records that a rank reads. Equal for all ranks, so that no rank waits for a batch that another does not
-    /// have. The shorter chunks at the ends of files may all belong to one rank.
+    /// have. The shorter segments at the ends of files may all belong to one rank.
     fn records_of_rank(&self) -> u64 {
         match self.options.world_size {
             1 => self.data.records(),
-            _ => (self.order(0).chunks() * self.data.chunk())
-                .saturating_sub(self.data.missing_of_chunks()),
+            _ => (self.order(0).segments() * self.data.segment())
+                .saturating_sub(self.data.missing_of_segments()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use kyokumen::format::Fill;
-use kyokumen::mate::judge::SearchSettings;
+use kyokumen::mate::judge::MateSettings;
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
@@ -181,8 +181,8 @@ impl<'py> Options<'py> {
         Ok(self.fields::<RecordFilters>(("seed", seed))?.with_default_seed())
     }
 
-    pub(crate) fn search(&self) -> PyResult<SearchSettings> {
-        let settings = self.fields::<SearchSettings>(("", ""))?;
+    pub(crate) fn search(&self) -> PyResult<MateSettings> {
+        let settings = self.fields::<MateSettings>(("", ""))?;
         settings.check().map_err(Failure::usage)?;
         Ok(settings)
     }

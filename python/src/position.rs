@@ -1,7 +1,7 @@
 //! `Position`.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{ContentKey, Format, RecordRef};
+use kyokumen::format::{ContentHash, Format, RecordRef};
 use kyokumen::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use kyokumen::shogi::svg::SvgDiagram;
 use kyokumen::shogi::{self, Hand, HandKind, PositionHistory, Repetition, Undo};
@@ -111,7 +111,7 @@ impl Position {
     /// positions have equal keys, whatever their plies.
     #[getter]
     fn key<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &ContentKey::of(&self.now.setup()).0)
+        PyBytes::new(py, &ContentHash::of(&self.now.setup()).0)
     }
 
     /// The letter of the piece on each of the 81 squares, as in an SFEN: `P`, `+r`, None where there is none.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, RecordRef};
 use kyokumen::records::bad_record::BadPolicy;
-use kyokumen::records::source::{Block, Input, Part, Source};
+use kyokumen::records::source::{Block, Input, InputRange, Source};
 
 use crate::failure::Failure;
 
@@ -25,7 +25,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub(crate) fn new(part: Part, block_records: u64) -> Self {
+    pub(crate) fn new(part: InputRange, block_records: u64) -> Self {
         Self {
             input: part.input.clone(),
             source: Mutex::new(Source::new(vec![part], block_records)),
@@ -67,7 +67,7 @@ pub(crate) fn each_record(
         };
         let Err(error) = taken else { continue };
         if error.kind != DecodeErrorKind::Comment && on_error != BadPolicy::Skip {
-            let byte = block.offset + decoded.unit.offset;
+            let byte = block.offset + decoded.chunk.offset;
             return Err(Failure::bad_record(Some(name), decoded.index, byte, &error));
         }
     }

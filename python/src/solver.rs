@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Instant;
 
 use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
-use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
+use kyokumen::mate::judge::{Judge, MateResult, MateSettings};
 use kyokumen::mate::positions::{
     BadPosition, InputPosition, LineOrByte, PositionResult, RecordLocation,
 };
 use kyokumen::mate::proof::check;
 use kyokumen::mate::solve::{Solution as Solved, SolveOptions, solve};
-use kyokumen::records::answer::Answer;
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -36,12 +36,12 @@ pub(crate) fn word<'de, T: Deserialize<'de>>(argument: &str, text: &'de str) -> 
 
 /// The mate solver: a table, and the limits of its searches.
 ///
-/// Searches leave nothing behind: an answer depends on the position, the limits and the size of the table. Depth in
+/// Searches leave nothing behind: an verdict depends on the position, the limits and the size of the table. Depth in
 /// plies below the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of
 /// the command line.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Solver {
-    settings: SearchSettings,
+    settings: MateSettings,
     /// Locked during a search. None after one that was interrupted.
     judge: Mutex<Option<Judge>>,
 }
@@ -53,9 +53,9 @@ fn settings(
     hash_mb: Option<usize>,
     in_check: Option<&str>,
     when_hopeless: Option<&str>,
-    default: &SearchSettings,
-) -> Result<SearchSettings, Failure> {
-    let settings = SearchSettings {
+    default: &MateSettings,
+) -> Result<MateSettings, Failure> {
+    let settings = MateSettings {
         depth_plies: depth.unwrap_or(default.depth_plies),
         nodes: nodes.unwrap_or(default.nodes),
         hash_mb: hash_mb.unwrap_or(default.hash_mb),
@@ -67,7 +67,7 @@ fn settings(
     Ok(settings)
 }
 
-fn judge_of(settings: &SearchSettings) -> Result<Judge, Failure> {
+fn judge_of(settings: &MateSettings) -> Result<Judge, Failure> {
     Judge::try_new(settings).map_err(|error| Failure::other(&error))
 }
 
@@ -97,7 +97,7 @@ impl Solver {
         in_check: Option<&str>,
         when_hopeless: Option<&str>,
     ) -> Result<Self, Failure> {
-        let default = SearchSettings::default();
+        let default = MateSettings::default();
         let settings = settings(depth, nodes, Some(hash_mb), in_check, when_hopeless, &default)?;
         let judge = judge_of(&settings)?;
         Ok(Self { settings, judge: Mutex::new(Some(judge)) })
@@ -141,28 +141,28 @@ impl Solver {
             .shortest(shortest)
             .tsume(tsume_plies);
         let started = Instant::now();
-        let (judgement, proof, is_shortest, judge) = interruptible_in_silence(py, |cancel| {
-            let judgement = judge.judge(&position, cancel);
-            let proof = judge.proof(&position, judgement.answer, 0);
+        let (mate_result, proof, is_shortest, judge) = interruptible_in_silence(py, |cancel| {
+            let mate_result = judge.judge(&position, cancel);
+            let proof = judge.proof(&position, mate_result.verdict, 0);
             let is_shortest = judge.is_shortest(&position);
-            (judgement, proof, is_shortest, judge)
+            (mate_result, proof, is_shortest, judge)
         })?;
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         *kept = Some(judge);
         let proof = proof.and_then(Result::ok);
-        Ok(Solution { judgement, proof, is_shortest, elapsed_ms })
+        Ok(Solution { mate_result, proof, is_shortest, elapsed_ms })
     }
 
     fn __repr__(&self) -> String {
-        let SearchSettings { depth_plies, nodes, hash_mb, .. } = self.settings;
+        let MateSettings { depth_plies, nodes, hash_mb, .. } = self.settings;
         format!("Solver({hash_mb}, depth={depth_plies}, nodes={nodes})")
     }
 }
 
-/// The answer of a search.
+/// The verdict of a search.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Solution {
-    judgement: Judgement,
+    mate_result: MateResult,
     proof: Option<ProofText>,
     is_shortest: Option<bool>,
     elapsed_ms: f64,
@@ -173,14 +173,14 @@ impl Solution {
     /// "win", "loss", "no_mate" or "unknown", seen from the side to move.
     #[getter]
     fn verdict(&self) -> &'static str {
-        self.judgement.answer.word()
+        self.mate_result.verdict.word()
     }
 
     /// Why it is unknown: "nodes", "depth", "memory" or "cancelled".
     #[getter]
     fn stop(&self) -> Option<&'static str> {
-        match self.judgement.answer {
-            Answer::Unknown(stop) => Some(stop.word()),
+        match self.mate_result.verdict {
+            PositionVerdict::Unknown(stop) => Some(stop.word()),
             _ => None,
         }
     }
@@ -188,19 +188,19 @@ impl Solution {
     /// The moves of the mate: the attacker's shortest against the defender's longest. Empty where there is none.
     #[getter]
     fn line(&self) -> Vec<Move> {
-        self.judgement.line.iter().copied().map(Move).collect()
+        self.mate_result.line.iter().copied().map(Move).collect()
     }
 
     /// Plies of the mate; None where there is none.
     #[getter]
     fn plies(&self) -> Option<usize> {
-        self.judgement.answer.is_mate().then_some(self.judgement.line.len())
+        self.mate_result.verdict.is_mate().then_some(self.mate_result.line.len())
     }
 
     /// Plies of the mate as problems count them, without futile interpositions, if that was wished for.
     #[getter]
     fn tsume_plies(&self) -> Option<u16> {
-        self.judgement.tsume_plies
+        self.mate_result.tsume_plies
     }
 
     /// Whether no mate takes fewer plies, if that was wished for.
@@ -212,7 +212,7 @@ impl Solution {
     /// Positions that the search entered by a move.
     #[getter]
     fn nodes(&self) -> u64 {
-        self.judgement.nodes
+        self.mate_result.nodes
     }
 
     /// How long it took, in milliseconds.
@@ -307,12 +307,12 @@ impl Proof {
 }
 
 /// The numbers of `kyokumen.Verdict`.
-const fn number(answer: Option<Answer>) -> i8 {
-    match answer {
-        Some(Answer::Win) => 1,
-        Some(Answer::Loss) => -1,
-        Some(Answer::NoMate) => 0,
-        Some(Answer::Unknown(_)) => 2,
+const fn number(verdict: Option<PositionVerdict>) -> i8 {
+    match verdict {
+        Some(PositionVerdict::Win) => 1,
+        Some(PositionVerdict::Loss) => -1,
+        Some(PositionVerdict::NoMate) => 0,
+        Some(PositionVerdict::Unknown(_)) => 2,
         None => 3,
     }
 }
@@ -337,7 +337,7 @@ pub(crate) fn solve_many<'py>(
     const TELL_EVERY: u64 = 256;
     /// Decoded by a thread at a time.
     const POSITIONS: usize = 1024;
-    let default = SearchSettings::default();
+    let default = MateSettings::default();
     let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;
     let records = Records::of(records)?;
     let records = records.bytes()?;
@@ -372,12 +372,12 @@ pub(crate) fn solve_many<'py>(
                     let index = error.location.index as usize;
                     records.bad(index, &error.error)
                 })?;
-                let judgement = solution.judgement.as_ref();
-                let answer = judgement.map(|judgement| judgement.answer);
-                verdicts.push(number(answer));
-                let mate = judgement.filter(|judgement| judgement.answer.is_mate());
+                let mate_result = solution.mate_result.as_ref();
+                let verdict = mate_result.map(|mate_result| mate_result.verdict);
+                verdicts.push(number(verdict));
+                let mate = mate_result.filter(|mate_result| mate_result.verdict.is_mate());
                 plies.push(mate.map_or(-1, |mate| mate.line.len() as i16));
-                nodes.push(judgement.map_or(0, |judgement| judgement.nodes));
+                nodes.push(mate_result.map_or(0, |mate_result| mate_result.nodes));
                 if (verdicts.len() as u64).is_multiple_of(TELL_EVERY) {
                     // Nobody listens any more if the call is over.
                     let _ = sender.send(verdicts.len());

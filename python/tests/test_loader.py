@@ -16,7 +16,7 @@ def order(loader: kyokumen.DataLoader) -> list[int]:
     return [int(index) for batch in loader for index in batch["index"]]
 
 
-SMALL: dict[str, Any] = {"features": "records", "chunk": 16, "window": 256}
+SMALL: dict[str, Any] = {"features": "records", "segment": 16, "window": 256}
 
 
 def test_every_record_comes_once_in_another_order_each_epoch(psv: pathlib.Path) -> None:
@@ -38,7 +38,7 @@ def test_every_record_comes_once_in_another_order_each_epoch(psv: pathlib.Path) 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("ahead", [1, 8])
 def test_threads_change_nothing(psv: pathlib.Path, threads: int, ahead: int) -> None:
-    arguments: dict[str, Any] = {"features": "dlshogi", "dtype": "bits", "chunk": 16, "window": 256}
+    arguments: dict[str, Any] = {"features": "dlshogi", "dtype": "bits", "segment": 16, "window": 256}
     one = list(kyokumen.DataLoader(psv, 128, threads=1, mirror="random", quiet=True, **arguments))
     more = list(
         kyokumen.DataLoader(psv, 128, threads=threads, ahead=ahead, mirror="random", quiet=True, **arguments)
@@ -152,7 +152,7 @@ def test_games_with_visits_are_soft_targets(tmp_path: pathlib.Path, hcpe: pathli
     records = list(kyokumen.open(tmp_path / "a.hcpe3"))
     assert len(records) == 200
     seen = set()
-    for batch in kyokumen.DataLoader(tmp_path / "a.hcpe3", 64, policy=True, dtype="bits", chunk=8, window=64):
+    for batch in kyokumen.DataLoader(tmp_path / "a.hcpe3", 64, policy=True, dtype="bits", segment=8, window=64):
         for index, policy, value in zip(batch["index"], batch["policy"], batch["score"]):
             record = records[index]
             visits = {m.label(record.position.turn): v for m, v in record.candidates}
@@ -195,7 +195,7 @@ FORMATS = ["hcpe", "psv", "hcpe3", "pack", "sbinpack", "jsonl", "csa", "kif"]
 def test_every_format_is_shuffled_compressed_or_not(tmp_path: pathlib.Path, hcpe: pathlib.Path, name: str) -> None:
     path = tmp_path / f"a.{name}"
     kyokumen.convert(hcpe, path, fill={"ply": 0} if name == "psv" else None, limit=600)
-    arguments: dict[str, Any] = {"dtype": "bits", "chunk": 16, "window": 128, "seed": 3, "policy": True}
+    arguments: dict[str, Any] = {"dtype": "bits", "segment": 16, "window": 128, "seed": 3, "policy": True}
     plain = list(kyokumen.DataLoader(path, 40, threads=1, **arguments))
     records = [record for record in kyokumen.open(path) if record.move is not None or name in ("hcpe", "psv")]
     found = np.concatenate([batch["index"] for batch in plain])
@@ -222,7 +222,7 @@ def test_every_format_is_shuffled_compressed_or_not(tmp_path: pathlib.Path, hcpe
 
 def test_frames_are_read_in_place_if_one_wants(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     gz, xz, framed, bare = compressed(psv, tmp_path)
-    arguments: dict[str, Any] = {"features": "records", "seed": 5, "chunk": 16, "window": 256}
+    arguments: dict[str, Any] = {"features": "records", "seed": 5, "segment": 16, "window": 256}
     plain = list(kyokumen.DataLoader(psv, 128, **arguments))
     same(plain, list(kyokumen.DataLoader(framed, 128, spool=False, **arguments)))
     for file in (gz, xz, bare):

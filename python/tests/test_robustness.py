@@ -27,7 +27,7 @@ ABOUT_RECORDS = [
     kyokumen.has_legal_move, features.dlshogi, features.dlshogi_labels, features.halfkp, features.halfka_hm,
 ]  # fmt: skip
 LOADER = (
-    "features planes dtype mirror scale policy sample_seed shuffle seed chunk window rank world_size drop_last threads "
+    "features planes dtype mirror scale policy sample_seed shuffle seed segment window rank world_size drop_last threads "
     "ahead on_error exclude drop_mated spool tmp_dir epoch tensors batch_size depth nodes every sample from_ dialect"
 )
 FILTER = (
@@ -134,7 +134,7 @@ def test_nothing_comes_behind_a_failure(tmp_path: pathlib.Path, psv: pathlib.Pat
 
 
 def test_the_last_state_of_an_epoch_has_nothing_behind_it(psv: pathlib.Path) -> None:
-    options: dict[str, Any] = {"features": "records", "chunk": 16, "window": 128}
+    options: dict[str, Any] = {"features": "records", "segment": 16, "window": 128}
     for batch_size in (300, 100, 2000, 3000):
         loader = kyokumen.DataLoader(psv, batch_size, **options)
         for _ in loader:

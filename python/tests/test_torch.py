@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-SMALL: dict[str, Any] = {"chunk": 16, "window": 256, "seed": 3}
+SMALL: dict[str, Any] = {"segment": 16, "window": 256, "seed": 3}
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ impl ConvertArgs {
 /// Prints once for each input format how it is converted, as far as the formats alone determine it.
 fn announce(plan: &ConvertPlan) {
     let mut told: Vec<Format> = Vec::new();
-    for (part, conversion) in plan.parts.iter().zip(&plan.conversions) {
+    for (part, conversion) in plan.ranges.iter().zip(&plan.conversions) {
         let (from, to) = (part.input.format, plan.to);
         if told.contains(&from) {
             continue;
@@ -131,7 +131,7 @@ fn announce(plan: &ConvertPlan) {
         let rewrites = settings.canonical
             || settings.mirror
             || (from == Format::Csa && settings.csa_version.is_some());
-        match (to.takes_units_of(from), rewrites) {
+        match (to.takes_chunks_of(from), rewrites) {
             (true, false) if from.is_kif() => {
                 say!("{from} to {to}: games are copied, in the output's notation and encoding");
             }

@@ -10,7 +10,7 @@ use crate::cli::exit::ExitStatus;
 use crate::format::{Field, Fields, Format, MAX_GROUP_BYTES, MAX_LINE_BYTES};
 use crate::records::source::MAX_WINDOW_MIB;
 
-/// List the formats: what a unit is, what it says besides the position, what it must be given
+/// List the formats: what a chunk is, what it says besides the position, what it must be given
 #[derive(Args)]
 pub(super) struct FormatsArgs {
     /// One JSON object a line for each format
@@ -23,7 +23,7 @@ pub(super) struct FormatsArgs {
 struct Described {
     format: &'static str,
     extensions: Vec<&'static str>,
-    unit: String,
+    chunk: String,
     holds: Vec<&'static str>,
     needs: Vec<&'static str>,
     written: bool,
@@ -36,10 +36,10 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
         return Ok(ExitStatus::Done);
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{:<8} {:<14} holds besides the position", "format", "unit")?;
-    for Described { format, unit, holds, needs, written, .. } in &formats {
+    writeln!(out, "{:<8} {:<14} holds besides the position", "format", "chunk")?;
+    for Described { format, chunk, holds, needs, written, .. } in &formats {
         let holds = if holds.is_empty() { "nothing".to_owned() } else { holds.join(", ") };
-        writeln!(out, "{format:<8} {unit:<14} {holds}")?;
+        writeln!(out, "{format:<8} {chunk:<14} {holds}")?;
         if !needs.is_empty() {
             writeln!(out, "{:<23} needs {}", "", needs.join(", "))?;
         }
@@ -61,7 +61,7 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
 impl Described {
     fn new(format: Format) -> Self {
         let names = |fields: Fields| fields.iter().map(Field::name).collect();
-        let unit = match (format.record_len(), format.is_lines(), format.holds_games()) {
+        let chunk = match (format.record_len(), format.is_lines(), format.holds_games()) {
             (Some(len), ..) => format!("{len} bytes"),
             (None, true, true) => "a game a line".to_owned(),
             (None, true, false) => "a line".to_owned(),
@@ -71,7 +71,7 @@ impl Described {
         Self {
             format: format.name(),
             extensions: format.extensions(),
-            unit,
+            chunk,
             holds: names(format.fields()),
             needs: names(format.needs()),
             written: format.is_written(),

@@ -15,8 +15,8 @@ use crate::ops::generate::{GenerateSettings, Generator, invented};
 use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::opening::check_compression;
+use crate::records::output_kind::OutputKind;
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::Stream;
 use crate::storage::signals::Interrupt;
 
 /// Make positions of random games, with the move played and the game's result
@@ -93,9 +93,9 @@ fn write(
     path: &Path,
     force: bool,
 ) -> anyhow::Result<()> {
-    let stream = Stream::Kept;
+    let kind = OutputKind::Kept;
     let lone =
-        FileClaims::reading(&[]).and_then(|mut claims| claims.lone_output(stream, path, force));
+        FileClaims::reading(&[]).and_then(|mut claims| claims.lone_output(kind, path, force));
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let plan = OutputPlan {
         compression: format.compression,
@@ -109,7 +109,7 @@ fn write(
         if encoded.is_empty() {
             break;
         }
-        sinks.write(stream, &encoded)?;
+        sinks.write(kind, &encoded)?;
         if interrupt.cancel().load(Ordering::Relaxed) {
             return Err(Interrupted::removed(interrupt.signal().unwrap_or(0)).into());
         }

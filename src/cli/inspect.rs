@@ -18,7 +18,7 @@ use crate::records::source::Input;
 
 /// Counts of shown records; `records` includes the bad ones.
 #[derive(Clone, Copy, Default)]
-struct Shown {
+struct ShownCounts {
     records: u64,
     bad: u64,
 }
@@ -38,9 +38,9 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(records, shown.bad))
 }
 
-fn show(args: &InspectArgs, inputs: Vec<Input>) -> anyhow::Result<Shown> {
+fn show(args: &InspectArgs, inputs: Vec<Input>) -> anyhow::Result<ShownCounts> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut shown = Shown::default();
+    let mut shown = ShownCounts::default();
     for (number, input) in inputs.into_iter().enumerate() {
         let file = input.name.clone();
         let inspection = Inspection::of(input, args.choice())?;

@@ -141,7 +141,7 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
 /// Prints the files that a plan reads and writes.
 pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    for part in &plan.parts {
+    for part in &plan.ranges {
         let to = part.end().map_or("its end".to_owned(), |to| to.to_string());
         let (input, format) = (name(&part.input.name), part.input.format.name());
         writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;

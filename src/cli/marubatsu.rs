@@ -18,7 +18,7 @@ use crate::marubatsu::cli::{self, Command};
 use crate::ops::page::write_page;
 use crate::ops::solved_marubatsu::{SOLVED_MARUBATSU, marubatsu_row};
 use crate::records::claims::FileClaims;
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
 use crate::records::table_file::TableFile;
 use crate::storage::table::TableFormat;
 use crate::storage::{files, platform};
@@ -95,7 +95,7 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
 /// All are planned before the first is written.
 fn write_files(files: &[(&Path, String)], force: bool) -> anyhow::Result<()> {
     let mut claims = FileClaims::reading(&[])?;
-    let plans = files.iter().map(|(path, _)| claims.lone_output(Stream::Kept, path, force));
+    let plans = files.iter().map(|(path, _)| claims.lone_output(OutputKind::Kept, path, force));
     let plans = plans.collect::<Result<Vec<_>, Error>>()?;
     for (plan, (path, text)) in plans.into_iter().zip(files) {
         make_folder_of(path)?;
@@ -147,7 +147,7 @@ fn dataset(args: &DatasetArgs) -> anyhow::Result<()> {
 /// Returns `output` if it has the format's extension or is a pipe or a device; otherwise a file in that folder.
 fn file(output: &Path, extension: &str) -> PathBuf {
     let is_file = output.extension().is_some_and(|found| found == extension);
-    if is_file || platform::is_stream(output) {
+    if is_file || platform::is_pipe(output) {
         output.to_owned()
     } else {
         output.join(format!("marubatsu.{extension}"))

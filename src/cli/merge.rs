@@ -12,7 +12,7 @@ use super::report::records;
 use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
@@ -39,8 +39,8 @@ pub(super) struct MergeArgs {
     output: PathBuf,
 
     /// Which of the outputs [default: kept]
-    #[arg(long, value_name = "kept|mated|mated_lines|unknown|rows|quarantine|quarantine_lines", value_parser = word::<Stream>)]
-    stream: Option<Stream>,
+    #[arg(long, value_name = "kept|mated|mated_lines|unknown|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
+    stream: Option<OutputKind>,
 
     /// Start of the shards' names, if there are several runs
     #[arg(long)]
@@ -57,8 +57,8 @@ pub(super) struct MergeArgs {
 
 pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let MergeArgs { folder, output, stream, name, progress, force } = args;
-    let stream = stream.unwrap_or(Stream::Kept);
-    let request = MergeRequest { folder, name, stream, output: output.clone(), force };
+    let stream = stream.unwrap_or(OutputKind::Kept);
+    let request = MergeRequest { folder, name, kind: stream, output: output.clone(), force };
     let plan = MergePlan::new(request)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = progress.unwrap_or_default().over(Some(plan.records()));

@@ -35,8 +35,8 @@ impl ProgressMode {
         }
     }
 
-    /// The display of a run over `total` units, if their number is known; `None` for [`Self::None`].
-    pub(super) fn display<S: Shown>(
+    /// The display of a run over `total` chunks, if their number is known; `None` for [`Self::None`].
+    pub(super) fn display<S: ProgressSnapshot>(
         self,
         total: Option<u64>,
     ) -> Option<Box<dyn ProgressDisplay<S>>> {
@@ -51,9 +51,9 @@ impl ProgressMode {
 }
 
 /// A snapshot of a run, to be shown as text or JSON.
-pub(super) trait Shown: Serialize {
-    /// Unit of [`Self::done`], in the singular.
-    const UNIT: &'static str;
+pub(super) trait ProgressSnapshot: Serialize {
+    /// Chunk of [`Self::done`], in the singular.
+    const CHUNK: &'static str;
 
     fn done(&self) -> u64;
 
@@ -64,8 +64,8 @@ pub(super) trait Shown: Serialize {
     fn line(&self) -> String;
 }
 
-impl Shown for Snapshot {
-    const UNIT: &'static str = "record";
+impl ProgressSnapshot for Snapshot {
+    const CHUNK: &'static str = "record";
 
     fn done(&self) -> u64 {
         self.done
@@ -103,15 +103,15 @@ fn style(total: Option<u64>) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates above are valid")
 }
 
-fn message<S: Shown>(snapshot: &S, total: Option<u64>) -> String {
+fn message<S: ProgressSnapshot>(snapshot: &S, total: Option<u64>) -> String {
     let (done, rates) = (snapshot.done(), snapshot.rates());
     match total {
         Some(total) => format!("{} of {}  {rates}", separated(done), separated(total)),
-        None => format!("{}  {rates}", separated_quantity(done, S::UNIT)),
+        None => format!("{}  {rates}", separated_quantity(done, S::CHUNK)),
     }
 }
 
-impl<S: Shown> ProgressDisplay<S> for Bar {
+impl<S: ProgressSnapshot> ProgressDisplay<S> for Bar {
     fn pause(&self) -> Duration {
         Duration::from_millis(100)
     }
@@ -138,7 +138,7 @@ impl<S: Shown> ProgressDisplay<S> for Bar {
 
 struct Plain;
 
-impl<S: Shown> ProgressDisplay<S> for Plain {
+impl<S: ProgressSnapshot> ProgressDisplay<S> for Plain {
     fn pause(&self) -> Duration {
         Duration::from_secs(10)
     }
@@ -151,7 +151,7 @@ impl<S: Shown> ProgressDisplay<S> for Plain {
 
 struct Json;
 
-impl<S: Shown> ProgressDisplay<S> for Json {
+impl<S: ProgressSnapshot> ProgressDisplay<S> for Json {
     fn pause(&self) -> Duration {
         Duration::from_secs(1)
     }

@@ -143,14 +143,13 @@ fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
             quantity(moves, "move")
         );
     }
-    let folder = |stream| {
+    let folder = |kind| {
         let outputs = plan.outputs.iter().chain(&plan.side_outputs);
-        let path =
-            outputs.filter(|output| output.stream == stream).map(|output| &output.path).next();
+        let path = outputs.filter(|output| output.kind == kind).map(|output| &output.path).next();
         path.and_then(|path| path.parent()).unwrap_or(Path::new(""))
     };
     for output in account.outputs.iter().take(NAMED_OUTPUTS) {
-        let path = folder(output.stream).join(path_of(&output.file));
+        let path = folder(output.kind).join(path_of(&output.file));
         say!("  {} ({})", path.display(), records(output.records));
     }
     let more = account.outputs.len().saturating_sub(NAMED_OUTPUTS);

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::option::{depth, heading, whole_number, word};
 use crate::cli::exit::Usage;
-use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
+use crate::mate::judge::{InCheck, MateSettings, WhenHopeless};
 use crate::search::{TableError, TableSize};
 
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,26 +34,26 @@ pub(super) struct SearchArgs {
 }
 
 fn depth_help() -> String {
-    let depth = SearchSettings::default().depth_plies;
+    let depth = MateSettings::default().depth_plies;
     format!("Plies that a search goes below the position [default: {depth}]")
 }
 
 fn nodes_help() -> String {
-    let nodes = SearchSettings::default().nodes;
+    let nodes = MateSettings::default().nodes;
     format!("Nodes after which a search ends [default: {nodes}]")
 }
 
 fn hash_help() -> String {
-    let hash_mb = SearchSettings::default().hash_mb;
+    let hash_mb = MateSettings::default().hash_mb;
     format!(
         "Size of the table, in MiB; of each thread where each has a position [default: {hash_mb}]"
     )
 }
 
 impl SearchArgs {
-    pub(super) fn settings(self) -> anyhow::Result<SearchSettings> {
-        let default = SearchSettings::default();
-        let settings = SearchSettings {
+    pub(super) fn settings(self) -> anyhow::Result<MateSettings> {
+        let default = MateSettings::default();
+        let settings = MateSettings {
             depth_plies: self.depth.unwrap_or(default.depth_plies),
             nodes: self.nodes.unwrap_or(default.nodes),
             hash_mb: self.hash_mb.unwrap_or(default.hash_mb),
@@ -61,7 +61,7 @@ impl SearchArgs {
             when_hopeless: self.when_hopeless.unwrap_or(default.when_hopeless),
         };
         check(&settings)?;
-        let SearchSettings { depth_plies, nodes, hash_mb, .. } = settings;
+        let MateSettings { depth_plies, nodes, hash_mb, .. } = settings;
         tracing::info!(
             "search: {depth_plies} plies, {nodes} nodes, a table of {hash_mb} MiB for each thread"
         );
@@ -70,7 +70,7 @@ impl SearchArgs {
 }
 
 /// Fails before any work begins if the limits are invalid or there is not enough memory for the table.
-pub(super) fn check(settings: &SearchSettings) -> anyhow::Result<()> {
+pub(super) fn check(settings: &MateSettings) -> anyhow::Result<()> {
     settings.check().map_err(|error| Usage(error.to_string()))?;
     Ok(check_table(settings.hash_mb)?)
 }

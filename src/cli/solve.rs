@@ -1,6 +1,5 @@
 //! `kyokumen solve`.
 
-pub(super) mod answer;
 mod args;
 mod games;
 mod moves;
@@ -8,15 +7,16 @@ mod one;
 mod output;
 mod page;
 mod proofs;
+pub(super) mod report;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use self::answer::Tally;
 pub(super) use self::args::SolveArgs;
 use self::one::solve_one;
 use self::proofs::Proofs;
+use self::report::Tally;
 use super::message::say;
 use super::option::log_threads;
 use crate::cli::exit::{ExitStatus, Usage};

@@ -13,7 +13,7 @@ use super::prefetch::Prefetch;
 use crate::error::Error;
 use crate::records::counts::{Counts, ResumePoint};
 use crate::records::processing::ProcessedBlock;
-use crate::records::source::{Block, HandedOut, MemoryBudget, MemoryPermit, PartRead, Source};
+use crate::records::source::{Block, HandedOut, MemoryBudget, MemoryPermit, RangeRead, Source};
 use crate::search::TableError;
 use crate::storage::caught_panic::catch;
 use crate::storage::platform;
@@ -45,7 +45,7 @@ pub(crate) struct BlockResult<T> {
     /// What else was found out about it.
     pub(crate) found: T,
     /// What was read of its input up to its end.
-    pub(crate) read: PartRead,
+    pub(crate) read: RangeRead,
     /// The memory of the block, where it is much or memory is short: what became of it takes about as much, until
     /// it is written.
     _permit: Option<MemoryPermit>,
@@ -62,8 +62,8 @@ pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     behind: &ResumePoint,
     decided: &Arc<Mutex<Counts>>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    mut take: impl FnMut(Option<BlockResult<W::Found>>) -> Result<(), Error>,
-) -> Result<Vec<PartRead>, Error> {
+    mut take: impl FnMut(Option<BlockResult<W::Summary>>) -> Result<(), Error>,
+) -> Result<Vec<RangeRead>, Error> {
     let threads = platform::threads(job.threads);
     let is_small = job.block_records <= SMALL_BLOCK_RECORDS;
     let running = threads * if is_small { SMALL_BLOCKS_PER_THREAD } else { BLOCKS_PER_THREAD };
@@ -78,18 +78,18 @@ pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     let is_memory_short = job.block_memory_bytes < usize::MAX;
     let stop = StopWhenDropped(Arc::default());
     let stopped = Arc::clone(&stop.0);
-    let inputs: Vec<_> = job.parts.iter().map(|part| part.input.name.clone()).collect();
+    let inputs: Vec<_> = job.ranges.iter().map(|range| range.input.name.clone()).collect();
     let decided = Arc::clone(decided);
     let blocks = blocks(job, behind, threads, inputs.clone()).map_err(Error::threads)?;
-    let parts_read = blocks.parts_read();
+    let ranges_read = blocks.ranges_read();
     let work = move |worker: &mut W, block: Result<Block, Error>| {
         let done = process(worker, block?, &inputs, is_memory_short, &stopped)?;
         decided.lock().unwrap_or_else(PoisonError::into_inner).add(&done.processed.counts);
         Ok(done)
     };
     in_order(blocks, parallelism, make_worker, work, |done| take(done.transpose()?))?;
-    let parts_read = parts_read.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(parts_read.clone())
+    let ranges_read = ranges_read.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(ranges_read.clone())
 }
 
 /// Stops work in flight soon after the run ends; neither the workers nor a reader blocked on its input are joined.
@@ -107,7 +107,7 @@ fn process<W: BlockWorker>(
     inputs: &[String],
     is_memory_short: bool,
     stop: &AtomicBool,
-) -> Result<BlockResult<W::Found>, Error> {
+) -> Result<BlockResult<W::Summary>, Error> {
     let is_large = block.bytes().len() > USUAL_BLOCK_BYTES;
     match catch(|| worker.process(&block, stop)) {
         Ok(Some((processed, found))) => Ok(BlockResult {
@@ -118,7 +118,7 @@ fn process<W: BlockWorker>(
         }),
         Ok(None) => Err(Error::interrupted()),
         Err(panic) => {
-            let (file, index) = (&inputs[block.part], block.first_index);
+            let (file, index) = (&inputs[block.input], block.first_index);
             Err(Error::internal(format!(
                 "internal error at one of the records from number {index} of {file}: {panic}"
             ))
@@ -140,7 +140,7 @@ fn blocks(
     threads: usize,
     inputs: Vec<String>,
 ) -> io::Result<HandedOut<Blocks>> {
-    let source = Source::new(job.parts.to_vec(), job.block_records);
+    let source = Source::new(job.ranges.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
     let mut source = source.with_boundary(behind.read);
     let budget = MemoryBudget::of_bytes(block_memory_bytes(job, threads));
@@ -172,7 +172,7 @@ mod tests {
     use crate::engine::job::BlockFunction;
     use crate::format::Format;
     use crate::records::format_name::FormatName;
-    use crate::records::source::{Input, Part};
+    use crate::records::source::{Input, InputRange};
 
     /// The first block waits for those behind it to be counted.
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let path = folder.path().join("a.hcp");
         std::fs::write(&path, [0; 32 * RECORDS]).unwrap();
         let input = Input::named(&path, FormatName::plain(Format::Hcp));
-        let parts = [Part::whole(input)];
+        let parts = [InputRange::whole(input)];
         let decided: Arc<Mutex<Counts>> = Arc::default();
         let count = |counts: &Mutex<Counts>| counts.lock().unwrap().input;
         let seen = Arc::clone(&decided);

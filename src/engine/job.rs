@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::records::processing::ProcessedBlock;
-use crate::records::source::{Block, Part};
+use crate::records::source::{Block, InputRange};
 
 /// The inputs of a pass, and how they are read.
 pub(crate) struct Job<'a> {
-    pub(crate) parts: &'a [Part],
+    pub(crate) ranges: &'a [InputRange],
     /// 0 for as many as the machine runs at once.
     pub(crate) threads: usize,
     pub(crate) block_records: u64,
@@ -29,9 +29,9 @@ const WAITING_BLOCKS: usize = 1 << 12;
 
 impl<'a> Job<'a> {
     /// Reads everything, sums it up, and writes nothing.
-    pub(crate) const fn new(parts: &'a [Part], threads: usize, block_records: u64) -> Self {
+    pub(crate) const fn new(ranges: &'a [InputRange], threads: usize, block_records: u64) -> Self {
         Self {
-            parts,
+            ranges,
             threads,
             block_records,
             first_number: 0,
@@ -46,14 +46,14 @@ impl<'a> Job<'a> {
 /// What works on blocks, one after the other, on one thread.
 pub(crate) trait BlockWorker {
     /// What it finds out about a block, besides what becomes of its records.
-    type Found: Send + 'static;
+    type Summary: Send + 'static;
 
     /// What becomes of the records of a block; nothing if `stop` was set meanwhile.
     fn process(
         &mut self,
         block: &Block,
         stop: &AtomicBool,
-    ) -> Option<(ProcessedBlock, Self::Found)>;
+    ) -> Option<(ProcessedBlock, Self::Summary)>;
 }
 
 /// A worker that keeps nothing from block to block.
@@ -61,7 +61,7 @@ pub(crate) type BlockFunction<T> =
     Arc<dyn Fn(&Block, &AtomicBool) -> Option<(ProcessedBlock, T)> + Send + Sync>;
 
 impl<T: Send + 'static> BlockWorker for BlockFunction<T> {
-    type Found = T;
+    type Summary = T;
 
     fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, T)> {
         self(block, stop)

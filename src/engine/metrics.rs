@@ -49,7 +49,7 @@ impl Metrics {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    if platform::is_stream(path) {
+    if platform::is_pipe(path) {
         return platform::open_stream_at_once(path)?.write_all(text.as_bytes());
     }
     let partial = partial_path(path);

@@ -10,10 +10,10 @@ use crate::engine::blocks::{BlockResult, process_blocks};
 use crate::engine::job::{BlockFunction, BlockWorker, Job};
 use crate::error::Error;
 use crate::records::counts::{Counts, ResumePoint};
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::{FinishedOutputs, Sinks};
-use crate::records::source::PartRead;
-use crate::records::stream::Stream;
+use crate::records::source::RangeRead;
 use crate::search::TableError;
 use crate::storage::quantity::quantity;
 
@@ -40,7 +40,7 @@ pub(crate) trait CheckpointHooks {
 /// What was read in one pass over the inputs.
 pub(crate) struct CompletedPass {
     pub(crate) counts: Counts,
-    pub(crate) parts_read: Vec<PartRead>,
+    pub(crate) ranges_read: Vec<RangeRead>,
 }
 
 /// Reads all parts, processes the blocks and writes the outputs, which the caller finishes.
@@ -57,8 +57,8 @@ pub(crate) fn pass<T: Send + 'static>(
     let mut resume_point = ResumePoint::default();
     let from = (sinks, &mut resume_point);
     let make_worker = move || Ok(Arc::clone(&worker));
-    let parts_read = resume_pass(job, from, make_worker, take, progress, cancel, None)?;
-    Ok(CompletedPass { counts: resume_point.counts, parts_read })
+    let ranges_read = resume_pass(job, from, make_worker, take, progress, cancel, None)?;
+    Ok(CompletedPass { counts: resume_point.counts, ranges_read })
 }
 
 /// [`pass`] from a resume point, which is kept up to date, with checkpoints.
@@ -66,11 +66,11 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
     job: &Job<'_>,
     (sinks, resume_point): (&mut Sinks, &mut ResumePoint),
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    mut take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), Error>,
+    mut take: impl FnMut(&mut ProcessedBlock, W::Summary) -> Result<(), Error>,
     progress: &mut Progress,
     cancel: &AtomicBool,
     mut hooks: Option<&mut dyn CheckpointHooks>,
-) -> Result<Vec<PartRead>, Error> {
+) -> Result<Vec<RangeRead>, Error> {
     let check_cancelled = |hooks: &mut Option<&mut dyn CheckpointHooks>,
                            sinks: &mut Sinks,
                            resume_point: &ResumePoint| {
@@ -126,11 +126,11 @@ fn is_set(cancel: &AtomicBool) -> bool {
 fn write(
     sinks: &mut Sinks,
     processed: ProcessedBlock,
-    read: PartRead,
+    read: RangeRead,
     resume_point: &mut ResumePoint,
 ) -> Result<(), Error> {
-    for stream in Stream::ALL {
-        sinks.write(stream, processed.encoded(stream))?;
+    for kind in OutputKind::ALL {
+        sinks.write(kind, processed.encoded(kind))?;
     }
     resume_point.advance(&processed.counts, read);
     let counts = &processed.counts;

@@ -173,15 +173,15 @@ mod tests {
     use crate::mate::judge::MemoHits;
     use crate::records::counts::Counts;
     use crate::records::counts::ResumePoint;
+    use crate::records::output_kind::OutputKind;
     use crate::records::shard::Shard;
-    use crate::records::source::PartRead;
-    use crate::records::stream::Stream;
+    use crate::records::source::RangeRead;
 
     fn checkpoint() -> Checkpoint<RecordProgress> {
         let run = RunDescription::new("filter", Map::new(), Shard::new(3, 10));
         let identity = Identity { run, inputs: Vec::new() };
-        let output = |stream, open_frame: &[u8]| OutputState {
-            stream,
+        let output = |kind, open_frame: &[u8]| OutputState {
+            kind,
             records: 70_000,
             bytes: 1000,
             sha256: Some(Sha256Sum::of(b"outputs")),
@@ -189,13 +189,16 @@ mod tests {
             records_in_frame: 4464,
             open_frame: open_frame.to_vec(),
         };
-        let read = PartRead { part: 0, records: 5, offset: 0, bytes: 160, sha256: None };
+        let read = RangeRead { input: 0, records: 5, offset: 0, bytes: 160, sha256: None };
         let mut place = ResumePoint::default();
         place.advance(&Counts { input: 5, kept: 5, ..Counts::default() }, read);
         Checkpoint {
             identity,
             progress: RecordProgress { place, saved: MemoHits::default() },
-            outputs: vec![output(Stream::Kept, b"one\nopen\xff"), output(Stream::Mated, b"")],
+            outputs: vec![
+                output(OutputKind::Kept, b"one\nopen\xff"),
+                output(OutputKind::Mated, b""),
+            ],
             planned: Some(100_000),
             elapsed_s: 12.5,
             resumed_from: vec![3],

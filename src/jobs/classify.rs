@@ -15,17 +15,17 @@ use crate::format::{
 };
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::{SOLVED_POSITIONS, SolvedRow};
-use crate::mate::judge::{Judgement, PositionJudge, Stop};
-use crate::records::answer::Answer;
+use crate::mate::judge::{MateResult, PositionJudge, Stop};
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
 use crate::records::format_name::FormatName;
+use crate::records::output_kind::OutputKind;
+use crate::records::position_verdict::PositionVerdict;
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block, push_json_line,
 };
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 use crate::shogi::{Color, Position};
 
 /// One line of the proofs.
@@ -56,8 +56,8 @@ pub(crate) fn classify_block(
     judge: &mut dyn PositionJudge,
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
-    let file = &plan.parts[block.part].input.name;
-    let mut classifier = Classifier { plan, part: block.part, file, judge, cancel };
+    let file = &plan.ranges[block.input].input.name;
+    let mut classifier = Classifier { plan, part: block.input, file, judge, cancel };
     process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
         classifier.record(item, processed)
     })
@@ -92,35 +92,39 @@ impl Classifier<'_> {
             // A row needs a verdict.
             return Ok(AfterRecord::Filtered(Condition::InCheck));
         }
-        let judgement =
-            if is_asked { Some(self.judgement(item.index, &mut position)?) } else { None };
-        let answer = judgement.as_ref().map(|judgement| judgement.answer);
-        if answer == Some(Answer::Unknown(Stop::Cancelled)) {
+        let mate_result =
+            if is_asked { Some(self.mate_result(item.index, &mut position)?) } else { None };
+        let verdict = mate_result.as_ref().map(|mate_result| mate_result.verdict);
+        if verdict == Some(PositionVerdict::Unknown(Stop::Cancelled)) {
             return Ok(AfterRecord::Cancelled);
         }
         let warnings = record.warnings_about(&setup, Some(&position))?;
-        let disposition = match (&self.plan.product, &judgement) {
-            (Product::Rows(dataset), Some(judgement)) => {
+        let disposition = match (&self.plan.product, &mate_result) {
+            (Product::Rows(dataset), Some(mate_result)) => {
                 let (file, index) = (self.file, item.index);
                 let (setup, position) = (&setup, &position);
-                let solved = SolvedRow { file, index, record, setup, position, judgement };
+                let solved = SolvedRow { file, index, record, setup, position, mate_result };
                 push_row(*dataset, &solved, processed)?;
                 Disposition::Row
             }
-            _ => self.write_classified(item, &position, judgement.as_ref(), processed)?,
+            _ => self.write_classified(item, &position, mate_result.as_ref(), processed)?,
         };
         processed.count_warnings(warnings);
         let counts = &mut processed.counts;
-        counts.count_verdict(answer);
+        counts.count_verdict(verdict);
         counts.count_disposition(disposition);
-        counts.nodes += judgement.map_or(0, |judgement| judgement.nodes);
+        counts.nodes += mate_result.map_or(0, |mate_result| mate_result.nodes);
         Ok(AfterRecord::Continue)
     }
 
     /// What an earlier run found out, if there was one and it did, or what a search finds out now.
-    fn judgement(&mut self, index: u64, position: &mut Position) -> Result<Judgement, RecordError> {
+    fn mate_result(
+        &mut self,
+        index: u64,
+        position: &mut Position,
+    ) -> Result<MateResult, RecordError> {
         let known =
-            self.plan.previous_run.as_ref().and_then(|first| first.judgement(self.part, index));
+            self.plan.previous_run.as_ref().and_then(|first| first.mate_result(self.part, index));
         match known {
             Some(known) => known.map_err(|error| RecordError::PreviousRun(error.into())),
             None => Ok(self.judge.judge(position, self.cancel)),
@@ -132,38 +136,38 @@ impl Classifier<'_> {
         &self,
         item: &NumberedRecord<'_>,
         position: &Position,
-        judgement: Option<&Judgement>,
+        mate_result: Option<&MateResult>,
         processed: &mut ProcessedBlock,
     ) -> Result<Disposition, RecordError> {
-        let disposition = self.disposition(judgement.map(|judgement| judgement.answer));
-        self.write(disposition, item, judgement, processed)?;
-        let Some(judgement) = judgement else { return Ok(disposition) };
-        if matches!(judgement.answer, Answer::Win | Answer::Loss) {
-            let line = self.proof(item.index, position, judgement);
-            push_json_line(processed.encoded_mut(Stream::MatedLines), &line);
+        let disposition = self.disposition(mate_result.map(|mate_result| mate_result.verdict));
+        self.write(disposition, item, mate_result, processed)?;
+        let Some(mate_result) = mate_result else { return Ok(disposition) };
+        if matches!(mate_result.verdict, PositionVerdict::Win | PositionVerdict::Loss) {
+            let line = self.proof(item.index, position, mate_result);
+            push_json_line(processed.encoded_mut(OutputKind::MatedLines), &line);
         }
-        if let Answer::Unknown(stop) = judgement.answer {
-            let (file, nodes) = (self.file, judgement.nodes);
+        if let PositionVerdict::Unknown(stop) = mate_result.verdict {
+            let (file, nodes) = (self.file, mate_result.nodes);
             let line = UnknownLine { file, index: item.index, stop, nodes };
-            push_json_line(processed.encoded_mut(Stream::UnknownLines), &line);
+            push_json_line(processed.encoded_mut(OutputKind::UnknownLines), &line);
         }
         Ok(disposition)
     }
 
-    fn disposition(&self, answer: Option<Answer>) -> Disposition {
+    fn disposition(&self, verdict: Option<PositionVerdict>) -> Disposition {
         let settings = &self.plan.settings;
-        match answer {
-            Some(Answer::Win | Answer::Loss) => match settings.mated {
+        match verdict {
+            Some(PositionVerdict::Win | PositionVerdict::Loss) => match settings.mated {
                 MatedPolicy::Split => Disposition::MatedSplit,
                 MatedPolicy::Drop => Disposition::MatedDropped,
                 MatedPolicy::Relabel => Disposition::Relabelled,
             },
-            Some(Answer::Unknown(_)) => match settings.unknown {
+            Some(PositionVerdict::Unknown(_)) => match settings.unknown {
                 UnknownPolicy::Keep => Disposition::Kept,
                 UnknownPolicy::Drop => Disposition::UnknownDropped,
                 UnknownPolicy::Split => Disposition::UnknownSplit,
             },
-            Some(Answer::NoMate) | None => Disposition::Kept,
+            Some(PositionVerdict::NoMate) | None => Disposition::Kept,
         }
     }
 
@@ -171,13 +175,13 @@ impl Classifier<'_> {
         &self,
         disposition: Disposition,
         item: &NumberedRecord<'_>,
-        judgement: Option<&Judgement>,
+        mate_result: Option<&MateResult>,
         processed: &mut ProcessedBlock,
     ) -> Result<(), RecordError> {
-        let stream = match disposition {
-            Disposition::Kept | Disposition::Relabelled => Stream::Kept,
-            Disposition::MatedSplit => Stream::Mated,
-            Disposition::UnknownSplit => Stream::Unknown,
+        let kind = match disposition {
+            Disposition::Kept | Disposition::Relabelled => OutputKind::Kept,
+            Disposition::MatedSplit => OutputKind::Mated,
+            Disposition::UnknownSplit => OutputKind::Unknown,
             Disposition::MatedDropped
             | Disposition::UnknownDropped
             | Disposition::Row
@@ -190,14 +194,14 @@ impl Classifier<'_> {
             return Ok(());
         };
         let fill = &self.plan.settings.fill;
-        let encoded = processed.encoded_mut(stream);
+        let encoded = processed.encoded_mut(kind);
         let out = encoded.open_record();
-        let written = match (disposition, judgement) {
-            (Disposition::Relabelled, Some(judgement)) => {
-                self.relabel(to, &item.record, judgement, out)?
+        let written = match (disposition, mate_result) {
+            (Disposition::Relabelled, Some(mate_result)) => {
+                self.relabel(to, &item.record, mate_result, out)?
             }
             _ if to == item.record.format() => copy(item, out)?,
-            _ => to.append_unit(out, |out| item.record.convert(to, fill, out))?,
+            _ => to.append_chunk(out, |out| item.record.convert(to, fill, out))?,
         };
         encoded.end_record();
         processed.count_fields(written);
@@ -208,27 +212,27 @@ impl Classifier<'_> {
         &self,
         to: Format,
         record: &RecordRef<'_>,
-        judgement: &Judgement,
+        mate_result: &MateResult,
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
         if to == record.format() {
-            record.with_labels(outcome(record.setup()?.side_to_move(), judgement), out)?;
+            record.with_labels(outcome(record.setup()?.side_to_move(), mate_result), out)?;
             return Ok(FieldChanges::default());
         }
         let content = record.record()?;
-        let outcome = outcome(content.setup.side_to_move(), judgement);
+        let outcome = outcome(content.setup.side_to_move(), mate_result);
         Ok(encode(to, &outcome.of(content), &self.plan.settings.fill, out)?)
     }
 
-    fn proof(&self, index: u64, position: &Position, judgement: &Judgement) -> MatedLine<'_> {
+    fn proof(&self, index: u64, position: &Position, mate_result: &MateResult) -> MatedLine<'_> {
         MatedLine {
             file: self.file,
             index,
             sfen: position.to_string(),
-            verdict: judgement.answer.word(),
-            plies: judgement.line.len(),
-            line: judgement.line.iter().map(ToString::to_string).collect(),
-            nodes: judgement.nodes,
+            verdict: mate_result.verdict.word(),
+            plies: mate_result.line.len(),
+            line: mate_result.line.iter().map(ToString::to_string).collect(),
+            nodes: mate_result.nodes,
         }
     }
 }
@@ -240,17 +244,17 @@ fn push_row(
     processed: &mut ProcessedBlock,
 ) -> Result<(), DecodeError> {
     let row = solved.row(dataset.shares)?;
-    let encoded = processed.encoded_mut(Stream::Rows);
+    let encoded = processed.encoded_mut(OutputKind::Rows);
     dataset.format.push_row(&SOLVED_POSITIONS, &row, encoded.open_record());
     encoded.end_record();
     Ok(())
 }
 
 /// What a proof says about its position.
-fn outcome(side_to_move: Color, judgement: &Judgement) -> ProvenLabels {
-    let wins = judgement.answer == Answer::Win;
+fn outcome(side_to_move: Color, mate_result: &MateResult) -> ProvenLabels {
+    let wins = mate_result.verdict == PositionVerdict::Win;
     let winner = if wins { side_to_move } else { !side_to_move };
-    let eval_cp = eval_of_mate(wins, judgement.line.len());
-    let best_move = judgement.line.first().copied();
+    let eval_cp = eval_of_mate(wins, mate_result.line.len());
+    let best_move = mate_result.line.first().copied();
     ProvenLabels { best_move, eval_cp, result: GameResult::win_of(winner) }
 }

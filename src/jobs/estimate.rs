@@ -18,7 +18,7 @@ use crate::mate::judge::PositionJudge;
 use crate::records::archive::Archive;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{self, Block, Part, Source};
+use crate::records::source::{self, Block, InputRange, Source};
 use crate::search::TableError;
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
@@ -80,10 +80,10 @@ pub fn estimate<J: PositionJudge + 'static>(
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
     cancel: &AtomicBool,
 ) -> Result<Option<Estimate>, Error> {
-    let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
+    let is_seekable = plan.ranges.iter().all(|part| source::is_cheap_to_count(&part.input));
     let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
     let threads = platform::threads(plan.settings.threads);
-    let archives = plan.parts.iter().map(|part| Archive::of_input(&part.input).ok()).collect();
+    let archives = plan.ranges.iter().map(|part| Archive::of_input(&part.input).ok()).collect();
     let collected = collect(plan, records)?;
     let sampled = Arc::new(SampleSource { plan: plan.clone(), archives, collected });
     let order = (0..).map_while(order(records)).filter(move |&record| record < records);
@@ -134,7 +134,7 @@ fn order(records: u64) -> impl Fn(u64) -> Option<u64> {
 /// Records of inputs in which they cannot be gone to, from one pass over all; none if they can.
 fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
     let mut collected = HashMap::new();
-    if plan.parts.iter().all(|part| source::can_be_computed(&part.input)) {
+    if plan.ranges.iter().all(|part| source::can_be_computed(&part.input)) {
         return Ok(collected);
     }
     let order = order(records);
@@ -143,11 +143,11 @@ fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
     wanted.sort_unstable();
     let mut wanted = wanted.into_iter().peekable();
     let mut bytes = 0;
-    for block in Source::new(plan.parts.clone(), 1) {
+    for block in Source::new(plan.ranges.clone(), 1) {
         let block = block?;
         let end = block.first_number + (block.wanted.end - block.wanted.start);
         if let Some(record) = wanted.next_if(|&record| record < end) {
-            // Of a unit with several records the others come along.
+            // Of a chunk with several records the others come along.
             while wanted.next_if(|&record| record < end).is_some() {}
             bytes += block.bytes().len();
             collected.insert(record, block);
@@ -197,8 +197,8 @@ impl SampleSource {
         if let Some(archive) = &self.archives[part] {
             return Ok(Some(archive.block(part, index, number)?));
         }
-        let Part { input, mark, .. } = self.plan.parts[part].clone();
-        let wanted = Part { mark, ..Part::range(input, index, Some(index + 1)) };
+        let InputRange { input, mark, .. } = self.plan.ranges[part].clone();
+        let wanted = InputRange { mark, ..InputRange::range(input, index, Some(index + 1)) };
         Source::new(vec![wanted], 1).numbered_from(number).next().transpose()
     }
 }
@@ -219,7 +219,7 @@ impl SampleStats {
         self.seconds.add(seconds / number);
         let mut written = 0;
         for output in &plan.files.outputs {
-            let bytes = processed.encoded(output.stream).bytes();
+            let bytes = processed.encoded(output.kind).bytes();
             self.keep(output, bytes);
             written += bytes.len();
         }
@@ -239,7 +239,7 @@ impl SampleStats {
             // Columns are compressed better than rows, but rows say more than is in the columns.
             _ if output.deferred_table.is_some() => self.compressible.extend_from_slice(bytes),
             Compression::None => self.incompressible_bytes += bytes.len() as u64,
-            _ if output.stream.holds_records() => self.compressible.extend_from_slice(bytes),
+            _ if output.kind.holds_records() => self.compressible.extend_from_slice(bytes),
             _ => {}
         }
     }
@@ -309,7 +309,7 @@ impl RunningVariance {
 
 /// The part in which record number `record` of the plan's range is, and its index there.
 fn part_at(plan: &JobPlan, mut record: u64) -> Option<(usize, u64)> {
-    for (number, part) in plan.parts.iter().enumerate() {
+    for (number, part) in plan.ranges.iter().enumerate() {
         let len = part.end()? - part.from;
         if record < len {
             return Some((number, part.from + record));

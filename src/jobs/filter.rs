@@ -61,7 +61,7 @@ struct JudgeWorker<J> {
 }
 
 impl<J: PositionJudge> BlockWorker for JudgeWorker<J> {
-    type Found = Finding;
+    type Summary = Finding;
 
     fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, Finding)> {
         let before = self.judge.saved();

@@ -14,8 +14,8 @@ use crate::records::account::{InputIdentity, OutputEntry};
 use crate::records::account_check::{check_numbers, check_outputs};
 use crate::records::counts::equal;
 use crate::records::format_name::FormatName;
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
-use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
 
 /// The manifest of a run of self-play.
@@ -115,7 +115,7 @@ impl Totals for GameTotals {
         check_numbers(&self.games, &[], outputs)?;
         check_outputs(outputs)?;
         match outputs {
-            [output] if output.stream == Stream::Kept => Ok(self.check_balance(run, outputs)?),
+            [output] if output.kind == OutputKind::Kept => Ok(self.check_balance(run, outputs)?),
             _ => {
                 let (found, expected) = (outputs.len(), "one of games");
                 Err(Error::number_of_outputs(found, expected))

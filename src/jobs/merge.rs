@@ -15,12 +15,12 @@ use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::format::Format;
 use crate::records::account::{MANIFEST_SUFFIX, OutputEntry, output_entry};
-use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, is_pipe};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::source::{Input, Part, Source};
-use crate::records::stream::{EncodedRecords, Stream};
+use crate::records::source::{Input, InputRange, Source};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::files;
@@ -41,7 +41,7 @@ pub struct MergeRequest {
     /// Which run, if there are several.
     pub name: Option<String>,
     /// Which of their outputs.
-    pub stream: Stream,
+    pub kind: OutputKind,
     /// The file to be written.
     pub output: PathBuf,
     /// Whether what exists may be replaced.
@@ -52,13 +52,13 @@ pub struct MergeRequest {
 #[derive(Clone, Debug)]
 pub struct MergePlan {
     set: ShardSet,
-    stream: Stream,
+    kind: OutputKind,
     /// The outputs to be joined, in order.
     parts: Vec<OutputEntry>,
     /// What their records are; none for quarantined bytes, which are of no format.
     format: Option<FormatName>,
     output: PathBuf,
-    is_stream: bool,
+    is_pipe: bool,
     /// Nowhere if the output is a stream.
     manifest: Option<PathBuf>,
 }
@@ -69,26 +69,26 @@ impl MergePlan {
     /// # Errors
     /// [`Error`] with everything that is missing or different.
     pub fn new(request: MergeRequest) -> Result<Self, Error> {
-        let MergeRequest { folder, name, stream, output, force } = request;
+        let MergeRequest { folder, name, kind, output, force } = request;
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
         let problems = set.problems()?;
         if !problems.is_empty() {
             return Err(cannot_be_joined(&folder, &problems));
         }
         let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
-        let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
+        let parts: Vec<_> = parts.filter(|output| output.kind == kind).cloned().collect();
         let first = parts.first().ok_or_else(|| {
             Error::usage("the run has no output of this kind: it was made with other settings")
         })?;
         if let Some(format) =
-            TableFormat::of_columns(&first.file).filter(|_| stream == Stream::Rows)
+            TableFormat::of_columns(&first.file).filter(|_| kind == OutputKind::Rows)
         {
             return Err(Error::usage(format!(
                 "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
             )));
         }
         let format =
-            if stream.holds_records() { FormatName::from_file_name(&first.file) } else { None };
+            if kind.holds_records() { FormatName::from_file_name(&first.file) } else { None };
         let name = text_of(output.file_name().unwrap_or_default());
         if let (Some(shards), Some(output_format)) = (format, FormatName::from_file_name(&name))
             && shards != output_format
@@ -98,10 +98,10 @@ impl MergePlan {
                 output.display()
             )));
         }
-        let is_stream = is_stream(&output)?;
-        let manifest = (!is_stream)
-            .then(|| output.with_file_name(path_of(&format!("{name}{MANIFEST_SUFFIX}"))));
-        if !force && !is_stream {
+        let is_pipe = is_pipe(&output)?;
+        let manifest =
+            (!is_pipe).then(|| output.with_file_name(path_of(&format!("{name}{MANIFEST_SUFFIX}"))));
+        if !force && !is_pipe {
             check_absence([&output].into_iter().chain(&manifest))?;
         }
         // Missing files are reported with the other errors of the outputs.
@@ -113,9 +113,9 @@ impl MergePlan {
         let claims = FileClaims::reading(&inputs.collect::<Vec<_>>())?;
         let mut claims = claims.and_reading(&manifests.collect::<Vec<_>>());
         claims.write(
-            manifest.iter().map(FileClaim::file).chain([FileClaim::file_or_stream(&output)]),
+            manifest.iter().map(FileClaim::file).chain([FileClaim::file_or_pipe(&output)]),
         )?;
-        Ok(Self { set, stream, parts, format, output, is_stream, manifest })
+        Ok(Self { set, kind, parts, format, output, is_pipe, manifest })
     }
 
     /// Records of all shards.
@@ -128,7 +128,7 @@ impl MergePlan {
     }
 
     fn check_outputs(&self) -> Result<(), Error> {
-        let problems = self.set.wrong_outputs(Some(self.stream));
+        let problems = self.set.wrong_outputs(Some(self.kind));
         if problems.is_empty() {
             return Ok(());
         }
@@ -159,8 +159,8 @@ pub fn merge(
         header: if plan.compression() == Compression::None { b"" } else { header },
         // The first shards may be empty.
         separator: plan.format.map_or(b"", |format| format.format.separator()),
-        is_stream: plan.is_stream,
-        ..OutputPlan::plain(plan.stream, plan.output.clone())
+        is_pipe: plan.is_pipe,
+        ..OutputPlan::plain(plan.kind, plan.output.clone())
     };
     let sinks = Sinks::create_with(&[output], true)?;
     let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };
@@ -205,9 +205,9 @@ impl Copier<'_> {
         let mut copied = 0;
         loop {
             let mut encoded = EncodedRecords::default();
-            let chunk = encoded.open_record();
+            let buffer = encoded.open_record();
             let mut left = file.by_ref().take(CHUNK_BYTES as u64);
-            let read = left.read_to_end(chunk).map_err(|source| failed("read", source))?;
+            let read = left.read_to_end(buffer).map_err(|source| failed("read", source))?;
             copied += read as u64;
             // A file that grows is reported below.
             if read == 0 || copied > part.bytes {
@@ -227,15 +227,15 @@ impl Copier<'_> {
     fn records(&mut self, part: usize, header: &[u8]) -> Result<(), Error> {
         let path = self.plan.set.folder.join(path_of(&self.plan.parts[part].file));
         let name = self.plan.format.expect("what is compressed are records of a format");
-        let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
+        let source = Source::new(vec![InputRange::whole(Input::named(&path, name))], BLOCK_RECORDS);
         for block in source {
             let block = block?;
             let mut encoded = EncodedRecords::default();
-            for (number, unit) in block.units().enumerate() {
+            for (number, chunk) in block.chunks().enumerate() {
                 let is_first = part == 0 && number == 0 && block.offset == 0;
                 // The sink has written the header.
-                let bytes = if is_first { unit.bytes.strip_prefix(header) } else { None };
-                encoded.push_group(bytes.unwrap_or(unit.bytes), unit.count(block.format));
+                let bytes = if is_first { chunk.bytes.strip_prefix(header) } else { None };
+                encoded.push_group(bytes.unwrap_or(chunk.bytes), chunk.count(block.format));
             }
             self.write(&encoded, self.done.input + encoded.len())?;
         }
@@ -246,7 +246,7 @@ impl Copier<'_> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(Error::interrupted());
         }
-        self.sinks.write(self.plan.stream, encoded)?;
+        self.sinks.write(self.plan.kind, encoded)?;
         self.done.input = done;
         self.progress.update(&self.done);
         Ok(())

@@ -11,7 +11,7 @@ use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
 use crate::records::account_check::{check_numbers, check_outputs};
 use crate::records::counts::{BadCounts, equal};
 use crate::records::filters::Condition;
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
 
 /// The manifest of an operation, as written to `FILE.manifest.json`.
 pub type OperationManifest = Manifest<OperationTotals>;
@@ -99,14 +99,14 @@ impl Totals for OperationTotals {
         if let Some(averaged) = counts.averaged {
             averaged.check(counts.written)?;
         }
-        let in_files = |stream| {
-            let files = outputs.iter().filter(|output| output.stream == stream);
+        let in_files = |kind| {
+            let files = outputs.iter().filter(|output| output.kind == kind);
             files.map(|output| output.records).sum()
         };
-        equal("records in the outputs", in_files(Stream::Kept), "written", counts.written)?;
-        for stream in [Stream::Quarantine, Stream::QuarantineLines] {
+        equal("records in the outputs", in_files(OutputKind::Kept), "written", counts.written)?;
+        for kind in [OutputKind::Quarantine, OutputKind::QuarantineLines] {
             let bad = counts.bad.quarantined;
-            equal("records in a side file", in_files(stream), "quarantined", bad)?;
+            equal("records in a side file", in_files(kind), "quarantined", bad)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::identity::{DATASET, FILTER, RELABEL};
 use super::previous_run::PreviousRun;
-use super::record_totals::streams;
+use super::record_totals::output_kinds;
 use super::run_files::{RunFiles, RunRequest};
 use super::settings::Settings;
 use crate::error::{Error, Remedy};
@@ -19,16 +19,16 @@ use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
 use crate::records::claims::{FileClaims, check_twice};
 use crate::records::format_name::FormatName;
-use crate::records::lineage::warn_of_mixed_streams;
+use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
     self, Unreadable, check_compression, check_filters, check_table_format, conversion, stem,
     warn_of_invented_labels,
 };
+use crate::records::output_kind::OutputKind;
 use crate::records::selection::{Selection, select_records};
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Index, Input, InputLocation, Part};
-use crate::records::stream::Stream;
+use crate::records::source::{Input, InputLocation, InputRange, OffsetTable};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -57,13 +57,13 @@ pub struct JobRequest {
 #[derive(Clone, Debug)]
 pub struct JobPlan {
     /// What is read, in order.
-    pub parts: Vec<Part>,
+    pub ranges: Vec<InputRange>,
     /// Records that will be read, if known before.
     pub records: Option<u64>,
     /// Number, over all inputs, of the first record that will be read.
     pub first_number: u64,
     /// Indexes of inputs that were made for this run, and where to keep them for the next shard.
-    pub indexes: Vec<(PathBuf, Index)>,
+    pub offset_tables: Vec<(PathBuf, OffsetTable)>,
     /// The files of the run.
     pub files: RunFiles,
     /// Results of an earlier run, if only its unknown records are searched.
@@ -145,7 +145,7 @@ impl JobPlan {
         if shard.is_some() {
             check_twice(&inputs, "a shard needs files")?;
         }
-        warn_of_mixed_streams(&inputs);
+        warn_of_mixed_outputs(&inputs);
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings, shard)?;
         let stem = stem(run.name.clone(), &inputs)?;
@@ -154,13 +154,22 @@ impl JobPlan {
         files.check_resumable(&inputs)?;
         let mut claims = claims(&inputs, &read_from, previous_run.as_deref())?;
         files.claim(&mut claims, &index_paths(&inputs, shard, &files.folder))?;
-        let Selection { parts, records, first_number, indexes } =
+        let Selection { ranges, records, first_number, offset_tables } =
             select_records(inputs, shard, settings.limit, Some(&files.folder))?;
         if let Some(first) = &previous_run {
             first.check_settings(&settings)?;
-            first.check_inputs(&parts)?;
+            first.check_inputs(&ranges)?;
         }
-        Ok(Self { parts, records, first_number, indexes, files, previous_run, product, settings })
+        Ok(Self {
+            ranges,
+            records,
+            first_number,
+            offset_tables,
+            files,
+            previous_run,
+            product,
+            settings,
+        })
     }
 }
 
@@ -192,7 +201,7 @@ fn evaluated(
         }
         if stays_games && shard.is_some() {
             return Err(Error::usage(format!(
-                "{} holds games, which {to} keeps whole: take parts that `kyokumen split` makes, in place of shards",
+                "{} holds games, which {to} keeps whole: take ranges that `kyokumen split` makes, in place of shards",
                 input.name
             )));
         }
@@ -228,13 +237,13 @@ fn outputs(
     path: &dyn Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
     let extension = product.to_string();
-    let output = |stream: Stream| {
-        let plain = OutputPlan::plain(stream, path(&stream.suffix(&extension)));
+    let output = |kind: OutputKind| {
+        let plain = OutputPlan::plain(kind, path(&kind.suffix(&extension)));
         match product {
-            Product::Records(to) | Product::Evaluated(to) if stream.holds_records() => {
-                OutputPlan::records(*to, stream, plain.path, shard)
+            Product::Records(to) | Product::Evaluated(to) if kind.holds_records() => {
+                OutputPlan::records(*to, kind, plain.path, shard)
             }
-            Product::Rows(dataset) if stream == Stream::Rows => OutputPlan {
+            Product::Rows(dataset) if kind == OutputKind::Rows => OutputPlan {
                 deferred_table: dataset.format.deferred_table(&SOLVED_POSITIONS),
                 ..plain
             },
@@ -242,7 +251,7 @@ fn outputs(
         }
     };
     let Settings { mated, unknown, on_error, .. } = *settings;
-    streams(product.command(), mated, unknown, on_error).map(output).collect()
+    output_kinds(product.command(), mated, unknown, on_error).map(output).collect()
 }
 
 /// What a run reads, inputs and all else.
@@ -262,5 +271,5 @@ fn claims(
 /// Where shards may keep what they find out about their inputs, of two of one name in the same place.
 fn index_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
     let inputs = inputs.iter().filter(|_| shard.is_some());
-    inputs.filter_map(|input| Index::path(folder, input)).collect()
+    inputs.filter_map(|input| OffsetTable::path(folder, input)).collect()
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::jobs::identity::{Identity, RETRY_UNKNOWN, RunDescription};
 use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::{MatedPolicy, RelabelSettings, UnknownPolicy};
-use crate::mate::judge::SearchSettings;
+use crate::mate::judge::MateSettings;
 use crate::records::account::InputIdentity;
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
@@ -16,7 +16,10 @@ impl Identity {
     pub(crate) fn of(plan: &JobPlan) -> Self {
         let run =
             RunDescription::new(plan.product.command(), effective_settings(plan), plan.files.shard);
-        Self { run, inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect() }
+        Self {
+            run,
+            inputs: plan.ranges.iter().map(|part| InputIdentity::of(&part.input)).collect(),
+        }
     }
 }
 
@@ -26,7 +29,7 @@ impl Identity {
 pub(crate) struct EffectiveSettings<'a> {
     to: String,
     #[serde(flatten)]
-    search: Option<&'a SearchSettings>,
+    search: Option<&'a MateSettings>,
     #[serde(flatten)]
     product: ProductSettings<'a>,
     on_error: BadPolicy,

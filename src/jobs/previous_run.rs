@@ -20,12 +20,12 @@ use super::settings::Settings;
 use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{Format, MAX_LINE_BYTES};
-use crate::mate::judge::Judgement;
+use crate::mate::judge::MateResult;
 use crate::records::account::{InputEntry, OutputEntry};
-use crate::records::answer::Answer;
 use crate::records::format_name::FormatName;
-use crate::records::source::Part;
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
+use crate::records::position_verdict::PositionVerdict;
+use crate::records::source::InputRange;
 use crate::shogi::Move;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::path_text::{path_of, text_of};
@@ -91,10 +91,10 @@ impl PreviousRun {
         let file = text_of(path.file_name().unwrap_or_default());
         let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
-        let list = |stream, what| {
+        let list = |kind, what| {
             // The check of a manifest leaves no other reason.
             let why = "it is of shards that were joined; take those of the shards";
-            let output = manifest.outputs.iter().find(|output| output.stream == stream);
+            let output = manifest.outputs.iter().find(|output| output.kind == kind);
             let missing = || {
                 Error::usage(format!(
                     "{} does not say which records were {what}: {why}",
@@ -109,10 +109,10 @@ impl PreviousRun {
                 path.display()
             )));
         }
-        let mated = list(Stream::MatedLines, "mated")?;
-        let unknown_list = list(Stream::UnknownLines, "unknown")?;
-        let unknown = places(&unknown_list, Stream::UnknownLines, &manifest)?;
-        let places = places(&mated, Stream::MatedLines, &manifest)?;
+        let mated = list(OutputKind::MatedLines, "mated")?;
+        let unknown_list = list(OutputKind::UnknownLines, "unknown")?;
+        let unknown = places(&unknown_list, OutputKind::UnknownLines, &manifest)?;
+        let places = places(&mated, OutputKind::MatedLines, &manifest)?;
         let file = File::open(&mated).map_err(|source| Error::io("read", &mated, source))?;
         Ok(Self {
             parent,
@@ -183,7 +183,7 @@ impl PreviousRun {
     }
 
     /// Whether these parts are of the files that were read, as far as that shows without reading them.
-    pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), Error> {
+    pub(crate) fn check_inputs(&self, parts: &[InputRange]) -> Result<(), Error> {
         for (part, input) in parts.iter().zip(&self.manifest.totals.inputs) {
             let differs = |what| other_input(input, what);
             if part.input.format.name() != input.identity.format
@@ -236,7 +236,7 @@ impl PreviousRun {
     }
 
     /// What was found out about a record of an input; nothing if it was unknown.
-    pub(crate) fn judgement(&self, part: usize, index: u64) -> Option<Result<Judgement, Error>> {
+    pub(crate) fn mate_result(&self, part: usize, index: u64) -> Option<Result<MateResult, Error>> {
         if self.unknown.binary_search(&(part, index)).is_ok() {
             return None;
         }
@@ -244,23 +244,24 @@ impl PreviousRun {
             self.mated.binary_search_by_key(&(part, index), |&(part, index, _)| (part, index));
         match found {
             Ok(found) => Some(self.mate(self.mated[found].2)),
-            Err(_) => Some(Ok(Judgement::new(Answer::NoMate, Vec::new(), 0))),
+            Err(_) => Some(Ok(MateResult::new(PositionVerdict::NoMate, Vec::new(), 0))),
         }
     }
 
-    fn mate(&self, LineSpan { line, offset, bytes }: LineSpan) -> Result<Judgement, Error> {
+    fn mate(&self, LineSpan { line, offset, bytes }: LineSpan) -> Result<MateResult, Error> {
         let (path, file) = &self.mated_lines;
         let mut text = vec![0; bytes];
         platform::read_exact_at(file, &mut text, offset)
             .map_err(|source| Error::io("read", path, source))?;
         let wrong = |why: &str| wrong_line(path, line, why);
         let mate: MatedListLine = parse(&text).map_err(|why| wrong(&why))?;
-        let answer =
-            [Answer::Win, Answer::Loss].into_iter().find(|answer| answer.word() == mate.verdict);
-        let answer = answer.ok_or_else(|| wrong("the verdict is no mate"))?;
+        let verdict = [PositionVerdict::Win, PositionVerdict::Loss]
+            .into_iter()
+            .find(|verdict| verdict.word() == mate.verdict);
+        let verdict = verdict.ok_or_else(|| wrong("the verdict is no mate"))?;
         let line = mate.line.iter().map(|m| Move::from_usi(m)).collect::<Option<_>>();
         let line = line.ok_or_else(|| wrong("the line has words that are no moves"))?;
-        Ok(Judgement::new(answer, line, mate.nodes))
+        Ok(MateResult::new(verdict, line, mate.nodes))
     }
 }
 
@@ -289,7 +290,7 @@ fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, Error> {
 /// Whose lines stand where in a list. They stand in the order of the inputs.
 fn places(
     path: &Path,
-    stream: Stream,
+    kind: OutputKind,
     manifest: &RecordManifest,
 ) -> Result<Vec<(usize, u64, LineSpan)>, Error> {
     let failed = |source| Error::io("read", path, source);
@@ -324,7 +325,7 @@ fn places(
         offset += bytes as u64;
     }
     let (lines, expected) =
-        (places.len() as u64, manifest.totals.records_of(stream, &manifest.run.command));
+        (places.len() as u64, manifest.totals.records_of(kind, &manifest.run.command));
     if lines != expected {
         return Err(Error::invalid(format!(
             "{} has {}, its manifest says {expected}",

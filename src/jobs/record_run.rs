@@ -32,7 +32,7 @@ pub(crate) type Finding = Result<MemoHits, Error>;
 ///
 /// # Errors
 /// [`Error`]. Outputs are removed, unless there is a checkpoint from which the run can be resumed.
-pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
+pub(crate) fn run_job<W: BlockWorker<Summary = Finding> + 'static>(
     plan: &JobPlan,
     block_records: u64,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
@@ -51,7 +51,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         Opened::Run(run) => *run,
         Opened::Done(completed) => return Ok(completed),
     };
-    for (path, index) in &plan.indexes {
+    for (path, index) in &plan.offset_tables {
         // The process of another shard may be writing it.
         if let Err(error) = index.save(path)
             && !matches!(error.kind(), ErrorKind::Busy)
@@ -64,7 +64,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         // The parts of a shard end at the limit.
         limit: plan.settings.limit.filter(|_| files.shard.is_none()),
         waiting_blocks: WAITING_BLOCKS,
-        ..Job::new(&plan.parts, plan.settings.threads, block_records)
+        ..Job::new(&plan.ranges, plan.settings.threads, block_records)
     };
     let RecordProgress { mut place, saved } = run.progress().clone();
     progress.start_behind(place.counts.input);
@@ -82,11 +82,12 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
     let mut sinks = sinks;
     let from = (&mut sinks, &mut place);
     let hooks = Some(&mut checkpoints as &mut dyn CheckpointHooks);
-    let parts_read = resume_pass(&job, from, make_worker, take, progress, cancel, hooks)?;
+    let ranges_read = resume_pass(&job, from, make_worker, take, progress, cancel, hooks)?;
     let finished = finish(sinks, &place, cancel, &mut checkpoints)?;
     let Checkpoints { run, saved } = checkpoints;
     let counts = place.counts;
-    let inputs = parts_read.iter().map(|read| input_entry(&plan.parts[read.part], read)).collect();
+    let inputs =
+        ranges_read.iter().map(|read| input_entry(&plan.ranges[read.input], read)).collect();
     let totals = RecordTotals::new(inputs, counts.clone(), saved.get(), run.elapsed_s());
     let parents = plan.previous_run.iter().map(|first| first.parent.clone()).collect();
     let check = |manifest: &RecordManifest| match &plan.previous_run {
@@ -102,7 +103,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
 fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> {
     let path = || plan.files.manifest.clone();
     let totals = &manifest.totals;
-    for (part, input) in plan.parts.iter().zip(&totals.inputs) {
+    for (part, input) in plan.ranges.iter().zip(&totals.inputs) {
         let has_end = part.to.is_none_or(|to| to == input.to);
         if part.from != input.from || !has_end {
             let (manifest, file) = (path(), input.identity.file.clone());

@@ -19,7 +19,7 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::counts::ResumePoint;
 use crate::records::counts::{Counts, equal};
 use crate::records::format_name::FormatName;
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
 
@@ -78,18 +78,18 @@ impl RecordTotals {
     }
 
     /// Records or lines that an output of a run should have.
-    pub(crate) fn records_of(&self, stream: Stream, command: &str) -> u64 {
+    pub(crate) fn records_of(&self, kind: OutputKind, command: &str) -> u64 {
         let counts = &self.counts;
-        match stream {
-            Stream::Kept => counts.kept + counts.mated.relabelled + counts.evaluations.all(),
-            Stream::Mated => counts.mated.split,
-            Stream::MatedLines => counts.mated.all(),
-            Stream::Unknown => counts.unknown.split,
+        match kind {
+            OutputKind::Kept => counts.kept + counts.mated.relabelled + counts.evaluations.all(),
+            OutputKind::Mated => counts.mated.split,
+            OutputKind::MatedLines => counts.mated.all(),
+            OutputKind::Unknown => counts.unknown.split,
             // Unknown positions are rows of a table like all others.
-            Stream::UnknownLines if counts.rows > 0 || command == DATASET => 0,
-            Stream::UnknownLines => counts.verdicts.unknown.values().sum(),
-            Stream::Rows => counts.rows,
-            Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
+            OutputKind::UnknownLines if counts.rows > 0 || command == DATASET => 0,
+            OutputKind::UnknownLines => counts.verdicts.unknown.values().sum(),
+            OutputKind::Rows => counts.rows,
+            OutputKind::Quarantine | OutputKind::QuarantineLines => counts.bad.quarantined,
         }
     }
 }
@@ -103,7 +103,7 @@ impl Totals for RecordTotals {
         check_numbers(&self.counts, &self.inputs, outputs)?;
         self.inputs.iter().try_for_each(check_input)?;
         check_outputs(outputs)?;
-        check_streams(run, outputs)?;
+        check_output_kinds(run, outputs)?;
         self.check_balance(run, outputs)?;
         if matches!(&*run.command, FILTER | RELABEL) {
             outputs.iter().try_for_each(check_size)?;
@@ -115,14 +115,14 @@ impl Totals for RecordTotals {
         self.counts.check_balance()?;
         let read = self.inputs.iter().map(|input| input.to - input.from).sum();
         equal("records read", read, "input", self.counts.input)?;
-        let in_file: BTreeMap<Stream, u64> =
-            outputs.iter().map(|output| (output.stream, output.records)).collect();
-        for stream in Stream::ALL {
-            let in_file = in_file.get(&stream).copied();
+        let in_file: BTreeMap<OutputKind, u64> =
+            outputs.iter().map(|output| (output.kind, output.records)).collect();
+        for kind in OutputKind::ALL {
+            let in_file = in_file.get(&kind).copied();
             // A merge writes one of the outputs.
             if in_file.is_some() || run.command != MERGE {
                 let (in_file, counted) =
-                    (in_file.unwrap_or(0), self.records_of(stream, &run.command));
+                    (in_file.unwrap_or(0), self.records_of(kind, &run.command));
                 equal("records in an output", in_file, "records counted for it", counted)?;
             }
         }
@@ -152,21 +152,21 @@ impl Totals for RecordTotals {
     }
 }
 
-/// The streams that a command writes, in the order of [`Stream::ALL`].
-pub(crate) fn streams(
+/// The streams that a command writes, in the order of [`OutputKind::ALL`].
+pub(crate) fn output_kinds(
     command: &str,
     mated: MatedPolicy,
     unknown: UnknownPolicy,
     on_error: BadPolicy,
-) -> impl Iterator<Item = Stream> {
+) -> impl Iterator<Item = OutputKind> {
     let (writes_rows, sorts_records) = (command == DATASET, sorts_records(command));
-    Stream::ALL.into_iter().filter(move |stream| match stream {
-        Stream::Kept => !writes_rows,
-        Stream::MatedLines | Stream::UnknownLines => sorts_records,
-        Stream::Mated => sorts_records && mated == MatedPolicy::Split,
-        Stream::Unknown => sorts_records && unknown == UnknownPolicy::Split,
-        Stream::Rows => writes_rows,
-        Stream::Quarantine | Stream::QuarantineLines => on_error == BadPolicy::Quarantine,
+    OutputKind::ALL.into_iter().filter(move |kind| match kind {
+        OutputKind::Kept => !writes_rows,
+        OutputKind::MatedLines | OutputKind::UnknownLines => sorts_records,
+        OutputKind::Mated => sorts_records && mated == MatedPolicy::Split,
+        OutputKind::Unknown => sorts_records && unknown == UnknownPolicy::Split,
+        OutputKind::Rows => writes_rows,
+        OutputKind::Quarantine | OutputKind::QuarantineLines => on_error == BadPolicy::Quarantine,
     })
 }
 
@@ -176,7 +176,7 @@ fn sorts_records(command: &str) -> bool {
 }
 
 /// Checks that each output that the settings ask for is there once. A merge has one output.
-fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
+fn check_output_kinds(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
     if run.command == MERGE {
         let found = outputs.len();
         let expected = Error::number_of_outputs(found, "one");
@@ -187,14 +187,14 @@ fn check_streams(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Er
     let mated = if sorts_records { setting(settings, "mated")? } else { MatedPolicy::default() };
     let unknown =
         if sorts_records { setting(settings, "unknown")? } else { UnknownPolicy::default() };
-    let expected: Vec<Stream> =
-        streams(&run.command, mated, unknown, setting(settings, "on-error")?).collect();
-    for stream in Stream::ALL {
-        let expected = usize::from(expected.contains(&stream));
-        let found = outputs.iter().filter(|output| output.stream == stream).count();
+    let expected: Vec<OutputKind> =
+        output_kinds(&run.command, mated, unknown, setting(settings, "on-error")?).collect();
+    for kind in OutputKind::ALL {
+        let expected = usize::from(expected.contains(&kind));
+        let found = outputs.iter().filter(|output| output.kind == kind).count();
         if found != expected {
             return Err(Error::invalid(format!(
-                "its outputs of the stream {stream} are {found}, its settings make {expected}"
+                "its outputs of the stream {kind} are {found}, its settings make {expected}"
             )));
         }
     }
@@ -233,8 +233,8 @@ fn impossible_size(file: &str, format: Format, records: u64, bytes: u64) -> Erro
 
 /// The same for an output. Its name tells its format.
 fn check_size(output: &OutputEntry) -> Result<(), Error> {
-    let OutputEntry { file, stream, records, bytes, .. } = output;
-    let name = FormatName::from_file_name(file).filter(|_| stream.holds_records());
+    let OutputEntry { file, kind, records, bytes, .. } = output;
+    let name = FormatName::from_file_name(file).filter(|_| kind.holds_records());
     let Some(FormatName { format, compression: Compression::None }) = name else { return Ok(()) };
     match format.record_len() {
         Some(len) if records.checked_mul(len as u64) != Some(*bytes) => {

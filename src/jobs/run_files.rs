@@ -168,7 +168,7 @@ impl RunFiles {
         let outputs = self.outputs.iter().map(FileClaim::output);
         claims.write(outputs.chain(files.map(FileClaim::file)))?;
         claims.write([FileClaim::in_place(&self.lock)])?;
-        claims.write(self.metrics.iter().map(FileClaim::file_or_stream))?;
+        claims.write(self.metrics.iter().map(FileClaim::file_or_pipe))?;
         if let Some(staging) = &self.staging {
             let objects: Vec<_> = self.paths().map(|path| staging.destination(path)).collect();
             claims.write(objects.iter().map(FileClaim::in_place))?;

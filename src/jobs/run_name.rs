@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::identity::{MERGE, RunDescription};
 use crate::error::Error;
 use crate::records::account::{MANIFEST_SUFFIX, OutputEntry};
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
 use crate::records::sink::PARTIAL_SUFFIX;
-use crate::records::stream::Stream;
 use crate::storage::path_text::text_of;
 
 /// What the name of a checkpoint ends with.
@@ -97,11 +97,11 @@ impl RunName {
             )));
         }
         let to = run.settings.get("to").and_then(Value::as_str).unwrap_or_default();
-        let expected = |stream: Stream| match &*run.command {
+        let expected = |kind: OutputKind| match &*run.command {
             MERGE => self.to_string(),
-            _ => self.file(&stream.suffix(to)),
+            _ => self.file(&kind.suffix(to)),
         };
-        let names = outputs.iter().map(|output| (&output.file, expected(output.stream)));
+        let names = outputs.iter().map(|output| (&output.file, expected(output.kind)));
         let mut wrong = names.filter(|(file, expected)| *file != expected);
         wrong.next().map_or(Ok(()), |(file, expected)| {
             Err(Error::invalid(format!("it names the output {file}, which should be {expected}")))

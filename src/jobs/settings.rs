@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::format::Fill;
 use crate::jobs::shares::Shares;
-use crate::mate::judge::SearchSettings;
+use crate::mate::judge::MateSettings;
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
 use crate::storage::table::TableFormat;
@@ -16,7 +16,7 @@ use crate::storage::table::TableFormat;
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Limits of one search.
-    pub search: SearchSettings,
+    pub search: MateSettings,
     /// What becomes of mates.
     pub mated: MatedPolicy,
     /// What becomes of positions on which the search stopped before it knew.

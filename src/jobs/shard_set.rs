@@ -13,10 +13,10 @@ use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::error::Error;
 use crate::records::account::{InputEntry, MANIFEST_SUFFIX};
 use crate::records::format_name::FormatName;
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::{Shard, missing};
-use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
-use crate::storage::lock::Holder;
+use crate::storage::lock::LockOwner;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
@@ -252,9 +252,9 @@ impl ShardSet {
                     continue;
                 };
                 let file = &input.identity.file;
-                let misplaced = |unit, from: u64, expected: u64| {
+                let misplaced = |chunk, from: u64, expected: u64| {
                     Error::invalid(format!(
-                        "shard {shard} begins with {unit} {from} of {file}, not with {expected}, where the one \
+                        "shard {shard} begins with {chunk} {from} of {file}, not with {expected}, where the one \
                          before it ends"
                     ))
                 };
@@ -317,12 +317,12 @@ impl ShardSet {
     }
 
     /// What is wrong with the outputs, all or those of a stream: their bytes are read.
-    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Error> {
+    pub fn wrong_outputs(&self, kind: Option<OutputKind>) -> Vec<Error> {
         // Of one that contradicts itself nothing is opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
         let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
-        let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
+        let wanted = outputs.filter(|output| kind.is_none_or(|kind| output.kind == kind));
         wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
     }
 }
@@ -340,7 +340,7 @@ pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
     if let Ok(manifest) = RunManifest::read_unchecked(&path(MANIFEST_SUFFIX)) {
         return manifest.named(&name);
     }
-    match Holder::of(&path(LOCK_SUFFIX)) {
+    match LockOwner::of(&path(LOCK_SUFFIX)) {
         Some(holder) => name.stated(holder.shard.as_deref()),
         None => name,
     }

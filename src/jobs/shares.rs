@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::format::ContentKey;
+use crate::format::ContentHash;
 use crate::storage::value_error::ParseValueError;
 
 /// What a row is for.
@@ -34,11 +34,11 @@ impl Split {
 /// rows.
 ///
 /// ```
-/// use kyokumen::format::ContentKey;
+/// use kyokumen::format::ContentHash;
 /// use kyokumen::jobs::shares::{Shares, Split};
 ///
 /// let shares: Shares = "50,25,25".parse()?;
-/// let key = |first| ContentKey([first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+/// let key = |first| ContentHash([first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 /// assert_eq!(shares.split(key(0x7f)), Split::Train);
 /// assert_eq!(shares.split(key(0x80)), Split::Valid);
 /// assert_eq!(shares.split(key(0xc0)), Split::Test);
@@ -59,7 +59,7 @@ impl Default for Shares {
 
 impl Shares {
     /// What a position is for: where its key stands among all keys, in proportion to the shares.
-    pub fn split(self, ContentKey(key): ContentKey) -> Split {
+    pub fn split(self, ContentHash(key): ContentHash) -> Split {
         let [train, valid, test] = [self.train, self.valid, self.test].map(u128::from);
         let first = key.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
         let place = (u128::from(first) * (train + valid + test)) >> u64::BITS;
@@ -116,7 +116,7 @@ mod tests {
         for first in 0..=u16::MAX {
             let mut key = [0; 16];
             key[..2].copy_from_slice(&first.to_be_bytes());
-            assert_eq!(one.split(ContentKey(key)), other.split(ContentKey(key)), "{first:#x}");
+            assert_eq!(one.split(ContentHash(key)), other.split(ContentHash(key)), "{first:#x}");
         }
     }
 
@@ -125,7 +125,7 @@ mod tests {
         for (shares, split) in [("1,0,0", Split::Train), ("0,1,0", Split::Valid)] {
             let shares: Shares = shares.parse().unwrap();
             for key in [[0; 16], [0x80; 16], [0xff; 16]] {
-                assert_eq!(shares.split(ContentKey(key)), split);
+                assert_eq!(shares.split(ContentHash(key)), split);
             }
         }
     }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::format::move16::{self, Dialect};
 use crate::format::packed::{self, Family};
-use crate::format::{ContentKey, DecodeError, GameResult, RecordRef};
+use crate::format::{ContentHash, DecodeError, GameResult, RecordRef};
 use crate::jobs::shares::Shares;
-use crate::mate::judge::Judgement;
-use crate::records::answer::Answer;
+use crate::mate::judge::MateResult;
+use crate::records::position_verdict::PositionVerdict;
 use crate::shogi::{Move, Position, Setup};
 use crate::storage::table::{Column, ColumnType, Table, Value};
 
@@ -31,7 +31,7 @@ pub(crate) const SOLVED_POSITIONS: Table = Table {
         Column::new("in_check", ColumnType::Bool),
         Column::new("file", ColumnType::Text),
         Column::new("index", ColumnType::Int64),
-        Column::new("key", ColumnType::Bytes(size_of::<ContentKey>())).distinct(),
+        Column::new("key", ColumnType::Bytes(size_of::<ContentHash>())).distinct(),
         Column::new("split", ColumnType::Text),
         Column::new("source_move", ColumnType::Text).nullable(),
         Column::new("source_eval_cp", ColumnType::Int16).nullable(),
@@ -49,7 +49,7 @@ pub(crate) struct SolvedRow<'a> {
     pub(crate) record: &'a RecordRef<'a>,
     pub(crate) setup: &'a Setup,
     pub(crate) position: &'a Position,
-    pub(crate) judgement: &'a Judgement,
+    pub(crate) mate_result: &'a MateResult,
 }
 
 impl SolvedRow<'_> {
@@ -58,26 +58,26 @@ impl SolvedRow<'_> {
         &self,
         shares: Shares,
     ) -> Result<[Value<'_>; SOLVED_POSITIONS.columns.len()], DecodeError> {
-        let &Self { file, index, record, setup, position, judgement } = self;
-        let key = ContentKey::of(setup);
-        let best_move = judgement.line.first().copied();
-        let plies = judgement.answer.is_mate().then_some(judgement.line.len() as u32);
+        let &Self { file, index, record, setup, position, mate_result } = self;
+        let key = ContentHash::of(setup);
+        let best_move = mate_result.line.first().copied();
+        let plies = mate_result.verdict.is_mate().then_some(mate_result.line.len() as u32);
         Ok([
             Value::Text(position.to_string().into()),
             // Where the attacker has no king there is no code for it.
             packed::encode(Family::Apery, setup)
                 .map_or(Value::Null, |hcp| Value::Bytes(hcp.to_vec().into())),
-            Value::Text(judgement.answer.word().into()),
-            Value::text(stop(judgement.answer)),
-            Value::int(value(judgement.answer)),
+            Value::Text(mate_result.verdict.word().into()),
+            Value::text(stop(mate_result.verdict)),
+            Value::int(value(mate_result.verdict)),
             Value::int(plies),
-            Value::int(judgement.tsume_plies),
+            Value::int(mate_result.tsume_plies),
             Value::text(best_move.map(|m| m.to_string())),
             bits(Dialect::Apery, best_move),
             bits(Dialect::YaneuraOu, best_move),
-            Value::Texts(judgement.line.iter().map(|m| m.to_string().into()).collect()),
-            count(judgement.proof_nodes),
-            count(judgement.nodes),
+            Value::Texts(mate_result.line.iter().map(|m| m.to_string().into()).collect()),
+            count(mate_result.proof_nodes),
+            count(mate_result.nodes),
             Value::Bool(position.in_check()),
             Value::Text(file.into()),
             count(index),
@@ -100,18 +100,18 @@ pub(crate) fn count(number: u64) -> Value<'static> {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-pub(crate) const fn stop(answer: Answer) -> Option<&'static str> {
-    match answer {
-        Answer::Unknown(stop) => Some(stop.word()),
-        Answer::Win | Answer::Loss | Answer::NoMate => None,
+pub(crate) const fn stop(verdict: PositionVerdict) -> Option<&'static str> {
+    match verdict {
+        PositionVerdict::Unknown(stop) => Some(stop.word()),
+        PositionVerdict::Win | PositionVerdict::Loss | PositionVerdict::NoMate => None,
     }
 }
 
 /// The value of the game where it is proven, seen from the side to move.
-pub(crate) const fn value(answer: Answer) -> Option<i8> {
-    match answer {
-        Answer::Win => Some(1),
-        Answer::Loss => Some(-1),
-        Answer::NoMate | Answer::Unknown(_) => None,
+pub(crate) const fn value(verdict: PositionVerdict) -> Option<i8> {
+    match verdict {
+        PositionVerdict::Win => Some(1),
+        PositionVerdict::Loss => Some(-1),
+        PositionVerdict::NoMate | PositionVerdict::Unknown(_) => None,
     }
 }

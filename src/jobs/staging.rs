@@ -13,7 +13,7 @@ use crate::jobs::manifest::{Manifest, Totals};
 use crate::jobs::run_files::RunFiles;
 use crate::jobs::start::ResumeState;
 use crate::records::sink::partial_path;
-use crate::records::source::INDEX_SUFFIX;
+use crate::records::source::OFFSET_TABLE_SUFFIX;
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::files;
 use crate::storage::lock::Lock;
@@ -170,8 +170,9 @@ impl Staging {
             }
         }
         drop(lock);
-        let is_index =
-            |name: &String| name.strip_suffix(".partial").unwrap_or(name).ends_with(INDEX_SUFFIX);
+        let is_index = |name: &String| {
+            name.strip_suffix(".partial").unwrap_or(name).ends_with(OFFSET_TABLE_SUFFIX)
+        };
         let names = files::names_in(&self.folder).unwrap_or_default();
         if names.iter().all(is_index) {
             // Another shard may begin at this moment, or remove them first.

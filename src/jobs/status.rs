@@ -16,7 +16,7 @@ use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
 use crate::records::shard::missing;
 use crate::storage::files;
-use crate::storage::lock::Holder;
+use crate::storage::lock::LockOwner;
 use crate::storage::path_text::path_of;
 
 /// What has become of a shard.
@@ -78,7 +78,7 @@ pub struct ShardStatus {
     /// How long it will take, while it is running.
     pub eta_s: Option<f64>,
     /// Who is writing it.
-    pub holder: Option<Holder>,
+    pub holder: Option<LockOwner>,
 }
 
 /// What the progress of a run is counted in.
@@ -168,7 +168,7 @@ impl FoundRun {
     fn look_at(&mut self, folder: &Path, name: &RunName) {
         let path = |suffix| folder.join(path_of(&name.file(suffix)));
         let shard = name.shard().map(|shard| shard.to_string());
-        let holder = Holder::of(&path(LOCK_SUFFIX));
+        let holder = LockOwner::of(&path(LOCK_SUFFIX));
         let manifest = path(MANIFEST_SUFFIX);
         let checkpoint = FoundCheckpoint::read(&path(CHECKPOINT_SUFFIX), &manifest);
         if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.unit == RunUnit::Games) {
@@ -287,7 +287,7 @@ impl From<&GameCounts> for ShardCounts {
 /// A shard without a manifest.
 fn unfinished(
     shard: Option<String>,
-    holder: Option<Holder>,
+    holder: Option<LockOwner>,
     checkpoint: Option<&FoundCheckpoint>,
 ) -> ShardStatus {
     let state = match (&holder, checkpoint) {

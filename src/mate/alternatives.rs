@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::judge::{InCheck, Judgement, SearchSettings};
+use super::judge::{InCheck, MateResult, MateSettings};
 use super::proof::proof_text;
 use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
-use crate::records::answer::Answer;
+use crate::records::position_verdict::PositionVerdict;
 use crate::search::alternatives::{
     AlternativesSearch, LineNode, MainLine, MoveFinding, Question, Uniqueness,
 };
@@ -117,7 +117,7 @@ pub fn findings(node: &LineNode) -> Vec<&MoveFinding> {
 /// Asks about all moves of positions that were solved, with a table of its own.
 pub struct MovesJudge {
     search: AlternativesSearch,
-    settings: SearchSettings,
+    settings: MateSettings,
     all: AllMoves,
     keeps_proofs: bool,
 }
@@ -128,7 +128,7 @@ impl MovesJudge {
     /// # Errors
     /// [`TableError`] if there is no memory for it.
     pub fn try_new(
-        settings: &SearchSettings,
+        settings: &MateSettings,
         all: &AllMoves,
         keeps_proofs: bool,
     ) -> Result<Self, TableError> {
@@ -140,24 +140,24 @@ impl MovesJudge {
         })
     }
 
-    /// Asks about the moves of a position that got this judgement: about those of the attacker, or about the replies of
+    /// Asks about the moves of a position that got this mate_result: about those of the attacker, or about the replies of
     /// a side that is being mated.
     pub fn judge(
         &mut self,
         position: &Position,
-        judgement: &Judgement,
+        mate_result: &MateResult,
         observer: &dyn SearchObserver<Move>,
     ) -> MovesReport {
         let started = Instant::now();
-        let nodes_a_position = self.all.nodes_a_position(judgement.nodes);
+        let nodes_a_position = self.all.nodes_a_position(mate_result.nodes);
         let limits = Limits { depth_plies: self.all.depth_plies, ..self.settings.limits() };
         let question = Question {
             intended: self.all.intended.clone(),
-            known: judgement.line.clone(),
+            known: mate_result.line.clone(),
             keeps_proofs: self.keeps_proofs,
             ..Question::new(limits, nodes_a_position)
         };
-        let attacker = self.attacker(position, judgement.answer);
+        let attacker = self.attacker(position, mate_result.verdict);
         let extent = self.all.extent;
         let line = match extent {
             Extent::Line => self.search.line(position, attacker, &question, observer),
@@ -177,12 +177,16 @@ impl MovesJudge {
         MovesReport { line, extent, nodes_a_position, elapsed: started.elapsed() }
     }
 
-    fn attacker(&self, position: &Position, answer: Answer) -> Attacker {
+    fn attacker(&self, position: &Position, verdict: PositionVerdict) -> Attacker {
         let is_asked_as_mated = position.in_check() && self.settings.in_check == InCheck::And;
-        match answer {
-            Answer::Loss => Attacker::Opponent,
-            Answer::NoMate | Answer::Unknown(_) if is_asked_as_mated => Attacker::Opponent,
-            Answer::Win | Answer::NoMate | Answer::Unknown(_) => Attacker::SideToMove,
+        match verdict {
+            PositionVerdict::Loss => Attacker::Opponent,
+            PositionVerdict::NoMate | PositionVerdict::Unknown(_) if is_asked_as_mated => {
+                Attacker::Opponent
+            }
+            PositionVerdict::Win | PositionVerdict::NoMate | PositionVerdict::Unknown(_) => {
+                Attacker::SideToMove
+            }
         }
     }
 }

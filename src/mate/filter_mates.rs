@@ -7,7 +7,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, bounded};
 
-use super::judge::{Judge, SearchSettings};
+use super::judge::{Judge, MateSettings};
 use crate::engine::in_order::{Parallelism, in_order};
 use crate::error::Error;
 use crate::format::Record;
@@ -33,20 +33,20 @@ const RECORDS_PER_THREAD: usize = 64;
 ///
 /// ```
 /// use kyokumen::format::{Format, Reader};
-/// use kyokumen::{SearchSettings, filter_mates};
+/// use kyokumen::{MateSettings, filter_mates};
 ///
 /// let text = "\
 /// lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 /// 4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1
 /// ";
 /// let records: Vec<_> = Reader::new(Format::Sfen, text.as_bytes()).records().collect::<Result<_, _>>()?;
-/// let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+/// let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
 /// let kept: Vec<_> = filter_mates(records, &settings, 2).collect::<Result<_, _>>()?;
 /// assert_eq!(kept.len(), 1);
 /// assert_eq!(kept[0].ply, Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn filter_mates<I>(records: I, settings: &SearchSettings, threads: usize) -> FilterMates
+pub fn filter_mates<I>(records: I, settings: &MateSettings, threads: usize) -> FilterMates
 where
     I: IntoIterator<Item = Record>,
     I::IntoIter: Send + 'static,
@@ -64,7 +64,7 @@ where
                 let position = Position::try_from(&record.setup);
                 let is_mate = position.map_err(RecordError::from).and_then(|position| {
                     let is_asked = in_check.asks_about(&position)?;
-                    Ok(is_asked && judge.judge(&position, &*stop_search).answer.is_mate())
+                    Ok(is_asked && judge.judge(&position, &*stop_search).verdict.is_mate())
                 });
                 match is_mate {
                     Ok(is_mate) => Ok((!is_mate).then_some(record)),
@@ -134,7 +134,7 @@ mod tests {
         let numbered = |ply| KEPT.replace(" 1", &format!(" {ply}"));
         let lines = (1..=300).flat_map(|ply| [numbered(ply), MATE.to_owned()]);
         let all = records(&lines.collect::<Vec<_>>().join("\n"));
-        let settings = SearchSettings { hash_mb: 1, nodes: 100, ..SearchSettings::default() };
+        let settings = MateSettings { hash_mb: 1, nodes: 100, ..MateSettings::default() };
         for threads in [1, 2, 5] {
             let kept = filter_mates(all.clone(), &settings, threads);
             let plies: Vec<_> = kept.map(|record| record.unwrap().ply.unwrap()).collect();
@@ -146,7 +146,7 @@ mod tests {
     fn records_that_are_no_positions_are_errors_between_the_others() {
         // Black could take the king.
         let text = format!("{KEPT}\n4k4/4G4/9/9/9/9/9/9/4K4 b 2r2b3g4s4n4l18p 2\n{KEPT}\n");
-        let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+        let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
         let items: Vec<_> = filter_mates(records(&text), &settings, 2).collect();
         assert_eq!(items.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
         let error = items[1].as_ref().unwrap_err();
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_dropped_iterator_ends_an_endless_input() {
         let record = records(KEPT).remove(0);
-        let settings = SearchSettings { hash_mb: 1, nodes: 100, ..SearchSettings::default() };
+        let settings = MateSettings { hash_mb: 1, nodes: 100, ..MateSettings::default() };
         let source = Arc::new(());
         let held = Arc::clone(&source);
         let endless = std::iter::repeat_with(move || (record.clone(), Arc::clone(&held)).0);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::proof::proof_text;
 use crate::error::Error;
 use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
-use crate::records::answer::Answer;
+use crate::records::position_verdict::PositionVerdict;
 use crate::records::reading::RecordError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
@@ -20,10 +20,10 @@ use crate::solver::{
 
 pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
-/// Limits of the search of one position; together with the position they determine the answer.
+/// Limits of the search of one position; together with the position they determine the verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct SearchSettings {
+pub struct MateSettings {
     /// How many plies the search goes below the root.
     #[serde(rename = "depth")]
     pub depth_plies: u16,
@@ -37,7 +37,7 @@ pub struct SearchSettings {
     pub when_hopeless: WhenHopeless,
 }
 
-impl Default for SearchSettings {
+impl Default for MateSettings {
     fn default() -> Self {
         Self {
             depth_plies: 20,
@@ -52,7 +52,7 @@ impl Default for SearchSettings {
 /// Largest table of one thread, in MiB.
 pub const MAX_HASH_MB: usize = 1 << 20;
 
-impl SearchSettings {
+impl MateSettings {
     /// The limits of one search.
     pub const fn limits(&self) -> Limits {
         let &Self { depth_plies, nodes, when_hopeless, .. } = self;
@@ -115,9 +115,9 @@ impl InCheck {
 
 /// A verdict with its proof and its price.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Judgement {
+pub struct MateResult {
     /// The verdict.
-    pub answer: Answer,
+    pub verdict: PositionVerdict,
     /// The mating line of a win or a loss, as long as the mate has plies; empty otherwise.
     pub line: Vec<Move>,
     /// Nodes searched, see [`NODE_DEFINITION`].
@@ -129,20 +129,20 @@ pub struct Judgement {
     pub tsume_plies: Option<u16>,
 }
 
-impl Judgement {
+impl MateResult {
     /// A verdict without a word about its proof.
-    pub const fn new(answer: Answer, line: Vec<Move>, nodes: u64) -> Self {
-        Self { answer, line, nodes, proof_nodes: 0, tsume_plies: None }
+    pub const fn new(verdict: PositionVerdict, line: Vec<Move>, nodes: u64) -> Self {
+        Self { verdict, line, nodes, proof_nodes: 0, tsume_plies: None }
     }
 }
 
 /// What a worker asks about a position; the promises hold for any answerer whose
-/// answer depends on nothing but the position.
+/// verdict depends on nothing but the position.
 pub trait PositionJudge {
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.
     ///
     /// The king that a search would have to mate may not be missing; the position is left as it was.
-    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement;
+    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult;
 
     /// What this judge has answered so far without a search, because it knew an equal position.
     fn saved(&self) -> MemoHits {
@@ -178,7 +178,7 @@ pub struct Judge {
     solver: Solver,
     limits: Limits,
     in_check: InCheck,
-    /// Whether [`Judgement::tsume_plies`] is measured.
+    /// Whether [`MateResult::tsume_plies`] is measured.
     tsume: bool,
     /// Whether the shortest mate is looked for.
     shortest: bool,
@@ -187,7 +187,7 @@ pub struct Judge {
 
 impl Judge {
     /// Allocates the table.
-    pub fn new(settings: &SearchSettings) -> Self {
+    pub fn new(settings: &MateSettings) -> Self {
         Self {
             solver: Solver::new(TableSize::from_mib(settings.hash_mb)),
             limits: settings.limits(),
@@ -202,9 +202,9 @@ impl Judge {
     ///
     /// # Errors
     /// [`TableError`].
-    pub fn try_new(settings: &SearchSettings) -> Result<Self, TableError> {
+    pub fn try_new(settings: &MateSettings) -> Result<Self, TableError> {
         let solver = Solver::try_new(TableSize::from_mib(settings.hash_mb))?;
-        Ok(Self { solver, ..Self::new(&SearchSettings { hash_mb: 0, ..settings.clone() }) })
+        Ok(Self { solver, ..Self::new(&MateSettings { hash_mb: 0, ..settings.clone() }) })
     }
 
     /// The same table for searches within other limits.
@@ -234,26 +234,30 @@ impl Judge {
 
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `observer` wants it to.
     ///
-    /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`Answer::NoMate`] when the one
+    /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`PositionVerdict::NoMate`] when the one
     /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
-    pub fn judge(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> Judgement {
-        let judgement = self.answer(position, observer);
-        tracing::trace!("{position}: {:?}, {} nodes", judgement.answer, judgement.nodes);
+    pub fn judge(
+        &mut self,
+        position: &Position,
+        observer: &dyn SearchObserver<Move>,
+    ) -> MateResult {
+        let mate_result = self.answer(position, observer);
+        tracing::trace!("{position}: {:?}, {} nodes", mate_result.verdict, mate_result.nodes);
         if !self.tsume {
-            return judgement;
+            return mate_result;
         }
-        let counted = self.tsume_plies(position, judgement.answer, observer);
+        let counted = self.tsume_plies(position, mate_result.verdict, observer);
         if observer.wants_stop() {
             // The length may be one that was given up, as no run that goes on would have it.
-            let cancelled = Answer::Unknown(Stop::Cancelled);
-            return Judgement::new(cancelled, Vec::new(), judgement.nodes);
+            let cancelled = PositionVerdict::Unknown(Stop::Cancelled);
+            return MateResult::new(cancelled, Vec::new(), mate_result.nodes);
         }
-        Judgement { tsume_plies: counted.map(|counted| counted.plies), ..judgement }
+        MateResult { tsume_plies: counted.map(|counted| counted.plies), ..mate_result }
     }
 
-    fn answer(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> Judgement {
+    fn answer(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> MateResult {
         if !position.has_legal_move() {
-            return Judgement::new(Answer::Loss, Vec::new(), 0);
+            return MateResult::new(PositionVerdict::Loss, Vec::new(), 0);
         }
         match self.in_check {
             _ if !position.in_check() => self.ask(position, Attacker::SideToMove, observer),
@@ -261,59 +265,62 @@ impl Judge {
             InCheck::Or => self.ask(position, Attacker::SideToMove, observer),
             InCheck::Both | InCheck::Skip => {
                 let mated = self.ask(position, Attacker::Opponent, observer);
-                if matches!(mated.answer, Answer::Loss | Answer::Unknown(Stop::Cancelled)) {
+                if matches!(
+                    mated.verdict,
+                    PositionVerdict::Loss | PositionVerdict::Unknown(Stop::Cancelled)
+                ) {
                     return mated;
                 }
                 let mut mates = self.ask(position, Attacker::SideToMove, observer);
                 mates.nodes += mated.nodes;
-                if mates.answer == Answer::NoMate {
-                    mates.answer = mated.answer;
+                if mates.verdict == PositionVerdict::NoMate {
+                    mates.verdict = mated.verdict;
                 }
                 mates
             }
         }
     }
 
-    /// Whether the mate of the answer that was given last, to `position`, is proven to be the shortest in
+    /// Whether the mate of the verdict that was given last, to `position`, is proven to be the shortest in
     /// plies as played. `None` if shortest mates are not looked for.
     pub fn is_shortest(&self, position: &Position) -> Option<bool> {
         self.shortest.then(|| self.is_shortest || !position.has_legal_move())
     }
 
-    /// The length of the mate of the answer that was given last, to `position`, as problems count it: without futile
+    /// The length of the mate of the verdict that was given last, to `position`, as problems count it: without futile
     /// interpositions. `None` if there is no mate, or too much to measure. `observer` may have shorter ones given up.
     pub fn tsume_plies(
         &mut self,
         position: &Position,
-        answer: Answer,
+        verdict: PositionVerdict,
         observer: &dyn SearchObserver<Move>,
     ) -> Option<CountedPlies> {
-        let attacker = match answer {
-            Answer::Loss if !position.has_legal_move() => {
+        let attacker = match verdict {
+            PositionVerdict::Loss if !position.has_legal_move() => {
                 return Some(CountedPlies { plies: 0, is_least: true, nodes: 0 });
             }
-            Answer::Win => Attacker::SideToMove,
-            Answer::Loss => Attacker::Opponent,
-            Answer::NoMate | Answer::Unknown(_) => return None,
+            PositionVerdict::Win => Attacker::SideToMove,
+            PositionVerdict::Loss => Attacker::Opponent,
+            PositionVerdict::NoMate | PositionVerdict::Unknown(_) => return None,
         };
         self.solver.tsume_plies(position, attacker, observer)
     }
 
-    /// The proof of the answer that was given last, to `position`, as number `index` of its input; `None`
-    /// if that was neither [`Answer::Win`] nor [`Answer::Loss`].
+    /// The proof of the verdict that was given last, to `position`, as number `index` of its input; `None`
+    /// if that was neither [`PositionVerdict::Win`] nor [`PositionVerdict::Loss`].
     ///
     /// # Errors
-    /// [`TooManySteps`] if it is too large to be written down; the answer is as true as any.
+    /// [`TooManySteps`] if it is too large to be written down; the verdict is as true as any.
     pub fn proof(
         &self,
         position: &Position,
-        answer: Answer,
+        verdict: PositionVerdict,
         index: u64,
     ) -> Option<Result<ProofText, TooManySteps>> {
-        let claim = match answer {
-            Answer::Win => ProofClaim::Win,
-            Answer::Loss => ProofClaim::Loss,
-            Answer::NoMate | Answer::Unknown(_) => return None,
+        let claim = match verdict {
+            PositionVerdict::Win => ProofClaim::Win,
+            PositionVerdict::Loss => ProofClaim::Loss,
+            PositionVerdict::NoMate | PositionVerdict::Unknown(_) => return None,
         };
         let head = ProofHead { index, claim, plies: 0, root: position.clone() };
         let searched = self.solver.proof().filter(|_| position.has_legal_move());
@@ -325,7 +332,7 @@ impl Judge {
         position: &Position,
         attacker: Attacker,
         observer: &dyn SearchObserver<Move>,
-    ) -> Judgement {
+    ) -> MateResult {
         let outcome = if self.shortest {
             let (outcome, is_shortest) =
                 self.solver.solve_shortest(position, attacker, &self.limits, observer);
@@ -334,20 +341,20 @@ impl Judge {
         } else {
             self.solver.solve_observed(position, attacker, &self.limits, observer)
         };
-        let answer = match (outcome.verdict, attacker) {
-            (Verdict::Proven, Attacker::SideToMove) => Answer::Win,
-            (Verdict::Proven, Attacker::Opponent) => Answer::Loss,
-            (Verdict::Disproven, _) => Answer::NoMate,
-            (Verdict::Unknown(stop), _) => Answer::Unknown(stop),
+        let verdict = match (outcome.verdict, attacker) {
+            (Verdict::Proven, Attacker::SideToMove) => PositionVerdict::Win,
+            (Verdict::Proven, Attacker::Opponent) => PositionVerdict::Loss,
+            (Verdict::Disproven, _) => PositionVerdict::NoMate,
+            (Verdict::Unknown(stop), _) => PositionVerdict::Unknown(stop),
         };
-        let proof_nodes = if answer.is_mate() { outcome.stats.proof_positions } else { 0 };
+        let proof_nodes = if verdict.is_mate() { outcome.stats.proof_positions } else { 0 };
         let nodes = outcome.stats.nodes;
-        Judgement { proof_nodes, ..Judgement::new(answer, outcome.line, nodes) }
+        MateResult { proof_nodes, ..MateResult::new(verdict, outcome.line, nodes) }
     }
 }
 
 impl PositionJudge for Judge {
-    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
         Self::judge(self, position, cancel)
     }
 }
@@ -358,11 +365,11 @@ mod tests {
 
     use super::*;
 
-    fn judged(sfen: &str, in_check: InCheck) -> (Answer, usize) {
-        let settings = SearchSettings { hash_mb: 1, in_check, ..SearchSettings::default() };
+    fn judged(sfen: &str, in_check: InCheck) -> (PositionVerdict, usize) {
+        let settings = MateSettings { hash_mb: 1, in_check, ..MateSettings::default() };
         let position: Position = sfen.parse().expect("a legal position");
-        let judgement = Judge::new(&settings).judge(&position, &AtomicBool::new(false));
-        (judgement.answer, judgement.line.len())
+        let mate_result = Judge::new(&settings).judge(&position, &AtomicBool::new(false));
+        (mate_result.verdict, mate_result.line.len())
     }
 
     /// White, in check by the lance, can only interpose: the lance mates behind every interposition.
@@ -388,41 +395,41 @@ mod tests {
     fn a_length_that_was_given_up_is_no_answer() {
         let problem: Position =
             "9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1".parse().unwrap();
-        let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+        let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
         let observed = |tsume, question| {
             let observer = StopsAt { question, asked: AtomicUsize::new(0) };
-            let judgement = Judge::new(&settings).tsume(tsume).judge(&problem, &observer);
-            (judgement, observer.asked.into_inner())
+            let mate_result = Judge::new(&settings).tsume(tsume).judge(&problem, &observer);
+            (mate_result, observer.asked.into_inner())
         };
         let (answered, questions) = observed(false, usize::MAX);
-        assert_eq!(answered.answer, Answer::Win);
+        assert_eq!(answered.verdict, PositionVerdict::Win);
         let (whole, _) = observed(true, usize::MAX);
-        assert!(whole.answer == Answer::Win && whole.tsume_plies.is_some());
+        assert!(whole.verdict == PositionVerdict::Win && whole.tsume_plies.is_some());
         let (given_up, _) = observed(true, questions);
-        assert_eq!(given_up.answer, Answer::Unknown(Stop::Cancelled));
+        assert_eq!(given_up.verdict, PositionVerdict::Unknown(Stop::Cancelled));
         assert_eq!((given_up.line, given_up.tsume_plies), (Vec::new(), None));
     }
 
     #[test]
     fn modes_for_positions_in_check() {
-        assert_eq!(judged(BEING_MATED, InCheck::And).0, Answer::Loss);
-        assert_eq!(judged(BEING_MATED, InCheck::Both).0, Answer::Loss);
-        assert_ne!(judged(BEING_MATED, InCheck::Or).0, Answer::Win);
-        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Or), (Answer::Win, 3));
-        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Both), (Answer::Win, 3));
-        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::And).0, Answer::NoMate);
+        assert_eq!(judged(BEING_MATED, InCheck::And).0, PositionVerdict::Loss);
+        assert_eq!(judged(BEING_MATED, InCheck::Both).0, PositionVerdict::Loss);
+        assert_ne!(judged(BEING_MATED, InCheck::Or).0, PositionVerdict::Win);
+        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Or), (PositionVerdict::Win, 3));
+        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Both), (PositionVerdict::Win, 3));
+        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::And).0, PositionVerdict::NoMate);
     }
 
     #[test]
     fn limits_that_cannot_be_kept_are_refused() {
-        let settings = SearchSettings::default();
+        let settings = MateSettings::default();
         settings.check().unwrap();
-        let deep = SearchSettings { depth_plies: 4097, ..settings.clone() };
+        let deep = MateSettings { depth_plies: 4097, ..settings.clone() };
         assert_eq!(
             deep.check().unwrap_err().to_string(),
             "a depth of 4097 plies is more than the 4096 there can be"
         );
-        let wide = SearchSettings { hash_mb: MAX_HASH_MB + 1, ..settings };
+        let wide = MateSettings { hash_mb: MAX_HASH_MB + 1, ..settings };
         assert!(wide.check().unwrap_err().is_usage());
     }
 
@@ -430,7 +437,7 @@ mod tests {
     fn no_legal_move_is_a_loss_with_no_plies() {
         let mated = "7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1";
         for in_check in [InCheck::Both, InCheck::And, InCheck::Or] {
-            assert_eq!(judged(mated, in_check), (Answer::Loss, 0));
+            assert_eq!(judged(mated, in_check), (PositionVerdict::Loss, 0));
         }
     }
 }

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::bucket::Bucket;
-use super::judge::{Judgement, MemoHits, PositionJudge};
+use super::judge::{MateResult, MemoHits, PositionJudge};
 use crate::format::PositionKey;
 use crate::shogi::{Color, Position};
 
 pub use bucket::Memorable;
 
-impl Memorable for Judgement {
-    fn judgement(&self) -> &Judgement {
+impl Memorable for MateResult {
+    fn mate_result(&self) -> &MateResult {
         self
     }
 }
@@ -24,31 +24,31 @@ impl Memorable for Judgement {
 /// Most memory that a memo takes, in bytes, whatever is remembered.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// What took fewer nodes is not remembered: in archives of games one answer in eight is asked for again, so
+/// What took fewer nodes is not remembered: in archives of games one verdict in eight is asked for again, so
 /// that one which took eight nodes saves one on average, and packing its position costs almost as much.
 pub const MIN_NODES: u64 = 8;
 
 /// Answers under one and the same settings.
 ///
 /// Positions are equal that have the same board, hands and side to move; the ply does not count. Only an
-/// equal position gets an answer, never one that merely has the same hash. Whether it gets one depends on
+/// equal position gets an verdict, never one that merely has the same hash. Whether it gets one depends on
 /// what else was met meanwhile, and on the threads.
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use kyokumen::mate::judge::Judgement;
-/// use kyokumen::records::answer::Answer;
+/// use kyokumen::mate::judge::MateResult;
+/// use kyokumen::records::position_verdict::PositionVerdict;
 /// use kyokumen::mate::memo::Memo;
 /// use kyokumen::shogi::Position;
 ///
 /// let memo = Memo::new();
-/// let judgement = Judgement::new(Answer::NoMate, Vec::new(), 1000);
-/// memo.remember(&Position::start(), &judgement, &AtomicBool::new(false));
+/// let mate_result = MateResult::new(PositionVerdict::NoMate, Vec::new(), 1000);
+/// memo.remember(&Position::start(), &mate_result, &AtomicBool::new(false));
 /// let later: Position = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 33".parse()?;
-/// assert_eq!(memo.recall(&later), Some(judgement));
+/// assert_eq!(memo.recall(&later), Some(mate_result));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Memo<V = Judgement> {
+pub struct Memo<V = MateResult> {
     buckets: Box<[Mutex<Bucket<V>>]>,
 }
 
@@ -72,10 +72,10 @@ impl<V: Memorable> Memo<V> {
         self.bucket(hash).recall(fingerprint(hash), position)
     }
 
-    /// Remembers an answer, unless it was cheap or `cancel` has been set: then it may be one of a search
+    /// Remembers an verdict, unless it was cheap or `cancel` has been set: then it may be one of a search
     /// that was given up.
     pub fn remember(&self, position: &Position, value: &V, cancel: &AtomicBool) {
-        if value.judgement().nodes < MIN_NODES || cancel.load(Ordering::Relaxed) {
+        if value.mate_result().nodes < MIN_NODES || cancel.load(Ordering::Relaxed) {
             return;
         }
         let hash = hash(position);
@@ -123,14 +123,14 @@ impl<J> Memoized<J> {
 }
 
 impl<J: PositionJudge> PositionJudge for Memoized<J> {
-    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
         if let Some(known) = self.memo.recall(position) {
             self.saved.add(MemoHits { answers: 1, nodes: known.nodes });
             return known;
         }
-        let judgement = self.judge.judge(position, cancel);
-        self.memo.remember(position, &judgement, cancel);
-        judgement
+        let mate_result = self.judge.judge(position, cancel);
+        self.memo.remember(position, &mate_result, cancel);
+        mate_result
     }
 
     fn saved(&self) -> MemoHits {
@@ -142,7 +142,7 @@ impl<J: PositionJudge> PositionJudge for Memoized<J> {
 mod tests {
     use super::*;
     use crate::mate::judge::Stop;
-    use crate::records::answer::Answer;
+    use crate::records::position_verdict::PositionVerdict;
     use crate::shogi::random_play::RandomPlay;
 
     /// Positions of random games, no two of them equal.
@@ -172,12 +172,12 @@ mod tests {
     }
 
     impl PositionJudge for Counting {
-        fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
+        fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
             self.asked += 1;
             let cancelled = cancel.load(Ordering::Relaxed);
             let stop = if cancelled { Stop::Cancelled } else { Stop::Nodes };
             let nodes = MIN_NODES + position.board_key() % 100;
-            Judgement::new(Answer::Unknown(stop), Vec::new(), nodes)
+            MateResult::new(PositionVerdict::Unknown(stop), Vec::new(), nodes)
         }
     }
 
@@ -191,9 +191,9 @@ mod tests {
         let go = AtomicBool::new(false);
         let mut nodes = 0;
         for mut position in [positions(200), positions(200), positions(200)].concat() {
-            let judgement = judge.judge(&mut position, &go);
-            assert_eq!(judgement, Counting::default().judge(&mut position, &go));
-            nodes += judgement.nodes;
+            let mate_result = judge.judge(&mut position, &go);
+            assert_eq!(mate_result, Counting::default().judge(&mut position, &go));
+            nodes += mate_result.nodes;
         }
         assert_eq!(judge.judge.asked, 200);
         assert_eq!(judge.saved(), MemoHits { answers: 400, nodes: nodes / 3 * 2 });
@@ -205,8 +205,8 @@ mod tests {
         let go = AtomicBool::new(false);
         for mut position in [positions(200), positions(200), positions(10), positions(10)].concat()
         {
-            let judgement = judge.judge(&mut position, &go);
-            assert_eq!(judgement, Counting::default().judge(&mut position, &go));
+            let mate_result = judge.judge(&mut position, &go);
+            assert_eq!(mate_result, Counting::default().judge(&mut position, &go));
         }
         let asked = judge.judge.asked;
         assert!((201..420).contains(&asked), "{asked}");
@@ -219,12 +219,15 @@ mod tests {
         let (cancelled, go) = (AtomicBool::new(true), AtomicBool::new(false));
         let mut position = Position::start();
         let given_up = judge.judge(&mut position, &cancelled);
-        assert_eq!(given_up.answer, Answer::Unknown(Stop::Cancelled));
-        let judgement = judge.judge(&mut position, &go);
-        assert_eq!((judgement.answer, judge.judge.asked), (Answer::Unknown(Stop::Nodes), 2));
-        // Not even what looks like an answer: a shortest mate that was not looked for to the end.
+        assert_eq!(given_up.verdict, PositionVerdict::Unknown(Stop::Cancelled));
+        let mate_result = judge.judge(&mut position, &go);
+        assert_eq!(
+            (mate_result.verdict, judge.judge.asked),
+            (PositionVerdict::Unknown(Stop::Nodes), 2)
+        );
+        // Not even what looks like an verdict: a shortest mate that was not looked for to the end.
         let memo = Memo::new();
-        memo.remember(&position, &judgement, &cancelled);
+        memo.remember(&position, &mate_result, &cancelled);
         assert_eq!(memo.recall(&position), None);
     }
 
@@ -232,7 +235,7 @@ mod tests {
     fn what_was_cheap_is_not_remembered() {
         let memo = Memo::new();
         let go = AtomicBool::new(false);
-        let judged = |nodes| Judgement::new(Answer::NoMate, Vec::new(), nodes);
+        let judged = |nodes| MateResult::new(PositionVerdict::NoMate, Vec::new(), nodes);
         memo.remember(&Position::start(), &judged(MIN_NODES - 1), &go);
         assert_eq!(memo.recall(&Position::start()), None);
         memo.remember(&Position::start(), &judged(MIN_NODES), &go);
@@ -242,7 +245,7 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let memo: Memo = Memo::new();
-        let most = memo.buckets.len() * Bucket::<Judgement>::MAX_BYTES;
+        let most = memo.buckets.len() * Bucket::<MateResult>::MAX_BYTES;
         assert!(most <= MAX_BYTES && most > MAX_BYTES / 10 * 9, "{most}");
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::format::{Decoded, Format, RecordRef};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, Input, Part, Source};
+use crate::records::source::{Block, Input, InputRange, Source};
 use crate::shogi::Position;
 use crate::storage::path_text::text_of;
 
@@ -86,7 +86,7 @@ impl Positions {
         let name = text_of(path);
         let format = from.or_else(|| FormatName::from_file_name(&name));
         let input = Input::named(path, format.unwrap_or(FormatName::plain(Format::Sfen)));
-        let whole = Part::whole(input.clone());
+        let whole = InputRange::whole(input.clone());
         let source = Source::new(vec![whole], BLOCK_RECORDS);
         Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
     }
@@ -99,8 +99,8 @@ impl Positions {
     fn read(&mut self, block: &Block) -> Vec<Result<InputPosition, BadPosition>> {
         let is_text = self.input.format == Format::Sfen;
         let mut found = Vec::new();
-        for Decoded { unit, record, .. } in block.wanted_records() {
-            let content = unit.without_line_end(self.input.format);
+        for Decoded { chunk, record, .. } in block.wanted_records() {
+            let content = chunk.without_line_end(self.input.format);
             self.line += 1;
             if is_text && (content.starts_with(b"#") || content.trim_ascii().is_empty()) {
                 continue;
@@ -108,7 +108,7 @@ impl Positions {
             let spot = if is_text {
                 LineOrByte::Line(self.line)
             } else {
-                LineOrByte::Byte(block.offset + unit.offset)
+                LineOrByte::Byte(block.offset + chunk.offset)
             };
             let location = RecordLocation { index: self.index, spot };
             self.index += 1;

@@ -1,6 +1,6 @@
 //! Questions to the solver, answered on all threads, in the order they were asked.
 //!
-//! An answer depends only on position and settings; each solution also says where the position was read.
+//! An verdict depends only on position and settings; each solution also says where the position was read.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::alternatives::{AllMoves, MovesJudge, MovesReport};
-use super::judge::{InCheck, Judge, Judgement, SearchSettings};
+use super::judge::{InCheck, Judge, MateResult, MateSettings};
 use super::memo::{Memo, Memorable};
 use super::positions::{BadPosition, InputPosition, PositionResult};
 use crate::engine::in_order::{Parallelism, in_order};
@@ -37,16 +37,16 @@ pub struct SolveOptions {
     pub cancel: Arc<AtomicBool>,
 }
 
-/// A position with the answer.
+/// A position with the verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution {
     /// The position.
     pub found: InputPosition,
-    /// The answer; `None` if the settings leave positions in check alone and this is one.
-    pub judgement: Option<Judgement>,
+    /// The verdict; `None` if the settings leave positions in check alone and this is one.
+    pub mate_result: Option<MateResult>,
     /// How long the search took on its thread. Of an equal position searched before it is that search.
     pub elapsed: Duration,
-    /// Whether the answer was known from an equal position. Depends on which thread met what when.
+    /// Whether the verdict was known from an equal position. Depends on which thread met what when.
     pub was_known: bool,
     /// Whether the mate is proven to be the shortest, if that was wished for.
     pub is_shortest: Option<bool>,
@@ -67,7 +67,7 @@ pub struct Solution {
 /// What `take` returns, or why the positions could not be read to their end.
 pub fn solve<E>(
     positions: impl Iterator<Item = PositionResult> + Send + 'static,
-    settings: &SearchSettings,
+    settings: &MateSettings,
     options: &SolveOptions,
     threads: usize,
     take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
@@ -87,7 +87,7 @@ where
 /// [`TableError`] if there is no memory for the table; within, [`BadPosition`] if there is nothing to ask about.
 pub fn solve_one(
     found: InputPosition,
-    settings: &SearchSettings,
+    settings: &MateSettings,
     options: &SolveOptions,
     threads: usize,
     observer: &dyn SearchObserver<Move>,
@@ -102,7 +102,7 @@ pub fn solve_one(
 
 fn solve_with<E>(
     positions: impl Iterator<Item = PositionResult> + Send + 'static,
-    settings: &SearchSettings,
+    settings: &MateSettings,
     options: &SolveOptions,
     threads: usize,
     memo: Memo<SolvedPosition>,
@@ -133,15 +133,15 @@ where
 /// What the memo remembers of a [`Solution`].
 #[derive(Clone)]
 struct SolvedPosition {
-    judgement: Judgement,
+    mate_result: MateResult,
     elapsed: Duration,
     is_shortest: Option<bool>,
     tsume_plies: Option<CountedPlies>,
 }
 
 impl Memorable for SolvedPosition {
-    fn judgement(&self) -> &Judgement {
-        &self.judgement
+    fn mate_result(&self) -> &MateResult {
+        &self.mate_result
     }
 }
 
@@ -155,7 +155,7 @@ struct SolveWorker {
 
 impl SolveWorker {
     fn try_new(
-        settings: &SearchSettings,
+        settings: &MateSettings,
         options: &SolveOptions,
         memo: Arc<Memo<SolvedPosition>>,
     ) -> Result<Self, TableError> {
@@ -183,21 +183,21 @@ impl SolveWorker {
             return Ok(Solution::not_asked(found, started.elapsed()));
         }
         let (known, was_known) = self.answer(&found.position, observer);
-        let SolvedPosition { judgement, elapsed, is_shortest, tsume_plies } = known;
+        let SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies } = known;
         let (position, index) = (&found.position, found.location.index);
         let mut proofs = Vec::new();
         if self.options.proof {
-            proofs.extend(self.judge.proof(position, judgement.answer, index));
+            proofs.extend(self.judge.proof(position, mate_result.verdict, index));
         }
         let moves_judge = self.moves_judge.as_mut().filter(|_| position.has_legal_move());
-        let moves = moves_judge.map(|judge| judge.judge(position, &judgement, observer));
+        let moves = moves_judge.map(|judge| judge.judge(position, &mate_result, observer));
         if let Some(moves) = &moves {
             proofs.extend(moves.proofs(position, index));
         }
-        let judgement = Some(judgement);
+        let mate_result = Some(mate_result);
         Ok(Solution {
             found,
-            judgement,
+            mate_result,
             elapsed,
             was_known,
             is_shortest,
@@ -207,7 +207,7 @@ impl SolveWorker {
         })
     }
 
-    /// Returns the answer, and whether the memo had it.
+    /// Returns the verdict, and whether the memo had it.
     fn answer(
         &mut self,
         position: &Position,
@@ -218,7 +218,7 @@ impl SolveWorker {
         }
         let known = self.search(position, observer);
         // A proof is too large to be remembered, and the judge has only that of its last search.
-        if !(self.options.proof && known.judgement.answer.is_mate()) {
+        if !(self.options.proof && known.mate_result.verdict.is_mate()) {
             self.memo.remember(position, &known, &self.options.cancel);
         }
         (known, false)
@@ -230,13 +230,13 @@ impl SolveWorker {
         observer: &dyn SearchObserver<Move>,
     ) -> SolvedPosition {
         let started = Instant::now();
-        let judgement = self.judge.judge(position, observer);
+        let mate_result = self.judge.judge(position, observer);
         let elapsed = started.elapsed();
-        let answer = judgement.answer;
-        let is_shortest = answer.is_mate().then(|| self.judge.is_shortest(position)).flatten();
+        let verdict = mate_result.verdict;
+        let is_shortest = verdict.is_mate().then(|| self.judge.is_shortest(position)).flatten();
         let tsume_plies =
-            self.options.tsume_plies.then(|| self.judge.tsume_plies(position, answer, observer));
-        SolvedPosition { judgement, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
+            self.options.tsume_plies.then(|| self.judge.tsume_plies(position, verdict, observer));
+        SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
     }
 }
 
@@ -244,7 +244,7 @@ impl Solution {
     fn not_asked(found: InputPosition, elapsed: Duration) -> Self {
         Self {
             found,
-            judgement: None,
+            mate_result: None,
             elapsed,
             was_known: false,
             is_shortest: None,
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn answers_are_the_same_however_much_is_remembered() {
-        let settings = SearchSettings { nodes: 60, hash_mb: 1, ..SearchSettings::default() };
+        let settings = MateSettings { nodes: 60, hash_mb: 1, ..MateSettings::default() };
         let mut known = Vec::new();
         for (buckets, threads) in [(1, 1), (1, 4), (1000, 1), (1000, 4)] {
             let positions = found();
@@ -300,9 +300,9 @@ mod tests {
             solve_with(delivered.into_iter(), &settings, &options, threads, memo, take)
                 .expect("nothing fails");
             let mut judge = Judge::new(&settings);
-            for Solution { found, judgement, .. } in &solutions {
+            for Solution { found, mate_result, .. } in &solutions {
                 let alone = judge.judge(&found.position, &AtomicBool::new(false));
-                assert_eq!(judgement.as_ref(), Some(&alone), "{}", found.position);
+                assert_eq!(mate_result.as_ref(), Some(&alone), "{}", found.position);
             }
             known.push(solutions.iter().filter(|solution| solution.was_known).count());
         }

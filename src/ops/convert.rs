@@ -22,10 +22,10 @@ use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedPass, pass};
 use crate::error::Error;
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 
 pub use output_format::OutputFormat;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings, MakeGames};
@@ -48,7 +48,7 @@ pub fn convert(
     let job = Job {
         checksums: plan.checksums,
         limit: plan.settings.limit,
-        ..Job::new(&plan.parts, plan.settings.threads, BLOCK_RECORDS)
+        ..Job::new(&plan.ranges, plan.settings.threads, BLOCK_RECORDS)
     };
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =
@@ -56,16 +56,16 @@ pub fn convert(
     let mut order = InOrder::new(&plan);
     let mut sinks = Sinks::create_with(&plan.outputs, job.checksums)?;
     let take = |processed: &mut ProcessedBlock, found: BlockFindings| order.take(processed, found);
-    let CompletedPass { mut counts, parts_read } =
+    let CompletedPass { mut counts, ranges_read } =
         pass(&job, &mut sinks, worker, take, progress, cancel)?;
     let mut behind = ProcessedBlock::default();
     order.close(&mut behind)?;
-    sinks.write(Stream::Kept, behind.encoded(Stream::Kept))?;
+    sinks.write(OutputKind::Kept, behind.encoded(OutputKind::Kept))?;
     counts.add(&behind.with_tallies().counts);
     // Tables are built then, which can take long.
     let finished = sinks.finish_cancellable(&mut || cancel.load(Ordering::Relaxed))?;
     let (written, elapsed) = (finished.written(), started.elapsed());
-    let report = ConvertReport::new(&plan, &counts, &parts_read, written, elapsed);
+    let report = ConvertReport::new(&plan, &counts, &ranges_read, written, elapsed);
     report.check_balance().map_err(Error::fault)?;
     finished.commit()?;
     progress.finish(&counts);
@@ -80,7 +80,7 @@ fn convert_block(
 ) -> Option<(ProcessedBlock, BlockFindings)> {
     if let Some(to) = plan.to.games().filter(|_| block.format.holds_games()) {
         let processed = games::convert_block(plan, to, block, cancel)?;
-        return Some((processed, BlockFindings::Candidates(Vec::new())));
+        return Some((processed, BlockFindings::Pending(Vec::new())));
     }
     records::convert_block(plan, block, cancel)
 }

@@ -8,7 +8,7 @@ use crate::format::{
     self, EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
 };
 use crate::random::SplitMix64;
-use crate::records::stream::EncodedRecords;
+use crate::records::output_kind::EncodedRecords;
 use crate::shogi::Position;
 use crate::shogi::random_play::{End, Game, RandomPlay};
 
@@ -85,14 +85,14 @@ impl Generator {
                 && let Some(records) = self.rest_of_game()
             {
                 let game = as_game(&records);
-                format.append_unit(encoded.open_record(), |out| write_game(format, &game, out))?;
+                format.append_chunk(encoded.open_record(), |out| write_game(format, &game, out))?;
                 encoded.end_group(records.len());
             }
             return Ok(encoded);
         }
         for record in self.take(count) {
             let out = encoded.open_record();
-            format.append_unit(out, |out| encode(format, &record, &fill(), out))?;
+            format.append_chunk(out, |out| encode(format, &record, &fill(), out))?;
             encoded.end_record();
         }
         Ok(encoded)
@@ -194,7 +194,7 @@ const fn word(end: End) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Field, read_games, records, units};
+    use crate::format::{Field, chunks, read_games, records};
     use crate::shogi::Setup;
 
     const RECIPE: GenerateSettings =
@@ -238,7 +238,7 @@ mod tests {
             if encoded.is_empty() {
                 break;
             }
-            for line in units(Format::Usi, encoded.bytes()) {
+            for line in chunks(Format::Usi, encoded.bytes()) {
                 for game in read_games(Format::Usi, line) {
                     let records = game.expect("our own line").records().into_iter();
                     read.extend(records.map(|record| record.expect("legal").setup));
@@ -255,8 +255,8 @@ mod tests {
             let encoded =
                 Generator::new(RECIPE).encode_next(format, 1000).expect("nothing is missing");
             assert_eq!(encoded.len(), 500);
-            let read = units(format, encoded.bytes())
-                .flat_map(|unit| records(format, format.dialect(), unit));
+            let read = chunks(format, encoded.bytes())
+                .flat_map(|chunk| records(format, format.dialect(), chunk));
             for (read, record) in read.zip(Generator::new(RECIPE)) {
                 let read = read.expect("our own record");
                 let expected = |field, value: Option<i32>| {

@@ -16,7 +16,7 @@ use crate::records::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{self, Unreadable};
 use crate::records::reading::RecordError;
-use crate::records::source::{self, Block, Input, InputLocation, Part, Source};
+use crate::records::source::{self, Block, Input, InputLocation, InputRange, Source};
 use crate::storage::quantity::quantity;
 
 pub use choice::{RecordChoice, RecordRange};
@@ -99,10 +99,10 @@ impl Inspection {
         let wanted = Wanted::Range { range, must_be_there };
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;
-            let part = Part::range(input.clone(), range.from, range.to);
+            let part = InputRange::range(input.clone(), range.from, range.to);
             (Header::of_file(input, records)?, blocks_of(vec![part]))
         } else {
-            sample_stream(input)?
+            sample_pipe(input)?
         };
         let inspection = Self { header, wanted, blocks };
         inspection.header.records.map_or(Ok(()), |records| inspection.check(records))?;
@@ -114,14 +114,19 @@ impl Inspection {
             let records = source::count_records(&input)?;
             let numbers = sampled(records, count, seed);
             let are_far_apart = (numbers.len() as u64).saturating_mul(RECORDS_PER_PLACE) < records;
-            let parts = if are_far_apart && source::can_be_computed(&input) {
-                let part = |&number: &u64| Part::range(input.clone(), number, Some(number + 1));
+            let ranges = if are_far_apart && source::can_be_computed(&input) {
+                let part =
+                    |&number: &u64| InputRange::range(input.clone(), number, Some(number + 1));
                 numbers.iter().map(part).collect()
             } else {
-                vec![Part::whole(input.clone())]
+                vec![InputRange::whole(input.clone())]
             };
             let header = Header::of_file(input, records)?;
-            return Ok(Self { header, wanted: Wanted::Numbers(numbers), blocks: blocks_of(parts) });
+            return Ok(Self {
+                header,
+                wanted: Wanted::Numbers(numbers),
+                blocks: blocks_of(ranges),
+            });
         }
         Err(Error::usage(format!(
             "{} is read once, and a sample needs the number of its records first; write it to a file, or take --range",
@@ -197,22 +202,22 @@ impl Header {
     }
 }
 
-fn blocks_of(parts: Vec<Part>) -> Blocks {
-    Box::new(Source::new(parts, PROBE_RECORDS))
+fn blocks_of(ranges: Vec<InputRange>) -> Blocks {
+    Box::new(Source::new(ranges, PROBE_RECORDS))
 }
 
 fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
-    block.wanted_records().map(|Decoded { index, unit, record }| InspectedRecord {
+    block.wanted_records().map(|Decoded { index, chunk, record }| InspectedRecord {
         index,
-        offset: block.offset + unit.offset,
-        bytes: unit.bytes,
+        offset: block.offset + chunk.offset,
+        bytes: chunk.bytes,
         record: record.map_err(RecordError::from),
     })
 }
 
 /// Reads the start of a stream. The blocks returned begin with what was read.
-fn sample_stream(input: Input) -> Result<(Header, Blocks), Error> {
-    let part = Part::whole(input.clone());
+fn sample_pipe(input: Input) -> Result<(Header, Blocks), Error> {
+    let part = InputRange::whole(input.clone());
     let mut source = Source::new(vec![part], PROBE_RECORDS);
     let mut survey = Survey::default();
     let mut start = Vec::new();

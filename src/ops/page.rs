@@ -13,8 +13,8 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+use crate::records::output_kind::EncodedRecords;
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::EncodedRecords;
 
 /// Style sheet of all pages.
 const STYLE: &str = include_str!("page.css");
@@ -59,11 +59,11 @@ impl Page<'_> {
 }
 
 pub(crate) fn write_page(plan: OutputPlan, html: &str) -> Result<(), Error> {
-    let stream = plan.stream;
+    let kind = plan.kind;
     let mut sinks = Sinks::create(&[plan])?;
     let mut encoded = EncodedRecords::default();
     encoded.push(html.as_bytes());
-    sinks.write(stream, &encoded)?;
+    sinks.write(kind, &encoded)?;
     sinks.finish()?.commit()
 }
 

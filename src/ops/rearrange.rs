@@ -1,7 +1,7 @@
 //! Operations on archives that leave every record as it is and decide only where it goes: shuffle, dedup,
 //! split, sample, interleave. None of them keeps an archive in memory. Only the mean of equal records is written anew.
 //!
-//! What is moved are units, the least that can be read by itself: a record, or a game where the format holds
+//! What is moved are chunks, the least that can be read by itself: a record, or a game where the format holds
 //! games. What comes out depends on inputs, settings and seed, never on memory, threads or what was where
 //! on disk.
 
@@ -34,7 +34,7 @@ use crate::jobs::manifest::{Manifest, per_s};
 use crate::jobs::operation_totals::OperationTotals;
 use crate::records::account::{InputIdentity, input_entry, output_entry};
 use crate::records::sink::FinishedOutputs;
-use crate::records::source::PartRead;
+use crate::records::source::RangeRead;
 use crate::storage::files::NewFolders;
 use crate::storage::platform;
 
@@ -91,7 +91,7 @@ impl<'a> Operation<'a> {
             return Err(Error::changed_while_read(&before.file));
         }
         let elapsed_s = started.elapsed().as_secs_f64();
-        let CompletedPass { counts, parts_read } = pass;
+        let CompletedPass { counts, ranges_read } = pass;
         let shown = counts.clone();
         let common = [
             ("to", plan.to.to_string().into()),
@@ -101,11 +101,11 @@ impl<'a> Operation<'a> {
         ];
         let settings = settings.into_iter().chain(common);
         let settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
-        let input = |read: &PartRead| input_entry(&plan.parts[read.part], read);
+        let input = |read: &RangeRead| input_entry(&plan.ranges[read.input], read);
         let manifest = Manifest {
             run: RunDescription::new(command, settings, None),
             totals: OperationTotals {
-                inputs: parts_read.iter().map(input).collect(),
+                inputs: ranges_read.iter().map(input).collect(),
                 records_per_s: per_s(counts.input, elapsed_s),
                 counts: OperationCounts {
                     input: counts.input,

@@ -28,11 +28,11 @@ use crate::records::counts::Disposition;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::opening::{self, Unreadable, check_filters};
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::source::{Block, Part};
-use crate::records::stream::Stream;
+use crate::records::source::{Block, InputRange};
 use crate::shogi::Position;
 use crate::storage::memory::Memory;
 
@@ -76,7 +76,7 @@ pub struct StatsRequest {
 #[derive(Clone, Debug)]
 pub struct StatsPlan {
     /// What is read, in order.
-    pub parts: Vec<Part>,
+    pub ranges: Vec<InputRange>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
     /// Where a page of the report goes.
@@ -98,9 +98,10 @@ impl StatsPlan {
         let inputs = opening::inputs(&inputs, from, dialect, Unreadable::Refused)?;
         inputs.iter().try_for_each(|input| check_filters(input, &filters))?;
         let mut claims = FileClaims::reading(&inputs)?;
-        let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;
-        let Selection { parts, records, .. } = select_records(inputs, None, limit, None)?;
-        Ok(Self { parts, records, page, filters, limit, memory, threads })
+        let page =
+            page.map(|path| claims.lone_output(OutputKind::Kept, &path, force)).transpose()?;
+        let Selection { ranges, records, .. } = select_records(inputs, None, limit, None)?;
+        Ok(Self { ranges, records, page, filters, limit, memory, threads })
     }
 }
 
@@ -120,7 +121,7 @@ pub fn stats(
     cancel: &AtomicBool,
 ) -> Result<StatsReport, Error> {
     let plan = Arc::new(plan);
-    let job = Job { limit: plan.limit, ..Job::new(&plan.parts, plan.threads, BLOCK_RECORDS) };
+    let job = Job { limit: plan.limit, ..Job::new(&plan.ranges, plan.threads, BLOCK_RECORDS) };
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> = Arc::new(move |block, stop| look_at(&worker_plan, block, stop));
     let mut tally = Tally::default();
@@ -130,9 +131,9 @@ pub fn stats(
         found.positions.iter().for_each(|position| distinct.insert(position));
         Ok(())
     };
-    let CompletedPass { counts, parts_read } =
+    let CompletedPass { counts, ranges_read } =
         pass(&job, &mut Sinks::create(&[])?, worker, take, progress, cancel)?;
-    let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
+    let report = StatsReport::new(&plan.ranges, &ranges_read, &counts, &tally, distinct.count());
     report.check_balance().map_err(Error::fault)?;
     progress.finish(&counts);
     Ok(report)
@@ -143,7 +144,7 @@ fn look_at(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<(ProcessedBlock, BlockStats)> {
-    let file = &plan.parts[block.part].input.name;
+    let file = &plan.ranges[block.input].input.name;
     let mut found = BlockStats::default();
     let filters = &plan.filters;
     let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {

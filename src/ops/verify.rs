@@ -16,14 +16,14 @@ use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedPass, pass};
 use crate::error::Error;
-use crate::format::{Format, RawUnit, RecordRef, Warning, Warnings, read_games};
+use crate::format::{Format, RawChunk, RecordRef, Warning, Warnings, read_games};
 use crate::records::counts::{Counts, Disposition};
 use crate::records::filters::Condition;
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::{ProcessedBlock, push_json_line};
 use crate::records::reading::RecordError;
 use crate::records::sink::Sinks;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 use crate::shogi::Position;
 use crate::storage::quantity::quantity;
 
@@ -67,15 +67,15 @@ pub fn verify(
         findings.add(found);
         Ok(())
     };
-    let CompletedPass { counts, parts_read } =
+    let CompletedPass { counts, ranges_read } =
         pass(&job, &mut sinks, worker, take, progress, cancel)?;
     if let Some(records) = plan.records.filter(|&records| records != counts.input) {
-        let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
+        let (record, byte) = (counts.input, ranges_read.iter().map(|read| read.bytes).sum());
         let what = format!("it ends here, and not behind {}", quantity(records, "record"));
         findings.count(Level::Error, WRONG_TABLE, || Example { record, byte, what });
     }
     let finished = sinks.finish()?;
-    let report = VerifyReport::new(&plan, &counts, &parts_read, findings, finished.written());
+    let report = VerifyReport::new(&plan, &counts, &ranges_read, findings, finished.written());
     report.check_balance().map_err(Error::fault)?;
     finished.commit()?;
     progress.finish(&counts);
@@ -95,11 +95,11 @@ fn verify_block(
         findings: Findings::default(),
     };
     let mut index = block.first_index;
-    for unit in block.units() {
+    for chunk in block.chunks() {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
-        index += worker.take(&unit, index);
+        index += worker.take(&chunk, index);
     }
     Some((worker.processed, worker.findings))
 }
@@ -111,7 +111,7 @@ struct RecordVerifier<'a> {
     findings: Findings,
 }
 
-/// A line of [`Stream::QuarantineLines`].
+/// A line of [`OutputKind::QuarantineLines`].
 #[derive(Serialize)]
 struct BadLine<'a> {
     file: &'a str,
@@ -126,14 +126,14 @@ struct BadLine<'a> {
 }
 
 impl RecordVerifier<'_> {
-    /// Checks the records of a unit and returns their number.
-    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+    /// Checks the records of a chunk and returns their number.
+    fn take(&mut self, chunk: &RawChunk<'_>, first_index: u64) -> u64 {
         let mut index = first_index;
         let mut names = Vec::new();
         let mut reason = None;
-        for record in self.block.records_in(unit) {
+        for record in self.block.records_in(chunk) {
             let judged = record.map_err(RecordError::from).and_then(|record| judge(&record));
-            if let Some(bad) = self.count(judged, unit, index) {
+            if let Some(bad) = self.count(judged, chunk, index) {
                 for name in bad.names {
                     if !names.contains(&name) {
                         names.push(name);
@@ -152,13 +152,13 @@ impl RecordVerifier<'_> {
                     file: &self.plan.part.input.name,
                     index: first_index,
                     records,
-                    offset: self.block.offset + unit.offset,
-                    bytes: unit.bytes.len(),
+                    offset: self.block.offset + chunk.offset,
+                    bytes: chunk.bytes.len(),
                     findings: names,
                     reason,
                 }
             });
-            self.set_apart(unit, records, line);
+            self.set_apart(chunk, records, line);
         }
         records
     }
@@ -167,10 +167,10 @@ impl RecordVerifier<'_> {
     fn count(
         &mut self,
         judged: Result<Warnings, RecordError>,
-        unit: &RawUnit<'_>,
+        chunk: &RawChunk<'_>,
         index: u64,
     ) -> Option<Bad> {
-        let byte = self.block.offset + unit.offset;
+        let byte = self.block.offset + chunk.offset;
         let example = |what: String| Example { record: index, byte, what };
         let counts = &mut self.processed.counts;
         match judged {
@@ -188,7 +188,7 @@ impl RecordVerifier<'_> {
                 let names: Vec<&str> = warnings.iter().map(Warning::name).collect();
                 for warning in warnings.iter() {
                     let what = || match warning {
-                        Warning::LinesSkipped => skipped_lines(self.block.format, unit),
+                        Warning::LinesSkipped => skipped_lines(self.block.format, chunk),
                         _ => String::new(),
                     };
                     self.findings.count(Level::Warning, warning.name(), || example(what()));
@@ -204,28 +204,28 @@ impl RecordVerifier<'_> {
         }
     }
 
-    /// Writes a unit unchanged: with a `line` to the quarantine, otherwise to the good records.
-    fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
-        let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
-        let is_first = self.block.offset + unit.offset == 0;
+    /// Writes a chunk unchanged: with a `line` to the quarantine, otherwise to the good records.
+    fn set_apart(&mut self, chunk: &RawChunk<'_>, records: u64, line: Option<BadLine<'_>>) {
+        let kind = if line.is_some() { OutputKind::Quarantine } else { OutputKind::Kept };
+        let is_first = self.block.offset + chunk.offset == 0;
         // The good begin with the header already.
-        let bytes = if stream == Stream::Kept && is_first {
-            self.block.format.without_header(unit.bytes)
+        let bytes = if kind == OutputKind::Kept && is_first {
+            self.block.format.without_header(chunk.bytes)
         } else {
-            unit.bytes
+            chunk.bytes
         };
-        let encoded = self.processed.encoded_mut(stream);
+        let encoded = self.processed.encoded_mut(kind);
         encoded.open_record().extend_from_slice(bytes);
         encoded.end_group(records as usize);
         if let Some(line) = line {
-            push_json_line(self.processed.encoded_mut(Stream::QuarantineLines), &line);
+            push_json_line(self.processed.encoded_mut(OutputKind::QuarantineLines), &line);
         }
     }
 }
 
-/// Number of lines in a unit that were not understood, as text.
-fn skipped_lines(format: Format, unit: &RawUnit<'_>) -> String {
-    let games = read_games(format, unit.without_line_end(format)).flatten();
+/// Number of lines in a chunk that were not understood, as text.
+fn skipped_lines(format: Format, chunk: &RawChunk<'_>) -> String {
+    let games = read_games(format, chunk.without_line_end(format)).flatten();
     quantity(games.map(|game| u64::from(game.info.skipped_lines)).sum::<u64>(), "line")
 }
 

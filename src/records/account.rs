@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind};
 use crate::format::move16::Dialect;
 use crate::format::{Format, MoveCounts, Survey};
+use crate::records::output_kind::OutputKind;
 use crate::records::sink::WrittenOutput;
-use crate::records::source::{Input, Part, PartRead};
-use crate::records::stream::Stream;
+use crate::records::source::{Input, InputRange, RangeRead};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
@@ -23,9 +23,9 @@ pub struct InputEntry {
     /// What it is.
     #[serde(flatten)]
     pub identity: InputIdentity,
-    /// Index of the first record read.
+    /// OffsetTable of the first record read.
     pub from: u64,
-    /// Index behind the last record read.
+    /// OffsetTable behind the last record read.
     pub to: u64,
     /// Where the first byte read stands, uncompressed.
     pub offset: u64,
@@ -48,7 +48,7 @@ impl InputEntry {
     }
 
     /// Whether `offset` is the start of record `from`. In formats without single records, such as games, it is the
-    /// start of the unit that holds the record.
+    /// start of the chunk that holds the record.
     pub(crate) fn begins_with_record(&self) -> bool {
         Format::from_name(&self.identity.format).is_some_and(Format::has_single_records)
     }
@@ -104,7 +104,8 @@ pub struct OutputEntry {
     /// Its name, without the folder, which may move.
     pub file: String,
     /// What it holds.
-    pub stream: Stream,
+    #[serde(rename = "stream")]
+    pub kind: OutputKind,
     /// Records or lines in it.
     pub records: u64,
     /// Its size.
@@ -113,7 +114,7 @@ pub struct OutputEntry {
     pub sha256: Option<Sha256Sum>,
 }
 
-pub(crate) fn input_entry(part: &Part, read: &PartRead) -> InputEntry {
+pub(crate) fn input_entry(part: &InputRange, read: &RangeRead) -> InputEntry {
     InputEntry {
         identity: InputIdentity::of(&part.input),
         from: part.from,
@@ -133,7 +134,7 @@ pub(crate) fn output_entry(written: &WrittenOutput) -> OutputEntry {
     let name = written.path.file_name().unwrap_or(written.path.as_os_str());
     OutputEntry {
         file: text_of(name),
-        stream: written.stream,
+        kind: written.kind,
         records: written.records,
         bytes: written.bytes,
         sha256: written.sha256,

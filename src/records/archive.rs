@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::format_name::FormatName;
 use super::opening::input;
-use super::source::{Block, FrameReader, Input, InputLocation, PartRead};
+use super::source::{Block, FrameReader, Input, InputLocation, RangeRead};
 use crate::error::{Error, ErrorKind};
 use crate::format::move16::Dialect;
 use crate::format::{DecodeError, Format, RecordRef};
@@ -47,12 +47,12 @@ pub struct Archive {
     format: Format,
     dialect: Dialect,
     record_len: u64,
-    content: Content,
+    content: ArchiveBytes,
     content_bytes: u64,
 }
 
 #[derive(Debug)]
-enum Content {
+enum ArchiveBytes {
     Mapped(MappedFile),
     Frames(Frames),
 }
@@ -131,12 +131,12 @@ impl Archive {
             Compression::None => {
                 let mapped = MappedFile::new(file).map_err(failed)?;
                 let bytes = mapped.len();
-                (Content::Mapped(mapped), bytes)
+                (ArchiveBytes::Mapped(mapped), bytes)
             }
             Compression::Zstd => match Frames::open(file).map_err(failed)? {
                 Some(frames) => {
                     let bytes = frames.table.content_bytes();
-                    (Content::Frames(frames), bytes)
+                    (ArchiveBytes::Frames(frames), bytes)
                 }
                 None => return Err(no_frames(&name)),
             },
@@ -182,7 +182,7 @@ impl Archive {
     /// Tells the system that records will be asked for here and there, so that it reads nothing around them. Changes
     /// nothing else.
     pub fn expect_random_access(&self) {
-        if let Content::Mapped(mapped) = &self.content {
+        if let ArchiveBytes::Mapped(mapped) = &self.content {
             mapped.expect_random_access();
         }
     }
@@ -203,26 +203,26 @@ impl Archive {
     pub(crate) fn record_bytes(&self, index: u64) -> Result<Cow<'_, [u8]>, Error> {
         self.bytes(index..index + 1).map_err(|source| {
             let compression = match self.content {
-                Content::Mapped(_) => Compression::None,
-                Content::Frames(_) => Compression::Zstd,
+                ArchiveBytes::Mapped(_) => Compression::None,
+                ArchiveBytes::Frames(_) => Compression::Zstd,
             };
             Error::read(&self.name, self.offset(index), compression, source)
         })
     }
 
     /// A block of one record. `number` is its number over all inputs.
-    pub(crate) fn block(&self, part: usize, index: u64, number: u64) -> Result<Block, Error> {
+    pub(crate) fn block(&self, input: usize, index: u64, number: u64) -> Result<Block, Error> {
         let (offset, bytes) = (self.offset(index), self.record_bytes(index)?);
         Ok(Block {
-            part,
+            input,
             format: self.format,
             dialect: self.dialect,
             first_index: index,
             offset,
             first_number: number,
             wanted: index..index + 1,
-            starts_mid_unit: false,
-            read: PartRead { part, records: 1, offset, bytes: bytes.len() as u64, sha256: None },
+            starts_mid_chunk: false,
+            read: RangeRead { input, records: 1, offset, bytes: bytes.len() as u64, sha256: None },
             bytes: bytes.into_owned(),
             permit: None,
         })
@@ -248,8 +248,8 @@ impl Archive {
         let start = self.offset(records.start);
         let bytes = start..self.offset(records.end).max(start);
         match &self.content {
-            Content::Mapped(mapped) => mapped.bytes(bytes).map(Cow::Borrowed),
-            Content::Frames(frames) => frames.bytes(bytes).map(Cow::Owned),
+            ArchiveBytes::Mapped(mapped) => mapped.bytes(bytes).map(Cow::Borrowed),
+            ArchiveBytes::Frames(frames) => frames.bytes(bytes).map(Cow::Owned),
         }
     }
 }

@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::error::Error;
 use crate::records::bad_record::BadPolicy;
+use crate::records::output_kind::OutputKind;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, InputLocation};
-use crate::records::stream::Stream;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
 use crate::storage::platform::{self, FileIdentity, Standard};
@@ -20,13 +20,13 @@ use crate::storage::platform::{self, FileIdentity, Standard};
 #[derive(Clone, Debug, Default)]
 pub struct FileClaims {
     /// With their display names.
-    read: HashMap<Key, String>,
-    written: HashMap<Key, PathBuf>,
+    read: HashMap<ClaimKey, String>,
+    written: HashMap<ClaimKey, PathBuf>,
 }
 
 /// Equal for two paths that lead to the same place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Key {
+enum ClaimKey {
     /// An existing file.
     Content(FileIdentity),
     /// A normalized path, which need not exist, or the URL of an object.
@@ -39,30 +39,30 @@ pub struct FileClaim {
     path: PathBuf,
     /// Files that are written instead until the output is complete.
     partial: Vec<PathBuf>,
-    is_stream: bool,
+    is_pipe: bool,
 }
 
 impl FileClaim {
     /// That of an output.
     pub fn output(plan: &OutputPlan) -> Self {
-        let partial = if plan.is_stream { Vec::new() } else { plan.partial_paths().collect() };
-        Self { path: plan.path.clone(), partial, is_stream: plan.is_stream }
+        let partial = if plan.is_pipe { Vec::new() } else { plan.partial_paths().collect() };
+        Self { path: plan.path.clone(), partial, is_pipe: plan.is_pipe }
     }
 
     /// That of a file that is whole when it has its name.
     pub fn file<P: AsRef<Path>>(path: &P) -> Self {
         let path = path.as_ref();
-        Self { path: path.to_owned(), partial: vec![partial_path(path)], is_stream: false }
+        Self { path: path.to_owned(), partial: vec![partial_path(path)], is_pipe: false }
     }
 
-    pub(crate) fn file_or_stream<P: AsRef<Path>>(path: &P) -> Self {
-        if platform::is_stream(path.as_ref()) { Self::in_place(path) } else { Self::file(path) }
+    pub(crate) fn file_or_pipe<P: AsRef<Path>>(path: &P) -> Self {
+        if platform::is_pipe(path.as_ref()) { Self::in_place(path) } else { Self::file(path) }
     }
 
     /// A file that is written without a partial file.
     pub(crate) fn in_place<P: AsRef<Path>>(path: &P) -> Self {
         let path = path.as_ref();
-        Self { path: path.to_owned(), partial: Vec::new(), is_stream: platform::is_stream(path) }
+        Self { path: path.to_owned(), partial: Vec::new(), is_pipe: platform::is_pipe(path) }
     }
 }
 
@@ -77,18 +77,19 @@ impl FileClaims {
         for input in inputs {
             let looked = |source| Error::io("open", &input.name, source);
             let key = match &input.location {
-                InputLocation::Stdin => Standard::Input.identity().map(Key::Content),
+                InputLocation::Stdin => Standard::Input.identity().map(ClaimKey::Content),
                 InputLocation::File(path) => {
-                    platform::identity_of_content(path).map_err(looked)?.map(Key::Content)
+                    platform::identity_of_content(path).map_err(looked)?.map(ClaimKey::Content)
                 }
-                InputLocation::Object(object) => Some(Key::Name(object.url().into())),
+                InputLocation::Object(object) => Some(ClaimKey::Name(object.url().into())),
             };
             claims.read.extend(key.map(|key| (key, input.display_name())));
         }
         for (stream, name) in
             [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
         {
-            let input = stream.identity().and_then(|found| claims.read.get(&Key::Content(found)));
+            let input =
+                stream.identity().and_then(|found| claims.read.get(&ClaimKey::Content(found)));
             if let Some(input) = input.cloned() {
                 return Err(Error::output_is_input(name, input));
             }
@@ -101,7 +102,8 @@ impl FileClaims {
     pub(crate) fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         for path in paths {
             let content = platform::identity_of_content(path).ok().flatten();
-            let keys = content.map(Key::Content).into_iter().chain([Key::Name(normal(path))]);
+            let keys =
+                content.map(ClaimKey::Content).into_iter().chain([ClaimKey::Name(normal(path))]);
             self.read.extend(keys.map(|key| (key, path.display().to_string())));
         }
         self
@@ -119,16 +121,16 @@ impl FileClaims {
             if path.as_os_str().is_empty() {
                 return Err(Error::usage("the name of an output is empty"));
             }
-            if claim.is_stream && path == Path::new("-") {
+            if claim.is_pipe && path == Path::new("-") {
                 continue;
             }
             for place in claim.partial.iter().chain([path]) {
-                let content = content(place).map(Key::Content);
+                let content = content(place).map(ClaimKey::Content);
                 self.check(path, content.as_ref())?;
-                if !claim.is_stream {
+                if !claim.is_pipe {
                     check_place(place)?;
                     check_standard(path, content.as_ref())?;
-                    let name = Key::Name(normal(place));
+                    let name = ClaimKey::Name(normal(place));
                     self.check(path, Some(&name))?;
                     self.written.insert(name, path.clone());
                 }
@@ -139,7 +141,7 @@ impl FileClaims {
         Ok(())
     }
 
-    fn check(&self, path: &Path, key: Option<&Key>) -> Result<(), Error> {
+    fn check(&self, path: &Path, key: Option<&ClaimKey>) -> Result<(), Error> {
         let Some(key) = key else { return Ok(()) };
         if let Some(input) = self.read.get(key) {
             let (output, input) = (path.to_owned(), input.clone());
@@ -155,14 +157,14 @@ impl FileClaims {
     /// file must not exist.
     pub(crate) fn lone_output(
         &mut self,
-        stream: Stream,
+        kind: OutputKind,
         path: &Path,
         force: bool,
     ) -> Result<OutputPlan, Error> {
-        let is_stream = is_stream(path)?;
-        let plan = OutputPlan { is_stream, ..OutputPlan::plain(stream, path.to_owned()) };
+        let is_pipe = is_pipe(path)?;
+        let plan = OutputPlan { is_pipe, ..OutputPlan::plain(kind, path.to_owned()) };
         self.write([FileClaim::output(&plan)])?;
-        if !force && !is_stream {
+        if !force && !is_pipe {
             check_absence([&plan.path])?;
         }
         Ok(plan)
@@ -170,11 +172,11 @@ impl FileClaims {
 }
 
 /// Rejects a file that the shell has opened as standard output or standard error: the final rename would replace it.
-fn check_standard(path: &Path, content: Option<&Key>) -> Result<(), Error> {
+fn check_standard(path: &Path, content: Option<&ClaimKey>) -> Result<(), Error> {
     for (stream, name) in
         [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
     {
-        if content.is_some() && content == stream.identity().map(Key::Content).as_ref() {
+        if content.is_some() && content == stream.identity().map(ClaimKey::Content).as_ref() {
             return Err(Error::written_twice(path, name));
         }
     }
@@ -201,7 +203,7 @@ fn check_place(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         return Err(Error::is_a_folder(output));
     }
-    if platform::is_stream(path) { Err(Error::not_a_file(output)) } else { Ok(()) }
+    if platform::is_pipe(path) { Err(Error::not_a_file(output)) } else { Ok(()) }
 }
 
 /// Resolves links, `.` and `..` as far as the path exists. The last component is not resolved: the target of a link is
@@ -238,7 +240,7 @@ pub(crate) fn check_absence<'a>(
 }
 
 /// Whether an output is standard output or another stream, such as a pipe. A folder is an error.
-pub(crate) fn is_stream(output: &Path) -> Result<bool, Error> {
+pub(crate) fn is_pipe(output: &Path) -> Result<bool, Error> {
     if files::is_object(output) {
         return Ok(false);
     }
@@ -248,11 +250,11 @@ pub(crate) fn is_stream(output: &Path) -> Result<bool, Error> {
     if output.is_dir() {
         return Err(Error::is_a_folder(output));
     }
-    Ok(platform::is_stream(output))
+    Ok(platform::is_pipe(output))
 }
 
 /// A stream has no folder for quarantine files.
-pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), Error> {
+pub(crate) fn check_pipe(output: &Path, on_error: BadPolicy) -> Result<(), Error> {
     if on_error == BadPolicy::Quarantine {
         let output = text_of(output);
         return Err(Error::usage(format!(

@@ -4,7 +4,7 @@
 
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::format::Format::{self, Bod, Ki2, Ki2u, Kif, Kifu};
-use crate::format::{Decoder, DialectFinding, RawUnit, Survey, Units};
+use crate::format::{Chunks, Decoder, DialectFinding, RawChunk, Survey};
 use crate::records::format_name::FormatName;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
@@ -17,12 +17,12 @@ const READABLE: f64 = 0.9;
 const MOST_RECORDS: u64 = 1 << 12;
 
 /// A format that an input may have, with what a sample shows.
-pub(crate) struct Candidate {
+pub(crate) struct FormatCandidate {
     pub(crate) format: Format,
     pub(crate) survey: Survey,
 }
 
-impl Candidate {
+impl FormatCandidate {
     /// Whether enough records can be read, and most of their moves are legal in one move encoding.
     pub(crate) fn is_possible(&self) -> bool {
         let survey = &self.survey;
@@ -50,10 +50,11 @@ impl Candidate {
     }
 }
 
-pub(crate) fn possible(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
-    candidates.retain(Candidate::is_possible);
+pub(crate) fn possible(mut candidates: Vec<FormatCandidate>) -> Vec<FormatCandidate> {
+    candidates.retain(FormatCandidate::is_possible);
     if candidates.len() > 1 {
-        let is_like_hcpe = |one: &Candidate| one.format.record_len() == Format::Hcpe.record_len();
+        let is_like_hcpe =
+            |one: &FormatCandidate| one.format.record_len() == Format::Hcpe.record_len();
         candidates.retain(|one| !is_like_hcpe(one) || one.is_plain());
     }
     candidates
@@ -77,7 +78,7 @@ pub(crate) fn groups() -> [Vec<Format>; 4] {
 
 /// Replaces [`Format::Kif`] by the Kakinoki format that the text is in. One reader reads all of them, diagrams
 /// included, so the survey alone cannot tell.
-pub(crate) fn settle_kif(candidates: &mut Vec<Candidate>, text: impl FnOnce() -> Vec<u8>) {
+pub(crate) fn settle_kif(candidates: &mut Vec<FormatCandidate>, text: impl FnOnce() -> Vec<u8>) {
     if !candidates.iter().any(|one| matches!(one.format, Kif | Bod) && one.is_possible()) {
         return;
     }
@@ -99,9 +100,9 @@ pub(crate) const fn is_mostly_unreadable(survey: &Survey) -> bool {
 }
 
 /// The candidates that fit a sample better than the format in the name. `named` is the survey in that format.
-pub(crate) fn better(named: &Survey, candidates: Vec<Candidate>) -> Vec<Candidate> {
+pub(crate) fn better(named: &Survey, candidates: Vec<FormatCandidate>) -> Vec<FormatCandidate> {
     let mut others = possible(candidates);
-    others.retain(|Candidate { format, survey }| {
+    others.retain(|FormatCandidate { format, survey }| {
         survey.readable_share() >= named.readable_share()
             && !survey.moves_are_mostly_illegal(format.dialect())
     });
@@ -124,7 +125,7 @@ pub(crate) fn check_start(
     let others = Format::ALL.into_iter();
     let others = others.filter(|other| *other != format && !matches!(other, Kifu | Ki2 | Ki2u));
     let mut candidates = others
-        .map(|format| Candidate { format, survey: survey_of_start(format, bytes, is_all) })
+        .map(|format| FormatCandidate { format, survey: survey_of_start(format, bytes, is_all) })
         .collect();
     settle_kif(&mut candidates, || bytes.to_vec());
     if let Some(error) = other_format(input, named, named.compression, &better(&survey, candidates))
@@ -140,37 +141,37 @@ pub(crate) fn check_start(
     Err(unreadable(input, named, &survey, first_fault(format, bytes)))
 }
 
-/// Surveys the start of an input in a format. The last unit is left out unless `is_all`, because it may be cut off.
+/// Surveys the start of an input in a format. The last chunk is left out unless `is_all`, because it may be cut off.
 fn survey_of_start(format: Format, bytes: &[u8], is_all: bool) -> Survey {
     let mut survey = Survey::default();
-    let mut units = Units::new(format, bytes, false).peekable();
-    while let Some(unit) = units.next() {
+    let mut chunks = Chunks::new(format, bytes, false).peekable();
+    while let Some(chunk) = chunks.next() {
         let is_whole = match format.record_len() {
-            Some(len) => is_all || unit.bytes.len() == len,
-            None => is_all || units.peek().is_some(),
+            Some(len) => is_all || chunk.bytes.len() == len,
+            None => is_all || chunks.peek().is_some(),
         };
         if !is_whole || survey.records >= MOST_RECORDS {
             break;
         }
-        if !is_remark(format, &unit) {
-            unit.records(format, format.dialect()).for_each(|record| survey.add(record.ok()));
+        if !is_remark(format, &chunk) {
+            chunk.records(format, format.dialect()).for_each(|record| survey.add(record.ok()));
         }
     }
     survey
 }
 
-/// Whether a unit is a comment or a blank line, and so no evidence for a format.
-pub(crate) fn is_remark(format: Format, unit: &RawUnit<'_>) -> bool {
-    let content = unit.without_line_end(format).trim_ascii();
+/// Whether a chunk is a comment or a blank line, and so no evidence for a format.
+pub(crate) fn is_remark(format: Format, chunk: &RawChunk<'_>) -> bool {
+    let content = chunk.without_line_end(format).trim_ascii();
     let is_line = format.is_lines() && (content.is_empty() || content.starts_with(b"#"));
     is_line || format.is_remark(content)
 }
 
 /// The error of the first bad record. `bytes` begin with a record.
 pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
-    Decoder::new(format, bytes).filter(|read| !is_remark(format, &read.unit)).find_map(|read| {
+    Decoder::new(format, bytes).filter(|read| !is_remark(format, &read.chunk)).find_map(|read| {
         let error = read.record.and_then(|record| record.record()).err()?;
-        Some(format!("record {}, at byte {}: {error}", read.index, read.unit.offset))
+        Some(format!("record {}, at byte {}: {error}", read.index, read.chunk.offset))
     })
 }
 
@@ -255,7 +256,7 @@ pub(crate) fn other_format(
     input: &str,
     named: FormatName,
     compression: Compression,
-    others: &[Candidate],
+    others: &[FormatCandidate],
 ) -> Option<Error> {
     let best = others.first()?;
     let found = others.iter().map(|other| FormatName { format: other.format, compression });

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::format::{Game, InfoCounts};
-use crate::records::answer::Answer;
 use crate::records::filters::Condition;
-use crate::records::source::PartRead;
+use crate::records::position_verdict::PositionVerdict;
+use crate::records::source::RangeRead;
 use crate::search::Stop;
 
 /// What became of a record that was judged.
@@ -162,13 +162,13 @@ pub struct VerdictCounts {
 
 impl Counts {
     /// Counts a verdict; `None` for a position that was not to be searched.
-    pub fn count_verdict(&mut self, answer: Option<Answer>) {
+    pub fn count_verdict(&mut self, verdict: Option<PositionVerdict>) {
         let verdicts = &mut self.verdicts;
-        *match answer {
-            Some(Answer::Win) => &mut verdicts.win,
-            Some(Answer::Loss) => &mut verdicts.loss,
-            Some(Answer::NoMate) => &mut verdicts.no_mate,
-            Some(Answer::Unknown(stop)) => verdicts.unknown.entry(stop).or_default(),
+        *match verdict {
+            Some(PositionVerdict::Win) => &mut verdicts.win,
+            Some(PositionVerdict::Loss) => &mut verdicts.loss,
+            Some(PositionVerdict::NoMate) => &mut verdicts.no_mate,
+            Some(PositionVerdict::Unknown(stop)) => verdicts.unknown.entry(stop).or_default(),
             None => &mut verdicts.not_searched,
         } += 1;
     }
@@ -265,11 +265,11 @@ pub struct ResumePoint {
     /// What became of the records in them.
     pub counts: Counts,
     /// The part of the last input that was read.
-    pub read: Option<PartRead>,
+    pub read: Option<RangeRead>,
 }
 
 impl ResumePoint {
-    pub(crate) fn advance(&mut self, block: &Counts, read: PartRead) {
+    pub(crate) fn advance(&mut self, block: &Counts, read: RangeRead) {
         self.blocks += 1;
         self.counts.add(block);
         self.read = Some(read);
@@ -317,9 +317,9 @@ mod tests {
     #[test]
     fn a_lost_record_is_an_imbalance() {
         let mut counts = Counts { input: 3, ..Counts::default() };
-        counts.count_verdict(Some(Answer::NoMate));
+        counts.count_verdict(Some(PositionVerdict::NoMate));
         counts.count_disposition(Disposition::Kept);
-        counts.count_verdict(Some(Answer::Win));
+        counts.count_verdict(Some(PositionVerdict::Win));
         counts.count_disposition(Disposition::MatedSplit);
         assert_eq!(
             counts.check_balance().unwrap_err().to_string(),
@@ -332,8 +332,8 @@ mod tests {
     #[test]
     fn a_row_may_have_any_verdict() {
         let mut counts = Counts { input: 2, ..Counts::default() };
-        for answer in [Answer::Win, Answer::NoMate] {
-            counts.count_verdict(Some(answer));
+        for verdict in [PositionVerdict::Win, PositionVerdict::NoMate] {
+            counts.count_verdict(Some(verdict));
             counts.count_disposition(Disposition::Row);
         }
         counts.check_balance().unwrap();
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn a_verdict_without_a_fate_is_an_imbalance() {
         let mut counts = Counts { input: 1, ..Counts::default() };
-        counts.count_verdict(Some(Answer::Loss));
+        counts.count_verdict(Some(PositionVerdict::Loss));
         counts.count_disposition(Disposition::Kept);
         assert_eq!(
             counts.check_balance().unwrap_err().to_string(),

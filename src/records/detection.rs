@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorKind, Remedy};
 use crate::format::Format::{self, Ki2, Ki2u, Kif, Kifu};
 use crate::format::Survey;
 use crate::records::content::{
-    self, Candidate, Container, better, first_fault, groups, is_doubtful, is_mostly_unreadable,
-    possible, settle_kif,
+    self, Container, FormatCandidate, better, first_fault, groups, is_doubtful,
+    is_mostly_unreadable, possible, settle_kif,
 };
 use crate::records::evidence::{PROBE_RECORDS, sample, start_of};
 use crate::records::format_name::FormatName;
@@ -76,7 +76,7 @@ fn candidates(
     path: &Path,
     compression: Compression,
     except: Option<Format>,
-) -> Result<Vec<Candidate>, Error> {
+) -> Result<Vec<FormatCandidate>, Error> {
     let mut candidates = Vec::new();
     for group in groups() {
         let is_asked =
@@ -85,12 +85,14 @@ fn candidates(
             let input = Input::named(path, FormatName { format, compression });
             // The extension may name another compression.
             match survey(&Input { compression, ..input }) {
-                Ok(survey) if survey.records > 0 => candidates.push(Candidate { format, survey }),
+                Ok(survey) if survey.records > 0 => {
+                    candidates.push(FormatCandidate { format, survey })
+                }
                 Err(error) if error.is_of_system() => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
-        if candidates.iter().any(Candidate::is_possible) {
+        if candidates.iter().any(FormatCandidate::is_possible) {
             break;
         }
     }
@@ -115,14 +117,15 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Er
         return Ok(None);
     }
     if !is_same && compression == Compression::Parquet {
-        let parquet = Candidate { format: FormatName::PARQUET.format, survey: survey.clone() };
+        let parquet =
+            FormatCandidate { format: FormatName::PARQUET.format, survey: survey.clone() };
         let error = content::other_format(name, named, compression, &[parquet]);
         return Err(error.map_or(Error::no_input(), Error::from));
     }
     let others = candidates(path, compression, is_same.then_some(input.format))?;
     let others = better(&survey, others);
     if named.format == Format::Sfen
-        && let [Candidate { format: Format::Usi, .. }] = &*others
+        && let [FormatCandidate { format: Format::Usi, .. }] = &*others
     {
         tracing::warn!("{name}: holds USI games and is read as such; --from sfen forces positions");
         return Ok(Some(Input::named(path, FormatName { format: Format::Usi, compression })));

@@ -2,7 +2,7 @@
 //!
 //! The sample is taken at fixed positions of the whole input, so that every shard gets the same result.
 
-use super::source::{self, Block, Input, InputLocation, Part, Source};
+use super::source::{self, Block, Input, InputLocation, InputRange, Source};
 use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
@@ -143,7 +143,7 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
     let (places, in_each) = if records <= all { (1, all) } else { (PROBES, in_each) };
     for place in 0..places {
         let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
-        let part = Part::range(input.clone(), from, Some(from + in_each));
+        let part = InputRange::range(input.clone(), from, Some(from + in_each));
         for block in Source::new(vec![part], in_each) {
             take_into(&mut survey, &block?);
         }
@@ -153,7 +153,7 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
 
 fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
     let mut survey = Survey::default();
-    let source = Source::new(vec![Part::whole(input.clone())], records);
+    let source = Source::new(vec![InputRange::whole(input.clone())], records);
     let mut bytes = 0;
     for block in source.limited_to(records) {
         let block = block?;
@@ -167,14 +167,14 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
     Ok(survey)
 }
 
-/// The first bytes of an input, decompressed: whole units, or a few fixed-size records.
+/// The first bytes of an input, decompressed: whole chunks, or a few fixed-size records.
 pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
-    let part = Part::whole(Input { evidence: None, ..input.clone() });
+    let part = InputRange::whole(Input { evidence: None, ..input.clone() });
     let block = Source::new(vec![part], PROBE_RECORDS).next().transpose()?;
     Ok(block.map_or_else(Vec::new, |block| block.bytes().to_vec()))
 }
 
 pub(crate) fn take_into(survey: &mut Survey, block: &Block) {
-    let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));
+    let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.chunk));
     records.for_each(|read| survey.add(read.record.ok()));
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::format::Format;
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
 use crate::storage::compression::Compression;
 use crate::storage::value_error::ParseValueError;
 
@@ -38,7 +38,7 @@ impl FormatName {
     /// The name that the file name shows; `None` if its extension is no format's. That of `a.hcp.mated`, which a filter
     /// wrote, is that of `a.hcp`.
     pub fn from_file_name(name: &str) -> Option<Self> {
-        let (name, _) = Stream::taken_out(name).unwrap_or((name, ""));
+        let (name, _) = OutputKind::taken_out(name).unwrap_or((name, ""));
         let (name, compression) = without_compression(name);
         if compression == Compression::Parquet {
             return Some(Self::PARQUET);
@@ -49,7 +49,7 @@ impl FormatName {
 
     /// The file name without what says how it is written: `a` of `a.hcp`, `a.mated` of `a.hcp.mated`.
     pub fn stem(name: &str) -> Cow<'_, str> {
-        match Stream::taken_out(name) {
+        match OutputKind::taken_out(name) {
             Some((name, word)) => format!("{}.{word}", Self::stem_of_kept(name)).into(),
             None => Self::stem_of_kept(name).into(),
         }

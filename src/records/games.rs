@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::processing::{ProcessedBlock, Processing};
 use super::reading::RecordError;
 use super::source::Block;
-use crate::format::{DecodeError, Field, Fields, Format, Game, RawUnit, Record, read_games};
+use crate::format::{DecodeError, Field, Fields, Format, Game, RawChunk, Record, read_games};
 
 /// A game as far as it can be read, and its place in the input.
 pub(crate) struct BlockGame<'a> {
-    pub(crate) unit: RawUnit<'a>,
+    pub(crate) chunk: RawChunk<'a>,
     pub(crate) first_index: u64,
     pub(crate) game: Result<Game, DecodeError>,
     /// Its moves up to the fault, each as a record.
@@ -19,7 +19,7 @@ pub(crate) struct BlockGame<'a> {
 }
 
 impl<'a> BlockGame<'a> {
-    fn new(game: Result<Game, DecodeError>, unit: RawUnit<'a>, first_index: u64) -> Self {
+    fn new(game: Result<Game, DecodeError>, chunk: RawChunk<'a>, first_index: u64) -> Self {
         let (mut records, mut fault) = (Vec::new(), None);
         for record in game.iter().flat_map(Game::records) {
             match (record, &mut fault) {
@@ -28,7 +28,7 @@ impl<'a> BlockGame<'a> {
                 (Err(error), none) => *none = Some((error, 1)),
             }
         }
-        Self { unit, first_index, game, records, fault }
+        Self { chunk, first_index, game, records, fault }
     }
 
     /// Indices of the records that were read.
@@ -36,7 +36,7 @@ impl<'a> BlockGame<'a> {
         self.first_index..self.first_index + self.records.len() as u64
     }
 
-    /// Index after the last record. An unreadable game counts as one record.
+    /// OffsetTable after the last record. An unreadable game counts as one record.
     pub(crate) fn end(&self) -> u64 {
         match (&self.game, &self.fault) {
             (Err(_), _) => self.first_index + 1,
@@ -53,22 +53,22 @@ impl<'a> BlockGame<'a> {
     }
 }
 
-/// The units of a block, each with its games.
-pub(crate) fn units_of_games(
+/// The chunks of a block, each with its games.
+pub(crate) fn chunks_of_games(
     block: &Block,
-) -> impl Iterator<Item = (RawUnit<'_>, Vec<BlockGame<'_>>)> {
-    block.units().scan(block.first_index, |index, unit| {
+) -> impl Iterator<Item = (RawChunk<'_>, Vec<BlockGame<'_>>)> {
+    block.chunks().scan(block.first_index, |index, chunk| {
         let mut place = |game| {
-            let game = BlockGame::new(game, unit, *index);
+            let game = BlockGame::new(game, chunk, *index);
             *index = game.end();
             game
         };
-        let games = if unit.is_piece {
+        let games = if chunk.is_piece {
             vec![place(Err(DecodeError::TOO_LONG))]
         } else {
-            read_games(block.format, unit.without_line_end(block.format)).map(place).collect()
+            read_games(block.format, chunk.without_line_end(block.format)).map(place).collect()
         };
-        Some((unit, games))
+        Some((chunk, games))
     })
 }
 
@@ -89,11 +89,11 @@ pub(crate) fn process_games(
             Err(error) => Err((read.first_index..read.end(), error.clone().into())),
         };
         if let Err((records, error)) = done {
-            processing.set_aside(&error, &read.unit, records);
+            processing.set_aside(&error, &read.chunk, records);
         }
         if let Some((error, _)) = read.fault.as_ref().filter(|_| !processing.is_stopped()) {
             let lost = read.read().end..read.end();
-            processing.set_aside(&error.clone().into(), &read.unit, lost);
+            processing.set_aside(&error.clone().into(), &read.chunk, lost);
         }
         if processing.is_stopped() {
             return;

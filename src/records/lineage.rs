@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::records::account::{MANIFEST_SUFFIX, OutputEntry, read};
+use crate::records::output_kind::OutputKind;
 use crate::records::source::{Input, InputLocation};
-use crate::records::stream::Stream;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
 
@@ -42,16 +42,16 @@ pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
 
 /// Warns if some inputs are kept records of a run and others mated or unknown records, which would be added again.
 /// Objects are not checked: requests for thousands of them take too long.
-pub(crate) fn warn_of_mixed_streams(inputs: &[Input]) {
+pub(crate) fn warn_of_mixed_outputs(inputs: &[Input]) {
     let files = inputs.iter().filter_map(|input| match &input.location {
         InputLocation::File(path) if inputs.len() > 1 => Some((&input.name, listed_output(path)?)),
         _ => None,
     });
     let (mut kept, mut taken_out) = (None, None);
     for (name, listed) in files {
-        let found = match listed.entry.stream {
-            Stream::Kept => &mut kept,
-            Stream::Mated | Stream::Unknown => &mut taken_out,
+        let found = match listed.entry.kind {
+            OutputKind::Kept => &mut kept,
+            OutputKind::Mated | OutputKind::Unknown => &mut taken_out,
             _ => continue,
         };
         found.get_or_insert((name, listed));
@@ -61,7 +61,7 @@ pub(crate) fn warn_of_mixed_streams(inputs: &[Input]) {
             let manifest = manifest.display();
             return tracing::warn!(
                 "{name} holds the {} records of {manifest} ({command}), {kept} the kept ones: what was taken out is taken in again",
-                entry.stream
+                entry.kind
             );
         }
     }

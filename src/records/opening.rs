@@ -10,9 +10,9 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
+use crate::records::output_kind::{BAD, OutputKind};
 use crate::records::sink::OutputPlan;
 use crate::records::source::{FirstBlock, Input, InputLocation};
-use crate::records::stream::{BAD, Stream};
 use crate::records::{content, detection, evidence};
 use crate::storage::compression::Compression;
 use crate::storage::path_text::{path_of, text_of};
@@ -122,7 +122,7 @@ fn log(input: &Input, is_given: bool, is_named: bool) {
 }
 
 fn is_quarantined(path: &Path) -> bool {
-    Stream::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
+    OutputKind::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
 }
 
 /// Checks the format of an input against its content. An input that can be read only once is checked at its first
@@ -320,11 +320,11 @@ pub(crate) fn side_outputs(output: &Path, extension: &str, on_error: BadPolicy) 
         return Vec::new();
     }
     let name = text_of(output.file_name().unwrap_or_default());
-    let beside = |stream: Stream| {
-        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(extension));
-        OutputPlan::plain(stream, output.with_file_name(path_of(&name)))
+    let beside = |kind: OutputKind| {
+        let name = format!("{}{}", FormatName::stem(&name), kind.suffix(extension));
+        OutputPlan::plain(kind, output.with_file_name(path_of(&name)))
     };
-    vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
+    vec![beside(OutputKind::Quarantine), beside(OutputKind::QuarantineLines)]
 }
 
 pub(crate) fn check_table_format(format: TableFormat) -> Result<(), Error> {

@@ -9,18 +9,18 @@ use serde::Serialize;
 
 use super::counts::{Counts, add_tally};
 use super::filters::Condition;
+use super::output_kind::{EncodedRecords, OutputKind};
 use super::reading::RecordError;
 use super::source::Block;
-use super::stream::{EncodedRecords, Stream};
 use crate::format::{
-    DecodeError, Decoded, EncodeError, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit,
+    DecodeError, Decoded, EncodeError, FieldChanges, Fields, Format, Game, InfoCounts, RawChunk,
     RecordRef, Warning, Warnings, WriteOptions, write_game_with,
 };
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
 #[derive(Debug, Default)]
 pub(crate) struct ProcessedBlock {
-    encoded: [EncodedRecords; Stream::ALL.len()],
+    encoded: [EncodedRecords; OutputKind::ALL.len()],
     pub(crate) counts: Counts,
     tallies: Tallies,
     /// The bad record that ends the run.
@@ -50,13 +50,13 @@ impl Default for Tallies {
 
 impl ProcessedBlock {
     #[inline]
-    pub(crate) fn encoded(&self, stream: Stream) -> &EncodedRecords {
-        &self.encoded[stream as usize]
+    pub(crate) fn encoded(&self, kind: OutputKind) -> &EncodedRecords {
+        &self.encoded[kind as usize]
     }
 
     #[inline]
-    pub(crate) fn encoded_mut(&mut self, stream: Stream) -> &mut EncodedRecords {
-        &mut self.encoded[stream as usize]
+    pub(crate) fn encoded_mut(&mut self, kind: OutputKind) -> &mut EncodedRecords {
+        &mut self.encoded[kind as usize]
     }
 
     /// In bytes.
@@ -108,9 +108,9 @@ impl ProcessedBlock {
     pub(crate) fn put_behind(&mut self, before: Self) {
         let mut before = before.with_tallies();
         self.counts.add(&before.counts);
-        let mut kept = std::mem::take(before.encoded_mut(Stream::Kept));
-        kept.append(std::mem::take(self.encoded_mut(Stream::Kept)));
-        *self.encoded_mut(Stream::Kept) = kept;
+        let mut kept = std::mem::take(before.encoded_mut(OutputKind::Kept));
+        kept.append(std::mem::take(self.encoded_mut(OutputKind::Kept)));
+        *self.encoded_mut(OutputKind::Kept) = kept;
     }
 
     /// Counts all of the records as filtered.
@@ -128,8 +128,8 @@ impl ProcessedBlock {
         (game, lost): (&Game, InfoCounts),
         records: usize,
     ) -> Result<(), EncodeError> {
-        let encoded = self.encoded_mut(Stream::Kept);
-        to.append_unit(encoded.open_record(), |out| write_game_with(to, game, options, out))?;
+        let encoded = self.encoded_mut(OutputKind::Kept);
+        to.append_chunk(encoded.open_record(), |out| write_game_with(to, game, options, out))?;
         encoded.end_group(records);
         self.counts.count_game(game, lost);
         Ok(())
@@ -143,15 +143,15 @@ pub(crate) struct Processing<'a> {
     pub(crate) file: &'a str,
     pub(crate) on_error: BadPolicy,
     pub(crate) processed: ProcessedBlock,
-    /// Offset in the block of the unit quarantined last. Its bytes are written once, however many of its records are
+    /// Offset in the block of the chunk quarantined last. Its bytes are written once, however many of its records are
     /// bad.
-    quarantined_unit: Option<u64>,
+    quarantined_chunk: Option<u64>,
 }
 
 impl<'a> Processing<'a> {
     pub(crate) fn new(block: &'a Block, file: &'a str, on_error: BadPolicy) -> Self {
         let processed = ProcessedBlock::default();
-        Self { block, file, on_error, processed, quarantined_unit: None }
+        Self { block, file, on_error, processed, quarantined_chunk: None }
     }
 
     /// Whether a bad record has ended the run.
@@ -162,12 +162,12 @@ impl<'a> Processing<'a> {
     /// Quarantines or skips the wanted ones of these bad records, or stops the run. Comments of a text are only
     /// counted.
     ///
-    /// Records that are bad together have one line, and the bytes of a unit are quarantined once. Both are written
+    /// Records that are bad together have one line, and the bytes of a chunk are quarantined once. Both are written
     /// where the first of the records is, even if that is another shard.
     pub(crate) fn set_aside(
         &mut self,
         error: &RecordError,
-        unit: &RawUnit<'_>,
+        chunk: &RawChunk<'_>,
         records: Range<u64>,
     ) {
         let (processed, Range { start, end }) = (&mut self.processed, self.block.wanted.clone());
@@ -177,7 +177,7 @@ impl<'a> Processing<'a> {
         }
         processed.counts.input += number;
         let is_elsewhere = records.start < start;
-        let place = (self.block.offset + unit.offset, unit.bytes.len());
+        let place = (self.block.offset + chunk.offset, chunk.bytes.len());
         let bad = error.bad_record(self.file, records, place);
         match self.on_error {
             _ if number == 0 => {}
@@ -186,18 +186,18 @@ impl<'a> Processing<'a> {
             BadPolicy::Skip => processed.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
                 processed.counts.bad.quarantined += number;
-                let is_new = !is_elsewhere && self.quarantined_unit != Some(unit.offset);
-                let bytes = processed.encoded_mut(Stream::Quarantine);
-                bytes.open_record().extend_from_slice(if is_new { unit.bytes } else { &[] });
+                let is_new = !is_elsewhere && self.quarantined_chunk != Some(chunk.offset);
+                let bytes = processed.encoded_mut(OutputKind::Quarantine);
+                bytes.open_record().extend_from_slice(if is_new { chunk.bytes } else { &[] });
                 bytes.end_group(number as usize);
-                let lines = processed.encoded_mut(Stream::QuarantineLines);
+                let lines = processed.encoded_mut(OutputKind::QuarantineLines);
                 if !is_elsewhere {
                     append_json_line(lines.open_record(), &bad);
                 }
                 lines.end_group(number as usize);
             }
         }
-        self.quarantined_unit = Some(unit.offset);
+        self.quarantined_chunk = Some(chunk.offset);
     }
 }
 
@@ -215,7 +215,7 @@ pub(crate) struct NumberedRecord<'a> {
     pub(crate) index: u64,
     /// Number over all inputs, from 0.
     pub(crate) number: u64,
-    pub(crate) unit: RawUnit<'a>,
+    pub(crate) chunk: RawChunk<'a>,
     pub(crate) record: RecordRef<'a>,
 }
 
@@ -260,20 +260,20 @@ enum StopReason {
 impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, RecordError>>
     BlockProcessor<'_, F>
 {
-    /// Fast path for records of one size, each of which is a unit.
+    /// Fast path for records of one size, each of which is a chunk.
     fn process_records(&mut self) -> Result<(), StopReason> {
         let block = self.processing.block;
         let Block { format, dialect, first_index, .. } = *block;
-        for (unit, index) in block.units().zip(first_index..) {
+        for (chunk, index) in block.chunks().zip(first_index..) {
             if !block.wanted.contains(&index) {
                 continue;
             }
-            let processed = match RecordRef::with_dialect(format, dialect, unit.bytes) {
-                Ok(record) => self.process(index, unit, record)?,
+            let processed = match RecordRef::with_dialect(format, dialect, chunk.bytes) {
+                Ok(record) => self.process(index, chunk, record)?,
                 Err(error) => Err(error.into()),
             };
             if let Err(error) = processed {
-                self.set_aside(&error, &unit, index..index + 1)?;
+                self.set_aside(&error, &chunk, index..index + 1)?;
             }
         }
         Ok(())
@@ -283,48 +283,48 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         let block = self.processing.block;
         let Range { start, end } = block.wanted;
         let mut reads = block.records().peekable();
-        // Where the unit stands, and its first record.
+        // Where the chunk stands, and its first record.
         let mut current = (0, block.first_index);
-        while let Some(Decoded { index, unit, record }) = reads.next_if(|read| read.index < end) {
-            if unit.offset != current.0 {
-                current = (unit.offset, index);
+        while let Some(Decoded { index, chunk, record }) = reads.next_if(|read| read.index < end) {
+            if chunk.offset != current.0 {
+                current = (chunk.offset, index);
             }
             let processed = match record {
                 Ok(_) if index < start => Ok(()),
-                Ok(record) => self.process(index, unit, record)?,
+                Ok(record) => self.process(index, chunk, record)?,
                 Err(error) => Err(error.into()),
             };
             if let Err(error) = processed {
                 let mut behind = index + 1;
                 // Behind a fault in a game nothing is read: the records there are bad together.
-                while reads.next_if(|next| is_bad_with(next, &unit, &error)).is_some() {
+                while reads.next_if(|next| is_bad_with(next, &chunk, &error)).is_some() {
                     behind += 1;
                 }
                 if current.1 < start && start <= index {
-                    self.look_back(&unit, current.1)?;
+                    self.look_back(&chunk, current.1)?;
                 }
-                self.set_aside(&error, &unit, index..behind)?;
+                self.set_aside(&error, &chunk, index..behind)?;
             }
         }
         Ok(())
     }
 
-    /// Looks for a decodable but bad record of a unit before the wanted records. The bytes of the unit are quarantined
+    /// Looks for a decodable but bad record of a chunk before the wanted records. The bytes of the chunk are quarantined
     /// with that record.
-    fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), StopReason> {
-        let Processing { block, on_error, quarantined_unit, .. } = &mut self.processing;
-        if *quarantined_unit == Some(unit.offset) || *on_error != BadPolicy::Quarantine {
+    fn look_back(&mut self, chunk: &RawChunk<'_>, first_index: u64) -> Result<(), StopReason> {
+        let Processing { block, on_error, quarantined_chunk, .. } = &mut self.processing;
+        if *quarantined_chunk == Some(chunk.offset) || *on_error != BadPolicy::Quarantine {
             return Ok(());
         }
-        for (index, record) in (first_index..block.wanted.start).zip(block.records_in(unit)) {
+        for (index, record) in (first_index..block.wanted.start).zip(block.records_in(chunk)) {
             let Ok(record) = record else { continue };
             let number = block.number_of(index);
-            let item = NumberedRecord { index, number, unit: *unit, record };
+            let item = NumberedRecord { index, number, chunk: *chunk, record };
             match (self.process_record)(&item, &mut ProcessedBlock::default()) {
                 Ok(AfterRecord::Continue | AfterRecord::Filtered(_)) => {}
                 Ok(AfterRecord::Cancelled) => return Err(StopReason::Cancelled),
                 Err(_) => {
-                    *quarantined_unit = Some(unit.offset);
+                    *quarantined_chunk = Some(chunk.offset);
                     break;
                 }
             }
@@ -336,14 +336,14 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
     fn process(
         &mut self,
         index: u64,
-        unit: RawUnit<'_>,
+        chunk: RawChunk<'_>,
         record: RecordRef<'_>,
     ) -> Result<Result<(), RecordError>, StopReason> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(StopReason::Cancelled);
         }
         let Processing { block, processed, .. } = &mut self.processing;
-        let item = NumberedRecord { index, number: block.number_of(index), unit, record };
+        let item = NumberedRecord { index, number: block.number_of(index), chunk, record };
         match (self.process_record)(&item, processed) {
             Ok(AfterRecord::Continue) => processed.counts.input += 1,
             Ok(AfterRecord::Filtered(condition)) => processed.leave_out(condition, 1),
@@ -356,21 +356,21 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
     fn set_aside(
         &mut self,
         error: &RecordError,
-        unit: &RawUnit<'_>,
+        chunk: &RawChunk<'_>,
         records: Range<u64>,
     ) -> Result<(), StopReason> {
-        self.processing.set_aside(error, unit, records);
+        self.processing.set_aside(error, chunk, records);
         if self.processing.is_stopped() { Err(StopReason::Stopped) } else { Ok(()) }
     }
 }
 
-/// Whether a record is of this unit and bad for the same reason.
-fn is_bad_with(read: &Decoded<'_>, unit: &RawUnit<'_>, error: &RecordError) -> bool {
+/// Whether a record is of this chunk and bad for the same reason.
+fn is_bad_with(read: &Decoded<'_>, chunk: &RawChunk<'_>, error: &RecordError) -> bool {
     let is_same = match (&read.record, error) {
         (Err(own), RecordError::Decode(other)) => own != &DecodeError::TOO_LONG && own == other,
         _ => false,
     };
-    is_same && read.unit.offset == unit.offset
+    is_same && read.chunk.offset == chunk.offset
 }
 
 /// Appends the bytes of a record as they were read. Text is transcoded to the encoding of the output format.
@@ -384,7 +384,7 @@ pub(crate) fn copy(
 ) -> Result<FieldChanges, RecordError> {
     match item.record.own_bytes() {
         Some(bytes) => out.extend_from_slice(bytes),
-        None => item.unit.write(item.record.format(), out)?,
+        None => item.chunk.write(item.record.format(), out)?,
     }
     Ok(FieldChanges::default())
 }

@@ -41,7 +41,7 @@ impl From<ConvertError> for RecordError {
 }
 
 impl RecordError {
-    /// Describes bad records of `file`, which are in a unit of `bytes` bytes at `offset`.
+    /// Describes bad records of `file`, which are in a chunk of `bytes` bytes at `offset`.
     pub(crate) fn bad_record(
         &self,
         file: &str,

@@ -6,9 +6,9 @@ use std::path::Path;
 use super::claims::FileClaims;
 use super::format_name::FormatName;
 use super::opening::{self, check_compression};
+use super::output_kind::{EncodedRecords, OutputKind};
 use super::sink::{OutputPlan, Sinks};
-use super::source::open_stream;
-use super::stream::{EncodedRecords, Stream};
+use super::source::open_sequential;
 use crate::error::Error;
 use crate::format::{Reader, Writer};
 use crate::storage::compression::Compression;
@@ -33,7 +33,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// [`Error`] if the file cannot be opened, has no recognisable format, or its content contradicts its name.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader<Box<dyn Read + Send>>, Error> {
     let input = opening::input(path.as_ref(), None, None)?;
-    Ok(Reader::new(input.format, open_stream(&input)?).with_dialect(input.dialect))
+    Ok(Reader::new(input.format, open_sequential(&input)?).with_dialect(input.dialect))
 }
 
 /// Creates a file of records. The name shows the format and the compression (`.zst`). The file has a temporary name
@@ -66,7 +66,7 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
         return Err(Error::usage(format!("{name}: a Parquet file is written by `convert`")));
     }
     let to = check_compression(to)?;
-    let plan = FileClaims::reading(&[])?.lone_output(Stream::Kept, path, true)?;
+    let plan = FileClaims::reading(&[])?.lone_output(OutputKind::Kept, path, true)?;
     let plan = OutputPlan { compression: to.compression, ..plan };
     let file = OutputFile {
         sinks: Sinks::create(&[plan])?,
@@ -99,7 +99,7 @@ impl OutputFile {
     }
 
     fn write_out(&mut self) -> Result<(), Error> {
-        let written = self.sinks.write(Stream::Kept, &std::mem::take(&mut self.records));
+        let written = self.sinks.write(OutputKind::Kept, &std::mem::take(&mut self.records));
         self.has_failed |= written.is_err();
         written
     }

@@ -13,7 +13,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Part `index` of `count`; `None` unless 1 ≤ `index` ≤ `count`.
+    /// InputRange `index` of `count`; `None` unless 1 ≤ `index` ≤ `count`.
     pub const fn new(index: u32, count: u32) -> Option<Self> {
         if 1 <= index && index <= count { Some(Self { index, count }) } else { None }
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use self::output::{FinishedOutput, Output};
 use self::target::{Target, sync_folder_of};
 use crate::error::Error;
-use crate::records::stream::{EncodedRecords, Stream};
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::storage::files;
 
 pub use output::OutputState;
@@ -74,16 +74,16 @@ impl Sinks {
     ///
     /// # Errors
     /// [`Error`], a full disk for instance.
-    pub fn write(&mut self, stream: Stream, encoded: &EncodedRecords) -> Result<(), Error> {
-        match self.outputs.iter_mut().find(|output| output.plan.stream == stream) {
+    pub fn write(&mut self, kind: OutputKind, encoded: &EncodedRecords) -> Result<(), Error> {
+        match self.outputs.iter_mut().find(|output| output.plan.kind == kind) {
             Some(output) => output.write(encoded),
             None => Ok(()),
         }
     }
 
     /// Records written to each output so far.
-    pub fn records(&self) -> impl Iterator<Item = (Stream, u64)> {
-        self.outputs.iter().map(|output| (output.plan.stream, output.records))
+    pub fn records(&self) -> impl Iterator<Item = (OutputKind, u64)> {
+        self.outputs.iter().map(|output| (output.plan.kind, output.records))
     }
 
     /// Brings every output to disk, without giving it its name.
@@ -229,11 +229,11 @@ mod tests {
         let path = folder.path().join("file.zst");
         let plan = OutputPlan {
             compression: Compression::Zstd,
-            ..OutputPlan::plain(Stream::Kept, path.clone())
+            ..OutputPlan::plain(OutputKind::Kept, path.clone())
         };
         let mut sinks = Sinks::create(&[plan]).unwrap();
         for block in blocks {
-            sinks.write(Stream::Kept, block).unwrap();
+            sinks.write(OutputKind::Kept, block).unwrap();
         }
         sinks.finish().unwrap().commit().unwrap();
         let file = fs::read(&path).unwrap();

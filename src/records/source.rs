@@ -1,4 +1,4 @@
-//! Where records come from: files, standard input, compressed streams, cut into blocks of whole units.
+//! Where records come from: files, standard input, compressed streams, cut into blocks of whole chunks.
 //!
 //! Block and record boundaries depend on the bytes alone, never on how they arrive, so that every way of
 //! reading the same data gives the same blocks.
@@ -8,64 +8,64 @@ mod bytes;
 mod cut;
 mod decompression;
 mod frames;
-mod index;
 mod input;
-mod part;
+mod input_range;
+mod offset_table;
 mod stages;
 mod xz;
 
 use std::ops::Range;
 
 use crate::format::move16::Dialect;
-use crate::format::{DecodeError, Decoded, Decoder, Format, RawUnit, RecordRef, Units};
+use crate::format::{Chunks, DecodeError, Decoded, Decoder, Format, RawChunk, RecordRef};
 
-pub(crate) use self::bytes::open_stream;
+pub(crate) use self::bytes::open_sequential;
 pub use self::decompression::MAX_WINDOW_MIB;
 pub(crate) use self::frames::FrameReader;
-pub use self::index::Index;
+pub use self::offset_table::OffsetTable;
 pub(crate) use self::stages::{HandedOut, MemoryBudget, MemoryPermit};
 pub use crate::storage::objects::Object;
 pub(crate) use blocks::is_cheap_to_count;
 pub use blocks::{Source, can_be_computed, count_records};
 pub(crate) use input::SKIPPED_RECORDS;
 pub use input::{FirstBlock, Input, InputLocation};
-pub(crate) use part::INDEX_SUFFIX;
-pub use part::{Part, PartRead, RecordCount, SeekPoint};
+pub(crate) use input_range::OFFSET_TABLE_SUFFIX;
+pub use input_range::{InputRange, RangeRead, RecordCount, SeekPoint};
 
-/// Consecutive units of one input.
+/// Consecutive chunks of one input.
 #[derive(Debug)]
 pub struct Block {
     /// Which of the parts, from 0.
-    pub part: usize,
+    pub input: usize,
     /// Format of the records.
     pub format: Format,
     /// How packed moves are encoded.
     pub dialect: Dialect,
-    /// Index, within its input, of the first record of the first unit.
+    /// OffsetTable, within its input, of the first record of the first chunk.
     pub first_index: u64,
-    /// Offset of the first unit within its input, uncompressed.
+    /// Offset of the first chunk within its input, uncompressed.
     pub offset: u64,
     /// Number, over all inputs, of the first record that is wanted.
     pub first_number: u64,
     /// Indices of the records that are wanted. A group may hold others, which are not part of this block.
     pub wanted: Range<u64>,
-    /// Whether the first unit continues one that was too long.
-    pub(crate) starts_mid_unit: bool,
+    /// Whether the first chunk continues one that was too long.
+    pub(crate) starts_mid_chunk: bool,
     pub(crate) bytes: Vec<u8>,
     /// What was read of the input up to the end of this block.
-    pub(crate) read: PartRead,
+    pub(crate) read: RangeRead,
     /// Memory of the bytes. `None` if memory is not bounded.
     pub(crate) permit: Option<MemoryPermit>,
 }
 
 impl Block {
-    /// Bytes of all its units.
+    /// Bytes of all its chunks.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// What was read of the input up to the end of this block.
-    pub const fn read(&self) -> PartRead {
+    pub const fn read(&self) -> RangeRead {
         self.read
     }
 
@@ -74,29 +74,29 @@ impl Block {
         (self.first_number + index).saturating_sub(self.wanted.start)
     }
 
-    /// The bytes of this block after a unit.
-    pub(crate) fn behind(&self, unit: &RawUnit<'_>) -> &[u8] {
+    /// The bytes of this block after a chunk.
+    pub(crate) fn behind(&self, chunk: &RawChunk<'_>) -> &[u8] {
         let end =
-            usize::try_from(unit.offset).unwrap_or(usize::MAX).saturating_add(unit.bytes.len());
+            usize::try_from(chunk.offset).unwrap_or(usize::MAX).saturating_add(chunk.bytes.len());
         self.bytes.get(end..).unwrap_or_default()
     }
 
-    /// Its units, in order.
-    pub fn units(&self) -> Units<'_> {
-        Units::new(self.format, &self.bytes, self.starts_mid_unit)
+    /// Its chunks, in order.
+    pub fn chunks(&self) -> Chunks<'_> {
+        Chunks::new(self.format, &self.bytes, self.starts_mid_chunk)
     }
 
     /// Its records, wanted or not, in order.
     pub fn records(&self) -> Decoder<'_> {
-        Decoder::of_units(self.units(), self.dialect, self.first_index)
+        Decoder::of_chunks(self.chunks(), self.dialect, self.first_index)
     }
 
-    /// The records of a unit, wanted or not.
+    /// The records of a chunk, wanted or not.
     pub(crate) fn records_in<'a>(
         &self,
-        unit: &RawUnit<'a>,
+        chunk: &RawChunk<'a>,
     ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> + use<'a> {
-        unit.records(self.format, self.dialect)
+        chunk.records(self.format, self.dialect)
     }
 
     /// Its records that are wanted, in order.

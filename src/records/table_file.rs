@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::records::claims::FileClaims;
 use crate::records::opening::check_table_format;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 use crate::storage::table::{Table, TableFormat, Value};
 
@@ -58,9 +58,9 @@ impl TableFile {
         if files::is_object(&path) && format.deferred_table(table).is_some() {
             return Err(Error::table_object(path));
         }
-        let plan = FileClaims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
+        let plan = FileClaims::reading(&[])?.lone_output(OutputKind::Rows, &path, force)?;
         let deferred_table = format.deferred_table(table);
-        if plan.is_stream && deferred_table.is_some() {
+        if plan.is_pipe && deferred_table.is_some() {
             return Err(Error::not_a_file(path));
         }
         Ok(OutputPlan { deferred_table, ..plan })
@@ -86,7 +86,7 @@ impl TableFile {
         let mut encoded = EncodedRecords::default();
         self.format.push_row(self.table, row, encoded.open_record());
         encoded.end_record();
-        self.sinks.write(Stream::Rows, &encoded)
+        self.sinks.write(OutputKind::Rows, &encoded)
     }
 
     /// Completes the file and gives it its name.

@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::format::{FieldChanges, Game, Record, WriteOptions, is_mate_eval};
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
-use crate::records::games::{BlockGame, process_games, units_of_games};
+use crate::records::games::{BlockGame, chunks_of_games, process_games};
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 use crate::shogi::Position;
 
 pub(super) fn relabel_block(
@@ -24,11 +24,11 @@ pub(super) fn relabel_block(
     evaluate: &mut Evaluate<'_>,
 ) -> Result<ProcessedBlock, Error> {
     let mut games = Vec::new();
-    for (_, of_unit) in units_of_games(block) {
+    for (_, of_chunk) in chunks_of_games(block) {
         if cancel.load(Ordering::Relaxed) {
             return Err(Error::evaluation_interrupted());
         }
-        games.extend(of_unit);
+        games.extend(of_chunk);
     }
     // Of each record that gets a new evaluation; `None` for the others.
     let positions = games.iter().flat_map(|read| &read.records).map(open_position);
@@ -39,7 +39,7 @@ pub(super) fn relabel_block(
         position.as_ref().map(|_| evaluated.next().expect("an answer for every position"))
     });
     let plan = relabelling.plan;
-    let file = &plan.parts[block.part].input.name;
+    let file = &plan.ranges[block.input].input.name;
     let mut processing = Processing::new(block, file, plan.settings.on_error);
     process_games(&mut processing, &games, |game, read, processed| {
         let evaluated: Vec<_> = evaluated.by_ref().take(read.records.len()).collect();
@@ -64,7 +64,7 @@ fn write_game(
 ) -> Result<(), RecordError> {
     let records = &read.records;
     let Some(mut part) = game.part(0..records.len()) else {
-        processed.encoded_mut(Stream::Kept).end_group(0);
+        processed.encoded_mut(OutputKind::Kept).end_group(0);
         return Ok(());
     };
     if part.is_position {

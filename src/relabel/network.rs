@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree};
+use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, MctsSettings, Puct, Simulation, Tree};
 use kyokumen_network::{Batch, Evaluator, NetworkError, is_reproducible};
 use kyokumen_selfplay::{best_value, candidates};
 use serde_json::{Map, Value, json};
@@ -60,8 +60,8 @@ impl NetworkSettings {
     }
 
     /// The settings of self-play, without noise.
-    const fn search(&self) -> SearchSettings {
-        SearchSettings {
+    const fn search(&self) -> MctsSettings {
+        MctsSettings {
             puct: Puct { root_noise_per_mille: 0, ..Puct::DLSHOGI },
             draw_value: 0.5,
             leaf_mate: self.leaf_mate,
@@ -197,7 +197,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(settings: SearchSettings, position: &Position) -> Self {
+    fn new(settings: MctsSettings, position: &Position) -> Self {
         let mut history = PositionHistory::default();
         history.push(position);
         let tree = Tree::new(settings, position.clone(), history, 0);

@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::format::{FieldChanges, is_mate_eval};
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
 };
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 use crate::shogi::Position;
 
 #[expect(clippy::large_enum_variant, reason = "it is looked into at once")]
@@ -30,7 +30,7 @@ pub(super) fn relabel_block(
     evaluate: &mut Evaluate<'_>,
 ) -> Result<ProcessedBlock, Error> {
     let plan = relabelling.plan;
-    let file = &plan.parts[block.part].input.name;
+    let file = &plan.ranges[block.input].input.name;
     let on_error = plan.settings.on_error;
     let mut positions = Vec::new();
     process_block(block, file, on_error, cancel, |item, _| {
@@ -64,12 +64,12 @@ pub(super) fn relabel_block(
         };
         let warnings = record.warnings()?;
         let (to, fill) = (relabelling.to, &plan.settings.fill);
-        let encoded = processed.encoded_mut(Stream::Kept);
+        let encoded = processed.encoded_mut(OutputKind::Kept);
         let out = encoded.open_record();
         let written: FieldChanges = match new {
             Some(new) => record.with_evaluation(&new, to, fill, out)?,
             None if to == record.format() => copy(item, out)?,
-            None => to.append_unit(out, |out| record.convert(to, fill, out))?,
+            None => to.append_chunk(out, |out| record.convert(to, fill, out))?,
         };
         encoded.end_record();
         processed.count_fields(written);

@@ -85,7 +85,7 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> RelabelWorker
 impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> BlockWorker
     for RelabelWorker<E, F>
 {
-    type Found = Finding;
+    type Summary = Finding;
 
     fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, Finding)> {
         match self.process(block, stop) {

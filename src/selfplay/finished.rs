@@ -6,7 +6,7 @@ use kyokumen_selfplay::FinishedGame;
 
 use crate::format::{EncodeError, Fill, Format, GameResult, encode, write_game};
 use crate::jobs::game_totals::GameCounts;
-use crate::records::stream::EncodedRecords;
+use crate::records::output_kind::EncodedRecords;
 
 /// Encodes the whole game if the format holds games, otherwise its positions for training.
 pub(super) fn encoded(
@@ -16,7 +16,7 @@ pub(super) fn encoded(
     let mut encoded = EncodedRecords::default();
     let game = &finished.game;
     if format.holds_games() {
-        format.append_unit(encoded.open_record(), |out| write_game(format, game, out))?;
+        format.append_chunk(encoded.open_record(), |out| write_game(format, game, out))?;
         encoded.end_group(game.moves.len());
         return Ok(encoded);
     }

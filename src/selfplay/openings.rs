@@ -11,13 +11,13 @@ use crate::format::{Fill, Format, Record, RecordRef, encode};
 use crate::game::Permutation;
 use crate::jobs::game_totals::FileOrigin;
 use crate::jobs::manifest::ParentManifest;
-use crate::mate::judge::{Judge, SearchSettings};
+use crate::mate::judge::{Judge, MateSettings};
 use crate::mate::positions::Positions;
 use crate::random::SplitMix64;
-use crate::records::answer::Answer;
 use crate::records::archive::Archive;
 use crate::records::format_name::FormatName;
 use crate::records::lineage::{ListedOutput, listed_output};
+use crate::records::position_verdict::PositionVerdict;
 use crate::records::source::{Input, InputLocation};
 use crate::shogi::Position;
 use crate::storage::checksum::Sha256Sum;
@@ -108,7 +108,7 @@ impl RunOpenings {
     pub(super) fn new(
         positions: OpeningPositions,
         seed: u64,
-        filter: Option<&SearchSettings>,
+        filter: Option<&MateSettings>,
     ) -> Result<Self, Error> {
         let judge = filter.map(Judge::try_new).transpose().map_err(|source| {
             let message = "cannot begin to look for mates in openings";
@@ -134,8 +134,9 @@ impl Openings for RunOpenings {
         let position = self.position(number)?;
         let Some(filter) = &self.filter else { return Ok(Some(position)) };
         let mut judge = filter.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = judge.judge(&position, &AtomicBool::new(false)).answer;
-        Ok(Some(position).filter(|_| !matches!(answer, Answer::Win | Answer::Loss)))
+        let verdict = judge.judge(&position, &AtomicBool::new(false)).verdict;
+        Ok(Some(position)
+            .filter(|_| !matches!(verdict, PositionVerdict::Win | PositionVerdict::Loss)))
     }
 }
 

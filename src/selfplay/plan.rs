@@ -14,15 +14,15 @@ use crate::jobs::game_totals::{FileOrigin, NetworkEntry};
 use crate::jobs::identity::{Identity, RunDescription, SELFPLAY};
 use crate::jobs::plan_identity::as_written;
 use crate::jobs::run_files::{RunFiles, RunRequest};
-use crate::mate::judge::SearchSettings;
+use crate::mate::judge::MateSettings;
 use crate::records::account::InputIdentity;
 use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::opening::{check_compression, input, stem};
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
-use crate::records::stream::Stream;
 use crate::storage::quantity::quantity;
 
 /// What the user asked for, not yet checked.
@@ -65,7 +65,7 @@ pub struct SelfPlayPlan {
     pub policy_temperature: f32,
     pub(super) openings: Option<OpeningPositions>,
     pub(super) openings_origin: Option<FileOrigin>,
-    pub(super) openings_filter: Option<SearchSettings>,
+    pub(super) openings_filter: Option<MateSettings>,
     /// Numbers of the games.
     pub numbers: Range<u64>,
     /// Seed of all random numbers.
@@ -95,8 +95,8 @@ impl SelfPlayPlan {
         let name = request.files.name.clone().unwrap_or_else(|| SELFPLAY.to_owned());
         let stem = stem(Some(name), &[])?;
         let mut files = RunFiles::new(request.files.clone(), stem, shard, |path| {
-            let path = path(&Stream::Kept.suffix(&to.to_string()));
-            vec![OutputPlan::records(to, Stream::Kept, path, shard)]
+            let path = path(&OutputKind::Kept.suffix(&to.to_string()));
+            vec![OutputPlan::records(to, OutputKind::Kept, path, shard)]
         });
         files.check_resumable(&[])?;
         files.claim(&mut claims(&request, openings.as_slice())?, [])?;
@@ -114,7 +114,7 @@ impl SelfPlayPlan {
             policy_temperature: request.policy_temperature,
             openings,
             openings_origin,
-            openings_filter: request.openings_filter.then(SearchSettings::default),
+            openings_filter: request.openings_filter.then(MateSettings::default),
             numbers,
             seed: request.seed,
             files,

@@ -33,7 +33,7 @@ const MAX_RETRIES: u32 = 5;
 
 /// Who holds a lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Holder {
+pub struct LockOwner {
     /// Name of the machine.
     pub host: String,
     /// Which start of it, where the system numbers them: machines of one name are told apart by that.
@@ -46,18 +46,19 @@ pub struct Holder {
     pub shard: Option<String>,
 }
 
-fn held(path: &Path, holder: Option<&Holder>) -> Error {
+fn held(path: &Path, holder: Option<&LockOwner>) -> Error {
     let (path, by) = (path.display(), by(holder));
     let message = format!("{path} is held{by}: another process writes these outputs");
     Error::new(ErrorKind::Busy, message).in_file(&path)
 }
 
-fn by(holder: Option<&Holder>) -> String {
-    holder
-        .map_or_else(String::new, |Holder { host, pid, .. }| format!(" by process {pid} on {host}"))
+fn by(holder: Option<&LockOwner>) -> String {
+    holder.map_or_else(String::new, |LockOwner { host, pid, .. }| {
+        format!(" by process {pid} on {host}")
+    })
 }
 
-impl Holder {
+impl LockOwner {
     fn this() -> Self {
         let (host, boot) = (platform::host_name(), platform::boot_id());
         Self { host, boot, pid: std::process::id(), shard: None }
@@ -116,7 +117,7 @@ impl Lock {
                 // Its holder ended, and took the file along, between our opening and our locking.
                 continue;
             }
-            sign(&mut file, &Holder { shard, ..Holder::this() }).map_err(failed)?;
+            sign(&mut file, &LockOwner { shard, ..LockOwner::this() }).map_err(failed)?;
             return Ok(Self { path: path.to_owned(), file, last_heartbeat: Instant::now() });
         }
     }
@@ -154,14 +155,14 @@ pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
 }
 
 /// The signature in a file, if there is a valid one.
-fn holder(file: &mut File) -> Option<Holder> {
+fn holder(file: &mut File) -> Option<LockOwner> {
     let mut text = String::new();
     file.rewind().ok()?;
     file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
-fn sign(file: &mut File, holder: &Holder) -> io::Result<()> {
+fn sign(file: &mut File, holder: &LockOwner) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     serde_json::to_writer(&mut *file, holder)?;
@@ -173,7 +174,7 @@ fn sign(file: &mut File, holder: &Holder) -> io::Result<()> {
 fn wait_until_stale(
     path: &Path,
     file: &File,
-    holder: Holder,
+    holder: LockOwner,
     cancel: &AtomicBool,
 ) -> Result<(), Error> {
     let modified = || file.metadata().and_then(|metadata| metadata.modified());
@@ -218,7 +219,7 @@ mod tests {
     }
 
     fn written_by(path: &Path, host: &str) {
-        let holder = Holder { host: host.to_owned(), pid: 1, ..Holder::this() };
+        let holder = LockOwner { host: host.to_owned(), pid: 1, ..LockOwner::this() };
         fs::write(path, serde_json::to_vec(&holder).unwrap()).unwrap();
     }
 
@@ -250,12 +251,12 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn machines_of_one_name_are_told_apart() {
-        let this = Holder::this();
+        let this = LockOwner::this();
         assert!(this.is_on_this_machine() && this.boot.is_some());
-        let other = Holder { boot: Some("another".to_owned()), ..this.clone() };
+        let other = LockOwner { boot: Some("another".to_owned()), ..this.clone() };
         assert!(
             !other.is_on_this_machine()
-                && !Holder { host: "another".to_owned(), ..this }.is_on_this_machine()
+                && !LockOwner { host: "another".to_owned(), ..this }.is_on_this_machine()
         );
     }
 

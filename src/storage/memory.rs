@@ -1,6 +1,6 @@
 //! Amounts of memory as people say them: `512M`, `1G`.
 //!
-//! Units are powers of 1024, as those of `--hash-mb` and of the sort tool of the system.
+//! Chunks are powers of 1024, as those of `--hash-mb` and of the sort tool of the system.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::storage::value_error::ParseValueError;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Memory(u64);
 
-const UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
+const CHUNKS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
 impl Memory {
     /// This many GiB.
@@ -36,11 +36,11 @@ impl FromStr for Memory {
     type Err = ParseValueError;
 
     fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let records_in_unit = |(letter, shift): (char, u32)| {
+        let records_in_chunk = |(letter, shift): (char, u32)| {
             let number = text.strip_suffix([letter, letter.to_ascii_lowercase()])?;
             Some((number, shift))
         };
-        let (number, shift) = UNITS.into_iter().find_map(records_in_unit).unwrap_or((text, 0));
+        let (number, shift) = CHUNKS.into_iter().find_map(records_in_chunk).unwrap_or((text, 0));
         let number: Option<u64> = number.parse().ok();
         number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or_else(|| {
             ParseValueError::new(
@@ -53,10 +53,10 @@ impl FromStr for Memory {
 }
 
 impl fmt::Display for Memory {
-    /// In the largest unit that leaves no fraction.
+    /// In the largest chunk that leaves no fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = |&(_, shift): &(char, u32)| self.0 != 0 && self.0.trailing_zeros() >= shift;
-        match UNITS.into_iter().find(whole) {
+        match CHUNKS.into_iter().find(whole) {
             Some((letter, shift)) => write!(f, "{}{letter}", self.0 >> shift),
             None => write!(f, "{}", self.0),
         }

@@ -123,7 +123,7 @@ impl Standard {
 
 /// Whether output to a path, links followed, does not become a file of that name but goes to a pipe, a device, or a
 /// file that this process has open (`/dev/stdout`, `/proc/self/fd/3`).
-pub(crate) fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_pipe(path: &Path) -> bool {
     let leads_to_file = |metadata: Metadata| metadata.is_file() || metadata.is_dir();
     path.metadata().is_ok_and(|metadata| !leads_to_file(metadata)) || leads_to_descriptor(path)
 }
@@ -152,11 +152,11 @@ fn leads_to_descriptor(_path: &Path) -> bool {
 }
 
 /// Opens a stream for writing. If it is a file, output is appended, because others may have written to it before.
-pub(crate) fn open_stream(path: &Path) -> io::Result<File> {
+pub(crate) fn open_sequential(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// Like [`open_stream`], but fails if a pipe has no reader yet instead of waiting for one.
+/// Like [`open_sequential`], but fails if a pipe has no reader yet instead of waiting for one.
 pub(crate) fn open_stream_at_once(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true);
@@ -274,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [file, link, far] = ["file", "link", "far"].map(|name| folder.path().join(name));
         fs::write(&file, "").unwrap();
-        assert!(!is_stream(&file) && !is_stream(folder.path()) && !is_stream(&link));
+        assert!(!is_pipe(&file) && !is_pipe(folder.path()) && !is_pipe(&link));
         for (target, expected) in [
             (file.as_path(), false),
             (Path::new("file"), false),
@@ -286,8 +286,8 @@ mod tests {
         ] {
             symlink(target, &link).unwrap();
             symlink("link", &far).unwrap();
-            assert_eq!(is_stream(&link), expected, "{}", target.display());
-            assert_eq!(is_stream(&far), expected, "{}", target.display());
+            assert_eq!(is_pipe(&link), expected, "{}", target.display());
+            assert_eq!(is_pipe(&far), expected, "{}", target.display());
             fs::remove_file(&link).unwrap();
             fs::remove_file(&far).unwrap();
         }

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_told_in_two_units() {
+    fn durations_are_told_in_two_chunks() {
         let told = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
         assert_eq!(told[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
     }

@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use kyokumen::engine::progress::Progress;
-use kyokumen::format::{Field, Fill, Format, units};
+use kyokumen::format::{Field, Fill, Format, chunks};
 use kyokumen::jobs::filter::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
-use kyokumen::mate::judge::SearchSettings;
+use kyokumen::mate::judge::MateSettings;
 use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
@@ -35,10 +35,10 @@ use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
+use kyokumen::records::output_kind::OutputKind;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::shard_choice::ShardChoice;
-use kyokumen::records::source::{Input, Part, Source};
-use kyokumen::records::stream::Stream;
+use kyokumen::records::source::{Input, InputRange, Source};
 use kyokumen::storage::compression::Compression;
 use kyokumen::storage::memory::Memory;
 use kyokumen::{Error, ErrorKind};
@@ -110,7 +110,7 @@ fn what_failed_is_not_read_again() {
         let packed = compressed(compression, &archive(Format::Hcp, 1000));
         let name = FormatName { format: Format::Hcp, compression };
         let path = write(folder.path(), &format!("a.{name}"), &packed[..packed.len() / 2]);
-        let source = Source::new(vec![Part::whole(Input::named(&path, name))], 100);
+        let source = Source::new(vec![InputRange::whole(Input::named(&path, name))], 100);
         let errors: Vec<bool> = source.take(100).map(|delivery| delivery.is_err()).collect();
         assert_eq!(errors.iter().position(|&failed| failed), Some(errors.len() - 1));
     }
@@ -239,7 +239,7 @@ impl<'a> Case<'a> {
         convert_file(from, to, fill, 1 + self.random.below(2))
     }
 
-    /// Every unit leaves as it came, or is quarantined as it came.
+    /// Every chunk leaves as it came, or is quarantined as it came.
     fn check_same_format(&mut self) {
         let format = self.name.format;
         let kept = self.path(&format!("kept.{format}"));
@@ -248,9 +248,9 @@ impl<'a> Case<'a> {
         let Some(report) = self.done(report) else { return };
         let Some(content) = &self.content else { return };
         assert_eq!(report.inputs[0].account.bytes, content.len() as u64);
-        let number = units(format, content).count() as u64;
+        let number = chunks(format, content).count() as u64;
         assert!(report.counts.input <= content.len() as u64 + number * MAX_MOVES);
-        let reasons = format!("kept{}", Stream::QuarantineLines.suffix(format.name()));
+        let reasons = format!("kept{}", OutputKind::QuarantineLines.suffix(format.name()));
         let bad = offsets(&self.read(&reasons), &report);
         check_sides(
             format,
@@ -375,7 +375,7 @@ impl<'a> Case<'a> {
                 from: Some(self.name),
                 to: Some(FormatName::plain(self.name.format)),
                 settings: Settings {
-                    search: SearchSettings { nodes: 3, hash_mb: 1, ..SearchSettings::default() },
+                    search: MateSettings { nodes: 3, hash_mb: 1, ..MateSettings::default() },
                     unknown: UnknownPolicy::Split,
                     fill: Fill::neutral(self.name.format.needs()),
                     threads: 1,
@@ -400,7 +400,7 @@ impl<'a> Case<'a> {
             format!(".{format}"),
             format!(".{format}.mated"),
             format!(".{format}.unknown"),
-            Stream::QuarantineLines.suffix(format.name()),
+            OutputKind::QuarantineLines.suffix(format.name()),
         ];
         if format.has_single_records() {
             suffixes.push(".quarantine.bin".to_owned());
@@ -468,7 +468,7 @@ fn decompressed(compression: Compression, bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Where the units stand that were set aside.
+/// Where the chunks stand that were set aside.
 fn offsets(lines: &[u8], report: &ConvertReport) -> BTreeSet<usize> {
     let lines = lines.split_inclusive(|&byte| byte == b'\n');
     let (mut records, mut offsets) = (0, BTreeSet::new());

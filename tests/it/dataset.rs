@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use kyokumen::format::Format;
-use kyokumen::records::stream::Stream;
+use kyokumen::records::output_kind::OutputKind;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
@@ -83,7 +83,7 @@ fn what_the_source_says_comes_along() {
         keys.map(|key| row[key].clone()),
         [json!("2g2f"), json!(-37), json!(5), json!("draw")]
     );
-    // The key of the start position stands in the documentation of `ContentKey`.
+    // The key of the start position stands in the documentation of `ContentHash`.
     assert_eq!(row["key"], "3b45a485c44f2fea723ce26c5376d45d");
     let rest = ["verdict", "value", "plies", "tsume_plies", "move", "split"];
     let expected =
@@ -110,7 +110,7 @@ fn threads_change_no_byte_and_nothing_else_is_left() {
         let (one, three) = (outputs(&dir, &one), outputs(&dir, &three));
         let names: Vec<&str> = one.keys().map(String::as_str).collect();
         let name = format!("a.{to}");
-        let reasons = format!("a{}", Stream::QuarantineLines.suffix(to));
+        let reasons = format!("a{}", OutputKind::QuarantineLines.suffix(to));
         let mut expected = [&*name, "a.quarantine.bin", &reasons];
         expected.sort_unstable();
         assert_eq!(names, expected);

@@ -16,11 +16,11 @@ use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
-use kyokumen::mate::judge::{Judge, MemoHits, SearchSettings};
+use kyokumen::mate::judge::{Judge, MateSettings, MemoHits};
 use kyokumen::mate::memo::{MIN_NODES, Memo, Memoized};
 use kyokumen::mate::positions::Positions;
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
-use kyokumen::records::answer::Answer;
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
@@ -28,8 +28,8 @@ use kyokumen_testing::positions::{Random, random_play, shared};
 
 use crate::archive::write;
 
-fn search(nodes: u64) -> SearchSettings {
-    SearchSettings { nodes, hash_mb: 1, ..SearchSettings::default() }
+fn search(nodes: u64) -> MateSettings {
+    MateSettings { nodes, hash_mb: 1, ..MateSettings::default() }
 }
 
 /// Positions of wild games, most of them several times, in no order.
@@ -144,13 +144,13 @@ fn one_thread_searches_each_position_once() {
     let mut seen = Vec::new();
     let mut expected = MemoHits::default();
     for position in &positions {
-        let judgement = judge.judge(position, &AtomicBool::new(false));
+        let mate_result = judge.judge(position, &AtomicBool::new(false));
         let setup = position.setup().with_ply(1);
-        if judgement.nodes < MIN_NODES {
+        if mate_result.nodes < MIN_NODES {
             continue;
         }
         if seen.contains(&setup) {
-            expected.add(MemoHits { answers: 1, nodes: judgement.nodes });
+            expected.add(MemoHits { answers: 1, nodes: mate_result.nodes });
         } else {
             seen.push(setup);
         }
@@ -186,20 +186,20 @@ fn a_solution_from_memory_is_that_of_a_search() {
         let mut known = BTreeMap::new();
         for (position, solution) in positions.iter().zip(solved(&file, &wishes(), threads)) {
             let mut judge = Judge::new(&search(150)).shortest(true);
-            let judgement = judge.judge(position, &AtomicBool::new(false));
-            let answer = judgement.answer;
+            let mate_result = judge.judge(position, &AtomicBool::new(false));
+            let verdict = mate_result.verdict;
             let index = solution.found.location.index;
-            assert_eq!(solution.judgement.as_ref(), Some(&judgement), "{position}");
-            let counted = judge.tsume_plies(position, answer, &AtomicBool::new(false));
+            assert_eq!(solution.mate_result.as_ref(), Some(&mate_result), "{position}");
+            let counted = judge.tsume_plies(position, verdict, &AtomicBool::new(false));
             assert_eq!(solution.tsume_plies, counted, "{position}");
-            if answer.is_mate() {
+            if verdict.is_mate() {
                 assert_eq!(solution.is_shortest, judge.is_shortest(position), "{position}");
-                let expected = proof.then(|| judge.proof(position, answer, index)).flatten();
+                let expected = proof.then(|| judge.proof(position, verdict, index)).flatten();
                 assert_eq!(solution.proofs.first().cloned(), expected, "{position}");
             }
-            let kind = match answer {
-                Answer::Unknown(_) => "unknown",
-                answer if answer.is_mate() => "mate",
+            let kind = match verdict {
+                PositionVerdict::Unknown(_) => "unknown",
+                verdict if verdict.is_mate() => "mate",
                 _ => "no mate",
             };
             *known.entry(kind).or_insert(0) += u32::from(solution.was_known);

@@ -18,11 +18,11 @@ use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::record_totals::RecordManifest;
 use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
-use kyokumen::mate::judge::{InCheck, Judgement, PositionJudge, Stop};
-use kyokumen::records::answer::Answer;
+use kyokumen::mate::judge::{InCheck, MateResult, PositionJudge, Stop};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::Condition;
 use kyokumen::records::opening::Unreadable;
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::shogi::{Move, Position};
@@ -38,24 +38,24 @@ use crate::archive::{archive, encoded, records, write};
 struct FakeJudge;
 
 impl PositionJudge for FakeJudge {
-    fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> MateResult {
         let key = position.board_key();
         if key.is_multiple_of(97) {
             std::thread::sleep(Duration::from_millis(3));
         }
-        let answer = match key % 10 {
-            0 => Answer::Win,
-            1 => Answer::Loss,
-            2 => Answer::Unknown(Stop::Nodes),
-            3 => Answer::Unknown(Stop::Depth),
-            _ => Answer::NoMate,
+        let verdict = match key % 10 {
+            0 => PositionVerdict::Win,
+            1 => PositionVerdict::Loss,
+            2 => PositionVerdict::Unknown(Stop::Nodes),
+            3 => PositionVerdict::Unknown(Stop::Depth),
+            _ => PositionVerdict::NoMate,
         };
-        let line = match answer {
-            Answer::Win => vec![Move::from_usi("2d2c+").unwrap()],
-            Answer::Loss => ["5a4a", "P*4b"].map(|m| Move::from_usi(m).unwrap()).to_vec(),
+        let line = match verdict {
+            PositionVerdict::Win => vec![Move::from_usi("2d2c+").unwrap()],
+            PositionVerdict::Loss => ["5a4a", "P*4b"].map(|m| Move::from_usi(m).unwrap()).to_vec(),
             _ => Vec::new(),
         };
-        Judgement::new(answer, line, key % 1000)
+        MateResult::new(verdict, line, key % 1000)
     }
 }
 

@@ -9,7 +9,7 @@ use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::run_files::RunRequest;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::shard_choice::ShardChoice;
-use kyokumen::records::source::{Index, Input, Source};
+use kyokumen::records::source::{Input, OffsetTable, Source};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
@@ -59,12 +59,12 @@ fn read(path: &Path, out: &Path, shard: Option<Shard>) -> Result<Vec<u8>, String
     let run = RunRequest { shard, ..RunRequest::new(out) };
     let request = JobRequest { inputs, run, ..JobRequest::default() };
     let plan = JobPlan::new(request).map_err(|error| error.to_string())?;
-    for (path, index) in &plan.indexes {
+    for (path, index) in &plan.offset_tables {
         fs::create_dir_all(out).unwrap();
         index.save(path).unwrap();
     }
     let mut bytes = Vec::new();
-    for block in Source::new(plan.parts, 17) {
+    for block in Source::new(plan.ranges, 17) {
         bytes.extend_from_slice(block.map_err(told)?.bytes());
     }
     Ok(bytes)
@@ -216,7 +216,7 @@ fn an_index_that_lies_is_found_out_at_the_end() {
         for key in ["input", "file_bytes", "modified_unix_ns"] {
             told[key] = own[key].clone();
         }
-        let lying: Index = serde_json::from_value(told).unwrap();
+        let lying: OffsetTable = serde_json::from_value(told).unwrap();
         fs::create_dir_all(&out).unwrap();
         lying.save(&out.join("a.sfen.index.json")).unwrap();
         let error = read_shards(&path, &out).unwrap_err();
@@ -226,9 +226,9 @@ fn an_index_that_lies_is_found_out_at_the_end() {
     }
 }
 
-fn index_of(path: &Path) -> Index {
+fn index_of(path: &Path) -> OffsetTable {
     let format = kyokumen::records::format_name::FormatName::plain(Format::Sfen);
-    Index::build(&Input::named(path, format)).unwrap()
+    OffsetTable::build(&Input::named(path, format)).unwrap()
 }
 
 /// A file of which the table leaves out most records.

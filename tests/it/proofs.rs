@@ -11,12 +11,12 @@ use std::path::Path;
 use kyokumen::format::proof_file::{
     MAX_PROOF_STEPS, ProofFile, ProofReader, ProofText, parse_step,
 };
-use kyokumen::mate::judge::SearchSettings;
+use kyokumen::mate::judge::MateSettings;
 use kyokumen::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use kyokumen::mate::proof::check;
 use kyokumen::mate::solve::{SolveOptions, solve};
 use kyokumen::ops::generate::{GenerateSettings, Generator};
-use kyokumen::records::answer::Answer;
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 use kyokumen_testing::foreign_moves;
 use rsshogi::board;
@@ -180,7 +180,7 @@ fn pieces_of(sfen: &str) -> Vec<char> {
 /// Proofs of mates in positions, as a file.
 fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, most: u64) -> String {
     let settings =
-        SearchSettings { depth_plies: 31, nodes: 1_000, hash_mb: 1, ..SearchSettings::default() };
+        MateSettings { depth_plies: 31, nodes: 1_000, hash_mb: 1, ..MateSettings::default() };
     let found = (0..).zip(positions).map(|(index, position)| {
         let location = RecordLocation { index, spot: LineOrByte::Line(index + 1) };
         Ok(Ok(InputPosition { location, position, second_column: None }))
@@ -191,8 +191,8 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
     let mut written = 0;
     let ended = solve(found, &settings, &wishes, 0, |solved| -> Result<(), Box<dyn Error>> {
         let solution = solved?;
-        let answer = solution.judgement.as_ref().map(|judgement| judgement.answer);
-        let is_mate = matches!(answer, Some(Answer::Win | Answer::Loss));
+        let verdict = solution.mate_result.as_ref().map(|mate_result| mate_result.verdict);
+        let is_mate = matches!(verdict, Some(PositionVerdict::Win | PositionVerdict::Loss));
         assert_eq!(is_mate, !solution.proofs.is_empty());
         for proof in solution.proofs {
             file.push(&proof?, &mut bytes);

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 use kyokumen::Error;
 use kyokumen::engine::progress::Progress;
-use kyokumen::format::{Format, units};
+use kyokumen::format::{Format, chunks};
 use kyokumen::ops::rearrange::{
     OperationManifest, RearrangePlan, RearrangeRequest, Until, interleave,
 };
@@ -48,17 +48,17 @@ fn file(dir: &Dir, name: &str) -> Vec<u8> {
     }
 }
 
-/// The units of a file, header and separators left out, in their order.
-fn in_units(format: Format, bytes: &[u8]) -> Vec<Vec<u8>> {
+/// The chunks of a file, header and separators left out, in their order.
+fn in_chunks(format: Format, bytes: &[u8]) -> Vec<Vec<u8>> {
     let bytes = bytes.strip_prefix(format.header()).unwrap_or(bytes);
     let end = if format.is_lines() { &b"\n"[..] } else { b"" };
-    let content = |unit: &[u8]| unit.strip_prefix(format.separator()).unwrap_or(unit).to_vec();
-    units(format, bytes).map(|unit| [&content(unit), end].concat()).collect()
+    let content = |chunk: &[u8]| chunk.strip_prefix(format.separator()).unwrap_or(chunk).to_vec();
+    chunks(format, bytes).map(|chunk| [&content(chunk), end].concat()).collect()
 }
 
-fn sorted(mut units: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    units.sort();
-    units
+fn sorted(mut chunks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    chunks.sort();
+    chunks
 }
 
 /// One file of each kind of framing: records of one size, lines, groups of lines, groups of bytes.
@@ -85,13 +85,13 @@ fn what_is_shuffled_is_all_there_in_another_order() {
         let dir = Dir::new();
         let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let before = in_units(format, &file(&dir, &input));
+        let before = in_chunks(format, &file(&dir, &input));
         assert!(before.len() >= 3, "{extension}: {}", before.len());
         let mut orders = BTreeSet::new();
         for seed in ["1", "2", "3", "4"] {
             let output = format!("{seed}.{extension}");
             dir.kyokumen(["shuffle", &input, "-o", &output, "--seed", seed]).succeeds();
-            let after = in_units(format, &file(&dir, &output));
+            let after = in_chunks(format, &file(&dir, &output));
             assert_eq!(sorted(after.clone()), sorted(before.clone()), "{extension}");
             orders.insert(after);
         }
@@ -204,17 +204,17 @@ fn parts_together_are_the_whole() {
         let dir = Dir::new();
         let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let whole = in_units(format, &file(&dir, &input));
+        let whole = in_chunks(format, &file(&dir, &input));
         for by in ["round-robin", "ranges"] {
             dir.kyokumen(["split", &input, "-o", by, "--parts", "3", "--by", by]).succeeds();
             let parts: Vec<_> = (1..=3)
                 .map(|part| file(&dir, &format!("{by}/a-{part:05}-of-00003.{extension}")))
-                .map(|bytes| in_units(format, &bytes))
+                .map(|bytes| in_chunks(format, &bytes))
                 .collect();
             let joined: Vec<_> = if by == "ranges" {
                 parts.concat()
             } else {
-                let deal = |unit: usize| parts[unit % 3][unit / 3].clone();
+                let deal = |chunk: usize| parts[chunk % 3][chunk / 3].clone();
                 (0..parts.iter().map(Vec::len).sum()).map(deal).collect()
             };
             assert!(joined == whole, "{extension} {by}");
@@ -396,7 +396,7 @@ Usage: kyokumen sample --output <OUTPUT> <--count <N>|--rate <P>> <INPUT>...
 
 For more information, try '--help'.
 status 2
-error: standard input can be read only once, as a whole and from its start: which units are taken shows when all are known; write it to a file first
+error: standard input can be read only once, as a whole and from its start: which chunks are taken shows when all are known; write it to a file first
 status 2
 error: 2 weights for 1 input: there must be one for each
 status 2
@@ -418,8 +418,8 @@ fn what_is_not_written_weighs_nothing_in_a_mixture() {
     dir.write("a.sfen", [b"# remark\n".repeat(900), text.clone()].concat());
     dir.write("b.sfen", &text);
     dir.kyokumen(["interleave", "a.sfen", "b.sfen", "-o", "c.sfen"]).succeeds();
-    let lines = in_units(Format::Sfen, &file(&dir, "c.sfen"));
-    let (mut rest, mut first) = (in_units(Format::Sfen, &text).into_iter().peekable(), 0);
+    let lines = in_chunks(Format::Sfen, &file(&dir, "c.sfen"));
+    let (mut rest, mut first) = (in_chunks(Format::Sfen, &text).into_iter().peekable(), 0);
     // As one of two equal files, as far as the halves go: what does not come from one comes from the other.
     for line in &lines[..100] {
         first += usize::from(rest.next_if_eq(line).is_some());
@@ -469,8 +469,8 @@ fn comments_and_headers_are_not_moved() {
     let message = dir.kyokumen(["shuffle", "a.sfen", "-o", "b.sfen"]).succeeds().stderr;
     assert!(message.contains("20 written"), "{message}");
     assert_eq!(
-        sorted(in_units(Format::Sfen, &file(&dir, "b.sfen"))),
-        sorted(in_units(Format::Sfen, &good(Format::Sfen, 20)))
+        sorted(in_chunks(Format::Sfen, &file(&dir, "b.sfen"))),
+        sorted(in_chunks(Format::Sfen, &good(Format::Sfen, 20)))
     );
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("sample.db");
     let words = ["shuffle", sample.to_str().unwrap(), sample.to_str().unwrap(), "-o", "b.db"];

@@ -19,8 +19,8 @@ use kyokumen::jobs::settings::DatasetSettings;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::jobs::shares::Shares;
 use kyokumen::jobs::status::{ShardState, status};
-use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
-use kyokumen::records::answer::Answer;
+use kyokumen::mate::judge::{MateResult, PositionJudge, Stop};
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::shogi::{Move, Position};
@@ -38,17 +38,17 @@ struct Interrupting {
 }
 
 impl PositionJudge for Interrupting {
-    fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> MateResult {
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.cancel.store(true, Ordering::Relaxed);
         }
         let key = position.board_key();
-        let (answer, line) = match key % 10 {
-            0 => (Answer::Win, vec![Move::from_usi("2d2c+").unwrap()]),
-            1 => (Answer::Unknown(Stop::Nodes), Vec::new()),
-            _ => (Answer::NoMate, Vec::new()),
+        let (verdict, line) = match key % 10 {
+            0 => (PositionVerdict::Win, vec![Move::from_usi("2d2c+").unwrap()]),
+            1 => (PositionVerdict::Unknown(Stop::Nodes), Vec::new()),
+            _ => (PositionVerdict::NoMate, Vec::new()),
         };
-        Judgement::new(answer, line, key % 1000)
+        MateResult::new(verdict, line, key % 1000)
     }
 }
 

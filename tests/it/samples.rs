@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::format::{Format, RecordRef, records, units};
-use kyokumen::mate::judge::{Judge, SearchSettings};
-use kyokumen::records::answer::Answer;
+use kyokumen::format::{Format, RecordRef, chunks, records};
+use kyokumen::mate::judge::{Judge, MateSettings};
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 
 use crate::harness::Dir;
@@ -45,8 +45,8 @@ fn the_commands_beside_the_samples_make_them() {
 /// The positions of a sample, without their move numbers.
 fn positions(format: Format) -> Vec<String> {
     let bytes = fs::read(data().join(format!("sample.{format}"))).unwrap();
-    units(format, &bytes)
-        .flat_map(|unit| records(format, format.dialect(), unit))
+    chunks(format, &bytes)
+        .flat_map(|chunk| records(format, format.dialect(), chunk))
         .map(|record| record.unwrap().setup().unwrap().with_ply(1).to_string())
         .collect()
 }
@@ -69,17 +69,17 @@ fn every_format_holds_the_same_positions() {
 
 #[test]
 fn the_sample_shows_wins_losses_and_positions_without_mate() {
-    let settings = SearchSettings { nodes: 1000, hash_mb: 1, ..SearchSettings::default() };
+    let settings = MateSettings { nodes: 1000, hash_mb: 1, ..MateSettings::default() };
     let mut judge = Judge::new(&settings);
     let bytes = fs::read(data().join("sample.hcp")).unwrap();
     let mut answers = Vec::new();
     for record in bytes.chunks(32) {
         let setup = RecordRef::new(Format::Hcp, record).unwrap().setup().unwrap();
         let position = Position::try_from(setup).unwrap();
-        answers.push(judge.judge(&position, &AtomicBool::new(false)).answer);
+        answers.push(judge.judge(&position, &AtomicBool::new(false)).verdict);
     }
-    let count = |answer| answers.iter().filter(|&&found| found == answer).count();
-    assert!(count(Answer::Win) >= 100);
-    assert!(count(Answer::Loss) >= 1);
-    assert!(count(Answer::NoMate) >= 1000);
+    let count = |verdict| answers.iter().filter(|&&found| found == verdict).count();
+    assert!(count(PositionVerdict::Win) >= 100);
+    assert!(count(PositionVerdict::Loss) >= 1);
+    assert!(count(PositionVerdict::NoMate) >= 1000);
 }

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
-use kyokumen::records::answer::Answer;
+use kyokumen::mate::judge::{InCheck, Judge, MateResult, MateSettings, WhenHopeless};
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::{
     Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };
@@ -14,12 +14,12 @@ use kyokumen::solver::{CountedPlies, MAX_PLIES, STACK_BYTES};
 use kyokumen_testing::positions::{Random, position, random_play, shared_lines, strewn};
 
 fn judge(nodes: u64) -> Judge {
-    let settings = SearchSettings {
+    let settings = MateSettings {
         depth_plies: 31,
         nodes,
         hash_mb: 4,
         in_check: InCheck::Or,
-        ..SearchSettings::default()
+        ..MateSettings::default()
     };
     Judge::new(&settings).shortest(true)
 }
@@ -28,11 +28,11 @@ fn judge(nodes: u64) -> Judge {
 fn solved(
     judge: &mut Judge,
     position: &Position,
-) -> Option<(Judgement, bool, Option<CountedPlies>)> {
-    let judgement = judge.judge(position, &AtomicBool::new(false));
+) -> Option<(MateResult, bool, Option<CountedPlies>)> {
+    let mate_result = judge.judge(position, &AtomicBool::new(false));
     let is_shortest = judge.is_shortest(position).unwrap();
-    let counted = judge.tsume_plies(position, judgement.answer, &AtomicBool::new(false));
-    (judgement.answer == Answer::Win).then_some((judgement, is_shortest, counted))
+    let counted = judge.tsume_plies(position, mate_result.verdict, &AtomicBool::new(false));
+    (mate_result.verdict == PositionVerdict::Win).then_some((mate_result, is_shortest, counted))
 }
 
 /// Tries everything, as long as it takes no more than so many moves.
@@ -196,10 +196,10 @@ fn lengths_agree_with_those_of_everything_tried() {
         .chain(strewn(72, 500))
         .chain(problems(73, 3_000));
     for position in positions {
-        let Some((judgement, is_shortest, counted)) = solved(&mut judge, &position) else {
+        let Some((mate_result, is_shortest, counted)) = solved(&mut judge, &position) else {
             continue;
         };
-        let plies = u16::try_from(judgement.line.len()).unwrap();
+        let plies = u16::try_from(mate_result.line.len()).unwrap();
         if !is_shortest || plies > 7 {
             continue;
         }
@@ -236,9 +236,9 @@ fn futile_interpositions_do_not_count() {
         ("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1", 9, 3),
         ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", 1, 1),
     ] {
-        let (judgement, is_shortest, counted) = solved(&mut judge, &position(sfen)).unwrap();
+        let (mate_result, is_shortest, counted) = solved(&mut judge, &position(sfen)).unwrap();
         let counted = counted.unwrap();
-        assert_eq!((judgement.line.len(), is_shortest, counted.plies), (plies, true, tsume));
+        assert_eq!((mate_result.line.len(), is_shortest, counted.plies), (plies, true, tsume));
     }
 }
 
@@ -250,11 +250,11 @@ fn futile_interpositions_do_not_count() {
 fn rounds_that_only_win_pieces_do_not_count() {
     let wandering = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
     let mirrored = "1k7/2p+B5/sS7/9/9/9/7n1/9/9 b 2rb4g2s3n4l17p 1";
-    let settings = SearchSettings {
+    let settings = MateSettings {
         depth_plies: MAX_PLIES,
         hash_mb: 64,
         when_hopeless: WhenHopeless::GoOn,
-        ..SearchSettings::default()
+        ..MateSettings::default()
     };
     let lengths = |sfen: &'static str| {
         let settings = settings.clone();
@@ -262,9 +262,9 @@ fn rounds_that_only_win_pieces_do_not_count() {
         let solved = builder.spawn(move || {
             let root = position(sfen);
             let mut judge = Judge::new(&settings);
-            let judgement = judge.judge(&root, &AtomicBool::new(false));
-            let counted = judge.tsume_plies(&root, judgement.answer, &AtomicBool::new(false));
-            (judgement.line.len(), counted.unwrap())
+            let mate_result = judge.judge(&root, &AtomicBool::new(false));
+            let counted = judge.tsume_plies(&root, mate_result.verdict, &AtomicBool::new(false));
+            (mate_result.line.len(), counted.unwrap())
         });
         solved.unwrap().join().unwrap()
     };
@@ -288,7 +288,7 @@ fn no_reading_of_the_rule_makes_it_shorter() {
 /// White, in check by the lance, can only interpose, and loses what he puts there: mated as he stands.
 #[test]
 fn a_side_that_can_only_interpose_in_vain_is_mated() {
-    let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+    let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
     let mut judge = Judge::new(&settings);
     for (sfen, tsume) in [
         ("7lk/9/7G1/9/9/9/9/9/K7L w 2R2B3G4S4N2L17Pp 1", 0),
@@ -297,16 +297,16 @@ fn a_side_that_can_only_interpose_in_vain_is_mated() {
         ("8k/6S2/6G2/9/9/9/9/9/K7L w 2R2B3G3S4N3L17Pp 1", 2),
     ] {
         let mated = position(sfen);
-        let judgement = judge.judge(&mated, &AtomicBool::new(false));
-        assert_eq!(judgement.answer, Answer::Loss, "{sfen}");
-        assert!(judgement.line.len() >= 2, "every interposition is in the line: {sfen}");
-        let counted = judge.tsume_plies(&mated, judgement.answer, &AtomicBool::new(false));
+        let mate_result = judge.judge(&mated, &AtomicBool::new(false));
+        assert_eq!(mate_result.verdict, PositionVerdict::Loss, "{sfen}");
+        assert!(mate_result.line.len() >= 2, "every interposition is in the line: {sfen}");
+        let counted = judge.tsume_plies(&mated, mate_result.verdict, &AtomicBool::new(false));
         assert_eq!(counted.map(|counted| counted.plies), Some(tsume), "{sfen}");
     }
     // A legal move is missing altogether: nothing was searched.
     let mated = position("4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2");
-    let judgement = judge.judge(&mated, &AtomicBool::new(false));
-    let counted = judge.tsume_plies(&mated, judgement.answer, &AtomicBool::new(false));
+    let mate_result = judge.judge(&mated, &AtomicBool::new(false));
+    let counted = judge.tsume_plies(&mated, mate_result.verdict, &AtomicBool::new(false));
     assert_eq!(counted.map(|counted| counted.plies), Some(0));
     assert_eq!(judge.is_shortest(&mated), None);
 }
@@ -320,10 +320,10 @@ fn no_problem_is_longer_than_stated() {
     for line in shared_lines("tsume_dev.tsv").iter().step_by(9) {
         let fields: Vec<&str> = line.split('\t').collect();
         let Ok(stated) = fields[1].parse::<usize>() else { continue };
-        let Some((judgement, is_shortest, _)) = solved(&mut judge, &position(fields[0])) else {
+        let Some((mate_result, is_shortest, _)) = solved(&mut judge, &position(fields[0])) else {
             continue;
         };
-        let plies = judgement.line.len();
+        let plies = mate_result.line.len();
         assert!(plies <= stated || !is_shortest, "{line}: {plies} plies are the fewest");
         as_stated += u32::from(plies == stated);
         shorter += u32::from(plies < stated);
@@ -337,10 +337,10 @@ fn a_limit_is_admitted() {
     let long = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
     let mut previous = usize::MAX;
     for nodes in [150_000, 200_000, 400_000] {
-        let (judgement, is_shortest, _) = solved(&mut judge(nodes), &position(long)).unwrap();
+        let (mate_result, is_shortest, _) = solved(&mut judge(nodes), &position(long)).unwrap();
         assert!(!is_shortest);
-        assert!(judgement.line.len() <= previous && judgement.nodes > nodes);
-        previous = judgement.line.len();
+        assert!(mate_result.line.len() <= previous && mate_result.nodes > nodes);
+        previous = mate_result.line.len();
     }
     assert!(previous < 29, "{previous}");
 }

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
+use kyokumen::mate::judge::{Judge, MateResult, MateSettings};
 use kyokumen::mate::positions::{LineOrByte, Positions};
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
-use kyokumen::records::answer::Answer;
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 use kyokumen_testing::positions::{Random, random_play};
 use serde_json::Value;
@@ -24,12 +24,12 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
 }
 
-fn settings(nodes: u64) -> SearchSettings {
-    SearchSettings { nodes, hash_mb: 1, ..SearchSettings::default() }
+fn settings(nodes: u64) -> MateSettings {
+    MateSettings { nodes, hash_mb: 1, ..MateSettings::default() }
 }
 
 /// Solutions, and the messages about bad records, in the order they came.
-fn solved(file: &Path, settings: &SearchSettings, threads: usize) -> (Vec<Solution>, Vec<String>) {
+fn solved(file: &Path, settings: &MateSettings, threads: usize) -> (Vec<Solution>, Vec<String>) {
     let (mut solutions, mut bad) = (Vec::new(), Vec::new());
     let ended =
         solve(Positions::open(file, None), settings, &SolveOptions::default(), threads, |solved| {
@@ -43,14 +43,14 @@ fn solved(file: &Path, settings: &SearchSettings, threads: usize) -> (Vec<Soluti
     (solutions, bad)
 }
 
-/// What must not depend on the format: number, answer, nodes.
-fn answers(solutions: &[Solution]) -> Vec<(u64, Option<Answer>, u64)> {
-    let answer = |solution: &Solution| {
-        let judgement = solution.judgement.as_ref();
-        let nodes = judgement.map_or(0, |judgement| judgement.nodes);
-        (solution.found.location.index, judgement.map(|judgement| judgement.answer), nodes)
+/// What must not depend on the format: number, verdict, nodes.
+fn answers(solutions: &[Solution]) -> Vec<(u64, Option<PositionVerdict>, u64)> {
+    let verdict = |solution: &Solution| {
+        let mate_result = solution.mate_result.as_ref();
+        let nodes = mate_result.map_or(0, |mate_result| mate_result.nodes);
+        (solution.found.location.index, mate_result.map(|mate_result| mate_result.verdict), nodes)
     };
-    solutions.iter().map(answer).collect()
+    solutions.iter().map(verdict).collect()
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn mixed_positions() -> Vec<Position> {
 }
 
 /// What each position of a file was judged to be.
-fn judgements(
+fn results(
     positions: &[Position],
-    settings: &SearchSettings,
+    settings: &MateSettings,
     threads: usize,
-) -> HashMap<String, Judgement> {
+) -> HashMap<String, MateResult> {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("positions.sfen");
     let text: Vec<String> = positions.iter().map(|position| format!("{position}\n")).collect();
@@ -94,7 +94,7 @@ fn judgements(
     let (solutions, bad) = solved(&file, settings, threads);
     assert_eq!((solutions.len(), bad.len()), (positions.len(), 0));
     let judged = solutions.into_iter();
-    judged.map(|s| (s.found.position.to_string(), s.judgement.unwrap())).collect()
+    judged.map(|s| (s.found.position.to_string(), s.mate_result.unwrap())).collect()
 }
 
 /// Verdict, line and nodes of a position are the same alone, in any order, on any number of threads.
@@ -102,7 +102,7 @@ fn judgements(
 fn answers_depend_neither_on_order_nor_on_threads() {
     let settings = settings(400);
     let mut positions = mixed_positions();
-    let expected: HashMap<String, Judgement> = positions
+    let expected: HashMap<String, MateResult> = positions
         .iter()
         .map(|position| {
             let alone = Judge::new(&settings).judge(position, &AtomicBool::new(false));
@@ -111,16 +111,16 @@ fn answers_depend_neither_on_order_nor_on_threads() {
         .collect();
     let mut random = Random::new(62);
     for threads in [1, 1, 2, 4] {
-        let judged = judgements(&positions, &settings, threads);
-        for (sfen, judgement) in &expected {
-            assert_eq!(&judged[sfen], judgement, "{sfen} on {threads} threads");
+        let judged = results(&positions, &settings, threads);
+        for (sfen, mate_result) in &expected {
+            assert_eq!(&judged[sfen], mate_result, "{sfen} on {threads} threads");
         }
         random.shuffle(&mut positions);
     }
-    let having = |wanted: fn(&Judgement) -> bool| expected.values().filter(|j| wanted(j)).count();
-    let long = having(|judgement| judgement.line.len() > 3);
-    let lost = having(|judgement| judgement.answer == Answer::Loss);
-    let open = having(|judgement| matches!(judgement.answer, Answer::Unknown(_)));
+    let having = |wanted: fn(&MateResult) -> bool| expected.values().filter(|j| wanted(j)).count();
+    let long = having(|mate_result| mate_result.line.len() > 3);
+    let lost = having(|mate_result| mate_result.verdict == PositionVerdict::Loss);
+    let open = having(|mate_result| matches!(mate_result.verdict, PositionVerdict::Unknown(_)));
     assert!(long > 20 && lost > 10 && open > 20, "{long} {lost} {open}");
 }
 
@@ -191,8 +191,8 @@ fn moves_are_asked_about_to_any_depth() {
     dir.write("position.sfen", sfen);
     for (options, uniqueness) in [(&[][..], "unique"), (&["--depth", "20"], "undecided")] {
         let words = ["solve", "--all", "--json", "position.sfen"];
-        let answer = dir.kyokumen(words).args(options).run().json();
-        assert_eq!(answer["uniqueness"], uniqueness, "{options:?}");
+        let verdict = dir.kyokumen(words).args(options).run().json();
+        assert_eq!(verdict["uniqueness"], uniqueness, "{options:?}");
     }
 }
 
@@ -202,8 +202,8 @@ fn times_of_searches_are_told_to_the_nanosecond() {
     let words = ["solve", "--json", "--depth", "1", "--limit", "50"];
     let answers = Dir::new().kyokumen(words).args([data("sample.sfen")]).run().text();
     let nanoseconds = answers.lines().map(|line| {
-        let answer: Value = serde_json::from_str(line).unwrap();
-        answer["elapsed_ms"].as_f64().unwrap() * 1e6
+        let verdict: Value = serde_json::from_str(line).unwrap();
+        verdict["elapsed_ms"].as_f64().unwrap() * 1e6
     });
     let nanoseconds: Vec<f64> = nanoseconds.collect();
     assert_eq!(nanoseconds.len(), 50);

@@ -1,4 +1,4 @@
-//! One position on the command line: to any depth, in some time, and with an answer for whoever has seen enough.
+//! One position on the command line: to any depth, in some time, and with an verdict for whoever has seen enough.
 
 use std::process::Output;
 
@@ -81,11 +81,11 @@ fn time_ends_a_search_and_says_so() {
     let words = [ENDLESS, "--time", "0.3", "--hash-mb", "1", "--json"];
     let dir = Dir::new();
     let ran = solve(&dir, &words);
-    let answer = ran.json();
+    let verdict = ran.json();
     assert_eq!(ran.code, Some(0));
-    assert_eq!((&answer["verdict"], &answer["stop"]), (&"unknown".into(), &"cancelled".into()));
-    assert_eq!(answer["tsume_plies_null"], "undecided");
-    assert!(answer["nodes"].as_u64() > Some(0), "{answer}");
+    assert_eq!((&verdict["verdict"], &verdict["stop"]), (&"unknown".into(), &"cancelled".into()));
+    assert_eq!(verdict["tsume_plies_null"], "undecided");
+    assert!(verdict["nodes"].as_u64() > Some(0), "{verdict}");
     assert_eq!(ran.stderr, "the time was not enough: --time SECONDS takes more\n");
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcp");
     assert_data_eq!(
@@ -138,8 +138,8 @@ fn mates_of_files_are_measured_only_if_that_is_asked() {
     {
         let ran = solve(&dir, &[&words[..], more].concat());
         assert_eq!(ran.code, Some(0));
-        let answer = ran.json();
-        assert_eq!((&answer["tsume_plies"], &answer["tsume_plies_null"]), (&plies, &why));
+        let verdict = ran.json();
+        assert_eq!((&verdict["tsume_plies"], &verdict["tsume_plies_null"]), (&plies, &why));
     }
 }
 

@@ -8,7 +8,7 @@ use kyokumen::ErrorKind;
 use kyokumen::format::Format;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{
-    Index, Input, Part, SeekPoint, Source, can_be_computed, count_records,
+    Input, InputRange, OffsetTable, SeekPoint, Source, can_be_computed, count_records,
 };
 use tempfile::TempDir;
 use zeekstd::{EncodeOptions, FrameSizePolicy};
@@ -20,7 +20,7 @@ fn input(path: &Path, format: Format) -> Input {
 }
 
 /// The bytes of some records, by reading them.
-fn read(part: Part) -> Vec<u8> {
+fn read(part: InputRange) -> Vec<u8> {
     let (from, to) = (part.from, part.to);
     let mut bytes = Vec::new();
     let mut records = 0;
@@ -55,7 +55,7 @@ fn records_of_a_seekable_file_are_found_by_their_number() {
     assert!(can_be_computed(&input));
     assert_eq!(count_records(&input).unwrap(), 1000);
     for (from, to) in [(0, 1000), (0, 1), (999, 1000), (19, 20), (20, 400), (1000, 1000)] {
-        let part = Part::range(input.clone(), from, Some(to));
+        let part = InputRange::range(input.clone(), from, Some(to));
         let expected = &bytes[from as usize * 40..to as usize * 40];
         assert!(read(part) == expected, "{from}..{to}");
     }
@@ -72,7 +72,7 @@ fn joined_files_are_read_though_their_table_knows_only_the_last() {
     let input = input(&path, Format::Hcp);
     assert!(!can_be_computed(&input));
     assert_eq!(count_records(&input).unwrap(), 300);
-    let part = Part::range(input, 90, Some(250));
+    let part = InputRange::range(input, 90, Some(250));
     assert!(read(part) == bytes[90 * 32..250 * 32]);
 }
 
@@ -89,19 +89,20 @@ fn an_index_finds_the_lines_of_a_text() {
     fs::write(&packed, seekable(&text, 1 << 20)).unwrap();
     for path in [plain, packed] {
         let input = input(&path, Format::Sfen);
-        let index = Index::build(&input).unwrap();
+        let index = OffsetTable::build(&input).unwrap();
         assert_eq!(index.records, 120_000);
         let kept = folder.path().join("kept.json");
         index.save(&kept).unwrap();
-        assert_eq!(Index::load(&kept, &input), Some(index.clone()));
+        assert_eq!(OffsetTable::load(&kept, &input), Some(index.clone()));
         for from in [0, 1, 50_000, 119_999] {
             let mark = index.mark_before(from);
             assert_eq!(mark == SeekPoint::default(), from < 2, "{mark:?}");
-            let part = Part { mark, ..Part::range(input.clone(), from, Some(from + 1)) };
+            let part =
+                InputRange { mark, ..InputRange::range(input.clone(), from, Some(from + 1)) };
             assert!(read(part) == lines[from as usize], "{from}");
         }
         fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b" ").unwrap();
-        assert_eq!(Index::load(&kept, &input), None, "the file is another one");
+        assert_eq!(OffsetTable::load(&kept, &input), None, "the file is another one");
     }
 }
 
@@ -110,7 +111,7 @@ fn a_file_that_shrinks_meanwhile_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.hcp");
     fs::write(&path, vec![0; 32 * 1000]).unwrap();
-    let mut source = Source::new(vec![Part::whole(input(&path, Format::Hcp))], 100);
+    let mut source = Source::new(vec![InputRange::whole(input(&path, Format::Hcp))], 100);
     assert!(matches!(source.next(), Some(Ok(_))));
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(32 * 150).unwrap();
     let error = source.find_map(Result::err).expect("an error");

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use kyokumen::format::{Format, units};
+use kyokumen::format::{Format, chunks};
 
 use crate::harness::{Dir, Ran};
 
@@ -51,9 +51,9 @@ fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
 /// The first records of a sample.
 fn first(format: Format, records: usize) -> Vec<u8> {
     let bytes = sample(format);
-    let units = units(format, &bytes).take(records);
+    let chunks = chunks(format, &bytes).take(records);
     let end = if format.is_lines() { &b"\n"[..] } else { b"" };
-    units.flat_map(|unit| [unit, end].concat()).collect()
+    chunks.flat_map(|chunk| [chunk, end].concat()).collect()
 }
 
 const FIXED: [Format; 5] = [Format::Hcp, Format::Hcpe, Format::Hcpe2, Format::Hcpe42, Format::Psv];

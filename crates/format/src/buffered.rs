@@ -1,16 +1,16 @@
-//! The units of what is read piece by piece, one at a time in a buffer.
+//! The chunks of what is read piece by piece, one at a time in a buffer.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
+use super::chunk::RawChunk;
 use super::error::{Error, ErrorKind, Place, RecordPlace};
 use super::format::Format;
-use super::unit::RawUnit;
 
 /// Bytes that are asked for at a time, at least.
 const READ_BYTES: usize = 1 << 16;
 
-/// The unit that is read, and what was read behind it.
+/// The chunk that is read, and what was read behind it.
 pub(super) struct Buffered<R> {
     input: R,
     bytes: Vec<u8>,
@@ -18,11 +18,11 @@ pub(super) struct Buffered<R> {
     filled: usize,
     /// Offset of the first of them in the input.
     offset: u64,
-    /// Where the unit stands.
-    unit: Range<usize>,
+    /// Where the chunk stands.
+    chunk: Range<usize>,
     is_piece: bool,
-    /// Whether what follows the unit continues it.
-    is_mid_unit: bool,
+    /// Whether what follows the chunk continues it.
+    is_mid_chunk: bool,
     at_end: bool,
 }
 
@@ -34,9 +34,9 @@ impl<R: Read> Buffered<R> {
             bytes: Vec::new(),
             filled: 0,
             offset: 0,
-            unit: 0..0,
+            chunk: 0..0,
             is_piece: false,
-            is_mid_unit: false,
+            is_mid_chunk: false,
             at_end: false,
         }
     }
@@ -45,53 +45,53 @@ impl<R: Read> Buffered<R> {
         self.input
     }
 
-    /// The unit that was read last.
-    pub(super) fn unit(&self) -> RawUnit<'_> {
-        let offset = self.unit_offset();
-        RawUnit { bytes: &self.bytes[self.unit.clone()], offset, is_piece: self.is_piece }
+    /// The chunk that was read last.
+    pub(super) fn chunk(&self) -> RawChunk<'_> {
+        let offset = self.chunk_offset();
+        RawChunk { bytes: &self.bytes[self.chunk.clone()], offset, is_piece: self.is_piece }
     }
 
     /// Where it begins in the input.
-    pub(super) fn unit_offset(&self) -> u64 {
-        self.offset + self.unit.start as u64
+    pub(super) fn chunk_offset(&self) -> u64 {
+        self.offset + self.chunk.start as u64
     }
 
-    /// Goes on to the next unit; whether there is one.
+    /// Goes on to the next chunk; whether there is one.
     ///
     /// # Errors
-    /// Those of the system: of the record with this number. Behind it there is no unit.
-    pub(super) fn next_unit(&mut self, format: Format, index: u64) -> Result<bool, Error> {
-        self.unit.start = self.unit.end;
+    /// Those of the system: of the record with this number. Behind it there is no chunk.
+    pub(super) fn next_chunk(&mut self, format: Format, index: u64) -> Result<bool, Error> {
+        self.chunk.start = self.chunk.end;
         loop {
-            let rest = &self.bytes[self.unit.start..self.filled];
+            let rest = &self.bytes[self.chunk.start..self.filled];
             if !rest.is_empty()
-                && let Some(unit) = format.first_unit(rest, self.at_end, &mut self.is_mid_unit)
+                && let Some(chunk) = format.first_chunk(rest, self.at_end, &mut self.is_mid_chunk)
             {
-                self.is_piece = unit.is_piece;
-                self.unit.end = self.unit.start + unit.bytes.len();
+                self.is_piece = chunk.is_piece;
+                self.chunk.end = self.chunk.start + chunk.bytes.len();
                 return Ok(true);
             }
             if self.at_end {
                 return Ok(false);
             }
-            if let Err(error) = self.fill(format.max_unit_bytes()) {
+            if let Err(error) = self.fill(format.max_chunk_bytes()) {
                 self.at_end = true;
                 let offset = self.offset + self.filled as u64;
-                (self.filled, self.unit) = (0, 0..0);
+                (self.filled, self.chunk) = (0, 0..0);
                 let place = Some(Place::Input(RecordPlace { index, offset }));
                 return Err(Error { place, kind: ErrorKind::Io(error) });
             }
         }
     }
 
-    /// Reads as many bytes again as there are of a unit, so that it is looked through a few times only, however
+    /// Reads as many bytes again as there are of a chunk, so that it is looked through a few times only, however
     /// few come at once.
-    fn fill(&mut self, max_unit_bytes: usize) -> io::Result<()> {
-        self.bytes.copy_within(self.unit.start..self.filled, 0);
-        self.filled -= self.unit.start;
-        self.offset += self.unit.start as u64;
-        self.unit = 0..0;
-        let wanted = (2 * self.filled).clamp(1, max_unit_bytes);
+    fn fill(&mut self, max_chunk_bytes: usize) -> io::Result<()> {
+        self.bytes.copy_within(self.chunk.start..self.filled, 0);
+        self.filled -= self.chunk.start;
+        self.offset += self.chunk.start as u64;
+        self.chunk = 0..0;
+        let wanted = (2 * self.filled).clamp(1, max_chunk_bytes);
         while self.filled < wanted && !self.at_end {
             if self.filled == self.bytes.len() {
                 self.bytes.resize((2 * self.filled).max(READ_BYTES), 0);

@@ -136,14 +136,14 @@ fn write(
     }
 }
 
-/// The games of a unit in order, each read when it is asked for; what is no game is an error, and so is
-/// a unit of a format that holds none.
+/// The games of a chunk in order, each read when it is asked for; what is no game is an error, and so is
+/// a chunk of a format that holds none.
 pub fn read_games(
     format: Format,
-    unit: &[u8],
+    chunk: &[u8],
 ) -> impl Iterator<Item = Result<Game, DecodeError>> + use<'_> {
     match &format.spec().codec {
-        Codec::Games { read, .. } => read(unit),
+        Codec::Games { read, .. } => read(chunk),
         _ => Box::new(iter::once(Err(DecodeErrorKind::Nothing.at(0)))),
     }
 }

@@ -27,7 +27,7 @@ use start::Start;
 pub(super) const SPEC: Spec = Spec {
     name: "csa",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: None },
+    framing: Framing::Group { end: chunk_end, next: None },
     copy,
     header: b"",
     separator: b"/\n",
@@ -35,7 +35,9 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| if is_remark(unit) { Box::new(std::iter::empty()) } else { one(read(unit)) },
+        read: |chunk| {
+            if is_remark(chunk) { Box::new(std::iter::empty()) } else { one(read(chunk)) }
+        },
         count: None,
         write: Some(|game, out| write(game, CsaVersion::default(), out)),
         lost: lost_of_text,
@@ -55,12 +57,12 @@ const SEPARATOR: &[u8] = b"/";
 const ENCODING: &[u8] = b"'CSA encoding=";
 
 /// Copies a game with exactly one separator before it. Comments after the last game of a file get none.
-fn copy(unit: &[u8], out: &mut Vec<u8>) {
-    if !is_remark(unit) {
+fn copy(chunk: &[u8], out: &mut Vec<u8>) {
+    if !is_remark(chunk) {
         put_line(out, SEPARATOR);
     }
-    let mut rest = unit;
-    for line in Lines::new(unit) {
+    let mut rest = chunk;
+    for line in Lines::new(chunk) {
         let content = without_mark(line.content()).trim_ascii();
         if !content.is_empty() && content != SEPARATOR {
             return with_line_end(without_mark(rest), out);
@@ -69,9 +71,9 @@ fn copy(unit: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a unit has nothing but comments, separators and empty lines.
-pub(super) fn is_remark(unit: &[u8]) -> bool {
-    Lines::new(unit).all(|line| !is_content(without_mark(line.content()).trim_ascii()))
+/// Whether a chunk has nothing but comments, separators and empty lines.
+pub(super) fn is_remark(chunk: &[u8]) -> bool {
+    Lines::new(chunk).all(|line| !is_content(without_mark(line.content()).trim_ascii()))
 }
 
 fn is_content(line: &[u8]) -> bool {
@@ -79,7 +81,7 @@ fn is_content(line: &[u8]) -> bool {
 }
 
 /// A game ends before a separator, or before the version line of another game.
-fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut has_content) = (0, false);
     for line in Lines::new(bytes) {
         if !at_end && !line.raw().ends_with(b"\n") {
@@ -99,11 +101,11 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-fn read(unit: &[u8]) -> Result<Game, DecodeError> {
-    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
+fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
+    let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
     let (mut start, mut replay) = (Start::default(), None);
     let mut at = 0;
-    for line in Lines::new(unit) {
+    for line in Lines::new(chunk) {
         let content = line.content();
         let mark = mark_len(content);
         let text = decode_as(encoding, content);
@@ -122,7 +124,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     }
     if replay.is_none() && start.is_cut_off() {
         let expected = "the side to move, + or -, behind the head of a game";
-        return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(unit.len()));
+        return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(chunk.len()));
     }
     Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(true))
 }

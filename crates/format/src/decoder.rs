@@ -1,24 +1,24 @@
-//! From bytes to units to records: one walk for whoever has a file, or a block of one, in memory.
+//! From bytes to chunks to records: one walk for whoever has a file, or a block of one, in memory.
 
+use super::chunk::{Chunks, RawChunk};
 use super::error::DecodeError;
 use super::format::Format;
 use super::move16::Dialect;
 use super::record_ref::RecordRef;
 use super::records::{Records, records};
-use super::unit::{RawUnit, Units};
 
 /// A record with its place, or why there is none.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
     /// Number of the record, from 0.
     pub index: u64,
-    /// The unit that it stands in.
-    pub unit: RawUnit<'a>,
+    /// The chunk that it stands in.
+    pub chunk: RawChunk<'a>,
     /// What was read. Formats whose fields are read when they are asked for say only then what is wrong.
     pub record: Result<RecordRef<'a>, DecodeError>,
 }
 
-/// The records of bytes in which the last unit ends.
+/// The records of bytes in which the last chunk ends.
 ///
 /// ```
 /// use kyokumen_format::{Decoder, Format};
@@ -30,45 +30,45 @@ pub struct Decoded<'a> {
 /// # Ok::<(), kyokumen_format::DecodeError>(())
 /// ```
 pub struct Decoder<'a> {
-    units: Units<'a>,
+    chunks: Chunks<'a>,
     dialect: Dialect,
-    /// The unit that is being read, if it may hold several records.
-    current: Option<(RawUnit<'a>, Records<'a>)>,
+    /// The chunk that is being read, if it may hold several records.
+    current: Option<(RawChunk<'a>, Records<'a>)>,
     /// Number of the next record.
     index: u64,
 }
 
 impl<'a> Decoder<'a> {
-    /// The bytes begin with a unit, whose first record has number 0.
+    /// The bytes begin with a chunk, whose first record has number 0.
     pub const fn new(format: Format, bytes: &'a [u8]) -> Self {
-        Self::of_units(Units::new(format, bytes, false), format.dialect(), 0)
+        Self::of_chunks(Chunks::new(format, bytes, false), format.dialect(), 0)
     }
 
-    /// The records of these units, the first of which has this number.
-    pub const fn of_units(units: Units<'a>, dialect: Dialect, first_index: u64) -> Self {
-        Self { units, dialect, current: None, index: first_index }
+    /// The records of these chunks, the first of which has this number.
+    pub const fn of_chunks(chunks: Chunks<'a>, dialect: Dialect, first_index: u64) -> Self {
+        Self { chunks, dialect, current: None, index: first_index }
     }
 
     #[inline]
-    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, DecodeError>)> {
-        let (format, dialect) = (self.units.format(), self.dialect);
+    fn read(&mut self) -> Option<(RawChunk<'a>, Result<RecordRef<'a>, DecodeError>)> {
+        let (format, dialect) = (self.chunks.format(), self.dialect);
         loop {
-            if let Some((unit, records)) = &mut self.current {
+            if let Some((chunk, records)) = &mut self.current {
                 if let Some(record) = records.next() {
-                    return Some((*unit, record));
+                    return Some((*chunk, record));
                 }
                 self.current = None;
             }
-            let unit = self.units.next()?;
-            if unit.is_piece {
-                return Some((unit, Err(DecodeError::TOO_LONG)));
+            let chunk = self.chunks.next()?;
+            if chunk.is_piece {
+                return Some((chunk, Err(DecodeError::TOO_LONG)));
             }
-            let bytes = unit.without_line_end(format);
+            let bytes = chunk.without_line_end(format);
             if format.record_len().is_some() {
                 let record = RecordRef::with_dialect(format, dialect, bytes);
-                return Some((unit, record));
+                return Some((chunk, record));
             }
-            self.current = Some((unit, records(format, dialect, bytes)));
+            self.current = Some((chunk, records(format, dialect, bytes)));
         }
     }
 }
@@ -78,9 +78,9 @@ impl<'a> Iterator for Decoder<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Decoded<'a>> {
-        let (unit, record) = self.read()?;
+        let (chunk, record) = self.read()?;
         let index = self.index;
         self.index += 1;
-        Some(Decoded { index, unit, record })
+        Some(Decoded { index, chunk, record })
     }
 }

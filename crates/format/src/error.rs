@@ -7,11 +7,11 @@ use std::{fmt, io};
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
 
+use super::chunk::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 use super::field::{Field, Fields};
 use super::format::Format;
 use super::move16::MalformedMove;
 use super::proof_file::ProofFault;
-use super::unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 
 /// Why a file, or a text, cannot be read or written, and where.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub enum Place {
 pub struct RecordPlace {
     /// Number of the record, from 0; comments in texts are counted.
     pub index: u64,
-    /// Offset in bytes of the unit that holds it: the record itself, a line, a game.
+    /// Offset in bytes of the chunk that holds it: the record itself, a line, a game.
     pub offset: u64,
 }
 
@@ -97,7 +97,7 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// That of a piece of a unit which is too long to be read as one.
+    /// That of a piece of a chunk which is too long to be read as one.
     pub const TOO_LONG: Self = DecodeErrorKind::TooLong.at(0);
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for DecodeError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// A piece of a unit that is too long.
+    /// A piece of a chunk that is too long.
     #[error(
         "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
     )]
@@ -205,7 +205,7 @@ pub enum DecodeErrorKind {
         /// What the text has.
         found: &'static str,
     },
-    /// A unit without any record.
+    /// A chunk without any record.
     #[error("no record")]
     Nothing,
     /// What a format of text says and cannot be understood.

@@ -1,4 +1,4 @@
-//! The formats, and what is common to all: names, extensions, units, fields.
+//! The formats, and what is common to all: names, extensions, chunks, fields.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -153,47 +153,47 @@ impl Format {
         }
     }
 
-    /// Whether its units, the least that can be read by itself, are lines.
+    /// Whether its chunks, the least that can be read by itself, are lines.
     #[inline]
     pub const fn is_lines(self) -> bool {
         matches!(self.spec().framing, Framing::Line)
     }
 
-    /// Appends a unit unchanged, after the [separator](Format::separator). Adds the end that the last unit of a file
+    /// Appends a chunk unchanged, after the [separator](Format::separator). Adds the end that the last chunk of a file
     /// may lack.
     #[inline]
-    pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
-        (self.spec().copy)(unit, out);
+    pub fn copy_chunk(self, chunk: &[u8], out: &mut Vec<u8>) {
+        (self.spec().copy)(chunk, out);
     }
 
-    /// Whether a unit, completed by [`Format::copy_unit`], is read separately from the unit after it.
-    pub fn is_closed(self, unit: &[u8]) -> bool {
+    /// Whether a chunk, completed by [`Format::copy_chunk`], is read separately from the chunk after it.
+    pub fn is_closed(self, chunk: &[u8]) -> bool {
         let Framing::Group { end, next: Some(next) } = self.spec().framing else { return true };
         let mut bytes = Vec::new();
-        self.copy_unit(unit, &mut bytes);
+        self.copy_chunk(chunk, &mut bytes);
         let len = bytes.len();
         bytes.extend_from_slice(next);
         end(&bytes, false) == Some(len)
     }
 
-    /// Whether a unit is read separately from a complete unit before it.
-    pub fn is_opened(self, unit: &[u8]) -> bool {
+    /// Whether a chunk is read separately from a complete chunk before it.
+    pub fn is_opened(self, chunk: &[u8]) -> bool {
         let Framing::Group { end, next: Some(before) } = self.spec().framing else { return true };
         let mut bytes = Vec::new();
-        self.copy_unit(before, &mut bytes);
+        self.copy_chunk(before, &mut bytes);
         let len = bytes.len();
-        self.copy_unit(unit, &mut bytes);
+        self.copy_chunk(chunk, &mut bytes);
         end(&bytes, true) == Some(len)
     }
 
-    /// Whether a unit is a remark to its readers and no record: a comment line.
-    pub fn is_remark(self, unit: &[u8]) -> bool {
+    /// Whether a chunk is a remark to its readers and no record: a comment line.
+    pub fn is_remark(self, chunk: &[u8]) -> bool {
         match self.spec().codec {
-            Codec::Columns => lines::is_comment(unit),
-            Codec::Games { .. } if self == Self::Csa => csa::is_remark(unit),
-            Codec::Games { .. } if self == Self::Jkf => jkf::is_remark(unit),
-            Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
-            _ => unit.is_empty(),
+            Codec::Columns => lines::is_comment(chunk),
+            Codec::Games { .. } if self == Self::Csa => csa::is_remark(chunk),
+            Codec::Games { .. } if self == Self::Jkf => jkf::is_remark(chunk),
+            Codec::Games { .. } => self.is_lines() && lines::is_comment(chunk),
+            _ => chunk.is_empty(),
         }
     }
 
@@ -203,17 +203,17 @@ impl Format {
         self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
     }
 
-    /// A unit without the file header before it, if any, and without a byte order mark.
-    pub fn without_header(self, unit: &[u8]) -> &[u8] {
-        let unit = if self.is_text() { lines::without_mark(unit) } else { unit };
+    /// A chunk without the file header before it, if any, and without a byte order mark.
+    pub fn without_header(self, chunk: &[u8]) -> &[u8] {
+        let chunk = if self.is_text() { lines::without_mark(chunk) } else { chunk };
         let header = self.header().trim_ascii_end();
-        match unit.strip_prefix(header) {
+        match chunk.strip_prefix(header) {
             Some(rest) if !header.is_empty() => rest.trim_ascii_start(),
-            _ => unit,
+            _ => chunk,
         }
     }
 
-    /// Whether its units hold games: [`read_games`](crate::read_games) reads them.
+    /// Whether its chunks hold games: [`read_games`](crate::read_games) reads them.
     #[inline]
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
@@ -234,7 +234,7 @@ impl Format {
         matches!(self, Self::Csa | Self::Jkf) || self.is_kif() || !self.holds_games()
     }
 
-    /// Whether its units are records, each one of its own.
+    /// Whether its chunks are records, each one of its own.
     pub fn has_single_records(self) -> bool {
         !self.holds_games() && self != Self::Db
     }
@@ -252,9 +252,9 @@ impl Format {
         )
     }
 
-    /// Where the first unit ends in bytes that are not empty; `None` if it does not end in them and more
+    /// Where the first chunk ends in bytes that are not empty; `None` if it does not end in them and more
     /// may follow, which `at_end` excludes.
-    pub fn unit_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
+    pub fn chunk_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
         let end = match self.spec().framing {
             Framing::Fixed(len) => (bytes.len() >= len).then_some(len),
             Framing::Line => memchr::memchr(b'\n', bytes).map(|end| end + 1),
@@ -286,18 +286,18 @@ impl Format {
         self.spec().header
     }
 
-    /// What separates two units of a file: a line with a slash in `csa`, nothing in other formats. There is none before
-    /// the first unit or after the last.
+    /// What separates two chunks of a file: a line with a slash in `csa`, nothing in other formats. There is none before
+    /// the first chunk or after the last.
     pub const fn separator(self) -> &'static [u8] {
         self.spec().separator
     }
 
-    /// Appends what `write` writes as a unit after others, with the [separator](Format::separator) before it. If
+    /// Appends what `write` writes as a chunk after others, with the [separator](Format::separator) before it. If
     /// `write` fails or appends nothing, `out` is unchanged. At the start of a file, remove the separator.
     ///
     /// # Errors
     /// Those of `write`.
-    pub fn append_unit<T, E>(
+    pub fn append_chunk<T, E>(
         self,
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<T, E>,

@@ -38,9 +38,9 @@ impl Format {
         })
     }
 
-    /// Whether [`Format::write_unit`] can write units of the other format: the two are equal or differ only in
+    /// Whether [`Format::write_chunk`] can write chunks of the other format: the two are equal or differ only in
     /// encoding.
-    pub fn takes_units_of(self, other: Self) -> bool {
+    pub fn takes_chunks_of(self, other: Self) -> bool {
         let in_utf8 = |format: Self| format.in_encoding(TextEncoding::Utf8);
         self == other || (in_utf8(self).is_some() && in_utf8(self) == in_utf8(other))
     }
@@ -61,8 +61,8 @@ mod tests {
         }
         assert_eq!(encoded("euc-jp"), None);
         assert_eq!(Format::Csa.in_encoding(TextEncoding::Utf8), None);
-        assert!(Format::Ki2.takes_units_of(Format::Ki2u));
-        assert!(!Format::Ki2.takes_units_of(Format::Kif));
-        assert!(!Format::Csa.takes_units_of(Format::Usi));
+        assert!(Format::Ki2.takes_chunks_of(Format::Ki2u));
+        assert!(!Format::Ki2.takes_chunks_of(Format::Kif));
+        assert!(!Format::Csa.takes_chunks_of(Format::Usi));
     }
 }

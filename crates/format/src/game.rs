@@ -24,9 +24,9 @@ pub struct Game {
     pub result: Option<GameResult>,
     /// Why it ended, where that is not mate or resignation.
     pub ending: Option<Ending>,
-    /// Why the reader stopped before the end of the unit: what follows [`Game::moves`].
+    /// Why the reader stopped before the end of the chunk: what follows [`Game::moves`].
     pub broken: Option<DecodeError>,
-    /// How many moves the unit says it holds, where the format counts them.
+    /// How many moves the chunk says it holds, where the format counts them.
     pub announced: Option<usize>,
     /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It
     /// is one record.
@@ -118,7 +118,7 @@ impl Game {
     /// The positions of the game, each with the move played in it, in order.
     ///
     /// A move that cannot be played, or what could not be read, is an error, and nothing is read behind
-    /// it: if the unit says how many moves it holds, each of the others is the same error.
+    /// it: if the chunk says how many moves it holds, each of the others is the same error.
     ///
     /// Of a position by itself there is one record, without a move.
     pub fn records(&self) -> Vec<Result<Record, DecodeError>> {
@@ -175,7 +175,7 @@ impl Game {
     }
 
     /// Calls `visit` with each position and the move played in it, as far as the rules allow; why it
-    /// ended before the unit did.
+    /// ended before the chunk did.
     fn replay(&self, mut visit: impl FnMut(Setup, &Played)) -> Option<DecodeError> {
         let mut position = match Position::try_from(&self.start) {
             Ok(position) => position,
@@ -192,7 +192,7 @@ impl Game {
         self.broken.clone()
     }
 
-    /// Whether every move of the unit was read and can be played.
+    /// Whether every move of the chunk was read and can be played.
     pub(super) fn is_whole(&self) -> bool {
         self.replay(|_, _| {}).is_none()
     }

@@ -16,12 +16,12 @@ use super::played::Played;
 use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
 use crate::game_info::HoldsInfo;
 use crate::packed::family::Family;
-use crate::played::Candidate;
+use crate::played::VisitedMove;
 
 pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: None },
+    framing: Framing::Group { end: chunk_end, next: None },
     copy: as_it_is,
     header: b"",
     separator: b"",
@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: ENDINGS,
     codec: Codec::Games {
-        read: |unit| one(read(unit)),
+        read: |chunk| one(read(chunk)),
         count: Some(count),
         write: Some(write),
         lost: lost_unless_from_move_1,
@@ -107,7 +107,7 @@ fn first_move(bytes: &[u8]) -> Option<Move> {
 /// be played; else something is damaged, and all bytes up to the next game belong together.
 ///
 /// Whatever lies behind the end changes nothing, so that a block can be cut there.
-fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     if bytes.len() < HEADER_BYTES {
         return at_end.then_some(bytes.len());
     }
@@ -143,23 +143,23 @@ fn damage_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 }
 
 /// The number of moves, or 1 for what is no whole game.
-fn count(unit: &[u8]) -> u64 {
-    match (is_header(unit), walk(unit), word(unit, MOVES_AT)) {
-        (true, GameScan::End(end), Some(moves)) if end == unit.len() => moves.into(),
+fn count(chunk: &[u8]) -> u64 {
+    match (is_header(chunk), walk(chunk), word(chunk, MOVES_AT)) {
+        (true, GameScan::End(end), Some(moves)) if end == chunk.len() => moves.into(),
         _ => 1,
     }
 }
 
-fn read(unit: &[u8]) -> Result<Game, DecodeError> {
-    let moves = check(unit)?;
-    let Some(start) = start_of(unit) else { return Err(DecodeErrorKind::Nothing.at(0)) };
+fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
+    let moves = check(chunk)?;
+    let Some(start) = start_of(chunk) else { return Err(DecodeErrorKind::Nothing.at(0)) };
     let mut game = Game::new(start);
-    let result = unit[RESULT_AT];
+    let result = chunk[RESULT_AT];
     (game.result, game.ending) = (absolute_result(result), ending_of_flags(result));
     game.announced = Some(moves.into());
     let mut at = HEADER_BYTES;
-    while at < unit.len() {
-        match read_move(unit, at) {
+    while at < chunk.len() {
+        match read_move(chunk, at) {
             Ok((played, len)) => {
                 game.moves.push(played);
                 at += len;
@@ -173,21 +173,21 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     Ok(game)
 }
 
-/// The number of moves of a unit whose counts lead to its end.
-fn check(unit: &[u8]) -> Result<u16, DecodeError> {
-    let Some(moves) = word(unit, MOVES_AT).filter(|_| unit.len() >= HEADER_BYTES) else {
-        let (expected, found) = (HEADER_BYTES, unit.len());
+/// The number of moves of a chunk whose counts lead to its end.
+fn check(chunk: &[u8]) -> Result<u16, DecodeError> {
+    let Some(moves) = word(chunk, MOVES_AT).filter(|_| chunk.len() >= HEADER_BYTES) else {
+        let (expected, found) = (HEADER_BYTES, chunk.len());
         return Err(DecodeErrorKind::Length { expected, found }.at(found));
     };
-    if let Some(position) = unit.first_chunk() {
+    if let Some(position) = chunk.first_chunk() {
         packed::decode(Family::Apery, position)?;
     }
-    match walk(unit) {
-        GameScan::End(end) if end == unit.len() => Ok(moves),
+    match walk(chunk) {
+        GameScan::End(end) if end == chunk.len() => Ok(moves),
         GameScan::End(end) => Err(DecodeErrorKind::NotAGame { moves }.at(end)),
         GameScan::Short(number) => {
             let within = u32::from(number) + 1;
-            Err(DecodeErrorKind::GameCut { moves, within }.at(unit.len()))
+            Err(DecodeErrorKind::GameCut { moves, within }.at(chunk.len()))
         }
         GameScan::Broken { at, candidates } => {
             Err(DecodeErrorKind::TooManyCandidates { candidates, most: MAX_CANDIDATES }.at(at))
@@ -195,9 +195,9 @@ fn check(unit: &[u8]) -> Result<u16, DecodeError> {
     }
 }
 
-/// The move at a place of a unit that was checked, and its length.
-fn read_move(unit: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> {
-    let number = |at: usize| word(unit, at).unwrap_or_default();
+/// The move at a place of a chunk that was checked, and its length.
+fn read_move(chunk: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> {
+    let number = |at: usize| word(chunk, at).unwrap_or_default();
     let mut played = Played {
         eval_cp: Some(number(at + 2).cast_signed()),
         ..Played::new(decode(number(at))?, at)
@@ -206,7 +206,7 @@ fn read_move(unit: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> {
     played.is_not_for_training = candidates == 0;
     let end = at + MOVE_BYTES + CANDIDATE_BYTES * candidates;
     for at in (at + MOVE_BYTES..end).step_by(CANDIDATE_BYTES) {
-        let candidate = Candidate { best_move: decode(number(at))?, visits: number(at + 2) };
+        let candidate = VisitedMove { best_move: decode(number(at))?, visits: number(at + 2) };
         played.candidates.push(candidate);
     }
     if played.candidates == [not_searched(played.best_move)] {
@@ -216,8 +216,8 @@ fn read_move(unit: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> {
 }
 
 /// What dlshogi's converters write for a move that no search looked at.
-const fn not_searched(best_move: Move) -> Candidate {
-    Candidate { best_move, visits: 1 }
+const fn not_searched(best_move: Move) -> VisitedMove {
+    VisitedMove { best_move, visits: 1 }
 }
 
 fn decode(bits: u16) -> Result<Move, MalformedMove> {

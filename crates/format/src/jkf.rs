@@ -19,7 +19,7 @@ use reader::{around, is_around};
 pub(super) const SPEC: Spec = Spec {
     name: "jkf",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: Some(FIRST_KEY) },
+    framing: Framing::Group { end: chunk_end, next: Some(FIRST_KEY) },
     copy,
     header: b"",
     separator: b"",
@@ -27,8 +27,8 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| {
-            if is_remark(unit) { Box::new(std::iter::empty()) } else { one(reader::read(unit)) }
+        read: |chunk| {
+            if is_remark(chunk) { Box::new(std::iter::empty()) } else { one(reader::read(chunk)) }
         },
         count: None,
         write: Some(writer::write),
@@ -47,20 +47,20 @@ pub(super) const SPEC: Spec = Spec {
 const FIRST_KEY: &[u8] = b"{\"header\"";
 
 /// Copies a game without surrounding white space, byte order marks and array punctuation.
-fn copy(unit: &[u8], out: &mut Vec<u8>) {
-    let unit = &unit[around(unit)..];
-    let len = unit.iter().rposition(|byte| !is_around(*byte)).map_or(0, |last| last + 1);
-    with_line_end(&unit[..len], out);
+fn copy(chunk: &[u8], out: &mut Vec<u8>) {
+    let chunk = &chunk[around(chunk)..];
+    let len = chunk.iter().rposition(|byte| !is_around(*byte)).map_or(0, |last| last + 1);
+    with_line_end(&chunk[..len], out);
 }
 
-/// Whether a unit holds no game, only white space, byte order marks or array punctuation.
-pub(super) fn is_remark(unit: &[u8]) -> bool {
-    around(unit) == unit.len()
+/// Whether a chunk holds no game, only white space, byte order marks or array punctuation.
+pub(super) fn is_remark(chunk: &[u8]) -> bool {
+    around(chunk) == chunk.len()
 }
 
 /// A game ends after its closing brace, and after the rest of that line if it is blank. A truncated game ends before
 /// the next line that begins a game. Text that does not begin with a brace ends with its line.
-fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let start = around(bytes);
     if bytes.get(start) != Some(&b'{') {
         let may_be_mark = bytes.len() - start < MARK.len() && MARK.starts_with(&bytes[start..]);

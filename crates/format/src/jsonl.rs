@@ -13,7 +13,7 @@ use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::{lines, sfen_text};
 use crate::ending::Ending;
 use crate::game_result::GameResult;
-use crate::played::Candidate;
+use crate::played::VisitedMove;
 
 pub(super) const SPEC: Spec = Spec {
     name: "jsonl",
@@ -205,9 +205,9 @@ impl<'a> Values<'a> {
         value.map(|value| self.value(value, expected, read)).transpose()
     }
 
-    fn candidates(&self, value: &'a RawValue) -> Result<Vec<Candidate>, DecodeError> {
+    fn candidates(&self, value: &'a RawValue) -> Result<Vec<VisitedMove>, DecodeError> {
         let candidate = |JsonCandidate { best_move, visits }: JsonCandidate| {
-            Some(Candidate { best_move: Move::from_usi(&best_move)?, visits })
+            Some(VisitedMove { best_move: Move::from_usi(&best_move)?, visits })
         };
         let expected = "an array of objects {\"move\",\"visits\"}, or null";
         self.value(value, expected, |all: Vec<JsonCandidate>| {
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(record.ending, Some(Ending::TimeUp));
         assert_eq!(
             record.candidates[1],
-            Candidate { best_move: Move::from_usi("7g7f").unwrap(), visits: 0 }
+            VisitedMove { best_move: Move::from_usi("7g7f").unwrap(), visits: 0 }
         );
         let mut out = Vec::new();
         write(&whole, &mut out).unwrap();

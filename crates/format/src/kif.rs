@@ -25,13 +25,13 @@ use super::text_encoding::put_shift_jis;
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
 use crate::game_result::GameResult;
-use boundary::{copy, unit_end};
+use boundary::{chunk_end, copy};
 use line::Syntax;
 
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: Some("手合割：\n".as_bytes()) },
+    framing: Framing::Group { end: chunk_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
     separator: b"",
@@ -72,7 +72,7 @@ const fn games(
     info: HoldsInfo,
 ) -> Codec {
     Codec::Games {
-        read: |unit| one(reader::read(unit)),
+        read: |chunk| one(reader::read(chunk)),
         count: None,
         write: Some(write),
         lost: lost_of_text,
@@ -83,7 +83,7 @@ const fn games(
 /// A draw by the move limit is written as one by impasse, which other programs know. Its ending is lost.
 const fn ki2_games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>) -> Codec {
     Codec::Games {
-        read: |unit| one(reader::read(unit)),
+        read: |chunk| one(reader::read(chunk)),
         count: None,
         write: Some(write),
         lost: |start, end| {

@@ -36,7 +36,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| one(read(unit)),
+        read: |chunk| one(read(chunk)),
         count: None,
         write: Some(write),
         lost: |_, _| Fields::NONE,
@@ -61,10 +61,10 @@ const SQUARE_MASK: u16 = (1 << SQUARE_BITS) - 1;
 /// What stands for the reason of a draw that nobody knows: a code without a meaning.
 const NO_REASON: u8 = 255;
 
-fn read(unit: &[u8]) -> Result<Game, DecodeError> {
-    let (start, first_move) = read_start(unit)?;
+fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
+    let (start, first_move) = read_start(chunk)?;
     let mut game = Game::new(start);
-    for (i, bytes) in unit[first_move..].chunks(MOVE_LEN).enumerate() {
+    for (i, bytes) in chunk[first_move..].chunks(MOVE_LEN).enumerate() {
         let at = first_move + i * MOVE_LEN;
         let cut_off =
             || DecodeErrorKind::syntax("a move or the end", b"the end of the file").at(at);
@@ -89,19 +89,19 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
             game.broken = Some(DecodeErrorKind::syntax(expected, found.as_bytes()).at(at));
         }
     }
-    Err(DecodeErrorKind::syntax("the end of the game", b"the end of the file").at(unit.len()))
+    Err(DecodeErrorKind::syntax("the end of the game", b"the end of the file").at(chunk.len()))
 }
 
 /// The arrangement a game begins with, and where its first move stands.
-fn read_start(unit: &[u8]) -> Result<(Setup, usize), DecodeError> {
-    let cut_off = || DecodeErrorKind::syntax("a position", b"the end of the file").at(unit.len());
-    match unit.first() {
+fn read_start(chunk: &[u8]) -> Result<(Setup, usize), DecodeError> {
+    let cut_off = || DecodeErrorKind::syntax("a position", b"the end of the file").at(chunk.len());
+    match chunk.first() {
         Some(&EVEN_START) => Ok((even_start(), 1)),
         Some(&OWN_START) => {
-            let position = unit[1..].first_chunk().ok_or_else(cut_off)?;
+            let position = chunk[1..].first_chunk().ok_or_else(cut_off)?;
             let setup = packed::decode(Family::Apery, position)
                 .map_err(|error| error.kind.at(1 + error.offset))?;
-            let ply = unit[1 + packed::LEN..].first_chunk().ok_or_else(cut_off)?;
+            let ply = chunk[1 + packed::LEN..].first_chunk().ok_or_else(cut_off)?;
             Ok((setup.with_ply(u16::from_le_bytes(*ply)), OWN_START_LEN))
         }
         Some(other) => {

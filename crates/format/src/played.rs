@@ -13,10 +13,10 @@ pub struct Played {
     /// Evaluation in centipawns, seen from the side that plays the move.
     pub eval_cp: Option<i16>,
     /// Moves that a search tried in the position.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<VisitedMove>,
     /// Whether the game marks this position as not to be trained on.
     pub is_not_for_training: bool,
-    /// Offset of the move within the unit, in bytes.
+    /// Offset of the move within the chunk, in bytes.
     pub offset: usize,
     /// Time, comments and variations. `None` if there are none.
     pub annotation: Option<Box<Annotation>>,
@@ -44,7 +44,7 @@ impl Played {
     pub(crate) fn mirrored(self) -> Self {
         Self {
             best_move: self.best_move.mirrored(),
-            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
+            candidates: self.candidates.into_iter().map(VisitedMove::mirrored).collect(),
             annotation: self.annotation.map(|annotation| Box::new(annotation.mirrored())),
             ..self
         }
@@ -93,14 +93,14 @@ impl Annotation {
 
 /// A move that a search tried, and how often.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Candidate {
+pub struct VisitedMove {
     /// The move.
     pub best_move: Move,
     /// Visits of the search.
     pub visits: u16,
 }
 
-impl Candidate {
+impl VisitedMove {
     /// The same on a board whose left and right are exchanged.
     #[must_use]
     pub const fn mirrored(self) -> Self {

@@ -35,7 +35,7 @@ pub struct Reader<R> {
     format: Format,
     dialect: Dialect,
     buffered: Buffered<R>,
-    /// What was read of the current unit and not handed on.
+    /// What was read of the current chunk and not handed on.
     games: IntoIter<Result<Game, DecodeError>>,
     records: IntoIter<Result<Parsed, DecodeError>>,
     /// Number of the next record.
@@ -43,9 +43,9 @@ pub struct Reader<R> {
     place: RecordPlace,
 }
 
-/// What comes next in the unit that is read.
+/// What comes next in the chunk that is read.
 enum Next {
-    /// The unit is the record.
+    /// The chunk is the record.
     Whole,
     Parsed(Result<Parsed, DecodeError>),
     Piece,
@@ -92,13 +92,13 @@ impl<R: Read> Reader<R> {
             let Some(next) = self.next()? else { return Ok(None) };
             self.pass(1);
             match &next {
-                Next::Whole if self.format.is_remark(self.buffered.unit().bytes) => {}
+                Next::Whole if self.format.is_remark(self.buffered.chunk().bytes) => {}
                 Next::Parsed(Err(error)) if error.kind == DecodeErrorKind::Comment => {}
                 _ => break next,
             }
         };
         let place = self.place;
-        let bytes = self.buffered.unit().without_line_end(self.format);
+        let bytes = self.buffered.chunk().without_line_end(self.format);
         let record = match next {
             Next::Piece => Err(DecodeError::TOO_LONG),
             Next::Whole => RecordRef::with_dialect(self.format, self.dialect, bytes),
@@ -134,12 +134,12 @@ impl<R: Read> Reader<R> {
                     self.pass(game.as_ref().map_or(1, |game| game.count_records() as u64));
                     return game.map(Some).map_err(|error| bad(self.place, error));
                 }
-                None if !self.buffered.next_unit(self.format, self.index)? => return Ok(None),
-                None if self.buffered.unit().is_piece => {
+                None if !self.buffered.next_chunk(self.format, self.index)? => return Ok(None),
+                None if self.buffered.chunk().is_piece => {
                     self.pass(1);
                     return Err(bad(self.place, DecodeError::TOO_LONG));
                 }
-                None => self.read_unit_games(),
+                None => self.read_chunk_games(),
             }
         }
     }
@@ -163,17 +163,17 @@ impl<R: Read> Reader<R> {
                 Some(Err(error)) => return Ok(Some(Next::Parsed(Err(error)))),
                 None => {}
             }
-            if !self.buffered.next_unit(self.format, self.index)? {
+            if !self.buffered.next_chunk(self.format, self.index)? {
                 return Ok(None);
             }
-            let unit = self.buffered.unit();
-            if unit.is_piece {
+            let chunk = self.buffered.chunk();
+            if chunk.is_piece {
                 return Ok(Some(Next::Piece));
             }
             if self.format.holds_games() {
-                self.read_unit_games();
+                self.read_chunk_games();
             } else if let Some(records) =
-                parsed_records(self.format, unit.without_line_end(self.format))
+                parsed_records(self.format, chunk.without_line_end(self.format))
             {
                 self.records = records.into_iter();
             } else {
@@ -182,14 +182,14 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn read_unit_games(&mut self) {
-        let unit = self.buffered.unit().without_line_end(self.format);
-        self.games = read_games(self.format, unit).collect::<Vec<_>>().into_iter();
+    fn read_chunk_games(&mut self) {
+        let chunk = self.buffered.chunk().without_line_end(self.format);
+        self.games = read_games(self.format, chunk).collect::<Vec<_>>().into_iter();
     }
 
-    /// Goes behind so many records of the current unit.
+    /// Goes behind so many records of the current chunk.
     fn pass(&mut self, records: u64) {
-        self.place = RecordPlace { index: self.index, offset: self.buffered.unit_offset() };
+        self.place = RecordPlace { index: self.index, offset: self.buffered.chunk_offset() };
         self.index += records;
     }
 }

@@ -9,7 +9,7 @@ use super::field::{Field, Fields};
 use super::warning::Warnings;
 use crate::ending::Ending;
 use crate::game_result::GameResult;
-use crate::played::Candidate;
+use crate::played::VisitedMove;
 
 /// What a record says. `None` where the format or this record does not say it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ pub struct Record {
     /// Number of moves of the whole game.
     pub end_ply: Option<u16>,
     /// Moves that a search tried, in the order of the writer.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<VisitedMove>,
     /// Whether the writer of the game says that the position is not to be trained on.
     pub is_not_for_training: bool,
 }
@@ -56,7 +56,7 @@ impl Record {
         Self {
             setup: self.setup.mirrored(),
             best_move: self.best_move.map(Move::mirrored),
-            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
+            candidates: self.candidates.into_iter().map(VisitedMove::mirrored).collect(),
             ..self
         }
     }
@@ -85,7 +85,7 @@ pub(super) struct Parsed {
     pub(super) says_move: bool,
     /// What is unusual about how it is written.
     pub(super) warnings: Warnings,
-    /// Its bytes, where those of its unit are also others'.
+    /// Its bytes, where those of its chunk are also others'.
     pub(super) own_bytes: Option<Vec<u8>>,
 }
 

@@ -26,7 +26,7 @@ use crate::{Format, packed};
 pub struct RecordRef<'a> {
     pub(crate) format: Format,
     pub(crate) bytes: &'a [u8],
-    pub(crate) content: Content<'a>,
+    pub(crate) content: RecordContent<'a>,
 }
 
 /// A packed record in its parts.
@@ -38,7 +38,7 @@ pub(crate) struct Packed<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Content<'a> {
+pub(crate) enum RecordContent<'a> {
     Packed(Packed<'a>),
     Columns(Columns<'a>),
     Parsed(Box<Parsed>),
@@ -47,7 +47,7 @@ pub(crate) enum Content<'a> {
 impl<'a> RecordRef<'a> {
     /// A record that was read as a whole.
     pub(crate) fn parsed(format: Format, bytes: &'a [u8], parsed: Parsed) -> Self {
-        Self { format, bytes, content: Content::Parsed(Box::new(parsed)) }
+        Self { format, bytes, content: RecordContent::Parsed(Box::new(parsed)) }
     }
 
     /// The format of the bytes.
@@ -63,7 +63,7 @@ impl<'a> RecordRef<'a> {
     /// Its bytes, where it was read out of a group whose bytes are also others'.
     pub fn own_bytes(&self) -> Option<&[u8]> {
         match &self.content {
-            Content::Parsed(parsed) => parsed.own_bytes.as_deref(),
+            RecordContent::Parsed(parsed) => parsed.own_bytes.as_deref(),
             _ => None,
         }
     }
@@ -81,13 +81,13 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn setup(&self) -> Result<Setup, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, position, .. }) => packed::decode_with_ply(
+            RecordContent::Packed(Packed { layout, position, .. }) => packed::decode_with_ply(
                 layout.family,
                 position,
                 layout.ply(self.bytes).unwrap_or(1),
             ),
-            Content::Columns(columns) => columns.record().map(|record| record.setup),
-            Content::Parsed(parsed) => Ok(parsed.record.setup.clone()),
+            RecordContent::Columns(columns) => columns.record().map(|record| record.setup),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.setup.clone()),
         }
     }
 
@@ -99,11 +99,11 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn best_move(&self) -> Result<Option<Move>, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, dialect, .. }) => {
+            RecordContent::Packed(Packed { layout, dialect, .. }) => {
                 Ok(layout.best_move(self.bytes, *dialect).and_then(Result::ok).flatten())
             }
-            Content::Columns(columns) => columns.best_move(),
-            Content::Parsed(parsed) => Ok(parsed.record.best_move),
+            RecordContent::Columns(columns) => columns.best_move(),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.best_move),
         }
     }
 
@@ -114,9 +114,9 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn eval_cp(&self) -> Result<Option<i16>, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, .. }) => Ok(layout.eval_cp(self.bytes)),
-            Content::Columns(columns) => columns.eval_cp(),
-            Content::Parsed(parsed) => Ok(parsed.record.eval_cp),
+            RecordContent::Packed(Packed { layout, .. }) => Ok(layout.eval_cp(self.bytes)),
+            RecordContent::Columns(columns) => columns.eval_cp(),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.eval_cp),
         }
     }
 
@@ -127,9 +127,9 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn ply(&self) -> Result<Option<u16>, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, .. }) => Ok(layout.ply(self.bytes)),
-            Content::Columns(columns) => columns.ply(),
-            Content::Parsed(parsed) => Ok(parsed.record.ply),
+            RecordContent::Packed(Packed { layout, .. }) => Ok(layout.ply(self.bytes)),
+            RecordContent::Columns(columns) => columns.ply(),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.ply),
         }
     }
 
@@ -141,9 +141,9 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn result(&self) -> Result<Option<GameResult>, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, .. }) => Ok(layout.result(self.bytes)),
-            Content::Columns(columns) => columns.result(),
-            Content::Parsed(parsed) => Ok(parsed.record.result),
+            RecordContent::Packed(Packed { layout, .. }) => Ok(layout.result(self.bytes)),
+            RecordContent::Columns(columns) => columns.result(),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.result),
         }
     }
 
@@ -154,9 +154,9 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn ending(&self) -> Result<Option<Ending>, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, .. }) => Ok(layout.ending(self.bytes)),
-            Content::Columns(_) => Ok(None),
-            Content::Parsed(parsed) => Ok(parsed.record.ending),
+            RecordContent::Packed(Packed { layout, .. }) => Ok(layout.ending(self.bytes)),
+            RecordContent::Columns(_) => Ok(None),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.ending),
         }
     }
 
@@ -167,9 +167,9 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn end_ply(&self) -> Result<Option<u16>, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, .. }) => Ok(layout.end_ply(self.bytes)),
-            Content::Columns(_) => Ok(None),
-            Content::Parsed(parsed) => Ok(parsed.record.end_ply),
+            RecordContent::Packed(Packed { layout, .. }) => Ok(layout.end_ply(self.bytes)),
+            RecordContent::Columns(_) => Ok(None),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.end_ply),
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`], the first there is.
     pub fn record(&self) -> Result<Record, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, dialect, .. }) => {
+            RecordContent::Packed(Packed { layout, dialect, .. }) => {
                 let tail = layout.tail(self.bytes, *dialect);
                 Ok(Record {
                     best_move: tail.best_move,
@@ -191,14 +191,14 @@ impl<'a> RecordRef<'a> {
                     ..Record::new(self.setup()?)
                 })
             }
-            Content::Columns(columns) => columns.record(),
-            Content::Parsed(parsed) => Ok(parsed.record.clone()),
+            RecordContent::Columns(columns) => columns.record(),
+            RecordContent::Parsed(parsed) => Ok(parsed.record.clone()),
         }
     }
 
     /// Whether this is no record at all but a comment in a text.
     pub fn is_comment(&self) -> bool {
-        matches!(&self.content, Content::Columns(columns) if columns.is_comment())
+        matches!(&self.content, RecordContent::Columns(columns) if columns.is_comment())
     }
 
     /// Whether everything the record says can be read, at less cost than reading it.
@@ -208,11 +208,11 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn check(&self) -> Result<(), DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, position, .. }) => {
+            RecordContent::Packed(Packed { layout, position, .. }) => {
                 packed::canonical(layout.family, position).map(drop)
             }
-            Content::Columns(columns) => columns.record().map(drop),
-            Content::Parsed(_) => Ok(()),
+            RecordContent::Columns(columns) => columns.record().map(drop),
+            RecordContent::Parsed(_) => Ok(()),
         }
     }
 
@@ -220,18 +220,18 @@ impl<'a> RecordRef<'a> {
     /// about whether columns of text can be read.
     pub fn fields(&self) -> Fields {
         match &self.content {
-            Content::Packed(Packed { layout, dialect, .. }) => {
+            RecordContent::Packed(Packed { layout, dialect, .. }) => {
                 layout.said(&layout.tail(self.bytes, *dialect))
             }
-            Content::Columns(columns) => columns.fields(),
-            Content::Parsed(parsed) => parsed.fields(),
+            RecordContent::Columns(columns) => columns.fields(),
+            RecordContent::Parsed(parsed) => parsed.fields(),
         }
     }
 
     /// Whether the writer of the game says that the position is not to be trained on.
     #[inline]
     pub fn is_not_for_training(&self) -> bool {
-        matches!(&self.content, Content::Parsed(parsed) if parsed.record.is_not_for_training)
+        matches!(&self.content, RecordContent::Parsed(parsed) if parsed.record.is_not_for_training)
     }
 
     /// The stored move as its 16 bits, of packed records that have a place for one.
@@ -242,17 +242,17 @@ impl<'a> RecordRef<'a> {
     /// Whether the stored move is neither a move nor "no move".
     pub(crate) fn has_malformed_move(&self) -> bool {
         match &self.content {
-            Content::Packed(Packed { layout, dialect, .. }) => {
+            RecordContent::Packed(Packed { layout, dialect, .. }) => {
                 layout.best_move(self.bytes, *dialect).is_some_and(|m| m.is_err())
             }
-            Content::Columns(_) | Content::Parsed(_) => false,
+            RecordContent::Columns(_) | RecordContent::Parsed(_) => false,
         }
     }
 
     /// The parts of a packed record.
     pub(crate) const fn parts(&self) -> Option<Packed<'a>> {
         match self.content {
-            Content::Packed(packed) => Some(packed),
+            RecordContent::Packed(packed) => Some(packed),
             _ => None,
         }
     }
@@ -273,11 +273,11 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] for columns of text that cannot be read.
     pub fn writing_warnings(&self) -> Result<Warnings, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, dialect, .. }) => {
+            RecordContent::Packed(Packed { layout, dialect, .. }) => {
                 Ok(layout.warnings(self.bytes, *dialect))
             }
-            Content::Columns(columns) => columns.warnings(),
-            Content::Parsed(parsed) => Ok(parsed.warnings),
+            RecordContent::Columns(columns) => columns.warnings(),
+            RecordContent::Parsed(parsed) => Ok(parsed.warnings),
         }
     }
 

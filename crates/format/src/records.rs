@@ -1,4 +1,4 @@
-//! The records of a unit: one where the format packs each by itself, the moves of a game elsewhere.
+//! The records of a chunk: one where the format packs each by itself, the moves of a game elsewhere.
 //!
 //! [`count`] and [`records`] agree whatever the bytes: a record that cannot be read counts as one.
 
@@ -9,28 +9,28 @@ use super::record::Parsed;
 use super::spec::Codec;
 use super::{Format, lines};
 use crate::DecodeErrorKind;
-use crate::record_ref::{Content, Packed, RecordRef};
+use crate::record_ref::{Packed, RecordContent, RecordRef};
 use crate::sfen_text::Columns;
 use crate::warning::Warning;
 
-/// The records of one unit, in order; those that cannot be read as errors.
+/// The records of one chunk, in order; those that cannot be read as errors.
 ///
-/// `unit` has the bytes of a record or, of formats that hold groups, of a group; of text, without the
+/// `chunk` has the bytes of a record or, of formats that hold groups, of a group; of text, without the
 /// end of the line.
-pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
+pub fn records(format: Format, dialect: Dialect, chunk: &[u8]) -> Records<'_> {
     let content = match &format.spec().codec {
         Codec::Packed(_) | Codec::Columns => {
-            Unread::Single(Some(RecordRef::with_dialect(format, dialect, unit)))
+            Unread::Single(Some(RecordRef::with_dialect(format, dialect, chunk)))
         }
         Codec::Records { .. } => {
-            let parsed = parsed_records(format, unit).unwrap_or_default();
+            let parsed = parsed_records(format, chunk).unwrap_or_default();
             Unread::Parsed(Box::new(parsed.into_iter()))
         }
-        Codec::Games { read, .. } => Unread::Parsed(Box::new(read(unit).flat_map(|game| {
+        Codec::Games { read, .. } => Unread::Parsed(Box::new(read(chunk).flat_map(|game| {
             game.map_or_else(|error| vec![Err(error)], |game| records_of(&game))
         }))),
     };
-    Records { format, unit, content }
+    Records { format, chunk, content }
 }
 
 /// The records of a game. Warnings about the game go to its first record.
@@ -43,41 +43,41 @@ pub(super) fn records_of(game: &Game) -> Vec<Result<Parsed, DecodeError>> {
     records
 }
 
-/// The records of a unit of a format that reads them as wholes, and not as moves of games.
+/// The records of a chunk of a format that reads them as wholes, and not as moves of games.
 pub(super) fn parsed_records(
     format: Format,
-    unit: &[u8],
+    chunk: &[u8],
 ) -> Option<Vec<Result<Parsed, DecodeError>>> {
     let Codec::Records { read, .. } = &format.spec().codec else { return None };
     let mut parsed = Vec::new();
-    read(unit, &mut parsed);
+    read(chunk, &mut parsed);
     Some(parsed)
 }
 
-/// The units of bytes that begin with one and end as their file does; of text, without the ends of lines.
-pub fn units(format: Format, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The chunks of bytes that begin with one and end as their file does; of text, without the ends of lines.
+pub fn chunks(format: Format, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
-        let (unit, behind) =
-            rest.split_at(format.unit_end(rest, true).filter(|_| !rest.is_empty())?);
+        let (chunk, behind) =
+            rest.split_at(format.chunk_end(rest, true).filter(|_| !rest.is_empty())?);
         rest = behind;
-        Some(if format.is_lines() { lines::content(unit) } else { unit })
+        Some(if format.is_lines() { lines::content(chunk) } else { chunk })
     })
 }
 
-/// The number of [`records`] in a unit.
-pub fn count(format: Format, unit: &[u8]) -> u64 {
+/// The number of [`records`] in a chunk.
+pub fn count(format: Format, chunk: &[u8]) -> u64 {
     match &format.spec().codec {
         Codec::Packed(_) | Codec::Columns => 1,
         Codec::Records { count: Some(count), .. } | Codec::Games { count: Some(count), .. } => {
-            count(unit)
+            count(chunk)
         }
         Codec::Games { read, count: None, .. } => {
             let count = |game: Result<Game, _>| game.map_or(1, |game| game.count_records() as u64);
-            read(unit).map(count).sum()
+            read(chunk).map(count).sum()
         }
         Codec::Records { count: None, .. } => {
-            records(format, format.dialect(), unit).count() as u64
+            records(format, format.dialect(), chunk).count() as u64
         }
     }
 }
@@ -85,7 +85,7 @@ pub fn count(format: Format, unit: &[u8]) -> u64 {
 /// The iterator of [`records`].
 pub struct Records<'a> {
     format: Format,
-    unit: &'a [u8],
+    chunk: &'a [u8],
     content: Unread<'a>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Iterator for Records<'a> {
             Unread::Single(record) => record.take(),
             Unread::Parsed(parsed) => {
                 let parsed = parsed.next()?;
-                Some(parsed.map(|parsed| RecordRef::parsed(self.format, self.unit, parsed)))
+                Some(parsed.map(|parsed| RecordRef::parsed(self.format, self.chunk, parsed)))
             }
         }
     }
@@ -134,14 +134,14 @@ impl<'a> RecordRef<'a> {
         let content = match &format.spec().codec {
             Codec::Packed(layout) => match bytes.first_chunk() {
                 Some(position) if bytes.len() == layout.len => {
-                    Content::Packed(Packed { layout, dialect, position })
+                    RecordContent::Packed(Packed { layout, dialect, position })
                 }
                 _ => {
                     let (expected, found) = (layout.len, bytes.len());
                     return Err(DecodeErrorKind::Length { expected, found }.at(found.min(expected)));
                 }
             },
-            Codec::Columns => Content::Columns(Columns::split(bytes)),
+            Codec::Columns => RecordContent::Columns(Columns::split(bytes)),
             Codec::Records { .. } | Codec::Games { .. } => {
                 let first = records(format, dialect, bytes).next();
                 return first.unwrap_or(Err(DecodeErrorKind::Nothing.at(0)));

@@ -12,7 +12,7 @@ use crate::field::{Field, Fields};
 use crate::fill::Fill;
 use crate::format::Format;
 use crate::game::Game;
-use crate::played::Candidate;
+use crate::played::VisitedMove;
 use crate::record_ref::{Packed, RecordRef};
 
 /// What is newly known of a position.
@@ -30,7 +30,7 @@ pub struct SearchedMoves {
     /// The best one; none if there is no legal move.
     pub best_move: Option<Move>,
     /// Those it tried.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<VisitedMove>,
 }
 
 impl Reevaluation {

@@ -25,7 +25,7 @@ use order::{nth_move, number_of};
 pub(super) const SPEC: Spec = Spec {
     name: "sbinpack",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: None },
+    framing: Framing::Group { end: chunk_end, next: None },
     copy: as_it_is,
     header: b"",
     separator: b"",
@@ -60,32 +60,32 @@ const MAX_PLY: u16 = (1 << PLY_BITS) - 1;
 /// No number is longer.
 const NUMBER_BYTES: usize = 5;
 
-fn read(unit: &[u8]) -> Games<'_> {
-    Box::new(chains(unit).map(|chain| chain?.read()))
+fn read(chunk: &[u8]) -> Games<'_> {
+    Box::new(chains(chunk).map(|chain| chain?.read()))
 }
 
 /// The number of moves; what is no chain, and a chain that does not begin with a position, counts as one.
-fn count(unit: &[u8]) -> u64 {
+fn count(chunk: &[u8]) -> u64 {
     let count = |chain: Result<Chain<'_>, _>| match chain {
         Ok(chain) if chain.start().is_ok() => chain.moves.into(),
         _ => 1,
     };
-    chains(unit).map(count).sum()
+    chains(chunk).map(count).sum()
 }
 
 /// Where the chunk ends that begins here, going by its length; `None` if none begins here.
-fn chunk_end(bytes: &[u8]) -> Option<usize> {
+fn claimed_end(bytes: &[u8]) -> Option<usize> {
     let len = bytes.strip_prefix(MAGIC)?.first_chunk().copied().map(u32::from_le_bytes)?;
     Some(CHUNK_HEADER_BYTES.saturating_add(usize::try_from(len).ok()?))
 }
 
 /// A chunk ends where its length says, if another follows or nothing. If not, something is damaged, and
 /// all bytes up to the next chunk belong together.
-fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     if bytes.len() < CHUNK_HEADER_BYTES && !at_end {
         return None;
     }
-    if let Some(end) = chunk_end(bytes) {
+    if let Some(end) = claimed_end(bytes) {
         let behind = bytes.get(end..).unwrap_or_default();
         if behind.len() < MAGIC.len() && !at_end {
             return None;
@@ -99,29 +99,29 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 }
 
 /// The chains of a chunk, as far as they lead from one to the next; then, if that is not its end, why not.
-fn chains(unit: &[u8]) -> impl Iterator<Item = Result<Chain<'_>, DecodeError>> {
-    let end = chunk_end(unit);
+fn chains(chunk: &[u8]) -> impl Iterator<Item = Result<Chain<'_>, DecodeError>> {
+    let end = claimed_end(chunk);
     let mut next = Some(CHUNK_HEADER_BYTES);
     iter::from_fn(move || {
         let at = next.take()?;
         let Some(end) = end else {
-            return Some(Err(DecodeErrorKind::syntax("SBN2 and a length", unit).at(0)));
+            return Some(Err(DecodeErrorKind::syntax("SBN2 and a length", chunk).at(0)));
         };
-        if at == end.min(unit.len()) {
-            return no_end(unit, end).map(Err);
+        if at == end.min(chunk.len()) {
+            return no_end(chunk, end).map(Err);
         }
-        let chain = Chain::find(&unit[..end.min(unit.len())], at);
+        let chain = Chain::find(&chunk[..end.min(chunk.len())], at);
         next = chain.as_ref().ok().map(|chain| chain.end);
         Some(chain)
     })
 }
 
-/// Why a unit does not end where its length says.
-fn no_end(unit: &[u8], end: usize) -> Option<DecodeError> {
-    match unit.get(end..) {
+/// Why a chunk does not end where its length says.
+fn no_end(chunk: &[u8], end: usize) -> Option<DecodeError> {
+    match chunk.get(end..) {
         None => {
             let expected = "the rest of the chunk";
-            Some(DecodeErrorKind::syntax(expected, b"the end of the file").at(unit.len()))
+            Some(DecodeErrorKind::syntax(expected, b"the end of the file").at(chunk.len()))
         }
         Some([]) => None,
         Some(behind) => Some(DecodeErrorKind::syntax("another chunk", behind).at(end)),
@@ -130,7 +130,7 @@ fn no_end(unit: &[u8], end: usize) -> Option<DecodeError> {
 
 /// A game or a part of one, between bytes that were counted but not yet understood.
 struct Chain<'a> {
-    /// Those of the unit, up to the end of the chunk.
+    /// Those of the chunk, up to the end of the chunk.
     bytes: &'a [u8],
     /// Where it begins.
     at: usize,

@@ -182,7 +182,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Reads an SFEN that begins at this byte of its unit.
+/// Reads an SFEN that begins at this byte of its chunk.
 pub(super) fn parse(sfen: &[u8], start: usize) -> Result<sfen::Parsed, DecodeError> {
     sfen::parse(sfen).map_err(|error| {
         let at = error.offset().unwrap_or_default();

@@ -19,14 +19,14 @@ pub(super) struct Spec {
     pub(super) name: &'static str,
     /// Other extensions in use.
     pub(super) extensions: &'static [&'static str],
-    /// How its bytes are cut into units.
+    /// How its bytes are cut into chunks.
     pub(super) framing: Framing,
-    /// Appends a unit unchanged, after [`Spec::separator`]. Adds the end that the last unit of a file may lack, so that
-    /// another unit can follow.
+    /// Appends a chunk unchanged, after [`Spec::separator`]. Adds the end that the last chunk of a file may lack, so that
+    /// another chunk can follow.
     pub(super) copy: fn(&[u8], &mut Vec<u8>),
     /// What stands before the first record of a file.
     pub(super) header: &'static [u8],
-    /// What separates two units of a file. There is none before the first unit or after the last.
+    /// What separates two chunks of a file. There is none before the first chunk or after the last.
     pub(super) separator: &'static [u8],
     /// What a record can say besides the position.
     pub(super) holds: Fields,
@@ -34,42 +34,42 @@ pub(super) struct Spec {
     pub(super) needs: Fields,
     /// The special ends of games that it has a sign for.
     pub(super) endings: &'static [Ending],
-    /// How a unit is read and written.
+    /// How a chunk is read and written.
     pub(super) codec: Codec,
 }
 
-/// How bytes are cut into units: the least that can be read by itself.
+/// How bytes are cut into chunks: the least that can be read by itself.
 #[derive(Clone, Copy)]
 pub(super) enum Framing {
-    /// Every unit is one record of this many bytes.
+    /// Every chunk is one record of this many bytes.
     Fixed(usize),
-    /// Every unit is one line, and one record.
+    /// Every chunk is one line, and one record.
     Line,
-    /// A unit is a game, or another group of games or records.
+    /// A chunk is a game, or another group of games or records.
     Group {
-        /// Finds the end of the first unit in bytes that are not empty; `None` if the bytes end before it does
+        /// Finds the end of the first chunk in bytes that are not empty; `None` if the bytes end before it does
         /// and more may follow. The second argument says that nothing follows.
         end: fn(&[u8], bool) -> Option<usize>,
-        /// How a unit may begin, where one that is cut off would take in a part of the unit that follows. None
+        /// How a chunk may begin, where one that is cut off would take in a part of the chunk that follows. None
         /// where it would be told from that.
         next: Option<&'static [u8]>,
     },
 }
 
-/// [`Spec::copy`] of formats whose units say themselves where they end.
-pub(super) fn as_it_is(unit: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(unit);
+/// [`Spec::copy`] of formats whose chunks say themselves where they end.
+pub(super) fn as_it_is(chunk: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(chunk);
 }
 
-/// [`Spec::copy`] for formats whose units end with a line. Byte order marks are dropped, because the copy may not be at
+/// [`Spec::copy`] for formats whose chunks end with a line. Byte order marks are dropped, because the copy may not be at
 /// the start of a file.
-pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
-    let unit = without_mark(unit);
-    // Where files were joined, a unit may have byte order marks within it.
-    for line in unit.split_inclusive(|byte| *byte == b'\n') {
+pub(super) fn with_line_end(chunk: &[u8], out: &mut Vec<u8>) {
+    let chunk = without_mark(chunk);
+    // Where files were joined, a chunk may have byte order marks within it.
+    for line in chunk.split_inclusive(|byte| *byte == b'\n') {
         out.extend_from_slice(without_mark(line));
     }
-    if !unit.is_empty() && !unit.ends_with(b"\n") {
+    if !chunk.is_empty() && !chunk.ends_with(b"\n") {
         out.push(b'\n');
     }
 }
@@ -77,15 +77,15 @@ pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
 /// Appends a record or a game, whole or not at all.
 pub(super) type Write<T> = fn(&T, &mut Vec<u8>) -> Result<(), EncodeError>;
 
-/// The games of a unit, each read when it is asked for.
+/// The games of a chunk, each read when it is asked for.
 pub(super) type Games<'a> = Box<dyn Iterator<Item = Result<Game, DecodeError>> + 'a>;
 
-/// The games of a unit that is one.
+/// The games of a chunk that is one.
 pub(super) fn one(game: Result<Game, DecodeError>) -> Games<'static> {
     Box::new(std::iter::once(game))
 }
 
-/// How a unit is read and written.
+/// How a chunk is read and written.
 pub(super) enum Codec {
     /// A packed position with fields at fixed places, read when they are asked for.
     Packed(Layout),
@@ -93,18 +93,18 @@ pub(super) enum Codec {
     Columns,
     /// Records that are read as wholes.
     Records {
-        /// Appends what is in a unit; at least one record or error unless the unit is empty of both.
+        /// Appends what is in a chunk; at least one record or error unless the chunk is empty of both.
         read: fn(&[u8], &mut Vec<Result<Parsed, DecodeError>>),
-        /// The number of records in a unit, where that is known without reading all of it.
+        /// The number of records in a chunk, where that is known without reading all of it.
         count: Option<fn(&[u8]) -> u64>,
         /// Appends a record; none if the format is only read.
         write: Option<Write<Parsed>>,
     },
     /// Games, each move of which is a record.
     Games {
-        /// Reads the games of a unit, one after the other; what is none is an error.
+        /// Reads the games of a chunk, one after the other; what is none is an error.
         read: fn(&[u8]) -> Games<'_>,
-        /// The number of records in a unit, where that is known without reading all of it.
+        /// The number of records in a chunk, where that is known without reading all of it.
         count: Option<fn(&[u8]) -> u64>,
         /// Appends a game; none if the format is only read.
         write: Option<Write<Game>>,

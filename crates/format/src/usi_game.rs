@@ -34,7 +34,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of(Field::BestMove),
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| one(read(unit)),
+        read: |chunk| one(read(chunk)),
         count: None,
         write: Some(write),
         lost: |_, end| if ending::says(end) { Fields::NONE } else { Fields::of(Field::Ending) },

@@ -35,7 +35,7 @@ pub struct Writer<W> {
     bytes: Vec<u8>,
     is_begun: bool,
     /// Whether a record or a game was written.
-    has_units: bool,
+    has_chunks: bool,
     /// Records and games that were to be written.
     index: u64,
 }
@@ -44,8 +44,8 @@ impl<W: Write> Writer<W> {
     /// Writes this format; what stands before the first record of a file is written with it.
     pub fn new(format: Format, output: W) -> Self {
         let fill = Fill::default();
-        let (is_begun, has_units) = (false, false);
-        Self { format, fill, output, bytes: Vec::new(), is_begun, has_units, index: 0 }
+        let (is_begun, has_chunks) = (false, false);
+        Self { format, fill, output, bytes: Vec::new(), is_begun, has_chunks, index: 0 }
     }
 
     /// The same with values for fields that records lack.
@@ -107,12 +107,12 @@ impl<W: Write> Writer<W> {
         self.begin();
         let format = self.format;
         let append = |out: &mut Vec<u8>| append(format, &self.fill, out);
-        let appended = if self.has_units {
-            format.append_unit(&mut self.bytes, append)
+        let appended = if self.has_chunks {
+            format.append_chunk(&mut self.bytes, append)
         } else {
             append(&mut self.bytes)
         };
-        self.has_units |= appended.is_ok();
+        self.has_chunks |= appended.is_ok();
         let failed = |kind| Error { place: Some(Place::Output(index)), kind };
         self.hand_on().map_err(|error| failed(ErrorKind::Io(error)))?;
         appended.map_err(|error| failed(ErrorKind::Record(error)))

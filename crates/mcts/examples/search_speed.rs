@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, SearchSettings, Simulation, Tree};
+use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, MctsSettings, Simulation, Tree};
 use kyokumen_network::{Batch, Evaluator, Input2, Uniform};
 use kyokumen_shogi::random_play::RandomPlay;
 use kyokumen_shogi::{Position, PositionHistory};
@@ -21,10 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (playouts, games, nodes) = (next(800)?, next(128)?, next(0)?);
     for planes in [None, Some(Input2::Hands)] {
         let mut evaluator = Uniform { planes };
-        let settings = SearchSettings {
-            leaf_mate: MateLimits { depth: 7, nodes },
-            ..SearchSettings::default()
-        };
+        let settings =
+            MctsSettings { leaf_mate: MateLimits { depth: 7, nodes }, ..MctsSettings::default() };
         let mut trees: Vec<Tree> = roots(games as usize)
             .map(|position| {
                 let mut history = PositionHistory::default();

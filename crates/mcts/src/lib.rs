@@ -16,5 +16,5 @@ mod tree;
 pub use devices::Devices;
 pub use leaf_search::{LeafSearch, MateLine};
 pub use root::{Root, RootMove};
-pub use settings::{Exploration, FirstPlay, MateLimits, Puct, SearchSettings};
+pub use settings::{Exploration, FirstPlay, MateLimits, MctsSettings, Puct};
 pub use tree::{Leaf, Simulation, Tree};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that a search depends on besides position, seed and evaluator.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct SearchSettings {
+pub struct MctsSettings {
     /// How a move is chosen.
     pub puct: Puct,
     /// What a draw is worth to either side, from 0 (a loss) to 1.
@@ -143,7 +143,7 @@ impl Puct {
         Self { first_play: FirstPlay::Reduced { root: 0.0, tree: 0.0 }, ..Self::DLSHOGI };
 }
 
-impl Default for SearchSettings {
+impl Default for MctsSettings {
     /// dlshogi's self-play.
     fn default() -> Self {
         Self {

@@ -6,7 +6,7 @@ use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
 use crate::leaf_search::LeafSearch;
 use crate::node::{Nodes, State};
 use crate::puct::{Choice, Chosen, choose, choose_with_noise};
-use crate::settings::SearchSettings;
+use crate::settings::MctsSettings;
 
 /// The root's number.
 pub(crate) const ROOT: u32 = 0;
@@ -18,7 +18,7 @@ pub(crate) const ROOT: u32 = 0;
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub(crate) nodes: Nodes,
-    pub(crate) settings: SearchSettings,
+    pub(crate) settings: MctsSettings,
     root: Position,
     /// The positions of the game up to the root.
     history: PositionHistory,
@@ -88,7 +88,7 @@ impl Tree {
     ///
     /// If the history does not end with the position.
     pub fn new(
-        settings: SearchSettings,
+        settings: MctsSettings,
         root: Position,
         history: PositionHistory,
         noise_seed: u64,
@@ -143,7 +143,7 @@ impl Tree {
     }
 
     /// What the search does.
-    pub const fn settings(&self) -> &SearchSettings {
+    pub const fn settings(&self) -> &MctsSettings {
         &self.settings
     }
 

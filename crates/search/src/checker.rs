@@ -11,11 +11,11 @@
 
 use kyokumen_game::{Game, Moves, NodeKind, Outcome};
 
-use super::answer::Resumable;
 use super::descent::Descent;
 use super::limits::MAX_PLIES;
 use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf, Step, StepOf};
+use super::search_result::Resumable;
 use super::table::TranspositionTable;
 use super::verdict::{Stats, Stop};
 

@@ -6,13 +6,13 @@
 
 use kyokumen_game::Game;
 
-use super::answer::Resumable;
 use super::dfpn::DfPn;
 use super::length::{Beyond, Prover};
 use super::limits::{Limits, WhenHopeless};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
 use super::restricted::{Restricted, Restrictions};
+use super::search_result::Resumable;
 use super::verdict::{Stats, Stop, Verdict};
 
 /// Nodes that are allowed even if the proof took fewer.

@@ -17,7 +17,7 @@ use super::limits::{Limits, MAX_PLIES, WhenHopeless};
 use super::numbers::{ChildSummary, DISPROVEN, PROVEN, ProofNumbers, UNKNOWN};
 use super::observer::SearchObserver;
 use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
-use super::table::{INFINITE, Proof, TableLookup, TableUpdate, TranspositionTable};
+use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
 use super::verdict::Stop;
 
 /// How often the caller is asked whether to stop, and told how far the search is.
@@ -507,7 +507,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         effort: u32,
     ) {
         let update = if value.numbers == PROVEN {
-            TableUpdate::Proven(Proof { hand: value.hand, plies: value.plies, code })
+            TableUpdate::Proven(ProvenNode { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
             let ProofNumbers { proof, disproof } = value.numbers;
             TableUpdate::Open {

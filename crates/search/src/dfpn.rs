@@ -4,11 +4,11 @@
 
 use kyokumen_game::Game;
 
-use super::answer::{SearchResult, answer, shorten};
 use super::descent::{Descent, Value};
 use super::limits::{Limits, TableError, TableSize};
 use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf};
+use super::search_result::{SearchResult, answer, shorten};
 use super::table::Table;
 use super::verdict::Stop;
 

@@ -6,7 +6,6 @@
 //! what can be kept and checked elsewhere.
 
 pub mod alternatives;
-mod answer;
 mod checker;
 mod child_cache;
 mod counted;
@@ -20,6 +19,7 @@ mod observer;
 mod path;
 mod proof;
 mod restricted;
+mod search_result;
 mod shared_table;
 pub mod solver;
 mod table;
@@ -27,10 +27,10 @@ mod team;
 mod together;
 mod verdict;
 
-pub use answer::SearchResult;
 pub use dfpn::{DfPn, SOLVER_VERSION};
 pub use limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless};
 pub use observer::{SearchControl, SearchObserver, SearchProgress};
 pub use proof::{Proof, Step};
+pub use search_result::SearchResult;
 pub use team::SharedGame;
 pub use verdict::{NODE_DEFINITION, Stats, Stop, Verdict};

@@ -11,7 +11,7 @@ use kyokumen_game::Hand;
 use zerocopy::{AllocError, FromZeros};
 
 use super::table::{
-    Finding, GROWTH, MIN_SLOTS, Proof, TableLookup, TableUpdate, WINDOW, known_of, permille,
+    Finding, GROWTH, MIN_SLOTS, ProvenNode, TableLookup, TableUpdate, WINDOW, known_of, permille,
     shortest_proof_of,
 };
 
@@ -195,7 +195,7 @@ impl SharedTable {
     }
 
     /// See [`TranspositionTable::shortest_proof`](super::table::TranspositionTable::shortest_proof).
-    pub(super) fn shortest_proof<H: Hand>(&self, key: u64, hand: H) -> Option<Proof<H>> {
+    pub(super) fn shortest_proof<H: Hand>(&self, key: u64, hand: H) -> Option<ProvenNode<H>> {
         shortest_proof_of(self.findings(key), hand)
     }
 
@@ -287,9 +287,9 @@ mod tests {
     }
 
     /// An entry of which each word tells what the others must be.
-    fn proof_of(number: u32) -> Proof<Number> {
+    fn proof_of(number: u32) -> ProvenNode<Number> {
         let plies = number.wrapping_mul(0x9e37) as u16;
-        Proof { hand: Number(number), plies, code: !plies | 1 }
+        ProvenNode { hand: Number(number), plies, code: !plies | 1 }
     }
 
     fn number_of(hand: u32) -> u32 {

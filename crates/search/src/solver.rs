@@ -23,10 +23,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::answer::SearchResult;
 use super::dfpn::DfPn;
 use super::observer::SearchObserver;
 use super::restricted::Restricted;
+use super::search_result::SearchResult;
 use super::{observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};
 

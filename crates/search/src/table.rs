@@ -69,7 +69,7 @@ impl<H: Hand> Finding<H> {
             Self { proof_number: 0, disproof_number: INFINITE, effort, hand, plies: 0, code: 0 };
         let disproven = Self { proof_number: INFINITE, disproof_number: 0, ..proven };
         match update {
-            TableUpdate::Proven(Proof { hand, plies, code }) => {
+            TableUpdate::Proven(ProvenNode { hand, plies, code }) => {
                 Self { hand, plies, code, ..proven }
             }
             TableUpdate::Disproven { hand } => Self { hand, plies: UNLIMITED, ..disproven },
@@ -87,7 +87,7 @@ impl<H: Hand> Finding<H> {
     fn update(&self) -> TableUpdate<H> {
         let &Self { proof_number, disproof_number, hand, plies, code, .. } = self;
         if proof_number == 0 {
-            TableUpdate::Proven(Proof { hand, plies, code })
+            TableUpdate::Proven(ProvenNode { hand, plies, code })
         } else if disproof_number > 0 {
             TableUpdate::Open { proof_number, disproof_number, handle: NO_HANDLE }
         } else if plies == UNLIMITED {
@@ -145,16 +145,16 @@ pub(super) fn known_of<H: Hand>(
 pub(super) fn shortest_proof_of<H: Hand>(
     findings: impl Iterator<Item = Finding<H>>,
     hand: H,
-) -> Option<Proof<H>> {
+) -> Option<ProvenNode<H>> {
     findings
         .filter(|finding| finding.proof_number == 0 && finding.code != 0)
         .filter(|finding| hand.dominates(finding.hand))
         .min_by_key(|finding| finding.plies)
-        .map(|Finding { hand, plies, code, .. }| Proof { hand, plies, code })
+        .map(|Finding { hand, plies, code, .. }| ProvenNode { hand, plies, code })
 }
 
 /// An entry as it was written.
-pub(super) struct Content<H> {
+pub(super) struct EntryContent<H> {
     pub(super) key: u64,
     pub(super) hand: H,
     pub(super) update: TableUpdate<H>,
@@ -181,7 +181,7 @@ pub(super) enum TableLookup<H> {
 
 /// A proven OR node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Proof<H> {
+pub(super) struct ProvenNode<H> {
     /// The least hand with which it holds.
     pub(super) hand: H,
     pub(super) plies: u16,
@@ -193,7 +193,7 @@ pub(super) struct Proof<H> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TableUpdate<H> {
     /// The goal is reached with every hand that dominates the proof's; AND nodes have code 0.
-    Proven(Proof<H>),
+    Proven(ProvenNode<H>),
     /// The goal is missed with every hand that this one dominates.
     Disproven { hand: H },
     /// The goal is missed within the plies that were left.
@@ -212,7 +212,7 @@ pub(super) trait TranspositionTable<H> {
     fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H>;
 
     /// The shortest proof of an OR node that holds with this hand.
-    fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>>;
+    fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>>;
 
     /// Writes down what was found about a board met with `hand`.
     fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32);
@@ -336,12 +336,12 @@ impl<H: Hand> Table<H> {
     }
 
     /// What stands in it, to be written elsewhere.
-    pub(super) fn contents(&self) -> impl Iterator<Item = Content<H>> {
+    pub(super) fn contents(&self) -> impl Iterator<Item = EntryContent<H>> {
         let (in_use, generation) = (self.entries.iter().take(self.slots + WINDOW), self.generation);
         in_use.filter(move |entry| entry.generation == generation).map(
             |&Entry { key, finding, .. }| {
                 let Finding { hand, effort, .. } = finding;
-                Content { key, hand, update: finding.update(), effort }
+                EntryContent { key, hand, update: finding.update(), effort }
             },
         )
     }
@@ -352,7 +352,7 @@ impl<H: Hand> TranspositionTable<H> for Table<H> {
         permille(self.used, self.most_slots)
     }
 
-    fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
+    fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>> {
         shortest_proof_of(self.findings(key), hand)
     }
 

@@ -12,14 +12,14 @@ use std::{panic, thread};
 
 use kyokumen_game::{Game, Hand};
 
-use super::answer::Resumable;
 use super::child_cache::{CacheHandle, NO_HANDLE};
 use super::descent::{Descent, Value};
 use super::limits::{Limits, STACK_BYTES, TableSize};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
+use super::search_result::Resumable;
 use super::shared_table::SharedTable;
-use super::table::{Content, Proof, Table, TableLookup, TableUpdate, TranspositionTable};
+use super::table::{EntryContent, ProvenNode, Table, TableLookup, TableUpdate, TranspositionTable};
 use super::verdict::{Stats, Stop};
 
 /// Nodes that a thread takes out of the budget at once.
@@ -166,7 +166,7 @@ impl<H: Hand> TranspositionTable<H> for Share {
         }
     }
 
-    fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
+    fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>> {
         self.table.shortest_proof(key, hand)
     }
 
@@ -250,7 +250,7 @@ impl<G: SharedGame> Team<G> {
     ) -> Option<Self> {
         let known = &descent.table;
         let table = SharedTable::new(known.slots().saturating_mul(2), known.slots_of_use()).ok()?;
-        for Content { key, hand, update, effort } in known.contents() {
+        for EntryContent { key, hand, update, effort } in known.contents() {
             table.add_filled(table.store(key, hand, update, effort));
         }
         let table = Arc::new(table);

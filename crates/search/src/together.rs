@@ -5,10 +5,10 @@
 
 use std::cell::Cell;
 
-use super::answer::{SearchResult, answer, shorten};
 use super::dfpn::DfPn;
 use super::limits::{Limits, Threads};
 use super::observer::SearchObserver;
+use super::search_result::{SearchResult, answer, shorten};
 use super::team::{SharedGame, Team};
 use super::verdict::Stop;
 

@@ -1,7 +1,7 @@
 //! One game, from its opening to its end, a simulation at a time.
 
 use kyokumen_format::{
-    Candidate, EVAL_SCALE, Ending, Game, GameResult, MATE_EVAL, Played, eval_of_value,
+    EVAL_SCALE, Ending, Game, GameResult, MATE_EVAL, Played, VisitedMove, eval_of_value,
 };
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
@@ -307,11 +307,11 @@ pub fn best_value(root: &Root, best: RootMove) -> f32 {
 
 /// The visits of the moves that had some, without those that only noise caused; in so large searches that 16 bits do
 /// not hold them, their shares.
-pub fn candidates(root: &Root) -> Vec<Candidate> {
+pub fn candidates(root: &Root) -> Vec<VisitedMove> {
     let visits_of = |m: &RootMove| m.visits - m.noise_visits;
     let most = root.moves.iter().map(visits_of).max().unwrap_or(0);
     let shift = (u32::BITS - most.leading_zeros()).saturating_sub(u16::BITS);
     let visits = |m: &RootMove| u16::try_from(visits_of(m) >> shift).expect("16 bits are left");
-    let candidates = root.moves.iter().map(|m| Candidate { best_move: m.m, visits: visits(m) });
+    let candidates = root.moves.iter().map(|m| VisitedMove { best_move: m.m, visits: visits(m) });
     candidates.filter(|candidate| candidate.visits > 0).collect()
 }

@@ -1,6 +1,6 @@
 //! What decides a game besides its number, its seed and the evaluator.
 
-use kyokumen_mcts::{MateLimits, SearchSettings};
+use kyokumen_mcts::{MateLimits, MctsSettings};
 use serde::{Deserialize, Serialize};
 
 /// Every constant of a game.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GameSettings {
     /// The search of each position.
-    pub search: SearchSettings,
+    pub search: MctsSettings,
     /// Simulations a position.
     pub playouts: u32,
     /// A search ends as soon as the second move cannot catch up any more.
@@ -62,9 +62,9 @@ impl Default for GameSettings {
     fn default() -> Self {
         Self {
             // The price of a mate search at the root is paid for each position.
-            search: SearchSettings {
+            search: MctsSettings {
                 root_mate: MateLimits { depth: 33, nodes: 10_000 },
-                ..SearchSettings::default()
+                ..MctsSettings::default()
             },
             playouts: 800,
             early_stop: true,

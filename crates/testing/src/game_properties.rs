@@ -1,52 +1,52 @@
-//! What must hold of any bytes taken for a file of games, or of another format whose units are groups.
+//! What must hold of any bytes taken for a file of games, or of another format whose chunks are groups.
 //!
 //! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
 
 use kyokumen_format::{
-    Annotation, Ending, Format, Game, GameResult, InfoCounts, Played, Variation, count, read_games,
-    records, units, write_game,
+    Annotation, Ending, Format, Game, GameResult, InfoCounts, Played, Variation, chunks, count,
+    read_games, records, write_game,
 };
 
-/// Bytes behind the end of a unit that are tried for an influence on it.
+/// Bytes behind the end of a chunk that are tried for an influence on it.
 const BEHIND: [usize; 6] = [0, 1, 31, 40, 1000, usize::MAX];
 
-/// Every byte belongs to one unit, whose end does not depend on how many bytes are known; its records
+/// Every byte belongs to one chunk, whose end does not depend on how many bytes are known; its records
 /// are as many as are counted; games that are whole come back from their own format.
 pub fn check_file(format: Format, bytes: &[u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {
-        let end = format.unit_end(rest, true).expect("at the end there is always one");
+        let end = format.chunk_end(rest, true).expect("at the end there is always one");
         assert!(0 < end && end <= rest.len(), "{end} of {}", rest.len());
         check_end(format, rest, end);
         rest = &rest[end..];
     }
-    for unit in units(format, bytes) {
-        check_unit(format, unit);
+    for chunk in chunks(format, bytes) {
+        check_chunk(format, chunk);
     }
 }
 
 fn check_end(format: Format, rest: &[u8], end: usize) {
-    // A block of whole units is read as if it were a file.
-    assert_eq!(format.unit_end(&rest[..end], true), Some(end));
+    // A block of whole chunks is read as if it were a file.
+    assert_eq!(format.chunk_end(&rest[..end], true), Some(end));
     for behind in BEHIND {
         let known = &rest[..end.saturating_add(behind).min(rest.len())];
-        let found = format.unit_end(known, false);
+        let found = format.chunk_end(known, false);
         assert!(found.is_none_or(|found| found == end), "{found:?}, not {end}");
     }
-    let within = format.unit_end(&rest[..end / 2], false).filter(|_| end > 1);
+    let within = format.chunk_end(&rest[..end / 2], false).filter(|_| end > 1);
     assert!(within.is_none(), "{within:?} of {end}");
 }
 
-fn check_unit(format: Format, unit: &[u8]) {
+fn check_chunk(format: Format, chunk: &[u8]) {
     let mut read = 0;
-    for record in records(format, format.dialect(), unit) {
+    for record in records(format, format.dialect(), chunk) {
         read += 1;
         if let Ok(record) = record {
             assert!(record.record().is_ok() && record.warnings().is_ok());
         }
     }
-    assert_eq!(count(format, unit), read);
-    read_games(format, unit).flatten().for_each(|game| check_game(format, game));
+    assert_eq!(count(format, chunk), read);
+    read_games(format, chunk).flatten().for_each(|game| check_game(format, game));
 }
 
 fn check_game(format: Format, game: Game) {
@@ -59,7 +59,7 @@ fn check_game(format: Format, game: Game) {
         && write_game(format, &game, &mut written).is_ok()
         && !is_ambiguous(format, &written)
     {
-        let again = units(format, &written).flat_map(|unit| read_games(format, unit));
+        let again = chunks(format, &written).flat_map(|chunk| read_games(format, chunk));
         let again: Vec<Game> = again.map(|game| held(format, game.expect("our own"))).collect();
         assert_eq!(again, [held(format, game)]);
     }

@@ -1,12 +1,12 @@
 //! Games of random moves.
 
 use kyokumen_format::{
-    Candidate, DecodeError, Ending, Format, Game, GameResult, Played, read_games,
+    DecodeError, Ending, Format, Game, GameResult, Played, VisitedMove, read_games,
 };
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Position, Setup};
 
-/// The only game of a unit.
+/// The only game of a chunk.
 ///
 /// # Errors
 ///
@@ -15,8 +15,8 @@ use kyokumen_shogi::{Position, Setup};
 /// # Panics
 ///
 /// If there are none or several.
-pub fn read_game(format: Format, unit: &[u8]) -> Result<Game, DecodeError> {
-    let mut games = read_games(format, unit);
+pub fn read_game(format: Format, chunk: &[u8]) -> Result<Game, DecodeError> {
+    let mut games = read_games(format, chunk);
     let game = games.next().expect("a game");
     assert!(games.next().is_none(), "another game");
     game
@@ -42,7 +42,7 @@ pub fn random_game(seed: u64) -> Game {
         let moves = position.legal_moves();
         let Some(best_move) = random.pick(&moves) else { break };
         let number = random.below(5);
-        let mut candidate = || Candidate {
+        let mut candidate = || VisitedMove {
             best_move: random.pick(&moves).unwrap(),
             visits: 2 + random.below(1000) as u16,
         };

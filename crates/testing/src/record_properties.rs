@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use kyokumen_format::packed::{self, Family};
 use kyokumen_format::{
-    ContentKey, ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records,
+    ContentHash, ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records,
     reference,
 };
 use kyokumen_shogi::Setup;
@@ -26,8 +26,8 @@ pub fn check_packed(family: Family, bytes: &[u8]) {
     check_beside_others(family, bytes, transcoded.ok());
     assert_eq!(packed::canonical(family, bytes), rewritten(family));
     assert_eq!(
-        ContentKey::of_packed(family, bytes),
-        fast.as_ref().map(ContentKey::of).map_err(Clone::clone)
+        ContentHash::of_packed(family, bytes),
+        fast.as_ref().map(ContentHash::of).map_err(Clone::clone)
     );
     let Ok(setup) = fast else { return };
     check_setup(family, &setup);
@@ -87,28 +87,28 @@ fn check_read(record_ref: &RecordRef) {
     }
 }
 
-/// A buffer is the sum of its units, whose ends do not depend on how much of it is there; a unit has as
+/// A buffer is the sum of its chunks, whose ends do not depend on how much of it is there; a chunk has as
 /// many records as are counted, and each of them comes back as in [`check_record`].
-pub fn check_units(format: Format, buffer: &[u8]) {
+pub fn check_chunks(format: Format, buffer: &[u8]) {
     let mut rest = buffer;
     while !rest.is_empty() {
-        let end = format.unit_end(rest, true).expect("at the end all is a unit");
+        let end = format.chunk_end(rest, true).expect("at the end all is a chunk");
         assert!((1..=rest.len()).contains(&end));
         for shorter in (0..rest.len()).step_by(1 + rest.len() / 100) {
-            let early = format.unit_end(&rest[..shorter.max(1)], false);
+            let early = format.chunk_end(&rest[..shorter.max(1)], false);
             assert!(early.is_none_or(|early| early == end), "{early:?} of {shorter}, not {end}");
         }
-        let (unit, behind) = rest.split_at(end);
-        let unit = if format.is_lines() { without_line_end(unit) } else { unit };
-        let read: Vec<_> = records(format, format.dialect(), unit).collect();
-        assert_eq!(count(format, unit), read.len() as u64);
+        let (chunk, behind) = rest.split_at(end);
+        let chunk = if format.is_lines() { without_line_end(chunk) } else { chunk };
+        let read: Vec<_> = records(format, format.dialect(), chunk).collect();
+        assert_eq!(count(format, chunk), read.len() as u64);
         read.iter().flatten().for_each(check_read);
         rest = behind;
     }
 }
 
-fn without_line_end(unit: &[u8]) -> &[u8] {
-    Lines::new(unit).next().map_or(unit, |line| line.content())
+fn without_line_end(chunk: &[u8]) -> &[u8] {
+    Lines::new(chunk).next().map_or(chunk, |line| line.content())
 }
 
 /// A buffer of text is the sum of its lines, and every line passes [`check_record`].

@@ -22,7 +22,7 @@ class DataLoader:
     them; `index`, the numbers of the records over all files.
 
     Options: `features` ("dlshogi", "halfkp", "halfka_hm", "records"), `planes` (57, 119), `dtype` ("float32", "float16", "bits"),
-    `mirror` (False, True, "random"), `scale` of evaluations; `shuffle`, `seed`, `chunk` and `window` (records that are read
+    `mirror` (False, True, "random"), `scale` of evaluations; `shuffle`, `seed`, `segment` and `window` (records that are read
     together, and that are mixed); `rank`, `world_size`, `drop_last`; `threads`, `ahead` (batches); `on_error` ("stop", "skip");
     the filters of `convert`, the seed of whose sample is `sample_seed` here; `exclude` (a `….mated.jsonl` of a filter run),
     `drop_mated` with `nodes`, `depth`, `hash_mb`; `tmp_dir` (where compressed files are decompressed, into a temporary file that

@@ -165,7 +165,7 @@ class LoaderOptions(Filters, Reading, Search, total=False):
     sample_seed: int | None
     shuffle: bool
     seed: int
-    chunk: int
+    segment: int
     window: int
     rank: int
     world_size: int

@@ -12,8 +12,8 @@ use pyo3::types::PyDict;
 use zerocopy::IntoBytes;
 
 use super::Options;
-use super::chunks::DataSet;
-use super::windows::{ChunkContent, Stretch};
+use super::segments::DataSet;
+use super::windows::{SegmentContent, Stretch};
 use crate::arrays::{array_over, as_rows, dtype};
 use crate::failure::Failure;
 use crate::features::{Features, LABELLED, check_fields, labels, nnue_named, write_labels};
@@ -118,14 +118,14 @@ impl Making {
         let mut bytes = &gathered[..];
         let mut taken = records.iter().flat_map(Stretch::records);
         rows.each(|_, rows| {
-            let Some((chunk, record)) = taken.next() else { return Ok(()) };
-            let file = data.file(chunk.file);
-            let index = chunk.first + record as u64;
+            let Some((segment, record)) = taken.next() else { return Ok(()) };
+            let file = data.file(segment.file);
+            let index = segment.first + record as u64;
             let number = file.number(index);
             rows.set(layouts.len() - 1, number);
             let bad = |reason: &dyn ToString| file.bad(index, reason);
-            let example = match &chunk.content {
-                ChunkContent::Bytes(_) => {
+            let example = match &segment.content {
+                SegmentContent::Bytes(_) => {
                     let (own, rest) = bytes.split_at(file.record_len().unwrap_or_default());
                     bytes = rest;
                     if self.features.is_none() {
@@ -136,7 +136,7 @@ impl Making {
                     let record = RecordRef::with_dialect(format, dialect, own);
                     Cow::Owned(record.and_then(|it| it.record()).map_err(|error| bad(&error))?)
                 }
-                ChunkContent::Records(parsed) => {
+                SegmentContent::Records(parsed) => {
                     Cow::Borrowed(parsed[record].as_ref().ok_or_else(|| bad(&"no record"))?)
                 }
             };
@@ -184,9 +184,9 @@ fn write_policy(record: &Record, out: &mut [f32]) {
 /// overlaps the waits for memory only if nothing else is done in between.
 fn gather(data: &DataSet, records: &[Stretch]) -> Vec<u8> {
     let mut gathered = Vec::new();
-    for (chunk, record) in records.iter().flat_map(Stretch::records) {
-        if let ChunkContent::Bytes(content) = &chunk.content {
-            let len = data.file(chunk.file).record_len().unwrap_or_default();
+    for (segment, record) in records.iter().flat_map(Stretch::records) {
+        if let SegmentContent::Bytes(content) = &segment.content {
+            let len = data.file(segment.file).record_len().unwrap_or_default();
             gathered.extend_from_slice(&content[record * len..][..len]);
         }
     }

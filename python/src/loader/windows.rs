@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 
 use kyokumen::format::{DecodeError, DecodeErrorKind, Record, RecordRef};
-use kyokumen::mate::judge::{Judge, SearchSettings};
+use kyokumen::mate::judge::{Judge, MateSettings};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::shogi::Position;
 use kyokumen::solver::TableError;
 
-use super::chunks::{ChunkBytes, DataSet};
+use super::segments::{DataSet, SegmentBytes};
 use crate::failure::Failure;
 use crate::interrupt::on_threads;
 
@@ -20,7 +20,7 @@ pub(super) struct Choosing {
     pub(super) filters: RecordFilters,
     pub(super) on_error: BadPolicy,
     /// Limits of the search for mates, which are left out; None to keep them.
-    pub(super) search: Option<SearchSettings>,
+    pub(super) search: Option<MateSettings>,
 }
 
 impl Choosing {
@@ -57,29 +57,29 @@ pub(super) struct Job {
 
 /// Records of a window, in its order.
 pub(super) struct Stretch {
-    window: Arc<Vec<Chunk>>,
-    /// Chunk and record, as indices.
+    window: Arc<Vec<Segment>>,
+    /// Segment and record, as indices.
     places: Vec<(u32, u32)>,
 }
 
 impl Stretch {
-    /// The index of each record in its chunk, with the chunk.
-    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Chunk, usize)> {
-        let chunk = |number: u32| &self.window[number as usize];
-        self.places.iter().map(move |&(number, record)| (chunk(number), record as usize))
+    /// The index of each record in its segment, with the segment.
+    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Segment, usize)> {
+        let segment = |number: u32| &self.window[number as usize];
+        self.places.iter().map(move |&(number, record)| (segment(number), record as usize))
     }
 }
 
-pub(super) struct Chunk {
+pub(super) struct Segment {
     pub(super) file: usize,
     pub(super) first: u64,
     records: u32,
-    pub(super) content: ChunkContent,
+    pub(super) content: SegmentContent,
     /// Whether each record is taken; None if all are.
     is_taken: Option<Vec<bool>>,
 }
 
-pub(super) enum ChunkContent {
+pub(super) enum SegmentContent {
     /// Fixed-size records.
     Bytes(Vec<u8>),
     /// Decoded games and lines; None for records that are left out or cannot be read.
@@ -88,8 +88,8 @@ pub(super) enum ChunkContent {
 
 pub(super) struct Window {
     number: u64,
-    chunks: Arc<Vec<Chunk>>,
-    /// Chunk and record, as indices, in the order of use. Includes records that are left out.
+    segments: Arc<Vec<Segment>>,
+    /// Segment and record, as indices, in the order of use. Includes records that are left out.
     order: Vec<(u32, u32)>,
     /// The place in the order that is used next.
     next: usize,
@@ -101,15 +101,15 @@ impl Window {
         let left = self.order.len().saturating_sub(self.next);
         let mut places = Vec::with_capacity(most.min(left));
         while places.len() < most
-            && let Some(&(chunk, record)) = self.order.get(self.next)
+            && let Some(&(segment, record)) = self.order.get(self.next)
         {
             self.next += 1;
-            let is_taken = &self.chunks[chunk as usize].is_taken;
+            let is_taken = &self.segments[segment as usize].is_taken;
             if is_taken.as_ref().is_none_or(|taken| taken[record as usize]) {
-                places.push((chunk, record));
+                places.push((segment, record));
             }
         }
-        Stretch { window: Arc::clone(&self.chunks), places }
+        Stretch { window: Arc::clone(&self.segments), places }
     }
 }
 
@@ -123,31 +123,31 @@ pub(super) struct Windows<'a> {
 impl Windows<'_> {
     pub(super) fn read(&self, window: u64, cancel: &AtomicBool) -> Result<Window, Failure> {
         let numbers: Vec<u64> = self.order.window(window).collect();
-        let chunks = self.chunks(&numbers, cancel)?;
-        let places: Vec<(u32, u32)> = chunks
+        let segments = self.segments(&numbers, cancel)?;
+        let places: Vec<(u32, u32)> = segments
             .iter()
             .enumerate()
-            .flat_map(|(i, chunk)| (0..chunk.records).map(move |record| (i as u32, record)))
+            .flat_map(|(i, segment)| (0..segment.records).map(move |record| (i as u32, record)))
             .collect();
         let order = self.order.records(window, places.len() as u32);
         let order = order.into_iter().map(|place| places[place as usize]).collect();
-        Ok(Window { number: window, chunks: Arc::new(chunks), order, next: 0 })
+        Ok(Window { number: window, segments: Arc::new(segments), order, next: 0 })
     }
 
-    /// Reads and filters chunks on several threads.
-    fn chunks(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Chunk>, Failure> {
+    /// Reads and filters segments on several threads.
+    fn segments(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Segment>, Failure> {
         // In the order in which they stand in the files: neighbours may share a page, or a frame of a compressed file.
         let mut places: Vec<usize> = (0..numbers.len()).collect();
         places.sort_unstable_by_key(|&place| numbers[place]);
         let start = || Chooser::try_new(self.data, self.choosing);
         // On several threads also where nothing is looked at: a disk answers several questions at once.
-        let chunks = on_threads(self.threads, places, cancel, start, |chooser, place| {
+        let segments = on_threads(self.threads, places, cancel, start, |chooser, place| {
             let chooser = chooser.as_mut().map_err(|no_memory| Failure::other(no_memory))?;
             Ok((place, chooser.choose(self.data.read(numbers[place])?, cancel)?))
         });
-        let mut chunks = chunks.into_iter().collect::<Result<Vec<_>, _>>()?;
-        chunks.sort_unstable_by_key(|(place, _)| *place);
-        Ok(chunks.into_iter().map(|(_, chunk)| chunk).collect())
+        let mut segments = segments.into_iter().collect::<Result<Vec<_>, _>>()?;
+        segments.sort_unstable_by_key(|(place, _)| *place);
+        Ok(segments.into_iter().map(|(_, segment)| segment).collect())
     }
 }
 
@@ -164,13 +164,13 @@ impl<'a> Chooser<'a> {
         Ok(Self { data, choosing, judge })
     }
 
-    fn choose(&mut self, chunk: ChunkBytes, cancel: &AtomicBool) -> Result<Chunk, Failure> {
-        let ChunkBytes { file, first, records, bytes } = chunk;
+    fn choose(&mut self, segment: SegmentBytes, cancel: &AtomicBool) -> Result<Segment, Failure> {
+        let SegmentBytes { file, first, records, bytes } = segment;
         let of_file = self.data.file(file);
         let is_even = of_file.record_len().is_some();
         if is_even && !self.choosing.looks() && !self.data.leaves_out() {
-            let content = ChunkContent::Bytes(bytes);
-            return Ok(Chunk { file, first, records, content, is_taken: None });
+            let content = SegmentContent::Bytes(bytes);
+            return Ok(Segment { file, first, records, content, is_taken: None });
         }
         let mut is_taken = vec![false; records as usize];
         let mut parsed = vec![None; if is_even { 0 } else { records as usize }];
@@ -192,8 +192,8 @@ impl<'a> Chooser<'a> {
             };
         }
         let content =
-            if is_even { ChunkContent::Bytes(bytes) } else { ChunkContent::Records(parsed) };
-        Ok(Chunk { file, first, records, content, is_taken: Some(is_taken) })
+            if is_even { SegmentContent::Bytes(bytes) } else { SegmentContent::Records(parsed) };
+        Ok(Segment { file, first, records, content, is_taken: Some(is_taken) })
     }
 
     fn takes(
@@ -221,7 +221,7 @@ impl<'a> Chooser<'a> {
         if !search.in_check.asks_about(&position).unwrap_or(false) {
             return Ok(true);
         }
-        Ok(!judge.judge(&position, cancel).answer.is_mate())
+        Ok(!judge.judge(&position, cancel).verdict.is_mate())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::format::{ContentKey, DecodeError, Field, JsonRecord, RecordRef, Warning};
+use crate::format::{ContentHash, DecodeError, Field, JsonRecord, RecordRef, Warning};
 use crate::ops::inspect::InspectedRecord;
 use crate::shogi::Position;
 use crate::storage::checksum::hex;
@@ -14,7 +14,7 @@ pub(super) struct Described<'a> {
     index: u64,
     offset: u64,
     #[serde(flatten)]
-    pub(super) content: Option<Content>,
+    pub(super) content: Option<RecordValues>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ pub(super) struct Described<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Content {
+pub(super) struct RecordValues {
     #[serde(flatten)]
     pub(super) said: JsonRecord,
     pub(super) in_check: Option<bool>,
@@ -45,14 +45,14 @@ impl<'a> Described<'a> {
     }
 }
 
-fn content(record: &RecordRef<'_>) -> Result<Content, DecodeError> {
+fn content(record: &RecordRef<'_>) -> Result<RecordValues, DecodeError> {
     let content = record.record()?;
     let position = Position::try_from(&content.setup).ok();
     let warnings = record.warnings_about(&content.setup, position.as_ref())?;
-    Ok(Content {
+    Ok(RecordValues {
         said: JsonRecord::of(&content, record.fields().contains(Field::BestMove)),
         in_check: position.map(|position| position.in_check()),
         warnings: warnings.iter().map(Warning::name).collect(),
-        key: ContentKey::of(&content.setup).to_string(),
+        key: ContentHash::of(&content.setup).to_string(),
     })
 }

@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use super::Shown;
+use super::ShownCounts;
 use super::args::InspectArgs;
 use super::described::Described;
 use crate::cli::exit::Usage;
 use crate::cli::message::say;
 use crate::cli::report::records;
-use crate::cli::solve::answer::{in_words, verdict};
+use crate::cli::solve::report::{in_words, verdict};
 use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve};
 use crate::ops::inspect::{Header, InspectedRecord, Inspection};
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push, write_page};
 use crate::records::claims::FileClaims;
+use crate::records::output_kind::OutputKind;
 use crate::records::source::Input;
-use crate::records::stream::Stream;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 use crate::shogi::{Color, Position, Setup};
 use crate::storage::quantity::separated_quantity;
@@ -42,14 +42,14 @@ pub(super) fn write(
     path: &Path,
     inputs: Vec<Input>,
     mut claims: FileClaims,
-) -> anyhow::Result<Shown> {
-    let plan = claims.lone_output(Stream::Kept, path, args.force)?;
+) -> anyhow::Result<ShownCounts> {
+    let plan = claims.lone_output(OutputKind::Kept, path, args.force)?;
     let settings = args.search.settings()?;
     let title = match &inputs[..] {
         [input] => input.name.clone(),
         inputs => format!("{} files of positions", inputs.len()),
     };
-    let (mut shown, mut body) = (Shown::default(), Shapes.to_string());
+    let (mut shown, mut body) = (ShownCounts::default(), Shapes.to_string());
     for input in inputs {
         let file = read(args, input, &mut shown)?;
         body += &file.head;
@@ -86,7 +86,7 @@ pub(super) fn write(
     Ok(shown)
 }
 
-fn read(args: &InspectArgs, input: Input, shown: &mut Shown) -> anyhow::Result<FileBoards> {
+fn read(args: &InspectArgs, input: Input, shown: &mut ShownCounts) -> anyhow::Result<FileBoards> {
     let name = input.name.clone();
     let inspection = Inspection::of(input, args.choice())?;
     let head = head(&inspection.header);
@@ -206,7 +206,8 @@ fn question(board: &Board) -> Option<InputPosition> {
 }
 
 fn mate(solution: &Solution) -> String {
-    let is_mate = solution.judgement.as_ref().is_some_and(|judgement| judgement.answer.is_mate());
+    let is_mate =
+        solution.mate_result.as_ref().is_some_and(|mate_result| mate_result.verdict.is_mate());
     let class = if is_mate { " class=\"mated\"" } else { "" };
     let mut html = format!("<dt>mate</dt><dd{class}>{}</dd>\n", verdict(solution));
     let line = in_words(solution);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::described::{Content, Described};
+use super::described::{Described, RecordValues};
 use crate::cli::message::name;
 use crate::cli::report::records;
 use crate::format::move16::Dialect;
@@ -114,7 +114,7 @@ pub(super) fn write_record(
 
 fn write_content(
     out: &mut impl Write,
-    content: &Content,
+    content: &RecordValues,
     to_move: Color,
     in_words: Option<&str>,
 ) -> io::Result<()> {

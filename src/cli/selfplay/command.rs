@@ -13,7 +13,7 @@ use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::message::{name, say};
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
-use crate::cli::progress::Shown;
+use crate::cli::progress::ProgressSnapshot;
 use crate::cli::report::{counted, records};
 use crate::cli::search_args::check_table;
 use crate::format::Format;
@@ -100,8 +100,8 @@ fn summary(games: &GameCounts) -> String {
     )
 }
 
-impl Shown for SelfPlaySnapshot {
-    const UNIT: &'static str = "game";
+impl ProgressSnapshot for SelfPlaySnapshot {
+    const CHUNK: &'static str = "game";
 
     fn done(&self) -> u64 {
         self.games

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::format::{Format, Game, GameResult, Played, write_game};
 use crate::mate::solve::Solution;
-use crate::records::answer::Answer;
+use crate::records::position_verdict::PositionVerdict;
 
 /// Text formats that hold games.
 pub(super) const MATE_FORMATS: [Format; 7] =
@@ -42,14 +42,14 @@ impl MateGames {
 
 /// The mating line as a game. A position that is already mated becomes a diagram. `None` if there is no mate.
 fn game(solution: &Solution) -> Option<Game> {
-    let judgement = solution.judgement.as_ref()?;
+    let mate_result = solution.mate_result.as_ref()?;
     let position = &solution.found.position;
-    let winner = match judgement.answer {
-        Answer::Win => position.side_to_move(),
-        Answer::Loss => !position.side_to_move(),
-        Answer::NoMate | Answer::Unknown(_) => return None,
+    let winner = match mate_result.verdict {
+        PositionVerdict::Win => position.side_to_move(),
+        PositionVerdict::Loss => !position.side_to_move(),
+        PositionVerdict::NoMate | PositionVerdict::Unknown(_) => return None,
     };
-    let moves = judgement.line.iter().map(|&m| Played::new(m, 0)).collect();
-    let (result, is_position) = (Some(GameResult::win_of(winner)), judgement.line.is_empty());
+    let moves = mate_result.line.iter().map(|&m| Played::new(m, 0)).collect();
+    let (result, is_position) = (Some(GameResult::win_of(winner)), mate_result.line.is_empty());
     Some(Game { moves, result, is_position, ..Game::new(position.setup()) })
 }

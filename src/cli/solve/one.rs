@@ -12,13 +12,13 @@ use super::proofs::Proofs;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::cli::message::say;
 use crate::cli::option::position;
-use crate::cli::progress::{ProgressMode, Shown};
+use crate::cli::progress::{ProgressMode, ProgressSnapshot};
 use crate::engine::progress::ProgressDisplay;
-use crate::mate::judge::{SearchSettings, Stop, WhenHopeless};
+use crate::mate::judge::{MateSettings, Stop, WhenHopeless};
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
-use crate::records::answer::Answer;
 use crate::records::claims::FileClaims;
+use crate::records::position_verdict::PositionVerdict;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
 use crate::storage::quantity::{quantity, rounded, separated_quantity};
 use crate::storage::signals::Interrupt;
@@ -39,7 +39,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let control = SearchControl::new();
     let (question, threads, looked_at) = ((&settings, &options), args.threads, &control);
     let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
-        let (send, answer) = mpsc::channel();
+        let (send, verdict) = mpsc::channel();
         let search = move || {
             // Nobody listens any more only where this thread's fault is told already.
             drop(send.send(solve(found, question.0, question.1, threads, looked_at)));
@@ -48,7 +48,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
         let mut watch = Watch::new(args, &control);
         loop {
-            match answer.recv_timeout(WATCH_EVERY) {
+            match verdict.recv_timeout(WATCH_EVERY) {
                 Ok(Err(no_memory)) => return Err(no_memory.into()),
                 Ok(Ok(Ok(solution))) => return Ok(solution),
                 Ok(Ok(Err(bad))) => {
@@ -56,7 +56,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
                 }
                 Err(RecvTimeoutError::Timeout) => watch.look(interrupt.signal().is_some()),
                 Err(RecvTimeoutError::Disconnected) => {
-                    anyhow::bail!("the search ended without an answer")
+                    anyhow::bail!("the search ended without an verdict")
                 }
             }
         }
@@ -74,7 +74,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
 }
 
 /// Unlike for a file, the defaults are the greatest depth, no limit of nodes with `--time`, and [`WhenHopeless::GoOn`].
-fn settings(args: &SolveArgs) -> anyhow::Result<SearchSettings> {
+fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));
     search.nodes = search.nodes.or(args.time.map(|_| u64::MAX));
@@ -83,12 +83,12 @@ fn settings(args: &SolveArgs) -> anyhow::Result<SearchSettings> {
 }
 
 /// Suggests an option if a limit ended the search.
-fn hint(solution: &Solution, settings: &SearchSettings) -> Option<String> {
-    let judgement = solution.judgement.as_ref()?;
-    let Answer::Unknown(stop) = judgement.answer else { return None };
-    let SearchSettings { nodes, depth_plies, hash_mb, when_hopeless, .. } = settings;
+fn hint(solution: &Solution, settings: &MateSettings) -> Option<String> {
+    let mate_result = solution.mate_result.as_ref()?;
+    let PositionVerdict::Unknown(stop) = mate_result.verdict else { return None };
+    let MateSettings { nodes, depth_plies, hash_mb, when_hopeless, .. } = settings;
     Some(match stop {
-        Stop::Nodes if *when_hopeless == WhenHopeless::GiveUp && judgement.nodes < *nodes => {
+        Stop::Nodes if *when_hopeless == WhenHopeless::GiveUp && mate_result.nodes < *nodes => {
             "the search gave up before its nodes were used: --when-hopeless go-on uses them"
                 .to_owned()
         }
@@ -174,8 +174,8 @@ impl SearchSnapshot {
     }
 }
 
-impl Shown for SearchSnapshot {
-    const UNIT: &'static str = "node";
+impl ProgressSnapshot for SearchSnapshot {
+    const CHUNK: &'static str = "node";
 
     fn done(&self) -> u64 {
         self.nodes

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use super::answer::{write_json, write_line, write_report};
 use super::games::{MATE_FORMATS, MateGames};
 use super::page::MatePage;
+use super::report::{write_json, write_line, write_report};
 use crate::format::Format;
 use crate::mate::solve::Solution;
 use crate::solver::SearchProgress;

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::answer::verdict;
+use super::report::verdict;
 use crate::cli::exit::Usage;
 use crate::cli::report::Moves;
 use crate::format::notation;
@@ -111,12 +111,12 @@ impl MatePage {
 }
 
 fn class(solution: &Solution) -> &'static str {
-    solution.judgement.as_ref().map_or("skipped", |judgement| judgement.answer.word())
+    solution.mate_result.as_ref().map_or("skipped", |mate_result| mate_result.verdict.word())
 }
 
 /// The facts other than the verdict, as HTML.
 fn facts(solution: &Solution) -> String {
-    let Some(judgement) = &solution.judgement else { return String::new() };
+    let Some(mate_result) = &solution.mate_result else { return String::new() };
     let mut facts = vec![format!("{} to move", if is_black(solution) { "Black" } else { "White" })];
     if let Some(text) = &solution.found.second_column {
         facts.push(escaped(text));
@@ -129,7 +129,7 @@ fn facts(solution: &Solution) -> String {
         Some(false) => facts.push("perhaps not the shortest".to_owned()),
         None => {}
     }
-    facts.push(separated_quantity(judgement.nodes, "node"));
+    facts.push(separated_quantity(mate_result.nodes, "node"));
     format!("<p>{}</p>\n", facts.join(" · "))
 }
 
@@ -178,8 +178,8 @@ struct Step {
 fn steps(solution: &Solution) -> Vec<Step> {
     let mut position = solution.found.position.clone();
     let mut steps = vec![step(SvgDiagram::new(&position.setup()), "Start".to_owned())];
-    let line: &[Move] = match &solution.judgement {
-        Some(judgement) if judgement.answer.is_mate() => &judgement.line,
+    let line: &[Move] = match &solution.mate_result {
+        Some(mate_result) if mate_result.verdict.is_mate() => &mate_result.line,
         _ => &[],
     };
     let mut last = None;
@@ -203,7 +203,8 @@ fn step(diagram: SvgDiagram<'_>, caption: String) -> Step {
 /// The position and its mating line as a USI `position` command, for other programs.
 fn usi(solution: &Solution) -> String {
     let position = &solution.found.position;
-    let line = solution.judgement.as_ref().filter(|it| it.answer.is_mate() && !it.line.is_empty());
+    let line =
+        solution.mate_result.as_ref().filter(|it| it.verdict.is_mate() && !it.line.is_empty());
     let moves = line.map_or_else(String::new, |it| format!(" moves {}", Moves(&it.line)));
     format!(
         "<details><summary>USI</summary><code>position sfen {position}{moves}</code></details>\n"

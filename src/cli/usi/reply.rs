@@ -5,7 +5,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::searcher::Found;
+use super::searcher::SearchOutcome;
 use crate::cli::report::Moves;
 use crate::shogi::Move;
 use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
@@ -110,8 +110,12 @@ impl Info {
         info
     }
 
-    /// One `info` for each mating first move, the best first; a single one without rank unless [`Found::is_ranked`].
-    pub(super) fn of_all(found: &Found, figures: SearchProgress, elapsed: Duration) -> Vec<Self> {
+    /// One `info` for each mating first move, the best first; a single one without rank unless [`SearchOutcome::is_ranked`].
+    pub(super) fn of_all(
+        found: &SearchOutcome,
+        figures: SearchProgress,
+        elapsed: Duration,
+    ) -> Vec<Self> {
         let first = Self::at_the_end(&found.result, figures, elapsed);
         if !found.is_ranked {
             return vec![first];
@@ -198,8 +202,8 @@ mod tests {
     fn first_moves_that_mate_are_ranked() {
         let other_mates = vec![outcome(Verdict::Proven, &["G*4b", "5a6b", "G*7b"]).line];
         let result = outcome(Verdict::Proven, &["G*5b"]);
-        let mut found = Found { result, other_mates, is_ranked: true };
-        let said = |found: &Found| {
+        let mut found = SearchOutcome { result, other_mates, is_ranked: true };
+        let said = |found: &SearchOutcome| {
             let infos = Info::of_all(found, figures(), Duration::from_secs(1));
             infos.iter().map(ToString::to_string).collect::<Vec<_>>()
         };

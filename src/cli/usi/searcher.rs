@@ -34,7 +34,7 @@ enum Task {
     Solve(Box<Question>),
 }
 
-pub(super) struct Found {
+pub(super) struct SearchOutcome {
     pub(super) result: SolverResult,
     /// Mates by other first moves, the shortest first.
     pub(super) other_mates: Vec<Vec<Move>>,
@@ -42,16 +42,16 @@ pub(super) struct Found {
     pub(super) is_ranked: bool,
 }
 
-pub(super) type SearchAnswer = Result<Found, TableError>;
+pub(super) type SearchReply = Result<SearchOutcome, TableError>;
 
 pub(super) struct Searcher {
     tasks: Sender<Task>,
     prepared: Receiver<Result<(), TableError>>,
-    answers: Receiver<SearchAnswer>,
+    answers: Receiver<SearchReply>,
 }
 
 /// The search thread ends early only by a bug.
-pub(super) const GONE: &str = "the search thread has ended";
+pub(super) const SEARCH_THREAD_ENDED: &str = "the search thread has ended";
 
 impl Searcher {
     pub(super) fn start() -> io::Result<Self> {
@@ -71,7 +71,7 @@ impl Searcher {
         table: TableSize,
         cancel: &AtomicBool,
     ) -> anyhow::Result<Result<(), TableError>> {
-        self.tasks.send(Task::Prepare(table)).ok().context(GONE)?;
+        self.tasks.send(Task::Prepare(table)).ok().context(SEARCH_THREAD_ENDED)?;
         loop {
             match self.prepared.recv_timeout(POLL_INTERVAL) {
                 Ok(prepared) => return Ok(prepared),
@@ -79,18 +79,18 @@ impl Searcher {
                     return Ok(Ok(()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => anyhow::bail!(GONE),
+                Err(RecvTimeoutError::Disconnected) => anyhow::bail!(SEARCH_THREAD_ENDED),
             }
         }
     }
 
     /// Starts a search, whose result arrives in [`Self::answers`].
     pub(super) fn ask(&self, question: Question) -> anyhow::Result<()> {
-        self.tasks.send(Task::Solve(Box::new(question))).ok().context(GONE)
+        self.tasks.send(Task::Solve(Box::new(question))).ok().context(SEARCH_THREAD_ENDED)
     }
 
     /// Disconnected if the thread has ended.
-    pub(super) fn answers(&self) -> &Receiver<SearchAnswer> {
+    pub(super) fn answers(&self) -> &Receiver<SearchReply> {
         &self.answers
     }
 }
@@ -106,7 +106,7 @@ impl Worker {
         &mut self,
         tasks: &Receiver<Task>,
         prepared: &Sender<Result<(), TableError>>,
-        answers: &Sender<SearchAnswer>,
+        answers: &Sender<SearchReply>,
     ) {
         for task in tasks {
             let is_heard = match task {
@@ -119,14 +119,14 @@ impl Worker {
         }
     }
 
-    fn answer(&mut self, question: &Question) -> SearchAnswer {
+    fn answer(&mut self, question: &Question) -> SearchReply {
         let Question { position, limits, table, threads, control, .. } = question;
         let solver = self.solver_with(*table)?;
         solver.set_threads(*threads);
         let result = solver.solve_observed(position, Attacker::SideToMove, limits, &**control);
         let is_ranked = question.moves > 1 && result.verdict == Verdict::Proven;
         let other_mates = if is_ranked { self.other_mates(question, &result)? } else { Vec::new() };
-        Ok(Found { result, other_mates, is_ranked })
+        Ok(SearchOutcome { result, other_mates, is_ranked })
     }
 
     /// Finds mates by other first moves, within a multiple of the nodes that the first took.

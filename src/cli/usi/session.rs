@@ -26,7 +26,7 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest pause before the session checks whether the process must end.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-const PLAYER_GONE: &str = "the thread that searches has ended";
+const PLAYER_ENDED: &str = "the thread that searches has ended";
 
 /// Lines to write.
 pub(super) type Lines = Vec<String>;
@@ -207,7 +207,7 @@ impl<W: Write> Session<W> {
                     self.say(lines)?;
                 }
                 recv(self.player.events()) -> event => {
-                    let lines = self.player.hear(event.context(PLAYER_GONE)?);
+                    let lines = self.player.hear(event.context(PLAYER_ENDED)?);
                     self.say(lines)?;
                 }
                 default(self.pause()) => {}
@@ -328,7 +328,7 @@ impl<W: Write> Session<W> {
         let (lines, visits) = select! {
             recv(self.solver.answers()) -> answer => (self.solver.hear(answer)?, None),
             recv(self.player.events()) -> event => {
-                let event = event.context(PLAYER_GONE)?;
+                let event = event.context(PLAYER_ENDED)?;
                 let visits = if let Event::Info { visits, .. } = event { Some(visits) } else { None };
                 (self.player.hear(event), visits)
             }

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvError};
 use super::command::{Fault, Setting};
 use super::options::Options;
 use super::reply::{Checkmate, Info, undecided};
-use super::searcher::{GONE, Question, SearchAnswer, Searcher};
+use super::searcher::{Question, SEARCH_THREAD_ENDED, SearchReply, Searcher};
 use super::session::{Lines, complaint};
 use crate::mate::judge::InCheck;
 use crate::shogi::Position;
@@ -140,15 +140,12 @@ impl MateSolver {
         vec![Info::under_way(search.control.figures(), search.started.elapsed()).to_string()]
     }
 
-    pub(super) fn answers(&self) -> &Receiver<SearchAnswer> {
+    pub(super) fn answers(&self) -> &Receiver<SearchReply> {
         self.searcher.answers()
     }
 
-    pub(super) fn hear(
-        &mut self,
-        answer: Result<SearchAnswer, RecvError>,
-    ) -> anyhow::Result<Lines> {
-        let answer = answer.context(GONE)?;
+    pub(super) fn hear(&mut self, answer: Result<SearchReply, RecvError>) -> anyhow::Result<Lines> {
+        let answer = answer.context(SEARCH_THREAD_ENDED)?;
         let Some(search) = self.search.take() else { return Ok(Vec::new()) };
         let found = match answer {
             Ok(found) => found,

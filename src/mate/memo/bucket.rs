@@ -1,9 +1,9 @@
 //! A few answers that share a bucket; the least valuable one is evicted.
 //!
-//! The greedy dual algorithm (Young 1994): the worth of an answer is what it cost, and each time the bucket
+//! The greedy dual algorithm (Young 1994): the worth of an verdict is what it cost, and each time the bucket
 //! forgets something, newer answers gain on it. Dear ones stay longer, none stays for ever unless asked for.
 
-use super::super::judge::Judgement;
+use super::super::judge::MateResult;
 use crate::format::PositionKey;
 use crate::shogi::{Move, Position};
 
@@ -52,7 +52,7 @@ impl<V: Memorable> Bucket<V> {
         }
         let index = self.find(fingerprint, &PositionKey::of(&position.setup()))?;
         let entry = &mut self.entries[index];
-        entry.worth = worth(self.inflation, entry.value.judgement());
+        entry.worth = worth(self.inflation, entry.value.mate_result());
         Some(entry.value.clone())
     }
 
@@ -61,8 +61,8 @@ impl<V: Memorable> Bucket<V> {
         if self.find(fingerprint, &key).is_some() {
             return;
         }
-        let worth = worth(self.inflation, value.judgement());
-        if self.make_room(value.judgement().line.len(), worth) {
+        let worth = worth(self.inflation, value.mate_result());
+        if self.make_room(value.mate_result().line.len(), worth) {
             self.fingerprints[self.entries.len()] = fingerprint;
             self.entries.push(Entry { key, value, worth });
         }
@@ -92,7 +92,7 @@ impl<V: Memorable> Bucket<V> {
     }
 
     fn moves(&self) -> usize {
-        self.entries.iter().map(|entry| entry.value.judgement().line.len()).sum()
+        self.entries.iter().map(|entry| entry.value.mate_result().line.len()).sum()
     }
 
     fn forget(&mut self, index: usize) {
@@ -101,16 +101,16 @@ impl<V: Memorable> Bucket<V> {
     }
 }
 
-fn worth(inflation: u64, judgement: &Judgement) -> u64 {
-    inflation.saturating_add(judgement.nodes)
+fn worth(inflation: u64, mate_result: &MateResult) -> u64 {
+    inflation.saturating_add(mate_result.nodes)
 }
 
-/// What a memo can hold: a judgement, and perhaps what else was found out on the way to it.
+/// What a memo can hold: a mate_result, and perhaps what else was found out on the way to it.
 ///
 /// It must be a function of board, hands and side to move, or differ in nothing that anybody relies on.
 pub trait Memorable: Clone {
     /// The verdict with its price.
-    fn judgement(&self) -> &Judgement;
+    fn mate_result(&self) -> &MateResult;
 }
 
 #[cfg(test)]
@@ -119,14 +119,14 @@ mod tests {
 
     use super::*;
     use crate::mate::memo::tests::positions;
-    use crate::records::answer::Answer;
+    use crate::records::position_verdict::PositionVerdict;
 
-    fn judgement(nodes: u64, line_len: usize) -> Judgement {
+    fn mate_result(nodes: u64, line_len: usize) -> MateResult {
         let line = vec![Move::from_usi("7g7f").unwrap(); line_len];
-        Judgement::new(Answer::Win, line, nodes)
+        MateResult::new(PositionVerdict::Win, line, nodes)
     }
 
-    fn remember(bucket: &mut Bucket<Judgement>, position: &Position, value: Judgement) {
+    fn remember(bucket: &mut Bucket<MateResult>, position: &Position, value: MateResult) {
         bucket.remember(7, PositionKey::of(&position.setup()), value);
     }
 
@@ -146,7 +146,7 @@ mod tests {
                 if let Some(known) = bucket.recall(7, &positions[i]) {
                     prop_assert_eq!(Some(&known), told[i].as_ref());
                 } else {
-                    let value = judgement(nodes, line_len);
+                    let value = mate_result(nodes, line_len);
                     remember(&mut bucket, &positions[i], value.clone());
                     told[i] = Some(value);
                 }
@@ -167,12 +167,12 @@ mod tests {
     fn a_dear_answer_outlasts_cheap_ones_but_not_for_ever() {
         let positions = positions(60);
         let mut bucket = Bucket::default();
-        remember(&mut bucket, &positions[0], judgement(1000, 0));
+        remember(&mut bucket, &positions[0], mate_result(1000, 0));
         let mut cheap = positions[1..].iter().cycle();
-        let mut pass = |bucket: &mut Bucket<Judgement>, count: usize| {
+        let mut pass = |bucket: &mut Bucket<MateResult>, count: usize| {
             for position in cheap.by_ref().take(count) {
                 if bucket.recall(7, position).is_none() {
-                    remember(bucket, position, judgement(10, 0));
+                    remember(bucket, position, mate_result(10, 0));
                 }
             }
         };
@@ -189,15 +189,15 @@ mod tests {
     fn lines_take_no_more_room_than_there_is() {
         let positions = positions(3);
         let mut bucket = Bucket::default();
-        remember(&mut bucket, &positions[0], judgement(10, MAX_MOVES + 1));
+        remember(&mut bucket, &positions[0], mate_result(10, MAX_MOVES + 1));
         assert_eq!(bucket.recall(7, &positions[0]), None);
-        remember(&mut bucket, &positions[0], judgement(10, MAX_MOVES));
-        assert_eq!(bucket.recall(7, &positions[0]), Some(judgement(10, MAX_MOVES)));
+        remember(&mut bucket, &positions[0], mate_result(10, MAX_MOVES));
+        assert_eq!(bucket.recall(7, &positions[0]), Some(mate_result(10, MAX_MOVES)));
         // What is worth less gives way, be it old or new.
-        remember(&mut bucket, &positions[1], judgement(9, 1));
+        remember(&mut bucket, &positions[1], mate_result(9, 1));
         assert_eq!(bucket.recall(7, &positions[1]), None);
-        remember(&mut bucket, &positions[1], judgement(90, 1));
-        assert_eq!(bucket.recall(7, &positions[1]), Some(judgement(90, 1)));
+        remember(&mut bucket, &positions[1], mate_result(90, 1));
+        assert_eq!(bucket.recall(7, &positions[1]), Some(mate_result(90, 1)));
         assert_eq!(bucket.recall(7, &positions[0]), None);
     }
 
@@ -205,8 +205,8 @@ mod tests {
     fn the_same_answer_told_twice_is_remembered_once() {
         let positions = positions(1);
         let mut bucket = Bucket::default();
-        remember(&mut bucket, &positions[0], judgement(10, 3));
-        remember(&mut bucket, &positions[0], judgement(10, 3));
+        remember(&mut bucket, &positions[0], mate_result(10, 3));
+        remember(&mut bucket, &positions[0], mate_result(10, 3));
         assert_eq!((bucket.entries.len(), bucket.moves()), (1, 3));
     }
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::error::Error;
 use crate::format::proof_file::{ProofFile, ProofText};
 use crate::records::claims::FileClaims;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::compression::Compression;
 
-const STREAM: Stream = Stream::Kept;
+const STREAM: OutputKind = OutputKind::Kept;
 
 /// A file of proofs while it is written. Dropped before [`Self::finish`], it vanishes.
 #[derive(Debug)]

@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict::{self, InfoLoss};
 use crate::format::{
-    FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning, Warnings, read_games,
+    FieldChanges, Fields, Format, Game, InfoCounts, RawChunk, Record, Warning, Warnings, read_games,
 };
 use crate::ops::convert::strict::{RecordEffects, Route};
 use crate::records::counts::Counts;
 use crate::records::filters::Condition;
-use crate::records::games::{BlockGame, process_games, units_of_games};
+use crate::records::games::{BlockGame, chunks_of_games, process_games};
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 
 /// None if cancelled.
 pub(super) fn convert_block(
@@ -28,14 +28,14 @@ pub(super) fn convert_block(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
-    let file = &plan.parts[block.part].input.name;
+    let file = &plan.ranges[block.input].input.name;
     let mut processing = Processing::new(block, file, plan.settings.on_error);
     let converter = GameConverter { plan, to, block };
-    for (unit, games) in units_of_games(block) {
+    for (chunk, games) in chunks_of_games(block) {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
-        converter.convert(&unit, &games, &mut processing);
+        converter.convert(&chunk, &games, &mut processing);
         if processing.is_stopped() {
             break;
         }
@@ -88,7 +88,7 @@ impl GameConverter<'_> {
 
     fn convert(
         &self,
-        unit: &RawUnit<'_>,
+        chunk: &RawChunk<'_>,
         games: &[BlockGame<'_>],
         processing: &mut Processing<'_>,
     ) {
@@ -103,8 +103,8 @@ impl GameConverter<'_> {
                 }
                 self.write(game, read, wanted, processed)
             });
-        } else if let Err(error) = self.copy(unit, games, &mut processing.processed) {
-            processing.set_aside(&error, unit, records);
+        } else if let Err(error) = self.copy(chunk, games, &mut processing.processed) {
+            processing.set_aside(&error, chunk, records);
         }
     }
 
@@ -114,7 +114,7 @@ impl GameConverter<'_> {
         within(self.block.wanted.start)..within(self.block.wanted.end)
     }
 
-    /// Whether a unit is copied instead of written anew.
+    /// Whether a chunk is copied instead of written anew.
     fn is_copied(&self, games: &[BlockGame<'_>], records: Range<u64>) -> bool {
         let is_taken = |read: &BlockGame<'_>| {
             let game = read.game.as_ref().ok().filter(|_| read.fault.is_none());
@@ -125,17 +125,17 @@ impl GameConverter<'_> {
             && games.iter().all(is_taken)
     }
 
-    /// Copies a unit in the encoding of the output. Nothing is lost unless its notation changes.
+    /// Copies a chunk in the encoding of the output. Nothing is lost unless its notation changes.
     fn copy(
         &self,
-        unit: &RawUnit<'_>,
+        chunk: &RawChunk<'_>,
         games: &[BlockGame<'_>],
         processed: &mut ProcessedBlock,
     ) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
-        self.to.write_unit(unit.bytes, &mut bytes)?;
+        self.to.write_chunk(chunk.bytes, &mut bytes)?;
         // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
-        let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, unit.bytes).is_some();
+        let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, chunk.bytes).is_some();
         let mut counts = Counts::default();
         let mut effects = Vec::new();
         let read = games.iter().filter_map(|read| Some((read.game.as_ref().ok()?, &read.records)));
@@ -152,7 +152,7 @@ impl GameConverter<'_> {
             }
         }
         processed.counts.add(&counts);
-        let encoded = processed.encoded_mut(Stream::Kept);
+        let encoded = processed.encoded_mut(OutputKind::Kept);
         encoded.open_record().extend_from_slice(&bytes);
         encoded.end_group(effects.len());
         for GameRecordEffects { warnings, .. } in effects {
@@ -161,7 +161,7 @@ impl GameConverter<'_> {
         Ok(())
     }
 
-    /// What a game lost when its unit was copied. Transcoded text keeps lines that were not understood.
+    /// What a game lost when its chunk was copied. Transcoded text keeps lines that were not understood.
     fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
         let loss = InfoLoss::of(game, self.to, self.plan.write_options());
         if loss.lines == 0 && loss.counts.headers == 0 {
@@ -199,7 +199,7 @@ impl GameConverter<'_> {
         let moves = within(wanted.start)..within(wanted.end);
         let (to, settings) = (self.to, &self.plan.settings);
         let Some(mut part) = game.part(moves.clone()) else {
-            processed.encoded_mut(Stream::Kept).end_group(0);
+            processed.encoded_mut(OutputKind::Kept).end_group(0);
             return Ok(());
         };
         let invented = settings.fill.complete(&mut part, to);

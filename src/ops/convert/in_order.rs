@@ -3,13 +3,13 @@
 
 use super::joining::{GameJoiner, GameMove, MAX_MOVES};
 use super::plan::ConvertPlan;
-use super::records::{BlockFindings, Candidate, Decision, GroupedRecord};
+use super::records::{BlockFindings, Decision, GroupedRecord, PendingRecord};
 use crate::error::Error;
 use crate::format::{Continuation, PositionKey};
 use crate::records::filters::Condition;
+use crate::records::output_kind::OutputKind;
 use crate::records::position_set::PositionSet;
 use crate::records::processing::ProcessedBlock;
-use crate::records::stream::Stream;
 
 /// State that is carried from block to block.
 pub(super) struct InOrder<'a> {
@@ -50,7 +50,7 @@ impl<'a> InOrder<'a> {
                     self.take_move(candidate, &mut before)?;
                 }
             }
-            BlockFindings::Candidates(candidates) => {
+            BlockFindings::Pending(candidates) => {
                 self.keep_first(processed, &candidates)?;
                 self.joiner.close(plan, &mut before)?;
             }
@@ -59,7 +59,7 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Writes the unfinished units after the last block.
+    /// Writes the unfinished chunks after the last block.
     pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         self.close_group(processed)?;
         self.joiner.close(self.plan, processed)
@@ -77,7 +77,7 @@ impl<'a> InOrder<'a> {
     fn keep_first(
         &mut self,
         processed: &mut ProcessedBlock,
-        candidates: &[Candidate],
+        candidates: &[PendingRecord],
     ) -> Result<(), Error> {
         if candidates.is_empty() {
             return Ok(());
@@ -92,14 +92,14 @@ impl<'a> InOrder<'a> {
             }
             is_first.push(is_new);
         }
-        processed.encoded_mut(Stream::Kept).retain(|record| is_first[record]);
+        processed.encoded_mut(OutputKind::Kept).retain(|record| is_first[record]);
         Ok(())
     }
 
     /// Adds a move to its game, unless its position occurred before.
     fn take_move(
         &mut self,
-        candidate: Candidate<GameMove>,
+        candidate: PendingRecord<GameMove>,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
         if !self.is_new(candidate.position.as_ref())? {
@@ -141,12 +141,12 @@ impl<'a> InOrder<'a> {
                     processed.count_filtered(condition);
                 }
                 (Decision::Move(written), None) => {
-                    self.take_move(Candidate { position, written: *written }, processed)?;
+                    self.take_move(PendingRecord { position, written: *written }, processed)?;
                 }
                 (Decision::Written(effects), None) => {
                     if self.is_new(position.as_ref())? {
                         effects.count(processed);
-                        processed.encoded_mut(Stream::Kept).push(&bytes);
+                        processed.encoded_mut(OutputKind::Kept).push(&bytes);
                     } else {
                         processed.count_filtered(Condition::Duplicate);
                     }

@@ -39,7 +39,7 @@ struct Place {
 impl Place {
     fn bad(self, plan: &ConvertPlan, error: &RecordError) -> BadRecord {
         let Self { part, index, offset, bytes } = self;
-        error.bad_record(&plan.parts[part].input.name, index..index + 1, (offset, bytes))
+        error.bad_record(&plan.ranges[part].input.name, index..index + 1, (offset, bytes))
     }
 }
 
@@ -54,10 +54,10 @@ impl GameMove {
         let as_game = item.record.as_game(&content, plan.game_format(), &plan.settings.fill);
         let (game, changes) = as_game?;
         let place = Place {
-            part: block.part,
+            part: block.input,
             index: item.index,
-            offset: block.offset + item.unit.offset,
-            bytes: item.unit.bytes.len(),
+            offset: block.offset + item.chunk.offset,
+            bytes: item.chunk.bytes.len(),
         };
         let (end_ply, has_ply) = (content.end_ply, content.ply.is_some());
         let changes = MoveChanges { place, changes, end_ply, has_ply };

@@ -44,9 +44,9 @@ impl OutputFormat {
         self.records().filter(|format| format.holds_games())
     }
 
-    /// Whether units of this format can be copied, transcoded at most.
-    pub fn takes_units_of(self, from: Format) -> bool {
-        self.records().is_some_and(|to| to.takes_units_of(from))
+    /// Whether chunks of this format can be copied, transcoded at most.
+    pub fn takes_chunks_of(self, from: Format) -> bool {
+        self.records().is_some_and(|to| to.takes_chunks_of(from))
     }
 
     /// With another text encoding; unchanged for None.

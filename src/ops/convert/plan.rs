@@ -13,18 +13,18 @@ use crate::format::packed::Family;
 use crate::format::{ConversionPlan, CsaVersion, Field, Fill, Format, TextEncoding, WriteOptions};
 use crate::ops::convert::strict::Route;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream, is_stream};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_pipe, is_pipe};
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
-use crate::records::lineage::warn_of_mixed_streams;
+use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
     self, Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
 };
+use crate::records::output_kind::OutputKind;
 use crate::records::position_set::PositionSet;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
-use crate::records::source::Part;
-use crate::records::stream::Stream;
+use crate::records::source::InputRange;
 use crate::storage::compression::Compression;
 use crate::storage::files;
 #[cfg(feature = "cli")]
@@ -191,7 +191,7 @@ impl Default for ConvertSettings {
 #[derive(Clone, Debug)]
 pub struct ConvertPlan {
     /// What is read, in order.
-    pub parts: Vec<Part>,
+    pub ranges: Vec<InputRange>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
     /// The output and, if bad records are to be kept, their files beside it.
@@ -226,7 +226,7 @@ impl ConvertPlan {
         } = request;
         let inputs =
             opening::inputs(&inputs, from, dialect, Unreadable::under(Some(settings.on_error)))?;
-        warn_of_mixed_streams(&inputs);
+        warn_of_mixed_outputs(&inputs);
         let to = output_format(&output, to, family)?.encoded(encoding)?;
         if settings.csa_version.is_some() && to.records() != Some(Format::Csa) {
             return Err(Error::usage(format!(
@@ -255,18 +255,18 @@ impl ConvertPlan {
         }
         let planned = inputs.iter().zip(&conversions);
         warn_of_invented_labels(&settings.fill, to.fields(), planned);
-        let is_stream = is_stream(&output)?;
-        if is_stream {
-            check_stream(&output, settings.on_error)?;
+        let is_pipe = is_pipe(&output)?;
+        if is_pipe {
+            check_pipe(&output, settings.on_error)?;
         }
-        let outputs = outputs(&output, to, is_stream, settings.on_error)?;
-        let files = || outputs.iter().filter(|output| !output.is_stream).map(|output| &output.path);
+        let outputs = outputs(&output, to, is_pipe, settings.on_error)?;
+        let files = || outputs.iter().filter(|output| !output.is_pipe).map(|output| &output.path);
         FileClaims::reading(&inputs)?.write(outputs.iter().map(FileClaim::output))?;
         if !force {
             check_absence(files())?;
         }
-        let Selection { parts, records, .. } = select_records(inputs, None, settings.limit, None)?;
-        Ok(Self { parts, records, outputs, to, conversions, checksums, settings })
+        let Selection { ranges, records, .. } = select_records(inputs, None, settings.limit, None)?;
+        Ok(Self { ranges, records, outputs, to, conversions, checksums, settings })
     }
 }
 
@@ -274,7 +274,8 @@ impl ConvertPlan {
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
             Route::Mirror
-        } else if self.to.takes_units_of(from) && !self.settings.canonical && !self.asks_version() {
+        } else if self.to.takes_chunks_of(from) && !self.settings.canonical && !self.asks_version()
+        {
             Route::Copy
         } else {
             Route::Transcode
@@ -371,17 +372,17 @@ fn output_format(
 fn outputs(
     output: &Path,
     to: OutputFormat,
-    is_stream: bool,
+    is_pipe: bool,
     on_error: BadPolicy,
 ) -> Result<Vec<OutputPlan>, Error> {
-    let plain = OutputPlan::plain(Stream::Kept, output.to_owned());
+    let plain = OutputPlan::plain(OutputKind::Kept, output.to_owned());
     let (written, extension) = match to {
         OutputFormat::Records(to) => {
             let (compression, header) = (to.compression, to.format.header());
             let separator = to.format.separator();
-            (OutputPlan { compression, header, separator, is_stream, ..plain }, to.format.name())
+            (OutputPlan { compression, header, separator, is_pipe, ..plain }, to.format.name())
         }
-        OutputFormat::Arrays(_) if is_stream => {
+        OutputFormat::Arrays(_) if is_pipe => {
             return Err(Error::not_a_file(output));
         }
         OutputFormat::Arrays(_) if files::is_object(output) => {

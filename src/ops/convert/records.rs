@@ -11,28 +11,28 @@ use crate::format::{
     DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
 use crate::records::filters::{Condition, RecordFilters};
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
 };
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::records::stream::Stream;
 use crate::shogi::Position;
 
 /// What remains to be decided in input order.
 pub(super) enum BlockFindings {
     /// Written records, removed if their position occurred before.
-    Candidates(Vec<Candidate>),
+    Pending(Vec<PendingRecord>),
     /// Games that may extend beyond the block.
     Games(Box<BlockGames>),
     /// Moves of games, left out if their position occurred before.
-    Moves(Vec<Candidate<GameMove>>),
+    Moves(Vec<PendingRecord<GameMove>>),
     /// Records whose game must be complete before they are filtered.
     Grouped(Vec<GroupedRecord>),
 }
 
 /// A record that is written unless its position occurred before.
-pub(super) struct Candidate<T = RecordEffects> {
+pub(super) struct PendingRecord<T = RecordEffects> {
     /// None without deduplication.
     pub(super) position: Option<PositionKey>,
     /// The effects to count, or the move of a game.
@@ -62,7 +62,7 @@ pub(super) fn convert_block(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<(ProcessedBlock, BlockFindings)> {
-    let file = &plan.parts[block.part].input.name;
+    let file = &plan.ranges[block.input].input.name;
     let mut worker = RecordConverter::new(plan, block);
     let mut processed =
         process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
@@ -71,7 +71,7 @@ pub(super) fn convert_block(
     let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
     let found = match (plan.makes_games(), plan.settings.dedup) {
         _ if groups_games => BlockFindings::Grouped(grouped),
-        (false, _) => BlockFindings::Candidates(candidates),
+        (false, _) => BlockFindings::Pending(candidates),
         (true, true) => BlockFindings::Moves(moves),
         (true, false) => {
             let moves = moves.into_iter().map(|candidate| candidate.written);
@@ -92,8 +92,8 @@ struct RecordConverter<'a> {
     /// Whether games must be complete before records are filtered.
     groups_games: bool,
     lookahead: Lookahead,
-    candidates: Vec<Candidate>,
-    moves: Vec<Candidate<GameMove>>,
+    candidates: Vec<PendingRecord>,
+    moves: Vec<PendingRecord<GameMove>>,
     grouped: Vec<GroupedRecord>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> RecordConverter<'a> {
         if self.groups_games {
             return self.group(item);
         }
-        let encoded = processed.encoded_mut(Stream::Kept);
+        let encoded = processed.encoded_mut(OutputKind::Kept);
         match self.decide(item, encoded.open_record())? {
             Decision::Filtered(condition) => return Ok(AfterRecord::Filtered(condition)),
             Decision::Written(effects) => {
@@ -131,7 +131,7 @@ impl<'a> RecordConverter<'a> {
                 encoded.end_record();
                 match position {
                     None => effects.count(processed),
-                    Some(_) => self.candidates.push(Candidate { position, written: effects }),
+                    Some(_) => self.candidates.push(PendingRecord { position, written: effects }),
                 }
             }
             Decision::Move(written) => {
@@ -139,7 +139,7 @@ impl<'a> RecordConverter<'a> {
                 if position.is_none() {
                     written.count(processed);
                 }
-                self.moves.push(Candidate { position, written: *written });
+                self.moves.push(PendingRecord { position, written: *written });
             }
         }
         Ok(AfterRecord::Continue)
@@ -246,7 +246,7 @@ fn wanted_behind<'a>(
     block: &'a Block,
     item: &NumberedRecord<'_>,
 ) -> &'a [u8] {
-    let rest = block.behind(&item.unit);
+    let rest = block.behind(&item.chunk);
     let is_wanted = filters.is_none_or(|filters| {
         let next = block.format.record_len().and_then(|len| rest.get(..len));
         let next = next.map(|next| RecordRef::with_dialect(block.format, block.dialect, next));

@@ -13,9 +13,9 @@ use crate::format::{Field, Fields};
 use crate::records::account::{InputEntry, OutputEntry, input_entry, output_entry};
 use crate::records::counts::{BadCounts, Counts, equal};
 use crate::records::filters::{Condition, RecordFilters};
+use crate::records::output_kind::OutputKind;
 use crate::records::sink::WrittenOutput;
-use crate::records::source::PartRead;
-use crate::records::stream::Stream;
+use crate::records::source::RangeRead;
 use crate::storage::memory::Memory;
 
 /// The account of a conversion.
@@ -109,7 +109,7 @@ impl ConvertReport {
     pub(super) fn new<'a>(
         plan: &ConvertPlan,
         counts: &Counts,
-        parts_read: &[PartRead],
+        ranges_read: &[RangeRead],
         written: impl Iterator<Item = &'a WrittenOutput>,
         elapsed: Duration,
     ) -> Self {
@@ -126,7 +126,7 @@ impl ConvertReport {
             filters: plan.settings.filters,
             check: plan.settings.check,
             strict: plan.settings.strict,
-            inputs: parts_read.iter().map(|read| converted_input(plan, read)).collect(),
+            inputs: ranges_read.iter().map(|read| converted_input(plan, read)).collect(),
             outputs: written.map(output_entry).collect(),
             counts: RecordCounts {
                 input: counts.input,
@@ -159,8 +159,8 @@ impl ConvertReport {
         let read = self.inputs.iter().map(|input| input.account.to - input.account.from).sum();
         equal("records read", read, "input", counts.input)?;
         for output in &self.outputs {
-            let counted = match output.stream {
-                Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
+            let counted = match output.kind {
+                OutputKind::Quarantine | OutputKind::QuarantineLines => counts.bad.quarantined,
                 _ => counts.written,
             };
             equal("records in an output", output.records, "records counted for it", counted)?;
@@ -169,13 +169,13 @@ impl ConvertReport {
     }
 }
 
-fn converted_input(plan: &ConvertPlan, read: &PartRead) -> ConvertedInput {
+fn converted_input(plan: &ConvertPlan, read: &RangeRead) -> ConvertedInput {
     let names = |fields: Fields| fields.iter().map(Field::name).collect();
-    let conversion = plan.conversions[read.part];
+    let conversion = plan.conversions[read.input];
     ConvertedInput {
-        account: input_entry(&plan.parts[read.part], read),
+        account: input_entry(&plan.ranges[read.input], read),
         cannot_hold: names(conversion.lost),
         filled_in: names(conversion.invented),
-        absent: names(plan.to.absent(plan.parts[read.part].input.format, conversion)),
+        absent: names(plan.to.absent(plan.ranges[read.input].input.format, conversion)),
     }
 }

@@ -19,11 +19,11 @@ use self::hashing::{
 };
 use self::summing::{SUMMED_BYTES, summing_worker};
 use super::Operation;
-use super::items::BlockUnits;
+use super::items::BlockChunks;
 use super::numbers::RecordNumbers;
 use super::partitioned::significant_bits;
 use super::partitions::{MemoryShare, PartitionWriter};
-use super::pass::{Checksums, RunControl, read, unit_worker};
+use super::pass::{Checksums, RunControl, chunk_worker, read};
 use super::plan::RearrangePlan;
 use super::sorted_partition::{SortedPartition, process_partitions};
 use crate::engine::job::BlockFunction;
@@ -36,10 +36,10 @@ use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::account::{InputEntry, input_entry};
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::Condition;
+use crate::records::output_kind::OutputKind;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::source::{Input, Part};
-use crate::records::stream::Stream;
+use crate::records::source::{Input, InputRange};
 use crate::storage::quantity::quantity;
 
 /// Which records are equal, and what becomes of them.
@@ -92,7 +92,7 @@ pub fn dedup(
         omitted.repeated.add(&hashed.repeated)?;
         compared.add(hashed.partitioned)
     };
-    let CompletedPass { mut counts, parts_read } = read(
+    let CompletedPass { mut counts, ranges_read } = read(
         plan,
         &mut side,
         Checksums::Wanted,
@@ -125,7 +125,7 @@ pub fn dedup(
     if !references.is_empty() {
         said.push(("reference", serde_json::to_value(references).unwrap_or_default()));
     }
-    let pass = CompletedPass { counts, parts_read };
+    let pass = CompletedPass { counts, ranges_read };
     operation.commit(said, pass, averaged, finished, control.progress)
 }
 
@@ -141,12 +141,15 @@ fn read_references(
     }
     control.progress.begin("reading references", None);
     // What cannot be read there cannot be met again.
-    let of_references =
-        RearrangePlan { parts: plan.references.clone(), on_error: BadPolicy::Skip, ..plan.clone() };
+    let of_references = RearrangePlan {
+        ranges: plan.references.clone(),
+        on_error: BadPolicy::Skip,
+        ..plan.clone()
+    };
     let worker = settings.worker(&of_references, Role::Reference);
     let take = |_: &mut _, hashed: HashedBlock| compared.add(hashed.partitioned);
     let none = &mut Sinks::create(&[])?;
-    let CompletedPass { counts, parts_read } =
+    let CompletedPass { counts, ranges_read } =
         read(&of_references, none, Checksums::Wanted, worker, take, control)?;
     if counts.kept == 0 {
         return Err(Error::usage(
@@ -159,7 +162,7 @@ fn read_references(
             quantity(counts.bad.all(), "record")
         );
     }
-    let entries = parts_read.iter().map(|read| input_entry(&plan.references[read.part], read));
+    let entries = ranges_read.iter().map(|read| input_entry(&plan.references[read.input], read));
     Ok(entries.collect())
 }
 
@@ -193,7 +196,7 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
             "the records of {format} stand in games or groups that are moved as wholes: --key bytes compares those"
         )));
     }
-    let inputs = || plan.parts.iter().chain(&plan.references).map(|part| &part.input);
+    let inputs = || plan.ranges.iter().chain(&plan.references).map(|part| &part.input);
     let lacks_move = |input: &&Input| !input.format.fields().contains(Field::BestMove);
     if let Some(input) = inputs().find(lacks_move).filter(|_| key == DedupKey::PositionAndMove) {
         let (filter, field) = ("key position+move", Field::BestMove);
@@ -204,9 +207,9 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
             field,
         ));
     }
-    let is_other = |part: &&Part| !format.takes_units_of(part.input.format);
+    let is_other = |part: &&InputRange| !format.takes_chunks_of(part.input.format);
     if let Some(other) = plan.references.iter().find(is_other).filter(|_| key == DedupKey::Bytes) {
-        let (first, second) = (plan.parts[0].input.name.clone(), other.input.name.clone());
+        let (first, second) = (plan.ranges[0].input.name.clone(), other.input.name.clone());
         return Err(Error::different_formats(first, second));
     }
     plan.check_twice("records are compared in one reading and written in another")
@@ -225,7 +228,7 @@ fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), Error> {
     if !format.has_single_records() || !format.fields().contains(Field::EvalCp) {
         return Err(Error::usage(format!(
             "--average cannot be asked of {}: {format} holds {}",
-            plan.parts[0].input.name,
+            plan.ranges[0].input.name,
             if format.has_single_records() {
                 "no evaluations; without it the first of equal records is written"
             } else {
@@ -275,27 +278,27 @@ fn write(
     let mut repeated = omitted.repeated.ascending()?;
     let mut repeated_records = 0;
     // What is bad was dealt with in the first reading.
-    let worker = unit_worker(plan, BadPolicy::Skip);
-    let take = |processed: &mut ProcessedBlock, mut units: BlockUnits| {
+    let worker = chunk_worker(plan, BadPolicy::Skip);
+    let take = |processed: &mut ProcessedBlock, mut chunks: BlockChunks| {
         if let Some(relabelling) = &mut relabelling {
-            relabelling.relabel(plan, &mut units)?;
+            relabelling.relabel(plan, &mut chunks)?;
         }
         let mut omitted = Vec::new();
-        let mut unit = 0;
-        while unit < units.len() {
-            let number = units.get(unit).number;
+        let mut chunk = 0;
+        while chunk < chunks.len() {
+            let number = chunks.get(chunk).number;
             let (next_repeated, next_bad) = (repeated.from(number)?, bad.from(number)?);
             let Some(next) = [next_repeated, next_bad].into_iter().flatten().min() else { break };
-            unit = units.position(unit, next);
-            if unit < units.len() && units.get(unit).number == next {
+            chunk = chunks.position(chunk, next);
+            if chunk < chunks.len() && chunks.get(chunk).number == next {
                 if next_repeated == Some(next) {
-                    repeated_records += units.get(unit).records;
+                    repeated_records += chunks.get(chunk).records;
                 }
-                omitted.push(unit);
-                unit += 1;
+                omitted.push(chunk);
+                chunk += 1;
             }
         }
-        *processed.encoded_mut(Stream::Kept) = units.without(&omitted);
+        *processed.encoded_mut(OutputKind::Kept) = chunks.without(&omitted);
         Ok(())
     };
     read(plan, sinks, Checksums::Known, worker, take, control)?;

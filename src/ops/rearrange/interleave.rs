@@ -1,4 +1,4 @@
-//! Mixes archives into one: again and again one of them gives its next unit. The order within each stays.
+//! Mixes archives into one: again and again one of them gives its next chunk. The order within each stays.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::Operation;
-use super::items::{BlockUnits, process_units};
+use super::items::{BlockChunks, process_chunks};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::prefetch::Prefetch;
@@ -18,10 +18,10 @@ use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
 use crate::random::SplitMix64;
 use crate::records::counts::Counts;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::source::{HandedOut, Part, PartRead, Source};
-use crate::records::stream::{EncodedRecords, Stream};
+use crate::records::source::{HandedOut, InputRange, RangeRead, Source};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::quantity::quantity;
 use crate::storage::value_error::ParseValueError;
@@ -35,7 +35,7 @@ const BLOCKS_AHEAD: usize = 2;
 /// Memory per record of a block, including the blocks read ahead and the reader's own buffers.
 const BYTES_A_RECORD: u64 = 1 << 10;
 
-const WRITTEN_UNITS: usize = 1 << 12;
+const WRITTEN_CHUNKS: usize = 1 << 12;
 
 /// How often each input has its turn, relative to the others.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ impl Until {
 
 /// Checks that each input has a weight or, without weights, that the inputs can be counted.
 fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), Error> {
-    let inputs = plan.parts.len();
+    let inputs = plan.ranges.len();
     match weights {
         None => plan.check_twice("without --weights the records of each input are counted first"),
         Some(Weights(weights)) if weights.len() == inputs => Ok(()),
@@ -125,7 +125,7 @@ pub fn interleave(
         (Some(Weights(weights)), _) => weights.iter().map(|&weight| weight.into()).collect(),
         (None, counted) => counted.unwrap_or_default(),
     };
-    let readers = plan.parts.iter().map(|part| InputReader::start(part, plan));
+    let readers = plan.ranges.iter().map(|part| InputReader::start(part, plan));
     let mut interleaver = Interleaver {
         readers: readers.collect::<Result<_, _>>()?,
         draws: WeightedDraw::new(&draws, seed),
@@ -136,15 +136,15 @@ pub fn interleave(
     };
     interleaver.run(progress, cancel)?;
     let Interleaver { readers, sinks, counts, .. } = interleaver;
-    let parts_read =
-        (0..).zip(&readers).map(|(part, reader)| PartRead { part, ..reader.read }).collect();
+    let ranges_read =
+        (0..).zip(&readers).map(|(input, reader)| RangeRead { input, ..reader.read }).collect();
     let finished = sinks.finish()?;
     let settings = vec![
         ("weights", weights.map(ToString::to_string).into()),
         ("until", until.name().into()),
         ("seed", seed.into()),
     ];
-    operation.commit(settings, CompletedPass { counts, parts_read }, None, finished, progress)
+    operation.commit(settings, CompletedPass { counts, ranges_read }, None, finished, progress)
 }
 
 struct Interleaver {
@@ -165,21 +165,21 @@ impl Interleaver {
                 return Err(Error::interrupted());
             }
             let mut encoded = EncodedRecords::default();
-            for _ in 0..WRITTEN_UNITS {
+            for _ in 0..WRITTEN_CHUNKS {
                 goes_on = self.take_turn(&mut encoded, cancel)?;
                 if !goes_on {
                     break;
                 }
             }
             self.counts.kept += encoded.len();
-            self.sinks.write(Stream::Kept, &encoded)?;
+            self.sinks.write(OutputKind::Kept, &encoded)?;
             progress.update(&self.counts);
         }
         self.readers.iter_mut().for_each(|reader| reader.uncount_unused(&mut self.counts));
         Ok(())
     }
 
-    /// Takes a unit from one of the inputs. Returns false at the end.
+    /// Takes a chunk from one of the inputs. Returns false at the end.
     fn take_turn(
         &mut self,
         encoded: &mut EncodedRecords,
@@ -190,13 +190,13 @@ impl Interleaver {
             self.draws.draw().or_else(|| self.readers.iter().position(|reader| !reader.at_end));
         let Some(drawn) = drawn else { return Ok(false) };
         let reader = &mut self.readers[drawn];
-        if reader.next >= reader.units.len()
+        if reader.next >= reader.chunks.len()
             && !reader.refill(&mut self.sinks, &mut self.counts, cancel)?
         {
             self.draws.close(drawn);
             return Ok(self.until == Until::All);
         }
-        let item = reader.units.get(reader.next);
+        let item = reader.chunks.get(reader.next);
         reader.next += 1;
         item.append_to(encoded);
         if self.are_counted {
@@ -209,34 +209,34 @@ impl Interleaver {
 /// An input, read on its own thread.
 struct InputReader {
     blocks: Prefetch<ReadBlock>,
-    units: BlockUnits,
-    /// Index of the next unit.
+    chunks: BlockChunks,
+    /// OffsetTable of the next chunk.
     next: usize,
     at_end: bool,
-    read: PartRead,
+    read: RangeRead,
 }
 
-type ReadBlock = Result<(ProcessedBlock, BlockUnits, PartRead), Error>;
+type ReadBlock = Result<(ProcessedBlock, BlockChunks, RangeRead), Error>;
 
 impl InputReader {
-    fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, Error> {
+    fn start(part: &InputRange, plan: &RearrangePlan) -> Result<Self, Error> {
         let (part, to, on_error) = (part.clone(), plan.format(), plan.on_error);
-        let share = plan.resources.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
+        let share = plan.resources.memory.bytes() / (plan.ranges.len() as u64 * BYTES_A_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let name = part.input.name.clone();
         let source = Source::new(vec![part], block_records);
         let blocks = HandedOut::new(source, true, None, Vec::new()).map(move |block| {
             let block = block?;
-            let (processed, units) = process_units(&block, to, &name, on_error);
-            Ok((processed, units, block.read()))
+            let (processed, chunks) = process_chunks(&block, to, &name, on_error);
+            Ok((processed, chunks, block.read()))
         });
         let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(Error::threads)?;
         let sha256 = Some(Sha256Sum::of(b""));
-        let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256 };
-        Ok(Self { blocks, units: BlockUnits::default(), next: 0, at_end: false, read })
+        let read = RangeRead { input: 0, records: 0, offset: 0, bytes: 0, sha256 };
+        Ok(Self { blocks, chunks: BlockChunks::default(), next: 0, at_end: false, read })
     }
 
-    /// Takes the next block that has units. Returns false at the end of the input.
+    /// Takes the next block that has chunks. Returns false at the end of the input.
     fn refill(
         &mut self,
         sinks: &mut Sinks,
@@ -248,10 +248,10 @@ impl InputReader {
                 self.at_end = true;
                 break;
             };
-            let (processed, units, read) = block?;
+            let (processed, chunks, read) = block?;
             self.read = read;
-            for stream in [Stream::Quarantine, Stream::QuarantineLines] {
-                sinks.write(stream, processed.encoded(stream))?;
+            for kind in [OutputKind::Quarantine, OutputKind::QuarantineLines] {
+                sinks.write(kind, processed.encoded(kind))?;
             }
             let mut processed = processed.with_tallies();
             if let Some(bad) = processed.stopped_by.take() {
@@ -259,24 +259,24 @@ impl InputReader {
             }
             // What is kept is counted when it is written.
             counts.add(&Counts { kept: 0, ..processed.counts });
-            (self.units, self.next) = (units, 0);
-            if self.units.len() > 0 {
+            (self.chunks, self.next) = (chunks, 0);
+            if self.chunks.len() > 0 {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Removes units that were read but not taken from the counts.
+    /// Removes chunks that were read but not taken from the counts.
     fn uncount_unused(&mut self, counts: &mut Counts) {
         if self.at_end {
             return;
         }
-        for unit in self.next..self.units.len() {
-            let item = self.units.get(unit);
+        for chunk in self.next..self.chunks.len() {
+            let item = self.chunks.get(chunk);
             counts.input -= item.records;
             self.read.records -= item.records;
-            // A unit that had to be closed is longer than what was read of it.
+            // A chunk that had to be closed is longer than what was read of it.
             self.read.bytes = self.read.bytes.saturating_sub(item.bytes.len() as u64);
         }
         self.read.sha256 = None;

@@ -1,18 +1,18 @@
-//! The units of a block as things that are moved: nothing of them is understood but where they end.
+//! The chunks of a block as things that are moved: nothing of them is understood but where they end.
 //!
 //! What has no end, or says nothing, is set aside as in every other command.
 
 use std::ops::Range;
 
-use crate::format::{EncodeError, Format, RawUnit};
+use crate::format::{EncodeError, Format, RawChunk};
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::Condition;
+use crate::records::output_kind::EncodedRecords;
 use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::source::Block;
-use crate::records::stream::EncodedRecords;
 
-/// A unit that is moved in one piece.
-pub(super) struct WholeUnit<'a> {
+/// A chunk that is moved in one piece.
+pub(super) struct WholeChunk<'a> {
     /// In the encoding of the output.
     pub(super) bytes: &'a [u8],
     /// Number of its first record over all inputs, from 0.
@@ -20,8 +20,8 @@ pub(super) struct WholeUnit<'a> {
     pub(super) records: u64,
 }
 
-impl WholeUnit<'_> {
-    /// Appends the unit to those that are written.
+impl WholeChunk<'_> {
+    /// Appends the chunk to those that are written.
     #[inline]
     pub(super) fn append_to(&self, encoded: &mut EncodedRecords) {
         encoded.push_group(self.bytes, self.records);
@@ -29,99 +29,99 @@ impl WholeUnit<'_> {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct BlockUnits {
+pub(super) struct BlockChunks {
     bytes: Vec<u8>,
-    bounds: UnitBounds,
+    bounds: ChunkBounds,
 }
 
 #[derive(Debug)]
-enum UnitBounds {
+enum ChunkBounds {
     /// Fixed-size records.
     Row { len: usize, first_number: u64 },
-    /// End of the bytes, number of the first record, and number of records of each unit.
+    /// End of the bytes, number of the first record, and number of records of each chunk.
     Each(Vec<(usize, u64, u64)>),
 }
 
-impl Default for UnitBounds {
+impl Default for ChunkBounds {
     fn default() -> Self {
         Self::Each(Vec::new())
     }
 }
 
-impl BlockUnits {
+impl BlockChunks {
     /// Fixed-size records with consecutive numbers.
     pub(super) fn row(bytes: &[u8], len: usize, first_number: u64) -> Self {
-        Self { bytes: bytes.into(), bounds: UnitBounds::Row { len, first_number } }
+        Self { bytes: bytes.into(), bounds: ChunkBounds::Row { len, first_number } }
     }
 
-    pub(super) fn push(&mut self, item: &WholeUnit<'_>) {
+    pub(super) fn push(&mut self, item: &WholeChunk<'_>) {
         self.bytes.extend_from_slice(item.bytes);
-        if let UnitBounds::Each(units) = &mut self.bounds {
-            units.push((self.bytes.len(), item.number, item.records));
+        if let ChunkBounds::Each(chunks) = &mut self.bounds {
+            chunks.push((self.bytes.len(), item.number, item.records));
         }
     }
 
-    /// Appends some units to those that are written.
-    pub(super) fn append_to(&self, encoded: &mut EncodedRecords, units: Range<usize>) {
+    /// Appends some chunks to those that are written.
+    pub(super) fn append_to(&self, encoded: &mut EncodedRecords, chunks: Range<usize>) {
         match &self.bounds {
-            UnitBounds::Row { len, .. } => {
-                encoded.push_row(&self.bytes[units.start * len..units.end * len], *len);
+            ChunkBounds::Row { len, .. } => {
+                encoded.push_row(&self.bytes[chunks.start * len..chunks.end * len], *len);
             }
-            UnitBounds::Each(_) => units.for_each(|unit| self.get(unit).append_to(encoded)),
+            ChunkBounds::Each(_) => chunks.for_each(|chunk| self.get(chunk).append_to(encoded)),
         }
     }
 
     pub(super) const fn len(&self) -> usize {
         match &self.bounds {
-            UnitBounds::Row { len, .. } => self.bytes.len() / *len,
-            UnitBounds::Each(units) => units.len(),
+            ChunkBounds::Row { len, .. } => self.bytes.len() / *len,
+            ChunkBounds::Each(chunks) => chunks.len(),
         }
     }
 
     #[inline]
-    pub(super) fn get(&self, unit: usize) -> WholeUnit<'_> {
+    pub(super) fn get(&self, chunk: usize) -> WholeChunk<'_> {
         match &self.bounds {
-            UnitBounds::Row { len, first_number } => {
-                let bytes = &self.bytes[unit * len..(unit + 1) * len];
-                WholeUnit { bytes, number: first_number + unit as u64, records: 1 }
+            ChunkBounds::Row { len, first_number } => {
+                let bytes = &self.bytes[chunk * len..(chunk + 1) * len];
+                WholeChunk { bytes, number: first_number + chunk as u64, records: 1 }
             }
-            UnitBounds::Each(units) => {
-                let (end, number, records) = units[unit];
-                let start = if unit == 0 { 0 } else { units[unit - 1].0 };
-                WholeUnit { bytes: &self.bytes[start..end], number, records }
+            ChunkBounds::Each(chunks) => {
+                let (end, number, records) = chunks[chunk];
+                let start = if chunk == 0 { 0 } else { chunks[chunk - 1].0 };
+                WholeChunk { bytes: &self.bytes[start..end], number, records }
             }
         }
     }
 
-    /// Index of the first unit at or after `from` whose first record has this number or a higher one.
+    /// OffsetTable of the first chunk at or after `from` whose first record has this number or a higher one.
     pub(super) fn position(&self, from: usize, number: u64) -> usize {
         match &self.bounds {
-            UnitBounds::Row { first_number, .. } => {
-                let unit = usize::try_from(number.saturating_sub(*first_number));
-                unit.unwrap_or(usize::MAX).clamp(from, self.len())
+            ChunkBounds::Row { first_number, .. } => {
+                let chunk = usize::try_from(number.saturating_sub(*first_number));
+                chunk.unwrap_or(usize::MAX).clamp(from, self.len())
             }
-            UnitBounds::Each(units) => {
+            ChunkBounds::Each(chunks) => {
                 let begins =
                     |&(_, first, records): &(usize, u64, u64)| first >= number && records > 0;
-                units[from..].iter().position(begins).map_or(units.len(), |at| from + at)
+                chunks[from..].iter().position(begins).map_or(chunks.len(), |at| from + at)
             }
         }
     }
 
-    /// Replaces the bytes of some units, in ascending order. Fixed-size records must keep their size.
+    /// Replaces the bytes of some chunks, in ascending order. Fixed-size records must keep their size.
     pub(super) fn replace(&mut self, replaced: &[(usize, Vec<u8>)]) {
         match &mut self.bounds {
             _ if replaced.is_empty() => {}
-            UnitBounds::Row { len, .. } => {
-                for (unit, bytes) in replaced {
-                    self.bytes[unit * *len..(unit + 1) * *len].copy_from_slice(bytes);
+            ChunkBounds::Row { len, .. } => {
+                for (chunk, bytes) in replaced {
+                    self.bytes[chunk * *len..(chunk + 1) * *len].copy_from_slice(bytes);
                 }
             }
-            UnitBounds::Each(units) => {
+            ChunkBounds::Each(chunks) => {
                 let (mut bytes, mut from) = (Vec::with_capacity(self.bytes.len()), 0);
                 let mut next = replaced.iter().peekable();
-                for (number, (end, ..)) in units.iter_mut().enumerate() {
-                    match next.next_if(|(unit, _)| *unit == number) {
+                for (number, (end, ..)) in chunks.iter_mut().enumerate() {
+                    match next.next_if(|(chunk, _)| *chunk == number) {
                         Some((_, other)) => bytes.extend_from_slice(other),
                         None => bytes.extend_from_slice(&self.bytes[from..*end]),
                     }
@@ -132,22 +132,22 @@ impl BlockUnits {
         }
     }
 
-    /// All units except `omitted`, which must be ascending.
+    /// All chunks except `omitted`, which must be ascending.
     pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
-        let UnitBounds::Row { len, .. } = self.bounds else {
+        let ChunkBounds::Row { len, .. } = self.bounds else {
             let mut encoded = EncodedRecords::default();
             let mut from = 0;
-            for &unit in omitted {
-                self.append_to(&mut encoded, from..unit);
-                from = unit + 1;
+            for &chunk in omitted {
+                self.append_to(&mut encoded, from..chunk);
+                from = chunk + 1;
             }
             self.append_to(&mut encoded, from..self.len());
             return encoded;
         };
         let ends = omitted.iter().skip(1).copied().chain([self.len()]);
-        let mut kept = omitted.first().map_or(self.bytes.len(), |unit| unit * len);
-        for (&unit, end) in omitted.iter().zip(ends) {
-            let run = (unit + 1) * len..end * len;
+        let mut kept = omitted.first().map_or(self.bytes.len(), |chunk| chunk * len);
+        for (&chunk, end) in omitted.iter().zip(ends) {
+            let run = (chunk + 1) * len..end * len;
             let run_len = run.len();
             self.bytes.copy_within(run, kept);
             kept += run_len;
@@ -156,8 +156,8 @@ impl BlockUnits {
         EncodedRecords::of_row(self.bytes, len)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = WholeUnit<'_>> {
-        (0..self.len()).map(|unit| self.get(unit))
+    pub(super) fn iter(&self) -> impl Iterator<Item = WholeChunk<'_>> {
+        (0..self.len()).map(|chunk| self.get(chunk))
     }
 }
 
@@ -174,55 +174,55 @@ pub(super) fn process_row<'a>(
     processing.processed.counts.input += records;
     processing.processed.counts.kept += records;
     if !rest.is_empty() {
-        let unit = RawUnit { bytes: rest, offset: row.len() as u64, is_piece: false };
+        let chunk = RawChunk { bytes: rest, offset: row.len() as u64, is_piece: false };
         let index = block.first_index + records;
-        set_aside(&mut processing, &unit, index..index + 1);
+        set_aside(&mut processing, &chunk, index..index + 1);
     }
     (processing.processed, row)
 }
 
-/// The complete units of a block, all counted as kept.
-pub(super) fn process_units(
+/// The complete chunks of a block, all counted as kept.
+pub(super) fn process_chunks(
     block: &Block,
     to: Format,
     file: &str,
     on_error: BadPolicy,
-) -> (ProcessedBlock, BlockUnits) {
+) -> (ProcessedBlock, BlockChunks) {
     if let Some(len) = block.format.record_len() {
         let (processed, row) = process_row(block, len, file, on_error);
-        return (processed, BlockUnits::row(row, len, block.first_number));
+        return (processed, BlockChunks::row(row, len, block.first_number));
     }
-    let mut units = BlockUnits::default();
-    let processed = process_items(block, to, file, on_error, |item| units.push(item));
-    (processed, units)
+    let mut chunks = BlockChunks::default();
+    let processed = process_items(block, to, file, on_error, |item| chunks.push(item));
+    (processed, chunks)
 }
 
-/// Calls `each` with the complete units of a block, in order and in the output's format, and counts them as kept.
+/// Calls `each` with the complete chunks of a block, in order and in the output's format, and counts them as kept.
 pub(super) fn process_items(
     block: &Block,
     to: Format,
     file: &str,
     on_error: BadPolicy,
-    mut each: impl FnMut(&WholeUnit<'_>),
+    mut each: impl FnMut(&WholeChunk<'_>),
 ) -> ProcessedBlock {
     let mut processing = Processing::new(block, file, on_error);
-    // Buffer for a unit that is not written as is.
+    // Buffer for a chunk that is not written as is.
     let mut written = Vec::new();
     let mut index = block.first_index;
-    for unit in block.units() {
-        let records = index..index + unit.count(block.format);
+    for chunk in block.chunks() {
+        let records = index..index + chunk.count(block.format);
         index = records.end;
-        match content(block, &unit, to, &mut written) {
+        match content(block, &chunk, to, &mut written) {
             Ok(Some(bytes)) => {
                 let (number, records) =
                     (block.number_of(records.start), records.end - records.start);
-                each(&WholeUnit { bytes, number, records });
+                each(&WholeChunk { bytes, number, records });
                 processing.processed.counts.input += records;
                 processing.processed.counts.kept += records;
             }
             Ok(None) => count_comment(&mut processing, records),
-            Err(None) => set_aside(&mut processing, &unit, records),
-            Err(Some(error)) => processing.set_aside(&error.into(), &unit, records),
+            Err(None) => set_aside(&mut processing, &chunk, records),
+            Err(Some(error)) => processing.set_aside(&error.into(), &chunk, records),
         }
         if processing.is_stopped() {
             break;
@@ -231,20 +231,20 @@ pub(super) fn process_items(
     processing.processed
 }
 
-/// The bytes of a unit in the output's format, which may stand in `written`; none for a remark. Without an error if the
-/// unit is not whole.
+/// The bytes of a chunk in the output's format, which may stand in `written`; none for a remark. Without an error if the
+/// chunk is not whole.
 #[inline]
 fn content<'a>(
     block: &Block,
-    unit: &RawUnit<'a>,
+    chunk: &RawChunk<'a>,
     to: Format,
     written: &'a mut Vec<u8>,
 ) -> Result<Option<&'a [u8]>, Option<EncodeError>> {
     let format = block.format;
-    if !is_whole(block, unit) {
+    if !is_whole(block, chunk) {
         return Err(None);
     }
-    let bytes = format.without_header(unit.bytes);
+    let bytes = format.without_header(chunk.bytes);
     if format.is_remark(bytes) {
         return Ok(None);
     }
@@ -257,7 +257,7 @@ fn content<'a>(
         return Ok(Some(bytes));
     }
     written.clear();
-    to.write_unit(bytes, written).map_err(Some)?;
+    to.write_chunk(bytes, written).map_err(Some)?;
     Ok(Some(written))
 }
 
@@ -267,31 +267,31 @@ fn count_comment(processing: &mut Processing<'_>, records: Range<u64>) {
     *counts.filtered.entry(Condition::Comment).or_default() += records;
 }
 
-/// Sets aside a unit that is not whole.
-fn set_aside(processing: &mut Processing<'_>, unit: &RawUnit<'_>, records: Range<u64>) {
-    match processing.block.records_in(unit).next() {
-        Some(Err(error)) => processing.set_aside(&error.into(), unit, records),
+/// Sets aside a chunk that is not whole.
+fn set_aside(processing: &mut Processing<'_>, chunk: &RawChunk<'_>, records: Range<u64>) {
+    match processing.block.records_in(chunk).next() {
+        Some(Err(error)) => processing.set_aside(&error.into(), chunk, records),
         // An empty line, where nothing is an empty record.
         _ => count_comment(processing, records),
     }
 }
 
-/// False for a piece of a longer unit, a truncated record or an empty line.
-fn is_whole(block: &Block, unit: &RawUnit<'_>) -> bool {
+/// False for a piece of a longer chunk, a truncated record or an empty line.
+fn is_whole(block: &Block, chunk: &RawChunk<'_>) -> bool {
     let format = block.format;
     match format.record_len() {
-        Some(len) => unit.bytes.len() == len,
-        None if unit.is_piece => false,
-        None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
-        // Readers would join a damaged last unit without an end with the unit after it, and a damaged first unit
-        // without a beginning with the unit before it. Other units of a file have both.
+        Some(len) => chunk.bytes.len() == len,
+        None if chunk.is_piece => false,
+        None if format.is_lines() => !chunk.bytes.trim_ascii().is_empty(),
+        // Readers would join a damaged last chunk without an end with the chunk after it, and a damaged first chunk
+        // without a beginning with the chunk before it. Other chunks of a file have both.
         None => {
             let (is_first, is_last) =
-                (block.offset + unit.offset == 0, block.behind(unit).is_empty());
+                (block.offset + chunk.offset == 0, block.behind(chunk).is_empty());
             !(is_first || is_last)
-                || !matches!(block.records_in(unit).next(), Some(Err(_)))
-                || (!is_last || format.is_closed(unit.bytes))
-                    && (!is_first || format.is_opened(unit.bytes))
+                || !matches!(block.records_in(chunk).next(), Some(Err(_)))
+                || (!is_last || format.is_closed(chunk.bytes))
+                    && (!is_first || format.is_opened(chunk.bytes))
         }
     }
 }

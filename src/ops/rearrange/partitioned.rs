@@ -84,7 +84,7 @@ impl ItemOffsets {
 /// Items grouped by partition, in input order within each partition.
 pub(super) struct PartitionedItems {
     items: KeyedItems,
-    /// Index of the first item of each partition, then the total.
+    /// OffsetTable of the first item of each partition, then the total.
     firsts: Vec<u32>,
     /// Offset of the first byte of each partition, then the total.
     starts: Vec<u32>,

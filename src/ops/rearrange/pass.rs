@@ -1,9 +1,9 @@
-//! One reading of all inputs, unit by unit.
+//! One reading of all inputs, chunk by chunk.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::items::{BlockUnits, process_units};
+use super::items::{BlockChunks, process_chunks};
 use super::plan::RearrangePlan;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
@@ -50,7 +50,7 @@ pub(super) fn read<T: Send + 'static>(
         waiting_blocks: WAITING_BLOCKS,
         block_memory_bytes: usize::try_from(plan.resources.memory.bytes() / BLOCK_MEMORY_SHARE)
             .unwrap_or(usize::MAX),
-        ..Job::new(&plan.parts, plan.resources.threads, BLOCK_RECORDS)
+        ..Job::new(&plan.ranges, plan.resources.threads, BLOCK_RECORDS)
     };
     pass(&job, sinks, worker, take, control.progress, control.cancel)
 }
@@ -68,17 +68,17 @@ pub(super) fn count(
     plan: &RearrangePlan,
     control: &mut RunControl<'_>,
 ) -> Result<Vec<InputCounts>, Error> {
-    if plan.parts.iter().all(|part| can_be_computed(&part.input)) {
-        let records = plan.parts.iter().map(|part| count_records(&part.input));
+    if plan.ranges.iter().all(|part| can_be_computed(&part.input)) {
+        let records = plan.ranges.iter().map(|part| count_records(&part.input));
         let input_counts = |all| InputCounts { all, written: all };
         return records.map(|records| records.map(input_counts)).collect::<Result<_, _>>();
     }
     control.progress.begin("counting", plan.records);
-    let mut counts = vec![InputCounts::default(); plan.parts.len()];
+    let mut counts = vec![InputCounts::default(); plan.ranges.len()];
     let to = plan.format();
     let worker = block_worker(plan, move |block, file, _| {
-        let (processed, _) = process_units(block, to, file, BadPolicy::Skip);
-        let found = (block.part, processed.counts.input, processed.counts.kept);
+        let (processed, _) = process_chunks(block, to, file, BadPolicy::Skip);
+        let found = (block.input, processed.counts.input, processed.counts.kept);
         Some((processed, found))
     });
     let take = |_: &mut _, (part, all, written): (usize, u64, u64)| {
@@ -90,9 +90,12 @@ pub(super) fn count(
     Ok(counts)
 }
 
-pub(super) fn unit_worker(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<BlockUnits> {
+pub(super) fn chunk_worker(
+    plan: &RearrangePlan,
+    on_error: BadPolicy,
+) -> BlockFunction<BlockChunks> {
     let to = plan.format();
-    block_worker(plan, move |block, file, _| Some(process_units(block, to, file, on_error)))
+    block_worker(plan, move |block, file, _| Some(process_chunks(block, to, file, on_error)))
 }
 
 /// Calls `work` with each block, the name of its input and the cancel flag.
@@ -100,6 +103,6 @@ pub(super) fn block_worker<T: Send + 'static>(
     plan: &RearrangePlan,
     work: impl Fn(&Block, &str, &AtomicBool) -> Option<(ProcessedBlock, T)> + Send + Sync + 'static,
 ) -> BlockFunction<T> {
-    let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
-    Arc::new(move |block: &Block, cancel: &AtomicBool| work(block, &names[block.part], cancel))
+    let names: Vec<String> = plan.ranges.iter().map(|part| part.input.name.clone()).collect();
+    Arc::new(move |block: &Block, cancel: &AtomicBool| work(block, &names[block.input], cancel))
 }

@@ -11,17 +11,17 @@ use crate::format::move16::Dialect;
 use crate::records::account::{InputIdentity, MANIFEST_SUFFIX};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
-    FileClaim, FileClaims, check_absence, check_stream, check_twice, is_stream,
+    FileClaim, FileClaims, check_absence, check_pipe, check_twice, is_pipe,
 };
 use crate::records::format_name::{FormatName, without_compression};
-use crate::records::lineage::warn_of_mixed_streams;
+use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
     self, Unreadable, check_compression, check_folder, side_outputs, stem,
 };
+use crate::records::output_kind::OutputKind;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Input, Part};
-use crate::records::stream::Stream;
+use crate::records::source::{Input, InputRange};
 use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::{path_of, text_of};
@@ -90,7 +90,7 @@ pub struct RearrangeRequest {
     pub resources: Resources,
 }
 
-/// Part numbers have five digits in file names.
+/// InputRange numbers have five digits in file names.
 const MAX_PARTS: u32 = 99_999;
 
 #[derive(Clone, Debug)]
@@ -104,9 +104,9 @@ pub(super) struct PartNames {
 #[derive(Clone, Debug)]
 pub struct RearrangePlan {
     /// What is read, in order.
-    pub parts: Vec<Part>,
+    pub ranges: Vec<InputRange>,
     /// What is read of files whose records are not to be written again.
-    pub references: Vec<Part>,
+    pub references: Vec<InputRange>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
     /// The outputs with records.
@@ -137,25 +137,25 @@ impl RearrangePlan {
             paths => opening::references(paths)?,
         };
         let RearrangeRequest { output, force, on_error, resources, .. } = request;
-        let is_stream = is_stream(&output)?;
-        if is_stream {
-            check_stream(&output, on_error)?;
+        let is_pipe = is_pipe(&output)?;
+        if is_pipe {
+            check_pipe(&output, on_error)?;
         }
         let to = output_format(&output, request.to, inputs[0].format)?;
         let records = OutputPlan {
             compression: to.compression,
             header: to.format.header(),
             separator: to.format.separator(),
-            is_stream,
-            ..OutputPlan::plain(Stream::Kept, output.clone())
+            is_pipe,
+            ..OutputPlan::plain(OutputKind::Kept, output.clone())
         };
         let name = text_of(output.file_name().unwrap_or_default());
         let manifest =
-            (!is_stream).then(|| output.with_file_name(path_of(&(name + MANIFEST_SUFFIX))));
+            (!is_pipe).then(|| output.with_file_name(path_of(&(name + MANIFEST_SUFFIX))));
         let side_outputs = side_outputs(&output, to.format.name(), on_error);
         Self {
-            parts: Vec::new(),
-            references: references.into_iter().map(Part::whole).collect(),
+            ranges: Vec::new(),
+            references: references.into_iter().map(InputRange::whole).collect(),
             records: None,
             outputs: vec![records],
             side_outputs,
@@ -199,7 +199,7 @@ impl RearrangePlan {
             on_error,
         );
         Self {
-            parts: Vec::new(),
+            ranges: Vec::new(),
             references: Vec::new(),
             records: None,
             outputs: Vec::new(),
@@ -226,7 +226,7 @@ impl RearrangePlan {
                 compression: to.compression,
                 header: to.format.header(),
                 separator: to.format.separator(),
-                ..OutputPlan::plain(Stream::Kept, path)
+                ..OutputPlan::plain(OutputKind::Kept, path)
             }
         };
         self.outputs = (1..=parts).map(part).collect();
@@ -236,8 +236,8 @@ impl RearrangePlan {
 
     /// Sets the inputs and checks them against the outputs. Temporary files go beside the output by default.
     fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, Error> {
-        let Selection { parts, records, .. } = select_records(inputs, None, None, None)?;
-        let plan = Self { parts, records, ..self };
+        let Selection { ranges, records, .. } = select_records(inputs, None, None, None)?;
+        let plan = Self { ranges, records, ..self };
         plan.check_places(force)?;
         let mut resources = plan.resources.clone();
         let beside = plan.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
@@ -251,10 +251,10 @@ impl RearrangePlan {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
         let claims =
             outputs().map(FileClaim::output).chain(self.manifest.iter().map(FileClaim::file));
-        let read = self.parts.iter().chain(&self.references).map(|part| part.input.clone());
+        let read = self.ranges.iter().chain(&self.references).map(|part| part.input.clone());
         FileClaims::reading(&read.collect::<Vec<_>>())?.write(claims)?;
         if !force {
-            let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
+            let files = outputs().filter(|output| !output.is_pipe).map(|output| &output.path);
             check_absence(files.chain(&self.manifest))?;
         }
         Ok(())
@@ -267,12 +267,12 @@ impl RearrangePlan {
 
     /// Identities of the inputs, found without reading them.
     pub(super) fn identities(&self) -> Vec<InputIdentity> {
-        self.parts.iter().map(|part| InputIdentity::of(&part.input)).collect()
+        self.ranges.iter().map(|part| InputIdentity::of(&part.input)).collect()
     }
 
     /// Fails if an input cannot be read twice.
     pub(super) fn check_twice(&self, why: &'static str) -> Result<(), Error> {
-        check_twice(self.parts.iter().map(|part| &part.input), why)
+        check_twice(self.ranges.iter().map(|part| &part.input), why)
     }
 }
 
@@ -282,7 +282,7 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
     let unreadable = Unreadable::under(Some(*on_error));
     let inputs = opening::inputs(inputs, *from, *dialect, unreadable)?;
     let first = inputs.first().ok_or_else(Error::no_input)?;
-    if let Some(other) = inputs.iter().find(|input| !input.format.takes_units_of(first.format)) {
+    if let Some(other) = inputs.iter().find(|input| !input.format.takes_chunks_of(first.format)) {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(Error::different_formats(first, second));
     }
@@ -293,11 +293,11 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
          `kyokumen convert --canonical`, or say with --dialect that they are the same"
         )));
     }
-    warn_of_mixed_streams(&inputs);
+    warn_of_mixed_outputs(&inputs);
     Ok(inputs)
 }
 
-/// Format and compression of the output. The format must take the units of the inputs.
+/// Format and compression of the output. The format must take the chunks of the inputs.
 fn output_format(
     output: &Path,
     to: Option<FormatName>,
@@ -306,7 +306,7 @@ fn output_format(
     let name = output.to_string_lossy();
     let said = to.or_else(|| FormatName::from_file_name(&name));
     let mut to = said.unwrap_or(FormatName::plain(format));
-    if !to.format.takes_units_of(format) {
+    if !to.format.takes_chunks_of(format) {
         let output = name.into_owned();
         return Err(Error::usage(format!(
             "{output} would be {}, and the records are {format}; `kyokumen convert` converts them",

@@ -1,6 +1,6 @@
 //! Takes a random part of an archive. The order stays.
 //!
-//! Each unit gets a random key from the seed and its number. A sample of a given size is those with the
+//! Each chunk gets a random key from the seed and its number. A sample of a given size is those with the
 //! smallest keys, which is every set of that size with the same probability; a sample of a given rate those
 //! whose key lies below it. Few records of archives in which every one can be gone to are taken without reading
 //! the others.
@@ -10,10 +10,10 @@ mod random_access;
 use std::sync::atomic::AtomicBool;
 
 use super::Operation;
-use super::items::{BlockUnits, process_units};
+use super::items::{BlockChunks, process_chunks};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
-use super::pass::{Checksums, RunControl, block_worker, read, unit_worker};
+use super::pass::{Checksums, RunControl, block_worker, chunk_worker, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
@@ -22,23 +22,23 @@ use crate::jobs::operation_totals::OperationManifest;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::{Condition, Probability, Sample};
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::stream::{EncodedRecords, Stream};
 
 /// How much is taken.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum SampleSize {
-    /// So many units, or all if there are fewer.
+    /// So many chunks, or all if there are fewer.
     Count(u64),
-    /// Each unit with this probability, as `convert --sample` takes records.
+    /// Each chunk with this probability, as `convert --sample` takes records.
     Rate(Probability),
 }
 
 fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), Error> {
     match size {
-        SampleSize::Count(_) => plan.check_twice("which units are taken shows when all are known"),
+        SampleSize::Count(_) => plan.check_twice("which chunks are taken shows when all are known"),
         SampleSize::Rate(_) => Ok(()),
     }
 }
@@ -91,28 +91,28 @@ fn read_all(
         SampleSize::Rate(probability) => SampleChoice::Rate(Sample { probability, seed }),
         SampleSize::Count(count) => SampleChoice::below(plan, count, seed, control)?,
     };
-    let mut next_unit = 0..;
-    let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
+    let mut next_chunk = 0..;
+    let take = |processed: &mut ProcessedBlock, chunks: BlockChunks| {
         let mut taken = EncodedRecords::default();
-        for (item, unit) in units.iter().zip(&mut next_unit) {
-            if choice.takes(unit, item.number) {
+        for (item, chunk) in chunks.iter().zip(&mut next_chunk) {
+            if choice.takes(chunk, item.number) {
                 item.append_to(&mut taken);
             } else {
                 processed.counts.kept -= item.records;
                 *processed.counts.filtered.entry(Condition::Sample).or_default() += item.records;
             }
         }
-        *processed.encoded_mut(Stream::Kept) = taken;
+        *processed.encoded_mut(OutputKind::Kept) = taken;
         Ok(())
     };
     control.progress.begin("writing", plan.records);
-    let worker = unit_worker(plan, plan.on_error);
+    let worker = chunk_worker(plan, plan.on_error);
     read(plan, sinks, Checksums::Wanted, worker, take, control)
 }
 
 enum SampleChoice {
     Rate(Sample),
-    /// Units with keys up to `key`.
+    /// Chunks with keys up to `key`.
     UpTo {
         seed: u64,
         key: u64,
@@ -121,16 +121,16 @@ enum SampleChoice {
 }
 
 impl SampleChoice {
-    /// `unit` is the number of a unit, `number` that of its first record over all inputs.
-    fn takes(&self, unit: u64, number: u64) -> bool {
+    /// `chunk` is the number of a chunk, `number` that of its first record over all inputs.
+    fn takes(&self, chunk: u64, number: u64) -> bool {
         match self {
             Self::Rate(sample) => sample.takes(number),
-            Self::UpTo { seed, key } => SplitMix64::nth_bits(*seed, unit) <= *key,
+            Self::UpTo { seed, key } => SplitMix64::nth_bits(*seed, chunk) <= *key,
             Self::None => false,
         }
     }
 
-    /// The `count` units with the smallest keys.
+    /// The `count` chunks with the smallest keys.
     fn below(
         plan: &RearrangePlan,
         count: u64,
@@ -145,15 +145,15 @@ impl SampleChoice {
         };
         let to = plan.format();
         let worker = block_worker(plan, move |block, file, _| {
-            let (processed, units) = process_units(block, to, file, on_error);
-            Some((processed, units.len() as u64))
+            let (processed, chunks) = process_chunks(block, to, file, on_error);
+            Some((processed, chunks.len() as u64))
         });
-        let mut next_unit = 0;
+        let mut next_chunk = 0;
         let mut partitions = PartitionWriter::new(&plan.resources, Some(0), MemoryShare::ALL);
-        let take = |_: &mut _, units: u64| {
-            let numbers = next_unit..next_unit + units;
-            next_unit = numbers.end;
-            let keys = numbers.map(|unit| SplitMix64::nth_bits(seed, unit)).collect();
+        let take = |_: &mut _, chunks: u64| {
+            let numbers = next_chunk..next_chunk + chunks;
+            next_chunk = numbers.end;
+            let keys = numbers.map(|chunk| SplitMix64::nth_bits(seed, chunk)).collect();
             partitions.add(PartitionedItems::new(
                 &KeyedItems { keys, ..KeyedItems::default() },
                 Some(0),

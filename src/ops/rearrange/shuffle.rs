@@ -1,10 +1,10 @@
-//! Brings the units of an archive into a random order.
+//! Brings the chunks of an archive into a random order.
 //!
-//! Each unit gets a random key from the seed and its number, and all are brought into the order of their
-//! keys: neither memory nor threads have a say in it. Of a key 48 bits count. The few units that agree in
+//! Each chunk gets a random key from the seed and its number, and all are brought into the order of their
+//! keys: neither memory nor threads have a say in it. Of a key 48 bits count. The few chunks that agree in
 //! them (of 10 billion one in 30,000) stay in their order; but for these every order is as likely as any other.
 //!
-//! The inputs are read once. Units that do not fit into memory are laid into temporary files by their first bits;
+//! The inputs are read once. Chunks that do not fit into memory are laid into temporary files by their first bits;
 //! each of these is read once, and laid into files again only if it does not fit into memory by itself.
 
 use std::sync::atomic::AtomicBool;
@@ -23,10 +23,10 @@ use crate::format::Format;
 use crate::jobs::operation_totals::OperationManifest;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::Block;
-use crate::records::stream::{EncodedRecords, Stream};
 
 /// Shuffles. Sets nothing under a final name unless all went well.
 ///
@@ -54,7 +54,7 @@ pub fn shuffle(
     let take = |_: &mut _, partitioned| partitions.add(partitioned);
     let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;
     let write = |encoded: EncodedRecords| {
-        sinks.write(Stream::Kept, &encoded)?;
+        sinks.write(OutputKind::Kept, &encoded)?;
         Ok(encoded.len())
     };
     control.progress.begin("writing", Some(passed.counts.kept));
@@ -99,7 +99,7 @@ fn partition_block(
     (processed, PartitionedItems::new(&items, None, 0))
 }
 
-/// Whether every unit is one record. In other formats the number of records is stored before the unit's bytes, because
+/// Whether every chunk is one record. In other formats the number of records is stored before the chunk's bytes, because
 /// counting them again would mean parsing the game again.
 const fn is_one_each(format: Format) -> bool {
     format.is_lines() && !format.holds_games()
@@ -120,8 +120,8 @@ fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecord
     for &number in order {
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {
-            Some((records, unit)) if !is_one_each(format) => {
-                encoded.push_group(unit, u64::from_le_bytes(*records));
+            Some((records, chunk)) if !is_one_each(format) => {
+                encoded.push_group(chunk, u64::from_le_bytes(*records));
             }
             _ => encoded.push(item),
         }
@@ -135,11 +135,11 @@ mod tests {
 
     use super::*;
 
-    /// The order of so many units that a seed gives.
-    fn order(seed: u64, units: u64) -> Vec<u64> {
+    /// The order of so many chunks that a seed gives.
+    fn order(seed: u64, chunks: u64) -> Vec<u64> {
         let keys = keys(seed);
-        let mut order: Vec<u64> = (0..units).collect();
-        order.sort_by_key(|&unit| SplitMix64::nth_bits(keys, unit));
+        let mut order: Vec<u64> = (0..chunks).collect();
+        order.sort_by_key(|&chunk| SplitMix64::nth_bits(keys, chunk));
         order
     }
 
@@ -161,12 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn every_unit_is_as_likely_in_every_place() {
+    fn every_chunk_is_as_likely_in_every_place() {
         for distance in [1, 1 << 32, 0x9e3779b97f4a7c15] {
             let mut counts = [[0; 10]; 10];
             for seed in 0..10_000_u64 {
                 let order = order(seed.wrapping_mul(distance), 10);
-                order.iter().zip(&mut counts).for_each(|(&unit, place)| place[unit as usize] += 1);
+                order
+                    .iter()
+                    .zip(&mut counts)
+                    .for_each(|(&chunk, place)| place[chunk as usize] += 1);
             }
             // 81 degrees of freedom; exceeded by chance once in a thousand.
             let chi_square = chi_square(counts.into_iter().flatten(), 1000.0);
@@ -174,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Seeds in a row, and seeds as far apart as the numbers of units are in the generator.
+    /// Seeds in a row, and seeds as far apart as the numbers of chunks are in the generator.
     #[test]
     fn neighbouring_seeds_have_nothing_in_common() {
         for distance in [1, 0x9e3779b97f4a7c15] {
@@ -186,7 +189,7 @@ mod tests {
                 let (one, other) = (steps(&pair[0]), steps(&pair[1]));
                 one.iter().filter(|step| other.contains(step)).count()
             };
-            // Of 19 steps from one unit to the next one is the same by chance.
+            // Of 19 steps from one chunk to the next one is the same by chance.
             let same: usize = orders.windows(2).map(same).sum();
             assert!((800..1100).contains(&same), "{distance}: {same}");
         }

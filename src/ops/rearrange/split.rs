@@ -1,4 +1,4 @@
-//! Distributes the units of an archive to several files.
+//! Distributes the chunks of an archive to several files.
 
 mod open_parts;
 mod part_limit;
@@ -13,8 +13,8 @@ use self::open_parts::{OpenParts, PartEnds};
 pub use self::part_limit::PartLimit;
 use self::part_limit::{PartFill, count_parts};
 use super::Operation;
-use super::items::BlockUnits;
-use super::pass::{Checksums, RunControl, count, read, unit_worker};
+use super::items::BlockChunks;
+use super::pass::{Checksums, RunControl, chunk_worker, count, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::error::Error;
@@ -27,12 +27,12 @@ use crate::storage::memory::Memory;
 use crate::storage::open_files::allow_outputs;
 use crate::storage::quantity::quantity;
 
-/// Which part a unit goes to.
+/// Which part a chunk goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SplitBy {
-    /// The first unit to the first part, the second to the second, and so on, again and again.
+    /// The first chunk to the first part, the second to the second, and so on, again and again.
     #[default]
     RoundRobin,
     /// Parts are stretches of the input, as long as each other but for one record: those of `--shard`.
@@ -147,8 +147,8 @@ fn write(
 ) -> Result<OperationManifest, Error> {
     let plan = operation.plan();
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
-    let take = |_: &mut _, units: BlockUnits| parts.distribute(&units);
-    let worker = unit_worker(plan, plan.on_error);
+    let take = |_: &mut _, chunks: BlockChunks| parts.distribute(&chunks);
+    let worker = chunk_worker(plan, plan.on_error);
     control.progress.begin("writing", plan.records);
     let pass = read(plan, &mut side, Checksums::Wanted, worker, take, control)?;
     let finished = parts.finish()?.and(side.finish()?);

@@ -17,7 +17,7 @@ use crate::format::{GameResult, Warning};
 use crate::records::account::{InputEntry, input_entry};
 use crate::records::counts::{Counts, equal};
 use crate::records::filters::Condition;
-use crate::records::source::{Part, PartRead};
+use crate::records::source::{InputRange, RangeRead};
 use crate::shogi::{Color, HandKind, Piece, PieceKind};
 
 const PLY_BINS: Bins = Bins { width: 10, from: 0, below: 400 };
@@ -158,19 +158,19 @@ pub struct PhaseReport {
 
 impl StatsReport {
     pub(super) fn new(
-        parts: &[Part],
-        parts_read: &[PartRead],
+        parts: &[InputRange],
+        ranges_read: &[RangeRead],
         counts: &Counts,
         tally: &Tally,
         distinct: DistinctPositions,
     ) -> Self {
-        let account = |read: &PartRead| input_entry(&parts[read.part], read);
+        let account = |read: &RangeRead| input_entry(&parts[read.input], read);
         let [black, white] = tally.to_move;
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
             command: "stats",
-            inputs: parts_read.iter().map(account).collect(),
-            records: parts_read.iter().map(|read| read.records).sum(),
+            inputs: ranges_read.iter().map(account).collect(),
+            records: ranges_read.iter().map(|read| read.records).sum(),
             good: counts.kept,
             bad: counts.bad_records(),
             comments: counts.filtered.get(&Condition::Comment).copied().unwrap_or(0),

@@ -11,9 +11,9 @@ use super::plan::VerifyPlan;
 use crate::error::Error;
 use crate::records::account::{OutputEntry, output_entry};
 use crate::records::counts::{Counts, equal};
+use crate::records::output_kind::OutputKind;
 use crate::records::sink::WrittenOutput;
-use crate::records::source::PartRead;
-use crate::records::stream::Stream;
+use crate::records::source::RangeRead;
 
 /// Examples per finding.
 const MAX_EXAMPLES: usize = 3;
@@ -130,14 +130,14 @@ impl VerifyReport {
     pub(super) fn new<'a>(
         plan: &VerifyPlan,
         counts: &Counts,
-        parts_read: &[PartRead],
+        ranges_read: &[RangeRead],
         findings: Findings,
         written: impl Iterator<Item = &'a WrittenOutput>,
     ) -> Self {
         Self {
             file: plan.part.input.name.clone(),
             format: plan.part.input.format.name(),
-            records: parts_read.iter().map(|read| read.records).sum(),
+            records: ranges_read.iter().map(|read| read.records).sum(),
             good: counts.kept,
             bad: counts.bad_records(),
             comments: counts.filtered.values().sum(),
@@ -156,7 +156,7 @@ impl VerifyReport {
         if self.outputs.is_empty() {
             return Ok(());
         }
-        let sides = self.outputs.iter().filter(|output| output.stream != Stream::QuarantineLines);
+        let sides = self.outputs.iter().filter(|output| output.kind != OutputKind::QuarantineLines);
         let written = sides.map(|output| output.records).sum();
         equal("records read", self.records, "records written", written)
     }

@@ -10,9 +10,9 @@ use crate::format::move16::Dialect;
 use crate::records::claims::{FileClaim, FileClaims, check_absence};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{self, Unreadable, check_folder, stem};
+use crate::records::output_kind::{BAD, OutputKind};
 use crate::records::sink::OutputPlan;
-use crate::records::source::{self, Input, Part};
-use crate::records::stream::{BAD, Stream};
+use crate::records::source::{self, Input, InputRange};
 use crate::storage::compression::Compression;
 use crate::storage::files::NewFolders;
 use crate::storage::path_text::{path_of, text_of};
@@ -42,7 +42,7 @@ pub struct VerifyRequest {
 #[derive(Debug)]
 pub struct VerifyPlan {
     /// What is read.
-    pub part: Part,
+    pub part: InputRange,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
     /// The good, the bad, and what is wrong with these; nothing if they are not to be set apart.
@@ -76,7 +76,7 @@ impl VerifyPlan {
             let is_cheap = source::is_cheap_to_count(&input);
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
             let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
-            let (part, folder) = (Part::whole(input), folder.clone());
+            let (part, folder) = (InputRange::whole(input), folder.clone());
             let contradiction = contradictions.next().flatten();
             Ok(Self { part, records, outputs, strict, threads, limit, folder, contradiction })
         };
@@ -152,15 +152,15 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, Error> {
     // Where records are lines of JSON, other lines are not to be taken for records.
     let is_json_lines = input.format == Format::Jsonl;
     let reasons = if is_json_lines { "bad.reasons" } else { "bad.jsonl" };
-    let output = |stream, suffix: &str, compression| OutputPlan {
-        header: if stream == Stream::Kept { input.format.header() } else { b"" },
-        separator: if stream == Stream::Kept { input.format.separator() } else { b"" },
+    let output = |kind, suffix: &str, compression| OutputPlan {
+        header: if kind == OutputKind::Kept { input.format.header() } else { b"" },
+        separator: if kind == OutputKind::Kept { input.format.separator() } else { b"" },
         compression,
-        ..OutputPlan::plain(stream, folder.join(path_of(&format!("{stem}.{suffix}"))))
+        ..OutputPlan::plain(kind, folder.join(path_of(&format!("{stem}.{suffix}"))))
     };
     Ok(vec![
-        output(Stream::Kept, &format!("good.{records}"), compression),
-        output(Stream::Quarantine, &format!("{records}.{BAD}"), compression),
-        output(Stream::QuarantineLines, reasons, Compression::None),
+        output(OutputKind::Kept, &format!("good.{records}"), compression),
+        output(OutputKind::Quarantine, &format!("{records}.{BAD}"), compression),
+        output(OutputKind::QuarantineLines, reasons, Compression::None),
     ])
 }

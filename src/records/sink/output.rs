@@ -13,7 +13,7 @@ use super::partial::Partial;
 use super::target::Target;
 use super::{OutputPlan, WrittenOutput};
 use crate::error::Error;
-use crate::records::stream::{EncodedRecords, Stream};
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
 use crate::storage::platform::{self, Standard};
@@ -26,7 +26,8 @@ use crate::storage::table::{DeferredTable, TableWriter};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutputState {
     /// What it holds.
-    pub stream: Stream,
+    #[serde(rename = "stream")]
+    pub kind: OutputKind,
     /// Records or lines that were handed over.
     pub records: u64,
     /// Bytes in the file.
@@ -69,10 +70,10 @@ pub(super) struct FinishedOutput {
 
 impl Output {
     pub(super) fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, Error> {
-        let target = (!plan.is_stream).then(|| Target::create(&plan.written_path())).transpose()?;
+        let target = (!plan.is_pipe).then(|| Target::create(&plan.written_path())).transpose()?;
         let encoder = match &target {
             Some(target) => target.writer(),
-            None => open_stream(&plan.path),
+            None => open_sequential(&plan.path),
         }
         .and_then(|writer| {
             Encoder::new(HashingWriter::new(writer, with_checksum), plan.compression)
@@ -173,7 +174,7 @@ impl Output {
         let encoder::EncoderState { bytes, sha256, frames, open } =
             flushed.map_err(|source| Error::io("write", &self.plan.path, source))?;
         Ok(OutputState {
-            stream: self.plan.stream,
+            kind: self.plan.kind,
             records: self.records,
             bytes,
             sha256,
@@ -211,8 +212,7 @@ impl Output {
                 (target, None, bytes, sha256)
             }
         };
-        let written =
-            WrittenOutput { stream: plan.stream, path: plan.path, records, bytes, sha256 };
+        let written = WrittenOutput { kind: plan.kind, path: plan.path, records, bytes, sha256 };
         Ok(FinishedOutput { target, rows, written })
     }
 }
@@ -273,15 +273,15 @@ fn build_table(
     Ok(BuiltTable { target, bytes, sha256 })
 }
 
-fn open_stream(path: &Path) -> io::Result<BoxedWriter> {
+fn open_sequential(path: &Path) -> io::Result<BoxedWriter> {
     if is_standard_output(path) {
         return Ok(Box::new(io::stdout()));
     }
-    Ok(Box::new(platform::open_stream(path)?))
+    Ok(Box::new(platform::open_sequential(path)?))
 }
 
 pub(crate) fn is_standard_output(path: &Path) -> bool {
-    path == Path::new("-") || platform::is_stream(path) && Standard::Output.is(path)
+    path == Path::new("-") || platform::is_pipe(path) && Standard::Output.is(path)
 }
 
 /// Number and checksum of at most the first `most` bytes of a file.

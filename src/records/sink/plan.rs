@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::records::format_name::FormatName;
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
 use crate::records::sink::partial_path;
-use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::table::DeferredTable;
@@ -14,33 +14,33 @@ use crate::storage::table::DeferredTable;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutputPlan {
     /// What it holds.
-    pub stream: Stream,
+    pub kind: OutputKind,
     /// Its final name; `-` is standard output.
     pub path: PathBuf,
     /// How it is compressed.
     pub compression: Compression,
     /// What stands before the first record.
     pub header: &'static [u8],
-    /// The separator between units of a file. It is removed from the first record.
+    /// The separator between chunks of a file. It is removed from the first record.
     pub separator: &'static [u8],
     /// Of a file of columns: what is made of the rows that are written, when all are there.
     pub deferred_table: Option<DeferredTable>,
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
     /// written there can be taken back.
-    pub is_stream: bool,
+    pub is_pipe: bool,
 }
 
 impl OutputPlan {
     /// An uncompressed file.
-    pub const fn plain(stream: Stream, path: PathBuf) -> Self {
+    pub const fn plain(kind: OutputKind, path: PathBuf) -> Self {
         Self {
-            stream,
+            kind,
             path,
             compression: Compression::None,
             header: b"",
             separator: b"",
             deferred_table: None,
-            is_stream: false,
+            is_pipe: false,
         }
     }
 
@@ -48,11 +48,11 @@ impl OutputPlan {
     /// its start.
     pub(crate) fn records(
         to: FormatName,
-        stream: Stream,
+        kind: OutputKind,
         path: PathBuf,
         shard: Option<Shard>,
     ) -> Self {
-        let plain = Self { compression: to.compression, ..Self::plain(stream, path) };
+        let plain = Self { compression: to.compression, ..Self::plain(kind, path) };
         if shard.is_some_and(|shard| shard.index() > 1) {
             return plain;
         }
@@ -71,7 +71,7 @@ impl OutputPlan {
     }
 
     pub(crate) fn can_be_resumed(&self) -> bool {
-        !self.is_stream && self.compression != Compression::Parquet
+        !self.is_pipe && self.compression != Compression::Parquet
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn rows_path(path: &Path) -> PathBuf {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrittenOutput {
     /// What it holds.
-    pub stream: Stream,
+    pub kind: OutputKind,
     /// Its final name.
     pub path: PathBuf,
     /// Records or lines in it.

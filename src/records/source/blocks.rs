@@ -5,31 +5,31 @@ use crate::records::content::check_start;
 use crate::records::source::bytes::Bytes;
 use crate::records::source::cut::{FULL_BLOCK_BYTES, TakeLimit};
 use crate::records::source::{
-    Block, FirstBlock, INDEX_SUFFIX, Input, InputLocation, Part, PartRead, RecordCount,
-    SKIPPED_RECORDS, SeekPoint,
+    Block, FirstBlock, Input, InputLocation, InputRange, OFFSET_TABLE_SUFFIX, RangeRead,
+    RecordCount, SKIPPED_RECORDS, SeekPoint,
 };
 use crate::storage::compression::Compression;
 
-/// Reads parts one after the other as if they were one.
+/// Reads ranges one after the other as if they were one.
 pub struct Source {
-    parts: Vec<Part>,
-    part: usize,
-    current: Option<OpenPart>,
+    ranges: Vec<InputRange>,
+    input: usize,
+    current: Option<OpenRange>,
     block_records: u64,
     /// Number, over all inputs, of the next record.
     number: u64,
     records_left: u64,
     /// A place at which a block must end.
-    boundary: Option<PartRead>,
+    boundary: Option<RangeRead>,
 }
 
 impl Source {
-    /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
-    /// where a unit holds several. Nothing is opened before the first one is asked for.
-    pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
+    /// Blocks of `block_records` records, fewer at the end of a range or where a block is full before, more
+    /// where a chunk holds several. Nothing is opened before the first one is asked for.
+    pub fn new(ranges: Vec<InputRange>, block_records: u64) -> Self {
         Self {
-            parts,
-            part: 0,
+            ranges,
+            input: 0,
             current: None,
             block_records,
             number: 0,
@@ -44,7 +44,7 @@ impl Source {
         Self { number, ..self }
     }
 
-    /// Limits the number of records over all parts.
+    /// Limits the number of records over all ranges.
     #[must_use]
     pub(crate) fn limited_to(self, records: u64) -> Self {
         Self { records_left: records, ..self }
@@ -52,36 +52,36 @@ impl Source {
 
     /// Ends a block exactly at `boundary`, even if block sizes have changed since.
     #[must_use]
-    pub(crate) fn with_boundary(self, boundary: Option<PartRead>) -> Self {
+    pub(crate) fn with_boundary(self, boundary: Option<RangeRead>) -> Self {
         Self { boundary, ..self }
     }
 
-    /// The next block, in this part or a later one. A part without records has one block, which is empty.
+    /// The next block, in this range or a later one. A range without records has one block, which is empty.
     pub(crate) fn next_of_every_part(&mut self) -> Option<Result<Block, Error>> {
         let block = self.read().transpose();
         if matches!(block, Some(Err(_))) {
             // A decoder that has failed may, read again, never come back.
             self.current = None;
-            self.part = self.parts.len();
+            self.input = self.ranges.len();
         }
         block
     }
 
     fn read(&mut self) -> Result<Option<Block>, Error> {
-        while let Some(part) = self.parts.get(self.part) {
-            let open_part = match &mut self.current {
-                Some(open_part) => open_part,
-                none => none.insert(OpenPart::start(part, self.part)?),
+        while let Some(range) = self.ranges.get(self.input) {
+            let open_range = match &mut self.current {
+                Some(open_range) => open_range,
+                none => none.insert(OpenRange::start(range, self.input)?),
             };
-            let wanted = open_part.block_limit(self.block_records, self.boundary);
-            let mut block = open_part.block(part, wanted, self.records_left)?;
+            let wanted = open_range.block_limit(self.block_records, self.boundary);
+            let mut block = open_range.block(range, wanted, self.records_left)?;
             let is_last = block.bytes.is_empty();
             if block.first_index == 0 && !is_last {
-                check_first(&part.input, &block, self.block_records)?;
+                check_first(&range.input, &block, self.block_records)?;
             }
             if is_last {
                 self.current = None;
-                self.part += 1;
+                self.input += 1;
             }
             if !is_last || block.read.bytes == 0 {
                 let records = block.wanted.end - block.wanted.start;
@@ -107,7 +107,7 @@ fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), Error> {
 impl Iterator for Source {
     type Item = Result<Block, Error>;
 
-    /// The next block, in this part or a later one.
+    /// The next block, in this range or a later one.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.next_of_every_part()? {
@@ -151,85 +151,85 @@ pub fn can_be_computed(input: &Input) -> bool {
         && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
 }
 
-pub(crate) struct OpenPart {
-    part: usize,
+pub(crate) struct OpenRange {
+    input: usize,
     bytes: Bytes,
-    /// Index of the first record of the next unit.
+    /// OffsetTable of the first record of the next chunk.
     index: u64,
     offset: u64,
-    mid_unit: bool,
-    done: PartRead,
+    mid_chunk: bool,
+    done: RangeRead,
 }
 
-impl OpenPart {
-    fn start(part: &Part, number: usize) -> Result<Self, Error> {
-        let input = &part.input;
+impl OpenRange {
+    fn start(range: &InputRange, number: usize) -> Result<Self, Error> {
+        let input = &range.input;
         let mut bytes = Bytes::open(input)?;
         let (mut index, mut offset) = (0, 0);
         // All of it is read without a table of frames, which may be wrong.
-        if (part.from, part.to) != (0, None)
+        if (range.from, range.to) != (0, None)
             && let Some(size) = bytes.size()
         {
             let computed = |len: usize| SeekPoint {
-                record: part.from,
-                offset: part.from.saturating_mul(len as u64).min(size),
+                record: range.from,
+                offset: range.from.saturating_mul(len as u64).min(size),
             };
-            let mark = input.format.record_len().map_or(part.mark, computed);
-            let until = part.to.zip(input.format.record_len());
+            let mark = input.format.record_len().map_or(range.mark, computed);
+            let until = range.to.zip(input.format.record_len());
             let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
             bytes.go_to(input, mark.offset, until)?;
             (index, offset) = (mark.record, mark.offset);
         }
-        let mut mid_unit = false;
-        while index < part.from {
-            let take_limit = TakeLimit::at_most(part.from - index);
+        let mut mid_chunk = false;
+        while index < range.from {
+            let take_limit = TakeLimit::at_most(range.from - index);
             let Some(skipped) = bytes.take(input, take_limit)? else { break };
             if skipped.bytes.is_empty() {
-                // The first record wanted is within the next unit.
+                // The first record wanted is within the next chunk.
                 break;
             }
             index += skipped.records;
             offset += skipped.bytes.len() as u64;
-            mid_unit = skipped.ends_mid_unit;
+            mid_chunk = skipped.ends_mid_chunk;
         }
-        let done = PartRead { part: number, records: 0, offset, bytes: 0, sha256: None };
-        Ok(Self { part: number, bytes, index, offset, mid_unit, done })
+        let done = RangeRead { input: number, records: 0, offset, bytes: 0, sha256: None };
+        Ok(Self { input: number, bytes, index, offset, mid_chunk, done })
     }
 
     /// Where the next block ends: after `records` records, or at the boundary if that comes first.
-    fn block_limit(&self, records: u64, boundary: Option<PartRead>) -> TakeLimit {
-        let boundary = boundary.filter(|boundary| boundary.part == self.part);
+    fn block_limit(&self, records: u64, boundary: Option<RangeRead>) -> TakeLimit {
+        let boundary = boundary.filter(|boundary| boundary.input == self.input);
         let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.done.bytes));
         let bytes =
             usize::try_from(bytes).ok().filter(|&bytes| (1..FULL_BLOCK_BYTES).contains(&bytes));
         TakeLimit { bytes: bytes.unwrap_or(FULL_BLOCK_BYTES), ..TakeLimit::at_least(records) }
     }
 
-    /// The next block: as many records as wanted, unless the part ends or the block is full before. An empty one at
-    /// the end of the part.
-    fn block(&mut self, part: &Part, wanted: TakeLimit, most: u64) -> Result<Block, Error> {
-        let from = self.index.max(part.from);
-        let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most)).max(from);
+    /// The next block: as many records as wanted, unless the range ends or the block is full before. An empty one at
+    /// the end of the range.
+    fn block(&mut self, range: &InputRange, wanted: TakeLimit, most: u64) -> Result<Block, Error> {
+        let from = self.index.max(range.from);
+        let to = range.to.unwrap_or(u64::MAX).min(from.saturating_add(most)).max(from);
         let taken = if from < to {
             let records = wanted.records.min(to - self.index);
-            self.bytes.take(&part.input, TakeLimit { records, ..wanted })?
+            self.bytes.take(&range.input, TakeLimit { records, ..wanted })?
         } else {
             None
         };
         if taken.is_none() {
-            self.check_end(part, most == 0)?;
+            self.check_end(range, most == 0)?;
         }
         let (taken, first_index) = (taken.unwrap_or_default(), self.index);
         self.index += taken.records;
         let mut block = Block {
-            part: self.part,
-            format: part.input.format,
-            dialect: part.input.dialect,
+            input: self.input,
+            format: range.input.format,
+            dialect: range.input.dialect,
             first_index,
             offset: self.offset,
             first_number: 0,
             wanted: from.min(self.index)..to.min(self.index),
-            starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
+            starts_mid_chunk: std::mem::replace(&mut self.mid_chunk, taken.ends_mid_chunk),
             bytes: taken.bytes,
             read: self.done,
             permit: None,
@@ -242,22 +242,22 @@ impl OpenPart {
     }
 
     /// Fails if the input had other records than were counted. This is not checked if the caller stopped early, nor
-    /// for an empty part, which may lie within a game: the parts before and after it are checked.
-    fn check_end(&mut self, part: &Part, is_limited: bool) -> Result<(), Error> {
-        let input = &part.input;
+    /// for an empty range, which may lie within a game: the ranges before and after it are checked.
+    fn check_end(&mut self, range: &InputRange, is_limited: bool) -> Result<(), Error> {
+        let input = &range.input;
         self.bytes.still_as_opened(input)?;
-        let counted = part.counted.filter(|_| !is_limited && !part.is_empty());
+        let counted = range.counted.filter(|_| !is_limited && !range.is_empty());
         let Some(counted) = counted else { return Ok(()) };
         let RecordCount { records, is_relied_on } = counted;
-        let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
+        let last = range.to.unwrap_or(u64::MAX).min(records).max(range.from);
         let goes_on =
-            self.index >= last && part.reaches(records) && self.goes_on(input, records)?;
+            self.index >= last && range.reaches(records) && self.goes_on(input, records)?;
         if self.index >= last && !goes_on {
             return Ok(());
         }
         let (input, found) = (&input.name, self.index);
         let error = Error::changed(format!(
-            "{input} holds {} records than the {records} that its table of frames or its {INDEX_SUFFIX} says; \
+            "{input} holds {} records than the {records} that its table of frames or its {OFFSET_TABLE_SUFFIX} says; \
          remove the index, or write the file anew with `kyokumen convert`",
             if found < records { "fewer" } else { "more" }
         ))

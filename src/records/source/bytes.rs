@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
-use super::cut::{FULL_BLOCK_BYTES, ScannedUnits, TakeLimit};
+use super::cut::{FULL_BLOCK_BYTES, ScannedChunks, TakeLimit};
 use super::decompression::{EvenSteps, ZstdReader};
 use super::frames::FrameReader;
 use super::xz::XzReader;
@@ -22,7 +22,7 @@ use crate::storage::parquet;
 use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::SeekTable;
 
-/// Minimum and maximum bytes per read if units have no fixed size. Reads double while a unit does not end, because each
+/// Minimum and maximum bytes per read if chunks have no fixed size. Reads double while a chunk does not end, because each
 /// scan starts at its first byte.
 const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
 
@@ -33,8 +33,8 @@ pub(super) struct Bytes {
     seekability: Seekability,
     /// Bytes read and not yet taken.
     buffer: Vec<u8>,
-    /// Scanned units at the start of the buffer; none between two calls of [`Self::take`].
-    scanned: ScannedUnits,
+    /// Scanned chunks at the start of the buffer; none between two calls of [`Self::take`].
+    scanned: ScannedChunks,
     at_end: bool,
     /// Offset of the buffer in the uncompressed input.
     offset: u64,
@@ -89,10 +89,10 @@ enum Seekability {
 }
 
 #[derive(Default)]
-pub(super) struct TakenUnits {
+pub(super) struct TakenChunks {
     pub(super) bytes: Vec<u8>,
     pub(super) records: u64,
-    pub(super) ends_mid_unit: bool,
+    pub(super) ends_mid_chunk: bool,
 }
 
 impl Bytes {
@@ -149,7 +149,7 @@ impl Bytes {
             opened,
             seekability,
             buffer: Vec::new(),
-            scanned: ScannedUnits::default(),
+            scanned: ScannedChunks::default(),
             at_end: false,
             offset: 0,
         })
@@ -190,12 +190,12 @@ impl Bytes {
         Ok(())
     }
 
-    /// The next units; `None` at the end. With [`TakeLimit::at_most`], no units if the next one holds too many records.
+    /// The next chunks; `None` at the end. With [`TakeLimit::at_most`], no chunks if the next one holds too many records.
     pub(super) fn take(
         &mut self,
         input: &Input,
         take_limit: TakeLimit,
-    ) -> Result<Option<TakenUnits>, Error> {
+    ) -> Result<Option<TakenChunks>, Error> {
         loop {
             if self.scanned.extend(input.format, &self.buffer, take_limit, self.at_end) {
                 let is_end = self.buffer.is_empty() && self.at_end;
@@ -208,7 +208,7 @@ impl Bytes {
         }
     }
 
-    fn split_off(&mut self) -> TakenUnits {
+    fn split_off(&mut self) -> TakenChunks {
         let scanned = self.scanned;
         self.scanned = scanned.behind();
         let rest = self.buffer.split_off(scanned.bytes);
@@ -218,7 +218,7 @@ impl Bytes {
             bytes.shrink_to_fit();
         }
         self.offset += bytes.len() as u64;
-        TakenUnits { bytes, records: scanned.records, ends_mid_unit: scanned.ends_mid_unit }
+        TakenChunks { bytes, records: scanned.records, ends_mid_chunk: scanned.ends_mid_chunk }
     }
 
     /// Bytes to read before the next scan: those of a block if all records have the same size, so that no rest is
@@ -259,7 +259,7 @@ impl Bytes {
 }
 
 /// The uncompressed bytes of an input.
-pub(crate) fn open_stream(input: &Input) -> Result<Box<dyn Read + Send>, Error> {
+pub(crate) fn open_sequential(input: &Input) -> Result<Box<dyn Read + Send>, Error> {
     Ok(Bytes::open(input)?.reader)
 }
 

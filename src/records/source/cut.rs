@@ -1,50 +1,50 @@
-//! Where blocks end: behind whole units.
+//! Where blocks end: behind whole chunks.
 
 use crate::format::Format;
 
 /// A block is closed when it has this many bytes, however few records they are.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
 
-/// How much to take, in whole units.
+/// How much to take, in whole chunks.
 #[derive(Clone, Copy)]
 pub(super) struct TakeLimit {
-    /// The block ends with the unit that reaches this many records.
+    /// The block ends with the chunk that reaches this many records.
     pub(super) records: u64,
-    /// Whether a unit that would exceed the number of records is left.
+    /// Whether a chunk that would exceed the number of records is left.
     pub(super) is_most: bool,
-    /// The block ends with the unit that reaches this many bytes, even with fewer records.
+    /// The block ends with the chunk that reaches this many bytes, even with fewer records.
     pub(super) bytes: usize,
 }
 
 impl TakeLimit {
-    /// This many records, or more if the last unit holds more.
+    /// This many records, or more if the last chunk holds more.
     pub(super) const fn at_least(records: u64) -> Self {
         Self { records, is_most: false, bytes: FULL_BLOCK_BYTES }
     }
 
-    /// This many records, or fewer if the next unit would exceed the number.
+    /// This many records, or fewer if the next chunk would exceed the number.
     pub(super) const fn at_most(records: u64) -> Self {
         Self { is_most: true, ..Self::at_least(records) }
     }
 }
 
-/// Whole units at the start of a buffer that were scanned.
+/// Whole chunks at the start of a buffer that were scanned.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ScannedUnits {
+pub(super) struct ScannedChunks {
     pub(super) bytes: usize,
     pub(super) records: u64,
-    /// Whether the last unit is a piece of a longer unit. Without units: whether the next one continues such a piece.
-    pub(super) ends_mid_unit: bool,
+    /// Whether the last chunk is a piece of a longer chunk. Without chunks: whether the next one continues such a piece.
+    pub(super) ends_mid_chunk: bool,
 }
 
-impl ScannedUnits {
-    /// The empty scan after these units.
+impl ScannedChunks {
+    /// The empty scan after these chunks.
     pub(super) const fn behind(self) -> Self {
         Self { bytes: 0, records: 0, ..self }
     }
 
-    /// Scans units up to the end of a block, or all of them `at_end`. Returns `false` if more bytes are needed; scanned
-    /// units are kept.
+    /// Scans chunks up to the end of a block, or all of them `at_end`. Returns `false` if more bytes are needed; scanned
+    /// chunks are kept.
     pub(super) fn extend(
         &mut self,
         format: Format,
@@ -62,15 +62,15 @@ impl ScannedUnits {
             if rest.is_empty() {
                 return at_end;
             }
-            let mut goes_on = self.ends_mid_unit;
-            let Some(unit) = format.first_unit(rest, at_end, &mut goes_on) else { return false };
-            let records = unit.count(format);
+            let mut goes_on = self.ends_mid_chunk;
+            let Some(chunk) = format.first_chunk(rest, at_end, &mut goes_on) else { return false };
+            let records = chunk.count(format);
             if is_most && self.records + records > wanted {
                 return true;
             }
-            self.bytes += unit.bytes.len();
+            self.bytes += chunk.bytes.len();
             self.records += records;
-            self.ends_mid_unit = goes_on;
+            self.ends_mid_chunk = goes_on;
         }
         true
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::format::move16::Dialect;
 use crate::format::{Format, Survey};
 use crate::records::format_name::{FormatName, without_compression};
-use crate::records::stream::Stream;
+use crate::records::output_kind::OutputKind;
 use crate::storage::compression::Compression;
 use crate::storage::files::{self, FileState};
 use crate::storage::objects::Object;
@@ -109,7 +109,7 @@ impl Input {
     /// name, whatever is said about the records inside.
     pub fn named(path: &Path, format: FormatName) -> Self {
         let name = text_of(path);
-        let (kept, _) = Stream::taken_out(&name).unwrap_or((&name, ""));
+        let (kept, _) = OutputKind::taken_out(&name).unwrap_or((&name, ""));
         let by_name = without_compression(kept).1;
         let location = InputLocation::of(path);
         let FormatName { format, compression } = format;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Block, PartRead};
+use super::{Block, RangeRead};
 use crate::error::{Error, Remedy};
 
 /// Limits the memory for the bytes of blocks.
@@ -59,53 +59,53 @@ pub(crate) struct HandedOut<S> {
     /// Of the part that is being read. `None` if no checksum is wanted.
     digest: Option<Sha256>,
     /// The state of reading after the last block to skip. `None` once it is reached.
-    behind: Option<PartRead>,
+    behind: Option<RangeRead>,
     /// The names of the inputs, for errors.
     inputs: Vec<String>,
-    parts_read: Arc<Mutex<Vec<PartRead>>>,
+    ranges_read: Arc<Mutex<Vec<RangeRead>>>,
 }
 
 impl<S: Iterator<Item = Result<Block, Error>>> HandedOut<S> {
     pub(crate) fn new(
         blocks: S,
         with_checksums: bool,
-        behind: Option<PartRead>,
+        behind: Option<RangeRead>,
         inputs: Vec<String>,
     ) -> Self {
         let digest = with_checksums.then(Sha256::new);
-        Self { blocks, digest, behind, inputs, parts_read: Arc::default() }
+        Self { blocks, digest, behind, inputs, ranges_read: Arc::default() }
     }
 
     /// The bytes and records read of each part so far, skipped blocks included.
-    pub(crate) fn parts_read(&self) -> Arc<Mutex<Vec<PartRead>>> {
-        Arc::clone(&self.parts_read)
+    pub(crate) fn ranges_read(&self) -> Arc<Mutex<Vec<RangeRead>>> {
+        Arc::clone(&self.ranges_read)
     }
 
     /// Adds the checksum of a block and notes what was read of its part.
     fn note(&mut self, block: &mut Block) {
-        let mut parts_read = self.parts_read.lock().unwrap_or_else(PoisonError::into_inner);
-        if parts_read.pop_if(|last| last.part == block.part).is_none() {
+        let mut ranges_read = self.ranges_read.lock().unwrap_or_else(PoisonError::into_inner);
+        if ranges_read.pop_if(|last| last.input == block.input).is_none() {
             self.digest = self.digest.take().map(|_| Sha256::new());
         }
         if let Some(digest) = &mut self.digest {
             digest.update(&block.bytes);
             block.read.sha256 = Some(digest.clone().into());
         }
-        parts_read.push(block.read);
+        ranges_read.push(block.read);
     }
 
     /// Whether a block is skipped; there is none at the end of the input.
     fn is_skipped(&mut self, block: Option<&Block>) -> Result<bool, Error> {
         let Some(expected) = self.behind else { return Ok(false) };
         let order = block.map_or(Ordering::Greater, |Block { read, .. }| {
-            let place = (read.part, read.bytes).cmp(&(expected.part, expected.bytes));
+            let place = (read.input, read.bytes).cmp(&(expected.input, expected.bytes));
             if *read == expected { Ordering::Equal } else { place.then(Ordering::Greater) }
         });
         if order != Ordering::Less {
             self.behind = None;
         }
         if order == Ordering::Greater {
-            let input = self.inputs.get(expected.part).cloned().unwrap_or_default();
+            let input = self.inputs.get(expected.input).cloned().unwrap_or_default();
             let message = format!("{input} is not what the interrupted run read");
             let error = Error::changed(message).in_file(&input);
             return Err(error.with_remedy(Remedy::StartAfresh));
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::format::Format;
     use crate::records::format_name::FormatName;
-    use crate::records::source::{Input, Part, Source};
+    use crate::records::source::{Input, InputRange, Source};
     use std::fs;
     use std::sync::mpsc;
     use std::thread;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// What was read up to the end of each block, with the bytes of the block.
-    type Blocks = Vec<(PartRead, Vec<u8>)>;
+    type Blocks = Vec<(RangeRead, Vec<u8>)>;
 
     fn blocks(source: impl Iterator<Item = Result<Block, Error>>) -> Blocks {
         let blocks = source.map(Result::unwrap);
@@ -174,7 +174,7 @@ mod tests {
     /// The blocks after `place`.
     fn behind(
         source: Source,
-        place: PartRead,
+        place: RangeRead,
         inputs: Vec<String>,
     ) -> HandedOut<impl Iterator<Item = Result<Block, Error>>> {
         HandedOut::new(source.with_boundary(Some(place)), false, Some(place), inputs)
@@ -192,8 +192,8 @@ mod tests {
         for (name, format, bytes) in files {
             let path = folder.path().join(name);
             fs::write(&path, bytes).unwrap();
-            let part = || Part::whole(Input::named(&path, FormatName::plain(format)));
-            let source = |block_records| Source::new(vec![part(), part()], block_records);
+            let range = || InputRange::whole(Input::named(&path, FormatName::plain(format)));
+            let source = |block_records| Source::new(vec![range(), range()], block_records);
             for (first, second) in [(5, 3), (3, 5), (1, 32), (32, 1), (7, 100)] {
                 let all = blocks(source(first));
                 for (number, (place, _)) in all.iter().enumerate() {
@@ -211,11 +211,11 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.csa");
         fs::write(&path, "PI\n+\n+7776FU\n-3334FU\n%TORYO\n/\n".repeat(3)).unwrap();
-        let part = || Part::whole(Input::named(&path, FormatName::plain(Format::Csa)));
-        let place = blocks(Source::new(vec![part()], 2))[1].0;
+        let range = || InputRange::whole(Input::named(&path, FormatName::plain(Format::Csa)));
+        let place = blocks(Source::new(vec![range()], 2))[1].0;
         for bytes in [place.bytes - 1, place.bytes + 1, 1 << 20] {
-            let place = PartRead { bytes, ..place };
-            let source = Source::new(vec![part()], 4);
+            let place = RangeRead { bytes, ..place };
+            let source = Source::new(vec![range()], 4);
             let told = behind(source, place, vec!["a.csa".to_owned()])
                 .find_map(Result::err)
                 .unwrap()

@@ -17,10 +17,10 @@ use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
 use crate::jobs::status::{ShardState, status};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
 use crate::records::shard_choice::ShardChoice;
-use crate::records::source::{Input, Part, Source};
-use crate::records::stream::Stream;
+use crate::records::source::{Input, InputRange, Source};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, own_files};
 
@@ -80,14 +80,14 @@ fn an_object_that_changes_while_it_is_read_is_an_error() {
     let whole: Vec<u8> = sample(200).repeat(3000);
     put(url, &whole);
     let format = "hcp".parse().unwrap();
-    let part = Part::whole(Input::named(Path::new(url), format));
+    let part = InputRange::whole(Input::named(Path::new(url), format));
     let mut source = Source::new(vec![part], 1000);
     assert!(source.next().unwrap().is_ok());
     put(url, &whole);
     let end = source.find_map(Result::err).unwrap();
     assert!(matches!(end.kind(), ErrorKind::Changed), "{end:?}");
     // What is missing is another error.
-    let part = Part::whole(Input::named(Path::new("memory://changes/b.hcp"), format));
+    let part = InputRange::whole(Input::named(Path::new("memory://changes/b.hcp"), format));
     let end = Source::new(vec![part], 1000).find_map(Result::err).unwrap();
     assert!(end.is_not_found(), "{end:?}");
 }
@@ -264,9 +264,9 @@ fn shards_in_a_store_are_those_on_a_disk() {
 
 fn check_merged(url: &Path, out: &Path) {
     let merged = |folder: &Path, output: &Path| {
-        let (name, stream, force) = (None, Stream::Kept, false);
+        let (name, kind, force) = (None, OutputKind::Kept, false);
         let (folder, output) = (folder.to_owned(), output.to_owned());
-        let plan = MergePlan::new(MergeRequest { folder, name, stream, output, force }).unwrap();
+        let plan = MergePlan::new(MergeRequest { folder, name, kind, output, force }).unwrap();
         merge(&plan, &mut progress(), &AtomicBool::new(false)).unwrap();
     };
     let (there, here) = (PathBuf::from("memory://shards/merged.hcp"), out.with_file_name("m.hcp"));

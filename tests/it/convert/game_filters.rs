@@ -1,7 +1,7 @@
 //! Conditions on whole games: their length and how they ended, in formats of games and in records that follow from each
 //! other.
 
-use kyokumen::format::{Format, Game, read_games, units};
+use kyokumen::format::{Format, Game, chunks, read_games};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
@@ -10,15 +10,15 @@ use super::games::{done, sample};
 use crate::harness::Dir;
 
 fn games(text: &[u8]) -> Vec<Game> {
-    units(Format::Csa, text)
-        .map(|unit| read_games(Format::Csa, unit).next().unwrap().unwrap())
+    chunks(Format::Csa, text)
+        .map(|chunk| read_games(Format::Csa, chunk).next().unwrap().unwrap())
         .collect()
 }
 
 /// The games of a file for which something holds, each as it stands there.
 fn taken(text: &[u8], is_taken: impl Fn(&Game) -> bool) -> Vec<u8> {
-    let games = units(Format::Csa, text).zip(games(text));
-    games.filter(|(_, game)| is_taken(game)).flat_map(|(unit, _)| unit.to_vec()).collect()
+    let games = chunks(Format::Csa, text).zip(games(text));
+    games.filter(|(_, game)| is_taken(game)).flat_map(|(chunk, _)| chunk.to_vec()).collect()
 }
 
 /// Conditions with games of the sample that they take and others that they do not.

@@ -1,6 +1,6 @@
 //! Records that follow from each other become the games that they were taken from.
 
-use kyokumen::format::{Format, units};
+use kyokumen::format::{Format, chunks};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
@@ -26,7 +26,7 @@ fn of_sample(dir: &Dir, format: &str, fill: &str) -> u64 {
     dir.write("sample.csa", sample("sample.csa"));
     let options = ["--fill", fill, "--force"];
     done(&convert(dir, "sample.csa", &format!("a.{format}"), &options));
-    units(Format::Csa, &sample("sample.csa")).count() as u64
+    chunks(Format::Csa, &sample("sample.csa")).count() as u64
 }
 
 fn games(ran: &Ran) -> u64 {
@@ -251,7 +251,7 @@ fn each_record_may_stay_a_game_of_its_own() {
     dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
     let ran = convert(&dir, "a.sfen", "b.usi", &["--json", "--make-games", "single"]);
     assert_eq!(ran.json()["make_games"], "single");
-    assert_eq!(units(Format::Usi, &dir.read("b.usi")).count(), 3);
+    assert_eq!(chunks(Format::Usi, &dir.read("b.usi")).count(), 3);
     assert_eq!(games(&ran), 3);
 }
 

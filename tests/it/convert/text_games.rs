@@ -1,6 +1,6 @@
 //! Text formats of games: one notation, one encoding and one line end a file; what is lost is counted.
 
-use kyokumen::format::{Format, Game, read_games, units};
+use kyokumen::format::{Format, Game, chunks, read_games};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
@@ -39,12 +39,12 @@ const KIF_FORMATS: [Format; 4] = [Format::Kif, Format::Kifu, Format::Ki2, Format
 /// The text of a game in a format of the KIF family.
 fn written(format: Format, text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    format.write_unit(text.as_bytes(), &mut bytes).unwrap();
+    format.write_chunk(text.as_bytes(), &mut bytes).unwrap();
     bytes
 }
 
 fn games(format: Format, bytes: &[u8]) -> Vec<Game> {
-    units(format, bytes).flat_map(|unit| read_games(format, unit)).map(Result::unwrap).collect()
+    chunks(format, bytes).flat_map(|chunk| read_games(format, chunk)).map(Result::unwrap).collect()
 }
 
 fn moves(game: &Game) -> String {
@@ -58,10 +58,10 @@ fn is_of_format(format: Format, bytes: &[u8]) {
     let text = str::from_utf8(bytes);
     let is_shift_jis = matches!(format, Format::Kif | Format::Ki2);
     assert_eq!(text.is_err(), is_shift_jis, "{format}: {}", String::from_utf8_lossy(bytes));
-    for unit in units(format, bytes) {
+    for chunk in chunks(format, bytes) {
         let mut again = Vec::new();
-        format.write_unit(unit, &mut again).unwrap();
-        assert!(again.ends_with(unit), "{format} is written anew");
+        format.write_chunk(chunk, &mut again).unwrap();
+        assert!(again.ends_with(chunk), "{format} is written anew");
     }
 }
 
@@ -457,7 +457,7 @@ csa to jkf: they have the same fields
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
 }
 
-/// Their units are copied, but nothing in them is counted.
+/// Their chunks are copied, but nothing in them is counted.
 #[test]
 fn blank_texts_and_lines_without_moves_are_no_games() {
     for (name, text) in [("a.kif", "\n\n"), ("a.usi", "startpos\n"), ("a.jkf", "\n")] {

@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 
 use kyokumen::Error;
 use kyokumen::engine::progress::Progress;
-use kyokumen::format::{Format, records, units};
+use kyokumen::format::{Format, chunks, records};
 use kyokumen::jobs::merge::{MergePlan, MergeRequest, merge};
-use kyokumen::mate::judge::SearchSettings;
+use kyokumen::mate::judge::MateSettings;
 use kyokumen::mate::positions::Positions;
 use kyokumen::mate::solve::{SolveOptions, solve};
 use kyokumen::ops::rearrange::{
@@ -19,16 +19,16 @@ use kyokumen::ops::rearrange::{
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::Probability;
 use kyokumen::records::format_name::FormatName;
-use kyokumen::records::stream::Stream;
+use kyokumen::records::output_kind::OutputKind;
 use kyokumen::storage::memory::Memory;
 
 use super::Case;
 
-/// Checks that these units are the same; names those that are lost or new.
+/// Checks that these chunks are the same; names those that are lost or new.
 fn check_same(command: &str, copied: &[Vec<u8>], moved: &[Vec<u8>]) {
     let only_in = |one: &[Vec<u8>], other: &[Vec<u8>]| -> Vec<String> {
-        let only = one.iter().filter(|unit| !other.contains(unit));
-        only.map(|unit| String::from_utf8_lossy(unit).into_owned()).collect()
+        let only = one.iter().filter(|chunk| !other.contains(chunk));
+        only.map(|chunk| String::from_utf8_lossy(chunk).into_owned()).collect()
     };
     let (lost, new) = (only_in(copied, moved), only_in(moved, copied));
     assert!(copied == moved, "{command}: lost {lost:?}, new {new:?}");
@@ -51,7 +51,7 @@ impl Case<'_> {
         }
     }
 
-    /// The units without a fault that an operation has written, without the white space around
+    /// The chunks without a fault that an operation has written, without the white space around
     /// them, which they may lose or get.
     fn moved(
         &mut self,
@@ -64,32 +64,33 @@ impl Case<'_> {
         let counts = self.done(account)?.totals.counts;
         let filtered: u64 = counts.filtered.values().sum();
         assert_eq!(counts.input, counts.written + filtered + counts.bad.all(), "{name}");
-        Some(self.units_of(&output))
+        Some(self.chunks_of(&output))
     }
 
-    /// Two damaged units in a row may be read as one, so only those without a fault are compared. A damaged unit of
+    /// Two damaged chunks in a row may be read as one, so only those without a fault are compared. A damaged chunk of
     /// `hcpe3` or `sbinpack` may claim bytes of the one after it: there all must be without a fault.
-    fn units_of(&self, file: &PathBuf) -> Vec<Vec<u8>> {
+    fn chunks_of(&self, file: &PathBuf) -> Vec<Vec<u8>> {
         let (format, bytes) = (self.name.format, std::fs::read(file).unwrap());
-        let content = |unit: &'_ [u8]| {
+        let content = |chunk: &'_ [u8]| {
             if !format.is_text() {
-                return unit.to_vec();
+                return chunk.to_vec();
             }
-            let mut unit = format.without_header(unit).trim_ascii();
+            let mut chunk = format.without_header(chunk).trim_ascii();
             // A damaged header is a comment.
-            while format == Format::Db && unit.starts_with(b"#") {
-                let end = unit.iter().position(|&byte| byte == b'\n').unwrap_or(unit.len());
-                unit = unit[end..].trim_ascii();
+            while format == Format::Db && chunk.starts_with(b"#") {
+                let end = chunk.iter().position(|&byte| byte == b'\n').unwrap_or(chunk.len());
+                chunk = chunk[end..].trim_ascii();
             }
-            unit.strip_prefix(format.separator()).unwrap_or(unit).to_vec()
+            chunk.strip_prefix(format.separator()).unwrap_or(chunk).to_vec()
         };
-        let is_whole = |unit: &&[u8]| records(format, format.dialect(), unit).all(|it| it.is_ok());
+        let is_whole =
+            |chunk: &&[u8]| records(format, format.dialect(), chunk).all(|it| it.is_ok());
         let is_binary = matches!(format, Format::Hcpe3 | Format::Sbinpack);
-        if is_binary && !units(format, &bytes).all(|unit| is_whole(&unit)) {
+        if is_binary && !chunks(format, &bytes).all(|chunk| is_whole(&chunk)) {
             return Vec::new();
         }
-        let units = units(format, &bytes).filter(is_whole).map(content);
-        units.filter(|unit| !unit.is_empty()).collect()
+        let chunks = chunks(format, &bytes).filter(is_whole).map(content);
+        chunks.filter(|chunk| !chunk.is_empty()).collect()
     }
 
     /// What one command copies, the others copy too: shuffled, once each, or dealt out to two files.
@@ -108,17 +109,17 @@ impl Case<'_> {
         split(&parts, SplitBy::RoundRobin, &mut Progress::none(), &never).unwrap();
         let part = |number| {
             let name = format!("parts/a-{number:05}-of-00002.{}", self.name.format);
-            self.units_of(&self.path(&name))
+            self.chunks_of(&self.path(&name))
         };
-        let sorted = |mut units: Vec<Vec<u8>>| {
-            units.sort_unstable();
-            units
+        let sorted = |mut chunks: Vec<Vec<u8>>| {
+            chunks.sort_unstable();
+            chunks
         };
         let dealt = sorted([part(1), part(2)].concat());
         let settings = DedupSettings { key: DedupKey::Bytes, average: false };
         let unique = self.moved("unique", |plan, progress| dedup(plan, settings, progress, &never));
         let mut met = HashSet::new();
-        let expected = copied.iter().filter(|unit| met.insert(*unit));
+        let expected = copied.iter().filter(|chunk| met.insert(*chunk));
         assert!(unique.unwrap().iter().eq(expected), "dedup");
         let seed = 1 + self.random.below(100) as u64;
         let shuffled =
@@ -134,7 +135,7 @@ impl Case<'_> {
         let request = MergeRequest {
             folder: shards,
             name: None,
-            stream: Stream::Kept,
+            kind: OutputKind::Kept,
             output: output.clone(),
             force: true,
         };
@@ -145,7 +146,7 @@ impl Case<'_> {
 
     /// Every record has a solution or a reason why there is none.
     pub(super) fn check_solve(&self) {
-        let settings = SearchSettings { nodes: 3, hash_mb: 1, ..SearchSettings::default() };
+        let settings = MateSettings { nodes: 3, hash_mb: 1, ..MateSettings::default() };
         let options = SolveOptions {
             all: None,
             shortest: false,

@@ -1,10 +1,10 @@
-//! Every unit of an input is either converted or written to a quarantine file.
+//! Every chunk of an input is either converted or written to a quarantine file.
 
 use std::collections::BTreeSet;
 
 use kyokumen::format::Format;
 
-/// Units in order are those that were set aside, and those that were kept. Of a game that was read up to a
+/// Chunks in order are those that were set aside, and those that were kept. Of a game that was read up to a
 /// fault there is the start among the kept ones.
 pub(super) fn check_sides(
     format: Format,
@@ -17,14 +17,14 @@ pub(super) fn check_sides(
     let mut quarantined = quarantined;
     let mut rest = content;
     let mut at = 0;
-    while let Some(end) = format.unit_end(rest, true).filter(|_| !rest.is_empty()) {
-        let unit = &rest[..end];
+    while let Some(end) = format.chunk_end(rest, true).filter(|_| !rest.is_empty()) {
+        let chunk = &rest[..end];
         if bad.contains(&at) {
-            quarantined = quarantined.strip_prefix(unit).unwrap_or_else(|| {
-                panic!("the unit at byte {at} is not in the quarantine as it was");
+            quarantined = quarantined.strip_prefix(chunk).unwrap_or_else(|| {
+                panic!("the chunk at byte {at} is not in the quarantine as it was");
             });
         } else {
-            kept = behind(format, unit, kept, at);
+            kept = behind(format, chunk, kept, at);
         }
         at += end;
         rest = &rest[end..];
@@ -35,69 +35,69 @@ pub(super) fn check_sides(
     }
 }
 
-/// A unit without what stands around it: separators, signs of an array.
-fn game_of(format: Format, unit: &[u8]) -> &[u8] {
+/// A chunk without what stands around it: separators, signs of an array.
+fn game_of(format: Format, chunk: &[u8]) -> &[u8] {
     let is_around = |byte: &u8| byte.is_ascii_whitespace() || b"[],".contains(byte);
-    let first = unit.iter().position(|byte| !is_around(byte)).unwrap_or(unit.len());
+    let first = chunk.iter().position(|byte| !is_around(byte)).unwrap_or(chunk.len());
     match format {
         Format::Jkf => {
-            let last = unit.iter().rposition(|byte| !is_around(byte)).map_or(first, |at| at + 1);
-            &unit[first..last]
+            let last = chunk.iter().rposition(|byte| !is_around(byte)).map_or(first, |at| at + 1);
+            &chunk[first..last]
         }
         Format::Csa => {
-            let mut game = unit.trim_ascii();
+            let mut game = chunk.trim_ascii();
             while let Some(behind) = game.strip_prefix(format.separator().trim_ascii()) {
                 game = behind.trim_ascii();
             }
             game
         }
-        _ => unit,
+        _ => chunk,
     }
 }
 
-/// Whether a unit has the encoding and the line ends of its format. Other text is transcoded, which the tests of the
+/// Whether a chunk has the encoding and the line ends of its format. Other text is transcoded, which the tests of the
 /// format check.
-pub(super) fn is_copied(format: Format, unit: &[u8]) -> bool {
+pub(super) fn is_copied(format: Format, chunk: &[u8]) -> bool {
     // Byte order marks are not copied.
-    if format.is_text() && is_in(unit, "\u{feff}") {
+    if format.is_text() && is_in(chunk, "\u{feff}") {
         return false;
     }
     match format {
         Format::Kif | Format::Ki2 => {
-            let (text, is_broken) = encoding_rs::SHIFT_JIS.decode_without_bom_handling(unit);
+            let (text, is_broken) = encoding_rs::SHIFT_JIS.decode_without_bom_handling(chunk);
             let is_ki2 = text.contains(['▲', '△']);
-            !unit.contains(&b'\r') && !is_broken && (format == Format::Ki2 || !is_ki2)
+            !chunk.contains(&b'\r') && !is_broken && (format == Format::Ki2 || !is_ki2)
         }
         // Moves in the notation of KI2 are written in that of KIF.
-        Format::Kifu if is_in(unit, "▲") || is_in(unit, "△") => false,
+        Format::Kifu if is_in(chunk, "▲") || is_in(chunk, "△") => false,
         Format::Kifu | Format::Ki2u | Format::Bod => {
-            !unit.contains(&b'\r') && str::from_utf8(unit).is_ok()
+            !chunk.contains(&b'\r') && str::from_utf8(chunk).is_ok()
         }
-        Format::Csa | Format::Jkf => str::from_utf8(unit).is_ok(),
+        Format::Csa | Format::Jkf => str::from_utf8(chunk).is_ok(),
         _ => true,
     }
 }
 
-fn is_in(unit: &[u8], text: &str) -> bool {
-    memchr::memmem::find(unit, text.as_bytes()).is_some()
+fn is_in(chunk: &[u8], text: &str) -> bool {
+    memchr::memmem::find(chunk, text.as_bytes()).is_some()
 }
 
-/// What follows a unit among the kept records.
-fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
+/// What follows a chunk among the kept records.
+fn behind<'a>(format: Format, chunk: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
     let mut transcoded = Vec::new();
-    let unit = if is_copied(format, unit) {
-        unit
+    let chunk = if is_copied(format, chunk) {
+        chunk
     } else {
-        format.write_unit(unit, &mut transcoded).unwrap();
+        format.write_chunk(chunk, &mut transcoded).unwrap();
         &transcoded
     };
-    let text = unit.strip_prefix("\u{feff}".as_bytes()).unwrap_or(unit).trim_ascii();
+    let text = chunk.strip_prefix("\u{feff}".as_bytes()).unwrap_or(chunk).trim_ascii();
     if text.is_empty() || (format.is_lines() && text.starts_with(b"#")) {
-        return kept.strip_prefix(unit).unwrap_or(kept);
+        return kept.strip_prefix(chunk).unwrap_or(kept);
     }
     if !format.has_single_records() {
         // Header, comments and empty lines may stay behind.
-        let body = if format == Format::Db { return kept } else { game_of(format, unit) };
+        let body = if format == Format::Db { return kept } else { game_of(format, chunk) };
         if body.is_empty() {
             return kept;
         }
@@ -108,15 +108,15 @@ fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8
     }
     // A line may have come in front of a diagram to keep it apart from others.
     let before = match format {
-        Format::Bod if is_in(unit, "後手の持駒") => "手合割：その他\n",
+        Format::Bod if is_in(chunk, "後手の持駒") => "手合割：その他\n",
         Format::Bod => "後手の持駒：なし\n",
         _ => "",
     };
-    let rest = kept.strip_prefix(unit);
-    let rest = rest.or_else(|| kept.strip_prefix(before.as_bytes())?.strip_prefix(unit));
+    let rest = kept.strip_prefix(chunk);
+    let rest = rest.or_else(|| kept.strip_prefix(before.as_bytes())?.strip_prefix(chunk));
     let rest = rest.unwrap_or_else(|| panic!("the record at byte {at} is not kept as it was"));
     // The last line may have got its end.
-    if format.record_len().is_none() && !unit.ends_with(b"\n") {
+    if format.record_len().is_none() && !chunk.ends_with(b"\n") {
         &rest[rest.len().min(1)..]
     } else {
         rest

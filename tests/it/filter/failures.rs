@@ -13,8 +13,8 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::JobPlan;
-use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
-use kyokumen::records::answer::Answer;
+use kyokumen::mate::judge::{MateResult, PositionJudge, Stop};
+use kyokumen::records::position_verdict::PositionVerdict;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
@@ -25,11 +25,11 @@ use crate::archive::{archive, write};
 struct Endless;
 
 impl PositionJudge for Endless {
-    fn judge(&mut self, _position: &mut Position, cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, _position: &mut Position, cancel: &AtomicBool) -> MateResult {
         while !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        Judgement::new(Answer::Unknown(Stop::Cancelled), Vec::new(), 0)
+        MateResult::new(PositionVerdict::Unknown(Stop::Cancelled), Vec::new(), 0)
     }
 }
 
@@ -94,7 +94,7 @@ fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
 struct Meddler(PathBuf);
 
 impl PositionJudge for Meddler {
-    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
         let mut input = fs::OpenOptions::new().append(true).open(&self.0).unwrap();
         input.write_all(b"more").unwrap();
         FakeJudge.judge(position, cancel)
@@ -122,7 +122,7 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
 struct Broken;
 
 impl PositionJudge for Broken {
-    fn judge(&mut self, _position: &mut Position, _cancel: &AtomicBool) -> Judgement {
+    fn judge(&mut self, _position: &mut Position, _cancel: &AtomicBool) -> MateResult {
         panic!("broken on purpose")
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use kyokumen::format::{Format, count, units, write_game};
+use kyokumen::format::{Format, chunks, count, write_game};
 use kyokumen::jobs::plan::JobRequest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::random::SplitMix64;
@@ -36,7 +36,7 @@ fn check(name: &str, bytes: &[u8], to: &str, most: u32) -> BTreeMap<String, Vec<
     let input = write(folder.path(), name, bytes);
     let whole = filtered(&input, &folder.path().join("whole"), to, None);
     let format = Format::from_extension(name.rsplit_once('.').unwrap().1).unwrap();
-    let records: u64 = units(format, bytes).map(|unit| count(format, unit)).sum();
+    let records: u64 = chunks(format, bytes).map(|chunk| count(format, chunk)).sum();
     for count in [2, u32::try_from(records).unwrap().clamp(1, most)] {
         let output = folder.path().join(format!("shards-{count}"));
         for index in 1..=count {
@@ -74,7 +74,7 @@ fn a_damaged_group_is_quarantined_by_one_shard() {
     assert!(whole["a.quarantine.jsonl"].len() > 300);
 }
 
-/// Games behind each other; of the format whose units are chunks of games, in chunks of three.
+/// Games behind each other; of the format whose chunks are chunks of games, in chunks of three.
 fn games(format: Format, seed: u64) -> Vec<u8> {
     let mut file = Vec::new();
     for chunk in 0..3 {

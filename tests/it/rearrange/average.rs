@@ -2,7 +2,7 @@
 
 use kyokumen::format::{Format, GameResult, Record, RecordRef};
 
-use super::{file, in_units, is_refused};
+use super::{file, in_chunks, is_refused};
 use crate::archive::{archive, encoded, records};
 use crate::harness::Dir;
 
@@ -10,11 +10,11 @@ use crate::harness::Dir;
 fn quarrelling(format: Format) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut copy = |record: &Record, padding: u8| {
-        let mut unit = encoded(format, record);
+        let mut chunk = encoded(format, record);
         if format == Format::Psv {
-            unit[39] = padding;
+            chunk[39] = padding;
         }
-        bytes.extend(unit);
+        bytes.extend(chunk);
     };
     let all = records(300, 42);
     for (i, record) in all.iter().enumerate() {
@@ -42,15 +42,15 @@ fn quarrelling(format: Format) -> Vec<u8> {
     bytes
 }
 
-fn read(format: Format, unit: &[u8]) -> Record {
-    let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+fn read(format: Format, chunk: &[u8]) -> Record {
+    let line = chunk.strip_suffix(b"\n").unwrap_or(chunk);
     RecordRef::new(format, line).unwrap().record().unwrap()
 }
 
-fn key(format: Format, unit: &[u8], by_move: bool) -> String {
-    let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+fn key(format: Format, chunk: &[u8], by_move: bool) -> String {
+    let line = chunk.strip_suffix(b"\n").unwrap_or(chunk);
     let position = RecordRef::new(format, line).unwrap().position_key().unwrap();
-    let best_move = by_move.then(|| read(format, unit).best_move);
+    let best_move = by_move.then(|| read(format, chunk).best_move);
     format!("{position:?} {best_move:?}")
 }
 
@@ -96,18 +96,18 @@ fn merged(copies: &[Record]) -> Record {
 
 /// What is to be written, how many records stand for several, and for how many the most of them stands.
 fn expected(bytes: &[u8], format: Format, by_move: bool) -> (Vec<u8>, usize, usize) {
-    let units = in_units(format, bytes);
-    let keys: Vec<String> = units.iter().map(|unit| key(format, unit, by_move)).collect();
+    let chunks = in_chunks(format, bytes);
+    let keys: Vec<String> = chunks.iter().map(|chunk| key(format, chunk, by_move)).collect();
     let (mut out, mut several, mut most) = (Vec::new(), 0, 0);
-    for (i, unit) in units.iter().enumerate() {
+    for (i, chunk) in chunks.iter().enumerate() {
         if keys[..i].contains(&keys[i]) {
             continue;
         }
-        let copies = units.iter().zip(&keys).filter(|(_, key)| **key == keys[i]);
-        let copies: Vec<Record> = copies.map(|(unit, _)| read(format, unit)).collect();
+        let copies = chunks.iter().zip(&keys).filter(|(_, key)| **key == keys[i]);
+        let copies: Vec<Record> = copies.map(|(chunk, _)| read(format, chunk)).collect();
         let mut written = encoded(format, &merged(&copies));
         if format == Format::Psv {
-            written[39] = unit[39];
+            written[39] = chunk[39];
         }
         if copies.len() > 1 {
             (several, most) = (several + 1, most.max(copies.len()));
@@ -179,9 +179,9 @@ fn what_references_hold_is_no_part_of_a_mean() {
     let words = ["dedup", "new.psv", "-o", "b.psv", "--average", "--reference", "old.psv"];
     dir.kyokumen(&words).succeeds();
     let met: Vec<_> =
-        in_units(Format::Psv, old).iter().map(|unit| key(Format::Psv, unit, false)).collect();
-    let is_new = |unit: &Vec<u8>| !met.contains(&key(Format::Psv, unit, false));
-    let new = in_units(Format::Psv, new).into_iter().filter(is_new).collect::<Vec<_>>().concat();
+        in_chunks(Format::Psv, old).iter().map(|chunk| key(Format::Psv, chunk, false)).collect();
+    let is_new = |chunk: &Vec<u8>| !met.contains(&key(Format::Psv, chunk, false));
+    let new = in_chunks(Format::Psv, new).into_iter().filter(is_new).collect::<Vec<_>>().concat();
     let (expected, several, _) = expected(&new, Format::Psv, false);
     assert!(several > 5, "{several}");
     assert!(file(&dir, "b.psv") == expected);

@@ -4,15 +4,15 @@ use std::collections::{BTreeSet, HashSet};
 
 use kyokumen::format::{Format, PositionKey, RecordRef};
 
-use super::{file, good, in_units, is_refused, made};
+use super::{file, good, in_chunks, is_refused, made};
 use crate::archive::{encoded, records};
 use crate::harness::Dir;
 
 /// The first of equal records, as a list of keys says.
 fn firsts(bytes: &[u8], format: Format, key: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut met = HashSet::new();
-    let units = in_units(format, bytes);
-    units.into_iter().filter(|unit| met.insert(key(unit))).flatten().collect()
+    let chunks = in_chunks(format, bytes);
+    chunks.into_iter().filter(|chunk| met.insert(key(chunk))).flatten().collect()
 }
 
 /// Records of which some say the same in other bytes, and some in the same bytes.
@@ -26,18 +26,18 @@ fn repeated(format: Format) -> Vec<u8> {
             1 => other.eval_cp = Some(i16::try_from(i % 7).unwrap()),
             _ => {}
         }
-        let mut unit = encoded(format, &other);
+        let mut chunk = encoded(format, &other);
         if format == Format::Psv && i % 5 == 0 {
-            unit[39] = 77;
+            chunk[39] = 77;
         }
         bytes.extend(encoded(format, record));
-        bytes.extend(unit);
+        bytes.extend(chunk);
     }
     bytes
 }
 
-fn position(format: Format, unit: &[u8]) -> PositionKey {
-    let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+fn position(format: Format, chunk: &[u8]) -> PositionKey {
+    let line = chunk.strip_suffix(b"\n").unwrap_or(chunk);
     RecordRef::new(format, line).unwrap().position_key().unwrap()
 }
 
@@ -48,15 +48,15 @@ fn of_equal_records_the_first_is_kept() {
         let (input, output) = (format!("a.{format}"), format!("b.{format}"));
         let bytes = repeated(format);
         dir.write(&input, &bytes);
-        let record = |unit: &[u8]| {
-            let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+        let record = |chunk: &[u8]| {
+            let line = chunk.strip_suffix(b"\n").unwrap_or(chunk);
             RecordRef::new(format, line).unwrap().record().unwrap()
         };
-        let positions = firsts(&bytes, format, |unit| position(format, unit).bytes().to_vec());
-        let moves = firsts(&bytes, format, |unit| {
-            format!("{:?} {:?}", position(format, unit), record(unit).best_move).into_bytes()
+        let positions = firsts(&bytes, format, |chunk| position(format, chunk).bytes().to_vec());
+        let moves = firsts(&bytes, format, |chunk| {
+            format!("{:?} {:?}", position(format, chunk), record(chunk).best_move).into_bytes()
         });
-        let contents = firsts(&bytes, format, |unit| format!("{:?}", record(unit)).into_bytes());
+        let contents = firsts(&bytes, format, |chunk| format!("{:?}", record(chunk)).into_bytes());
         let whole = firsts(&bytes, format, <[u8]>::to_vec);
         let mut sizes = Vec::new();
         for (key, expected) in [
@@ -93,13 +93,14 @@ fn games_are_compared_by_their_bytes() {
         let dir = Dir::new();
         let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let units = in_units(format, &file(&dir, &input));
+        let chunks = in_chunks(format, &file(&dir, &input));
         let mut met = BTreeSet::new();
-        let expected: Vec<_> = units.into_iter().filter(|unit| met.insert(unit.clone())).collect();
+        let expected: Vec<_> =
+            chunks.into_iter().filter(|chunk| met.insert(chunk.clone())).collect();
         let output = format!("b.{extension}");
         dir.kyokumen(["dedup", &input, "-o", &output, "--key", "bytes", "--memory", "1K"])
             .succeeds();
-        assert!(in_units(format, &file(&dir, &output)) == expected, "{extension}");
+        assert!(in_chunks(format, &file(&dir, &output)) == expected, "{extension}");
         let counts = &dir.json(format!("{output}.manifest.json"))["counts"];
         assert!(counts["filtered"]["duplicate"].as_u64() > counts["written"].as_u64());
     }

@@ -2,50 +2,50 @@
 
 use kyokumen::format::{Format, count};
 
-use super::{SHAPES, file, good, in_units, is_refused, made};
+use super::{SHAPES, file, good, in_chunks, is_refused, made};
 use crate::harness::Dir;
 
-/// The units of each part, worked out from the definition.
-fn filled(format: Format, units: &[Vec<u8>], by_bytes: bool, most: usize) -> Vec<Vec<Vec<u8>>> {
+/// The chunks of each part, worked out from the definition.
+fn filled(format: Format, chunks: &[Vec<u8>], by_bytes: bool, most: usize) -> Vec<Vec<Vec<u8>>> {
     let head = if by_bytes { format.header().len() } else { 0 };
-    let size = |unit: &Vec<u8>| {
-        let line = if format.is_lines() { unit.trim_ascii_end() } else { unit };
-        if by_bytes { unit.len() } else { usize::try_from(count(format, line)).unwrap() }
+    let size = |chunk: &Vec<u8>| {
+        let line = if format.is_lines() { chunk.trim_ascii_end() } else { chunk };
+        if by_bytes { chunk.len() } else { usize::try_from(count(format, line)).unwrap() }
     };
     let (mut parts, mut taken) = (vec![Vec::new()], head);
-    for unit in units {
-        if taken + size(unit) > most {
+    for chunk in chunks {
+        if taken + size(chunk) > most {
             parts.push(Vec::new());
             taken = head;
         }
-        taken += size(unit);
-        parts.last_mut().unwrap().push(unit.clone());
+        taken += size(chunk);
+        parts.last_mut().unwrap().push(chunk.clone());
     }
     parts
 }
 
 #[test]
-fn parts_are_filled_as_far_as_whole_units_have_room() {
+fn parts_are_filled_as_far_as_whole_chunks_have_room() {
     for extension in SHAPES.into_iter().chain(["usi", "pack", "sbinpack", "db"]) {
         let dir = Dir::new();
         let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
         let whole = file(&dir, &input);
-        let units = in_units(format, &whole);
-        let largest = units.iter().map(Vec::len).max().unwrap() + format.header().len();
+        let chunks = in_chunks(format, &whole);
+        let largest = chunks.iter().map(Vec::len).max().unwrap() + format.header().len();
         let size = largest.max(whole.len() / 7).to_string();
         for (option, most) in [("--size", &*size), ("--records", "1000")] {
             for to in [extension.to_owned(), format!("{extension}.zst")] {
                 let words = ["split", &input, "-o", "p", option, most, "--to", &to, "--force"];
                 dir.kyokumen(&words).succeeds();
                 let most: usize = most.parse().unwrap();
-                let expected = filled(format, &units, option == "--size", most);
+                let expected = filled(format, &chunks, option == "--size", most);
                 let parts = expected.len();
                 for (number, expected) in (1..).zip(expected) {
                     let name = format!("a-{number:05}-of-{parts:05}.{to}");
                     let part = file(&dir, &format!("p/{name}"));
                     assert!(option == "--records" || part.len() <= most, "{name}");
-                    assert!(in_units(format, &part) == expected, "{name} {option}");
+                    assert!(in_chunks(format, &part) == expected, "{name} {option}");
                 }
                 let account = dir.json("p/a.manifest.json");
                 assert_eq!(account["settings"]["parts"], parts);

@@ -6,7 +6,7 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::ops::rearrange::{SampleSize, sample};
 
-use super::{NEVER, SHAPES, file, good, in_units, is_even, made, outcomes};
+use super::{NEVER, SHAPES, file, good, in_chunks, is_even, made, outcomes};
 use crate::harness::Dir;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_sample_has_its_size_and_keeps_the_order() {
         let dir = Dir::new();
         let input = made(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
-        let whole = in_units(format, &file(&dir, &input));
+        let whole = in_chunks(format, &file(&dir, &input));
         let mut samples = BTreeSet::new();
         for (seed, count) in (0..).zip([0, 1, 2, whole.len() / 2, whole.len(), whole.len() + 9]) {
             for memory in ["1G", "100"] {
@@ -23,7 +23,7 @@ fn a_sample_has_its_size_and_keeps_the_order() {
                 let count = count.to_string();
                 let words = ["sample", &input, "-o", &output, "--count", &count, "--seed", &seed];
                 dir.kyokumen([&words[..], &["--memory", memory, "--force"]].concat()).succeeds();
-                samples.insert((count, in_units(format, &file(&dir, &output))));
+                samples.insert((count, in_chunks(format, &file(&dir, &output))));
             }
         }
         assert_eq!(samples.len(), 6, "{extension}: memory changes nothing");
@@ -31,7 +31,7 @@ fn a_sample_has_its_size_and_keeps_the_order() {
             let count: usize = count.parse().unwrap();
             assert_eq!(sample.len(), count.min(whole.len()), "{extension}");
             let mut rest = whole.iter();
-            assert!(sample.iter().all(|unit| rest.any(|other| other == unit)), "{extension}");
+            assert!(sample.iter().all(|chunk| rest.any(|other| other == chunk)), "{extension}");
         }
     }
 }

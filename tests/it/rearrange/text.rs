@@ -1,5 +1,5 @@
 //! Text as people and other programs write it, and files that are cut off: whatever is done with an archive, its
-//! units are counted as they are read, and what was written is read again as what it was.
+//! chunks are counted as they are read, and what was written is read again as what it was.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use super::file;
 use crate::harness::{Dir, Ran};
 
-/// Units of a format of text, and a line of it that is a remark.
+/// Chunks of a format of text, and a line of it that is a remark.
 fn text(format: Format) -> ([String; 3], &'static str) {
-    let units = match format {
+    let chunks = match format {
         Format::Sfen => {
             [format!("{START}\t7g7f\t5\t1\tb\n"), format!("{START}\n"), format!("{START}\n")]
         }
@@ -40,13 +40,13 @@ fn text(format: Format) -> ([String; 3], &'static str) {
         .map(|moves| format!("手合割：平手\n先手：A\n手数----指手---------消費時間--\n{moves}")),
         _ => panic!("{format} is no text"),
     };
-    (units, if format == Format::Csa { "' a remark\n" } else { "# a remark\n" })
+    (chunks, if format == Format::Csa { "' a remark\n" } else { "# a remark\n" })
 }
 
 /// The same in other clothes.
 fn variants(format: Format) -> Vec<(&'static str, String)> {
-    let (units, remark) = text(format);
-    let whole = units.concat();
+    let (chunks, remark) = text(format);
+    let whole = chunks.concat();
     vec![
         ("plain", whole.clone()),
         ("without its last line end", whole.trim_end().to_owned()),
@@ -55,8 +55,8 @@ fn variants(format: Format) -> Vec<(&'static str, String)> {
         ("blanks behind lines", whole.replace('\n', " \t \n")),
         ("blanks before lines", format!(" {}", whole.trim_end().replace('\n', "\n\t "))),
         ("empty lines", whole.replace('\n', "\n\n")),
-        ("empty lines between", format!("\n{}\n \t\n", units.join("\n"))),
-        ("remarks", format!("{remark}{}{remark}", units.join(remark))),
+        ("empty lines between", format!("\n{}\n \t\n", chunks.join("\n"))),
+        ("remarks", format!("{remark}{}{remark}", chunks.join(remark))),
         ("only a remark", remark.trim_end().to_owned()),
         ("BOM", format!("\u{feff}{whole}")),
         ("BOM before a remark", format!("\u{feff}{remark}{whole}")),
@@ -138,7 +138,7 @@ fn every_operation_counts_text_as_it_is_read() {
     });
 }
 
-/// A unit that was cut at its end or its beginning damages no other unit, wherever shuffling puts it.
+/// A chunk that was cut at its end or its beginning damages no other chunk, wherever shuffling puts it.
 #[test]
 fn what_is_cut_off_takes_nothing_with_it() {
     for format in

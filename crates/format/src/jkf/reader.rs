@@ -22,15 +22,15 @@ use crate::played::Variation;
 /// The deepest nesting of variations that is read. Deeper nesting breaks off the game.
 const MAX_DEPTH: u32 = 100;
 
-pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+pub(super) fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     // JSON is UTF-8. In other encodings only names and comments can be affected.
-    let encoding = detect(unit).map_err(|kind| kind.at(0))?;
-    let decoded = (encoding != UTF_8).then(|| decode_as(encoding, unit));
-    let unit = decoded.as_ref().map_or(unit, |text| text.as_bytes());
-    let start = around(unit);
-    let end = unit.iter().rposition(|byte| !is_around(*byte)).map_or(start, |at| at + 1);
-    let text = Text { unit };
-    let object: GameObject<'_> = text.parse(&unit[start..end.max(start)], start)?;
+    let encoding = detect(chunk).map_err(|kind| kind.at(0))?;
+    let decoded = (encoding != UTF_8).then(|| decode_as(encoding, chunk));
+    let chunk = decoded.as_ref().map_or(chunk, |text| text.as_bytes());
+    let start = around(chunk);
+    let end = chunk.iter().rposition(|byte| !is_around(*byte)).map_or(start, |at| at + 1);
+    let text = Text { chunk };
+    let object: GameObject<'_> = text.parse(&chunk[start..end.max(start)], start)?;
     let headers = object.header.map(|value| text.parse_value::<Headers>(value)).transpose()?;
     let initial =
         object.initial.map(|value| Ok((value, text.parse_value::<Option<InitialObject>>(value)?)));
@@ -52,7 +52,7 @@ pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
 
 /// The text of a game, for the byte offsets of its values.
 struct Text<'a> {
-    unit: &'a [u8],
+    chunk: &'a [u8],
 }
 
 impl<'a> Text<'a> {
@@ -68,8 +68,8 @@ impl<'a> Text<'a> {
             } else {
                 (within, "a JSON object")
             };
-            let at = (at + within).min(self.unit.len());
-            DecodeErrorKind::syntax(expected, &self.unit[at..]).at(at)
+            let at = (at + within).min(self.chunk.len());
+            DecodeErrorKind::syntax(expected, &self.chunk[at..]).at(at)
         })
     }
 
@@ -78,7 +78,7 @@ impl<'a> Text<'a> {
     }
 
     fn offset(&self, value: &RawValue) -> usize {
-        (value.get().as_ptr() as usize).saturating_sub(self.unit.as_ptr() as usize)
+        (value.get().as_ptr() as usize).saturating_sub(self.chunk.as_ptr() as usize)
     }
 
     /// Reads the elements of `moves`, or of a variation. `last` is the destination of the move before them.
@@ -341,9 +341,9 @@ fn square(Place { x, y }: Place) -> Result<Square, DecodeErrorKind> {
 }
 
 /// The number of bytes before the game.
-pub(super) fn around(unit: &[u8]) -> usize {
+pub(super) fn around(chunk: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
+    while let Some(rest) = chunk.get(at..).filter(|rest| !rest.is_empty()) {
         match mark_len(rest) {
             0 if is_around(rest[0]) => at += 1,
             0 => break,

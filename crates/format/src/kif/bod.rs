@@ -28,26 +28,26 @@ pub(crate) const SPEC: Spec = Spec {
     codec: Codec::Records { read, count: None, write: Some(write) },
 };
 
-/// Appends a unit so that others stay apart from it. A position that is only named is written as a diagram: its name
+/// Appends a chunk so that others stay apart from it. A position that is only named is written as a diagram: its name
 /// could belong to the next one.
-fn copy(unit: &[u8], out: &mut Vec<u8>) {
-    let named = if shows_diagram(unit) { None } else { read_diagram(unit).ok().flatten() };
+fn copy(chunk: &[u8], out: &mut Vec<u8>) {
+    let named = if shows_diagram(chunk) { None } else { read_diagram(chunk).ok().flatten() };
     if named.is_none_or(|named| write(&named, out).is_err()) {
-        copy_diagram(unit, out);
+        copy_diagram(chunk, out);
     }
 }
 
-fn read(unit: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
-    records.extend(read_diagram(unit).transpose());
+fn read(chunk: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
+    records.extend(read_diagram(chunk).transpose());
 }
 
-/// The position in a unit. `None` if the unit has only blank lines and comments.
-fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
-    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
+/// The position in a chunk. `None` if the chunk has only blank lines and comments.
+fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
+    let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
     let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
     let (mut at, mut other) = (0, None);
     let mut given: Vec<Part> = Vec::new();
-    for line in Lines::new(unit) {
+    for line in Lines::new(chunk) {
         let text = decode_as(encoding, line.content());
         let syntax = |expected| DecodeErrorKind::syntax(expected, text.as_bytes()).at(at);
         // What is given twice is left of a damaged diagram.

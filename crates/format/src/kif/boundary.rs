@@ -1,4 +1,4 @@
-//! Where games and diagrams begin and end in a file, and how units are joined so that they stay apart.
+//! Where games and diagrams begin and end in a file, and how chunks are joined so that they stay apart.
 
 use encoding_rs::{EUC_JP, SHIFT_JIS};
 
@@ -62,7 +62,7 @@ pub(super) enum Part {
     Variation,
 }
 
-/// What was read of a unit so far.
+/// What was read of a chunk so far.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
 struct Seen {
@@ -191,7 +191,7 @@ pub(super) fn begins_game(line: Line<'_>, has_list: bool, has_head: bool) -> boo
 }
 
 /// A game ends before the header, the diagram or the list of moves of another game.
-pub(super) fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+pub(super) fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut seen) = (0, Seen::default());
     for line in Lines::new(bytes) {
         // How a line goes on that may not be at its end is not known.
@@ -208,12 +208,12 @@ pub(super) fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-/// Appends a unit. Adds the lines that separate it from its neighbours: a blank line or `手合割：` before a unit that does
+/// Appends a chunk. Adds the lines that separate it from its neighbours: a blank line or `手合割：` before a chunk that does
 /// not begin like a game, `手数----` after a diagram without moves, a blank line after entries at the end.
-pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
+pub(super) fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     let (mut seen, mut at) = (Seen::default(), 0);
     let mut handicap = None;
-    for line in Lines::new(unit) {
+    for line in Lines::new(chunk) {
         let part = seen.part(line.content());
         if part == Part::Head && is_handicap(line.content()) {
             handicap = Some(line.content());
@@ -224,9 +224,9 @@ pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
             break;
         }
     }
-    let encoding = encoding_of(unit).unwrap_or(SHIFT_JIS);
+    let encoding = encoding_of(chunk).unwrap_or(SHIFT_JIS);
     let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
-    let head = &unit[..at];
+    let head = &chunk[..at];
     if (seen.has_moves || seen.has_list || seen.has_diagram) && !begins_like_game(head) {
         if begins_like_game(&[b"\n", head].concat()) {
             out.push(b'\n');
@@ -238,10 +238,10 @@ pub(super) fn copy(unit: &[u8], out: &mut Vec<u8>) {
             put(&format!("{}：{name}\n", start::HANDICAP), out);
         }
     }
-    with_line_end(unit, out);
+    with_line_end(chunk, out);
     if seen.has_diagram && !seen.has_moves && !seen.has_list {
         put(LIST_OF_MOVES, out);
-    } else if (seen.has_moves || seen.has_list) && ends_with_block(unit, seen.has_list) {
+    } else if (seen.has_moves || seen.has_list) && ends_with_block(chunk, seen.has_list) {
         out.push(b'\n');
     }
 }
@@ -254,7 +254,7 @@ fn is_handicap(line: &[u8]) -> bool {
 /// Whether a game above a head would end before all of it but blank lines and remarks.
 fn begins_like_game(head: &[u8]) -> bool {
     let behind_list = [LIST_OF_MOVES.as_bytes(), head].concat();
-    let end = unit_end(&behind_list, true).and_then(|end| end.checked_sub(LIST_OF_MOVES.len()));
+    let end = chunk_end(&behind_list, true).and_then(|end| end.checked_sub(LIST_OF_MOVES.len()));
     end.is_some_and(|end| {
         let seen = Seen::default();
         Lines::new(&head[..end])
@@ -263,7 +263,7 @@ fn begins_like_game(head: &[u8]) -> bool {
 }
 
 /// Whether the last lines of a game would be taken for the head of the next one.
-fn ends_with_block(unit: &[u8], has_list: bool) -> bool {
+fn ends_with_block(chunk: &[u8], has_list: bool) -> bool {
     let mut seen = Seen { has_moves: true, has_list, ..Seen::default() };
     let is_loose = |line: &[u8]| {
         let part = seen.part(line);
@@ -272,9 +272,9 @@ fn ends_with_block(unit: &[u8], has_list: bool) -> bool {
             Part::Blank | Part::Remark | Part::Edge | Part::SideToMove | Part::Entry | Part::Note
         )
     };
-    let tail = unit.rsplit(|byte| *byte == b'\n').take_while(|line| is_loose(line));
+    let tail = chunk.rsplit(|byte| *byte == b'\n').take_while(|line| is_loose(line));
     let len: usize = tail.map(|line| line.len() + 1).sum();
-    let tail = &unit[unit.len().saturating_sub(len.saturating_sub(1))..];
+    let tail = &chunk[chunk.len().saturating_sub(len.saturating_sub(1))..];
     for line in Lines::new(tail) {
         seen.take(seen.part(line.content()), 0);
     }
@@ -357,23 +357,23 @@ pub(super) fn part_of_diagram(line: &[u8]) -> Part {
     Seen::default().part(line)
 }
 
-/// Whether a unit has a rank of a diagram.
-pub(super) fn shows_diagram(unit: &[u8]) -> bool {
-    Lines::new(unit).any(|line| part_of_diagram(line.content()) == Part::Rank)
+/// Whether a chunk has a rank of a diagram.
+pub(super) fn shows_diagram(chunk: &[u8]) -> bool {
+    Lines::new(chunk).any(|line| part_of_diagram(line.content()) == Part::Rank)
 }
 
 /// Appends a diagram so that others before it and behind it stay apart from it: with White's hand in front if it has
 /// none, or with a line `手合割：` if it begins neither with White's hand nor with the header of a game.
-pub(super) fn copy_diagram(unit: &[u8], out: &mut Vec<u8>) {
+pub(super) fn copy_diagram(chunk: &[u8], out: &mut Vec<u8>) {
     let (mut diagram, mut first) = (Diagram::default(), None);
-    for line in Lines::new(unit) {
+    for line in Lines::new(chunk) {
         let part = part_of_diagram(line.content());
         if !matches!(part, Part::Blank | Part::Remark) {
             first.get_or_insert(part);
         }
         diagram.take(part, line.content(), 0);
     }
-    let encoding = encoding_of(unit).unwrap_or(SHIFT_JIS);
+    let encoding = encoding_of(chunk).unwrap_or(SHIFT_JIS);
     let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
     let has_ranks = diagram.ranks > 0;
     if has_ranks && !diagram.has_hand[1] {
@@ -381,5 +381,5 @@ pub(super) fn copy_diagram(unit: &[u8], out: &mut Vec<u8>) {
     } else if has_ranks && !matches!(first, Some(Part::Head | Part::Hand(1))) {
         put(&format!("{}：その他\n", start::HANDICAP), out);
     }
-    with_line_end(unit, out);
+    with_line_end(chunk, out);
 }

@@ -15,17 +15,17 @@ use crate::game_info::Header;
 /// The deepest nesting of variations. Real games stay far below it; reading and writing are recursive.
 pub(super) const MAX_DEPTH: u16 = 100;
 
-/// Reads the game of a unit.
-pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
-    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
+/// Reads the game of a chunk.
+pub(super) fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
+    let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
     let mut reader = Reader::default();
     let mut at = 0;
-    for line in Lines::new(unit) {
+    for line in Lines::new(chunk) {
         let text = decode_as(encoding, line.content());
         reader.take(Line::parse(&text, &normalised(&text)), &text, at)?;
         at += line.raw().len();
     }
-    reader.finish(unit.len())
+    reader.finish(chunk.len())
 }
 
 /// A game while it is read.

@@ -1,4 +1,4 @@
-//! Converts text units to the encoding of a format and, for KIF, KI2 and BOD, to its syntax and line end.
+//! Converts text chunks to the encoding of a format and, for KIF, KI2 and BOD, to its syntax and line end.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use super::line::{Line, Syntax, normalised};
 use super::{Style, reader};
 
 impl Format {
-    /// Appends a unit to a file of this format. Its bytes are copied if they have the syntax, encoding and line ends of
+    /// Appends a chunk to a file of this format. Its bytes are copied if they have the syntax, encoding and line ends of
     /// the format. Otherwise the text is transcoded or, if the syntax differs, the game is written again.
     ///
     /// # Errors
     /// [`EncodeError`] if the encoding lacks a character, or the game must be written again but cannot be read. `out`
     /// is then unchanged.
-    pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    pub fn write_chunk(self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if self.is_kif() || self == Self::Bod {
             let start = out.len();
-            return write_kif_unit(self, unit, out).inspect_err(|_| out.truncate(start));
+            return write_kif_chunk(self, chunk, out).inspect_err(|_| out.truncate(start));
         }
-        let unit = if self.is_text() { without_byte_order_mark(unit) } else { unit };
-        if matches!(self, Self::Csa | Self::Jkf) && !unit.is_ascii() {
-            self.copy_unit(&in_utf_8(unit), out);
+        let chunk = if self.is_text() { without_byte_order_mark(chunk) } else { chunk };
+        if matches!(self, Self::Csa | Self::Jkf) && !chunk.is_ascii() {
+            self.copy_chunk(&in_utf_8(chunk), out);
         } else {
-            self.copy_unit(unit, out);
+            self.copy_chunk(chunk, out);
         }
         Ok(())
     }
@@ -42,14 +42,14 @@ impl Format {
 /// Which kinds of line a text has.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
-struct Found {
+struct TextFeatures {
     has_numbered: bool,
     has_words: bool,
     has_list: bool,
     has_diagram: bool,
 }
 
-impl Found {
+impl TextFeatures {
     fn new(text: &str) -> Self {
         let mut found = Self::default();
         for line in text.lines() {
@@ -76,40 +76,41 @@ impl Found {
 /// The format of a text by its syntax and encoding, for files whose names do not give it.
 fn variant(bytes: &[u8]) -> Format {
     let is_utf_8 = encoding_of(bytes).unwrap_or(UTF_8) == UTF_8;
-    let found = Found::new(&decode_text(bytes).unwrap_or_default());
+    let found = TextFeatures::new(&decode_text(bytes).unwrap_or_default());
     match found {
-        Found { has_numbered: false, has_words: true, .. } if is_utf_8 => Format::Ki2u,
-        Found { has_numbered: false, has_words: true, .. } => Format::Ki2,
-        Found { has_numbered: false, has_list: false, has_diagram: true, .. } => Format::Bod,
+        TextFeatures { has_numbered: false, has_words: true, .. } if is_utf_8 => Format::Ki2u,
+        TextFeatures { has_numbered: false, has_words: true, .. } => Format::Ki2,
+        TextFeatures { has_numbered: false, has_list: false, has_diagram: true, .. } => Format::Bod,
         _ if is_utf_8 => Format::Kifu,
         _ => Format::Kif,
     }
 }
 
-/// Appends a unit in the style of a format: unchanged if it has that style already, else transcoded or written again.
-fn write_kif_unit(format: Format, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+/// Appends a chunk in the style of a format: unchanged if it has that style already, else transcoded or written again.
+fn write_kif_chunk(format: Format, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let style = style_of(format);
-    let encoding = encoding_of(unit).map_err(|_| EncodeError::NoGame)?;
-    if format != Format::Bod && !Found::new(&decode_as(encoding, unit)).is_in(style.syntax) {
-        let game = reader::read(unit).ok().filter(|game| game.broken.is_none());
+    let encoding = encoding_of(chunk).map_err(|_| EncodeError::NoGame)?;
+    if format != Format::Bod && !TextFeatures::new(&decode_as(encoding, chunk)).is_in(style.syntax)
+    {
+        let game = reader::read(chunk).ok().filter(|game| game.broken.is_none());
         return style.write(&game.ok_or(EncodeError::NoGame)?, out);
     }
     // Damaged bytes belong to no encoding and stay as they are.
     let has_encoding =
-        unit.is_ascii() || encoding == if style.is_utf_8 { UTF_8 } else { SHIFT_JIS };
-    let has_mark = without_byte_order_mark(unit).len() < unit.len();
-    if has_encoding && !has_mark && !unit.contains(&b'\r') {
-        format.copy_unit(unit, out);
+        chunk.is_ascii() || encoding == if style.is_utf_8 { UTF_8 } else { SHIFT_JIS };
+    let has_mark = without_byte_order_mark(chunk).len() < chunk.len();
+    if has_encoding && !has_mark && !chunk.contains(&b'\r') {
+        format.copy_chunk(chunk, out);
         return Ok(());
     }
     let mut text = String::new();
-    for line in Lines::new(unit) {
+    for line in Lines::new(chunk) {
         let line = decode_as(encoding, line.content());
         text.push_str(&with_encoding(line.trim_end_matches('\r'), style));
         text.push('\n');
     }
     let mut closed = Vec::new();
-    format.copy_unit(text.as_bytes(), &mut closed);
+    format.copy_chunk(text.as_bytes(), &mut closed);
     style.put(&String::from_utf8_lossy(&closed), out)
 }
 
@@ -122,13 +123,13 @@ const fn style_of(format: Format) -> Style {
     }
 }
 
-/// A unit of a UTF-8 format, transcoded if it is text in another encoding.
-fn in_utf_8(unit: &[u8]) -> Cow<'_, [u8]> {
+/// A chunk of a UTF-8 format, transcoded if it is text in another encoding.
+fn in_utf_8(chunk: &[u8]) -> Cow<'_, [u8]> {
     const CSA_ENCODING: &str = "'CSA encoding=";
-    match encoding_of(unit) {
+    match encoding_of(chunk) {
         Ok(encoding) if encoding != UTF_8 => {
             let mut text = String::new();
-            for line in Lines::new(unit) {
+            for line in Lines::new(chunk) {
                 let line = decode_as(encoding, line.raw());
                 if line.starts_with(CSA_ENCODING) {
                     text.extend([CSA_ENCODING, "UTF-8\n"]);
@@ -138,7 +139,7 @@ fn in_utf_8(unit: &[u8]) -> Cow<'_, [u8]> {
             }
             Cow::Owned(text.into_bytes())
         }
-        _ => Cow::Borrowed(unit),
+        _ => Cow::Borrowed(chunk),
     }
 }
 

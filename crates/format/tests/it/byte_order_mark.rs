@@ -1,6 +1,6 @@
 //! The mark of the byte order at the start of a text, and where texts were joined.
 
-use kyokumen_format::{Fill, Format, Reader, Record, encode, units};
+use kyokumen_format::{Fill, Format, Reader, Record, chunks, encode};
 use kyokumen_testing::games::random_game;
 
 const MARK: &str = "\u{feff}";
@@ -20,7 +20,7 @@ fn file(format: Format) -> Vec<u8> {
     let game = random_game(3);
     for record in game.records().into_iter().take(2) {
         let append = |out: &mut Vec<u8>| encode(format, &record.unwrap(), &fill, out);
-        format.append_unit(&mut out, append).unwrap();
+        format.append_chunk(&mut out, append).unwrap();
     }
     out
 }
@@ -75,8 +75,8 @@ fn copies_have_no_mark_of_the_byte_order() {
         let marked = [MARK.as_bytes(), &file(format)].concat();
         let joined = [&marked[..], &marked].concat();
         let mut out = Vec::new();
-        for unit in units(format, &joined) {
-            format.copy_unit(format.without_header(unit), &mut out);
+        for chunk in chunks(format, &joined) {
+            format.copy_chunk(format.without_header(chunk), &mut out);
         }
         assert!(!String::from_utf8(out).unwrap().contains(MARK), "{format}");
     }

@@ -4,7 +4,7 @@
 
 use kyokumen_format::{
     CsaVersion, DecodeError, Ending, Format, Game, GameResult, Header, HeaderKey, WriteOptions,
-    count, read_games, units, write_game, write_game_with,
+    chunks, count, read_games, write_game, write_game_with,
 };
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
@@ -63,7 +63,7 @@ fn the_example_of_the_standard_is_read() {
     assert_eq!(evals, [Some(30), None]);
     assert_eq!((game.result, game.ending), (None, Some(Ending::Interruption)));
     let two = format!("{EXAMPLE}/\r\n{EXAMPLE}");
-    assert_eq!(units(Format::Csa, two.as_bytes()).count(), 2);
+    assert_eq!(chunks(Format::Csa, two.as_bytes()).count(), 2);
     check_file(Format::Csa, two.as_bytes());
     // Shift_JIS, as V2.2 files are: comments and names are not looked into.
     let sjis =
@@ -334,15 +334,15 @@ fn games_are_told_apart_by_separators_and_version_lines() {
         (format!("\u{feff}' a remark\n{game}/\n' a remark\n"), 1),
     ] {
         check_file(Format::Csa, file.as_bytes());
-        let units: Vec<_> = units(Format::Csa, file.as_bytes()).collect();
-        let read = units.iter().flat_map(|unit| read_games(Format::Csa, unit));
+        let chunks: Vec<_> = chunks(Format::Csa, file.as_bytes()).collect();
+        let read = chunks.iter().flat_map(|chunk| read_games(Format::Csa, chunk));
         let read: Vec<Game> = read.map(Result::unwrap).collect();
         assert_eq!(read.len(), games, "{file}");
         assert!(read.iter().all(|game| game.moves.len() == 1));
         // Copies stand behind one separator each, without marks of the byte order.
         let mut out = Vec::new();
-        for unit in units {
-            Format::Csa.copy_unit(unit, &mut out);
+        for chunk in chunks {
+            Format::Csa.copy_chunk(chunk, &mut out);
         }
         let out = String::from_utf8(out).unwrap();
         assert_eq!((out.matches("/\n").count(), out.starts_with("/\n")), (games, true), "{out}");
@@ -362,7 +362,7 @@ fn texts_in_other_encodings_are_read_and_copied_in_utf_8() {
         let annotation = game.moves[0].annotation.as_ref().unwrap();
         assert_eq!(annotation.comments, ["角道を開けた"]);
         let mut copy = Vec::new();
-        Format::Csa.write_unit(&bytes, &mut copy).unwrap();
+        Format::Csa.write_chunk(&bytes, &mut copy).unwrap();
         let expected = format!("/\n{}", text.replace("SHIFT_JIS", "UTF-8"));
         assert_eq!(String::from_utf8(copy).unwrap(), expected);
     }

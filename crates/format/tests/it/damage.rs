@@ -3,7 +3,7 @@
 //! A damaged position is mostly none; now and then it is another one.
 
 use kyokumen_format::packed::{self, Family};
-use kyokumen_format::{ContentKey, reference};
+use kyokumen_format::{ContentHash, reference};
 use kyokumen_shogi::{HandKind, Position, Setup};
 use kyokumen_testing::positions::random_play;
 use kyokumen_testing::record_properties::{check_beside_others, check_packed};
@@ -76,8 +76,11 @@ fn check_damaged(family: Family, bytes: &[u8; 32]) -> bool {
 #[test]
 fn the_content_key_is_what_the_page_says() {
     let start: Setup = kyokumen_shogi::sfen::START.parse().unwrap();
-    assert_eq!(ContentKey::of(&start).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
-    assert_eq!(ContentKey::of(&start.with_ply(99)).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+    assert_eq!(ContentHash::of(&start).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+    assert_eq!(
+        ContentHash::of(&start.with_ply(99)).to_string(),
+        "3b45a485c44f2fea723ce26c5376d45d"
+    );
     let one_king: Setup = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();
-    assert_eq!(ContentKey::of(&one_king).to_string(), "74172e1e5e27b698a9aafe88521d38db");
+    assert_eq!(ContentHash::of(&one_king).to_string(), "74172e1e5e27b698a9aafe88521d38db");
 }

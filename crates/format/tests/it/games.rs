@@ -2,7 +2,7 @@
 //!
 //! The same properties run under the fuzzer; see `fuzz/`.
 
-use kyokumen_format::{Ending, Field, Format, Game, GameResult, Record, units, write_game};
+use kyokumen_format::{Ending, Field, Format, Game, GameResult, Record, chunks, write_game};
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::{random_game, read_game};
 use proptest::collection::vec;
@@ -51,10 +51,10 @@ fn games_come_back_from_every_format() {
     for format in formats() {
         let seeds: Vec<u64> = (0..300).collect();
         let file = file(format, &seeds);
-        let units: Vec<_> = units(format, &file).collect();
-        assert_eq!(units.len(), seeds.len(), "{format}");
-        for (unit, seed) in units.into_iter().zip(seeds) {
-            let read = read_game(format, unit).unwrap();
+        let chunks: Vec<_> = chunks(format, &file).collect();
+        assert_eq!(chunks.len(), seeds.len(), "{format}");
+        for (chunk, seed) in chunks.into_iter().zip(seeds) {
+            let read = read_game(format, chunk).unwrap();
             let mut written = random_game(seed);
             // Without a move a board that is shown is a position by itself.
             written.is_position = read.is_position && written.moves.is_empty();

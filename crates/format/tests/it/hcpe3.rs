@@ -3,8 +3,8 @@
 //! The literal game is the first one of the tests of dlshogi's `cppshogi` (`hcpe3_1`).
 
 use kyokumen_format::{
-    Candidate, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, count,
-    records, units, write_game,
+    DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, VisitedMove, chunks,
+    count, records, write_game,
 };
 use kyokumen_shogi::{Move, sfen};
 use kyokumen_testing::game_properties::{check_file, content};
@@ -15,12 +15,12 @@ const FIRST_MOVE: &str = "8e07c8000200 8e070300 4d270100";
 const SECOND_MOVE: &str = "c220d2000200 c2200400 930d0100";
 
 /// A game from its parts in hexadecimal: what follows the position.
-fn unit(parts: &[&str]) -> Vec<u8> {
+fn chunk(parts: &[&str]) -> Vec<u8> {
     bytes(&format!("{START_HCP}{}", parts.concat()).replace(' ', ""))
 }
 
 fn literal() -> Vec<u8> {
-    unit(&["0200 01 00", FIRST_MOVE, SECOND_MOVE])
+    chunk(&["0200 01 00", FIRST_MOVE, SECOND_MOVE])
 }
 
 fn usi(text: &str) -> Move {
@@ -29,7 +29,7 @@ fn usi(text: &str) -> Move {
 
 fn played(best_move: &str, eval_cp: i16, candidates: &[(&str, u16)]) -> Played {
     let candidates = candidates.iter();
-    let candidate = |&(best_move, visits)| Candidate { best_move: usi(best_move), visits };
+    let candidate = |&(best_move, visits)| VisitedMove { best_move: usi(best_move), visits };
     Played {
         eval_cp: Some(eval_cp),
         candidates: candidates.map(candidate).collect(),
@@ -59,9 +59,9 @@ fn write(game: &Game) -> Result<Vec<u8>, EncodeError> {
 }
 
 /// The numbers of records that can be read and of those that cannot, with the first error.
-fn read(unit: &[u8]) -> (usize, usize, Option<(usize, DecodeErrorKind)>) {
-    let read: Vec<_> = records(Format::Hcpe3, Format::Hcpe3.dialect(), unit).collect();
-    assert_eq!(read.len() as u64, count(Format::Hcpe3, unit));
+fn read(chunk: &[u8]) -> (usize, usize, Option<(usize, DecodeErrorKind)>) {
+    let read: Vec<_> = records(Format::Hcpe3, Format::Hcpe3.dialect(), chunk).collect();
+    assert_eq!(read.len() as u64, count(Format::Hcpe3, chunk));
     let good = read.iter().take_while(|record| record.is_ok()).count();
     let error = read.get(good).map(|error| error.as_ref().unwrap_err().clone());
     (good, read.len() - good, error.map(|error| (error.offset, error.kind)))
@@ -89,7 +89,7 @@ fn after_2g2f() -> &'static str {
 /// engine writes no candidates at moves that are not to be trained on.
 #[test]
 fn moves_without_candidates() {
-    let bytes = unit(&["0200 00 00", "8e07 0a00 0100 8e070100", "c220 0000 0000"]);
+    let bytes = chunk(&["0200 00 00", "8e07 0a00 0100 8e070100", "c220 0000 0000"]);
     let mut expected = game(vec![
         played("2g2f", 10, &[]),
         Played { is_not_for_training: true, ..played("8c8d", 0, &[]) },
@@ -110,7 +110,7 @@ fn flags_say_how_the_game_ended() {
         ("16", Some(GameResult::Draw), Some(Ending::MoveLimit)),
         ("03", None, None),
     ] {
-        let bytes = unit(&["0100", byte, "02", FIRST_MOVE]);
+        let bytes = chunk(&["0100", byte, "02", FIRST_MOVE]);
         let game = read_game(Format::Hcpe3, &bytes).unwrap();
         assert_eq!((game.result, game.ending), (result, ending), "{byte}");
         let Ok(written) = write(&game) else {
@@ -125,13 +125,13 @@ fn flags_say_how_the_game_ended() {
 #[test]
 fn the_header_counts_the_moves() {
     assert_eq!(count(Format::Hcpe3, &literal()), 2);
-    assert_eq!(count(Format::Hcpe3, &unit(&["0000 00 00"])), 0);
+    assert_eq!(count(Format::Hcpe3, &chunk(&["0000 00 00"])), 0);
     // The second move is 2g2f again: nothing is read behind it, and each of the others is lost.
     let illegal = "8e07 0000 0000";
-    let bytes = unit(&["0500 01 00", FIRST_MOVE, illegal, illegal, illegal, illegal]);
+    let bytes = chunk(&["0500 01 00", FIRST_MOVE, illegal, illegal, illegal, illegal]);
     let kind = DecodeErrorKind::IllegalMove { best_move: usi("2g2f") };
     assert_eq!(read(&bytes), (1, 4, Some((50, kind))));
-    let malformed = unit(&["0200 01 00", FIRST_MOVE, "0000 0000 0000"]);
+    let malformed = chunk(&["0200 01 00", FIRST_MOVE, "0000 0000 0000"]);
     let (good, bad, error) = read(&malformed);
     assert_eq!((good, bad, error.unwrap().0), (1, 1, 50));
 }
@@ -141,9 +141,9 @@ fn a_game_that_is_cut_off_is_one_bad_record() {
     let whole = literal();
     for len in 1..whole.len() {
         let file = [&whole[..], &whole[..len]].concat();
-        let units: Vec<_> = units(Format::Hcpe3, &file).collect();
-        assert_eq!(units, [&whole[..], &whole[..len]]);
-        let (good, bad, error) = read(units[1]);
+        let chunks: Vec<_> = chunks(Format::Hcpe3, &file).collect();
+        assert_eq!(chunks, [&whole[..], &whole[..len]]);
+        let (good, bad, error) = read(chunks[1]);
         assert_eq!((good, bad, error.unwrap().0), (0, 1, len));
         check_file(Format::Hcpe3, &file);
     }
@@ -157,10 +157,10 @@ fn damage_ends_where_the_next_game_begins() {
         let mut damaged = whole.clone();
         damaged[at] = byte;
         let file = [&whole[..], &damaged, &whole, &whole].concat();
-        let units: Vec<_> = units(Format::Hcpe3, &file).collect();
-        assert_eq!(units, [&whole[..], &damaged, &whole, &whole], "byte {at}");
-        assert_eq!(read(units[1]).0, 0);
-        assert_eq!(read(units[1]).1, 1);
+        let chunks: Vec<_> = chunks(Format::Hcpe3, &file).collect();
+        assert_eq!(chunks, [&whole[..], &damaged, &whole, &whole], "byte {at}");
+        assert_eq!(read(chunks[1]).0, 0);
+        assert_eq!(read(chunks[1]).1, 1);
         check_file(Format::Hcpe3, &file);
     }
 }
@@ -172,23 +172,23 @@ fn a_count_that_is_too_small_leaves_a_rest() {
     let mut damaged = whole.clone();
     damaged[32] = 1;
     let file = [&damaged[..], &whole].concat();
-    let units: Vec<_> = units(Format::Hcpe3, &file).collect();
-    assert_eq!(units, [&damaged[..50], &damaged[50..], &whole]);
-    assert_eq!((read(units[0]).0, read(units[1]).1), (1, 1));
+    let chunks: Vec<_> = chunks(Format::Hcpe3, &file).collect();
+    assert_eq!(chunks, [&damaged[..50], &damaged[50..], &whole]);
+    assert_eq!((read(chunks[0]).0, read(chunks[1]).1), (1, 1));
 }
 
 #[test]
 fn a_sound_game_before_damage_is_kept() {
     let whole = literal();
     let file = [&whole[..], &[0xff; 100], &whole].concat();
-    let units: Vec<_> = units(Format::Hcpe3, &file).collect();
-    assert_eq!(units, [&whole[..], &[0xff; 100], &whole]);
+    let chunks: Vec<_> = chunks(Format::Hcpe3, &file).collect();
+    assert_eq!(chunks, [&whole[..], &[0xff; 100], &whole]);
 }
 
 #[test]
 fn much_damage_is_cut_into_pieces() {
     let file = [vec![0xff; 5 << 19], literal()].concat();
-    let lengths: Vec<_> = units(Format::Hcpe3, &file).map(<[u8]>::len).collect();
+    let lengths: Vec<_> = chunks(Format::Hcpe3, &file).map(<[u8]>::len).collect();
     assert_eq!(lengths, [1 << 20, 1 << 20, 1 << 19, literal().len()]);
 }
 
@@ -200,7 +200,7 @@ fn what_the_format_cannot_hold_is_refused() {
     without_eval.moves[1].eval_cp = None;
     assert!(matches!(write(&without_eval), Err(EncodeError::Missing { .. })));
     let mut crowded = two_moves();
-    crowded.moves[0].candidates = vec![Candidate { best_move: usi("2g2f"), visits: 1 }; 594];
+    crowded.moves[0].candidates = vec![VisitedMove { best_move: usi("2g2f"), visits: 1 }; 594];
     let error = EncodeError::TooMany { what: "candidates", most: 593 };
     assert_eq!(write(&crowded), Err(error));
 }

@@ -2,7 +2,8 @@
 
 use encoding_rs::{EUC_JP, SHIFT_JIS, UTF_8};
 use kyokumen_format::{
-    DecodeError, Ending, Format, Game, GameResult, Header, HeaderKey, read_games, units, write_game,
+    DecodeError, Ending, Format, Game, GameResult, Header, HeaderKey, chunks, read_games,
+    write_game,
 };
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
@@ -207,13 +208,13 @@ fn games_are_found_however_they_are_laid_out() {
         (format!("{game}\n\u{feff}{game}\n"), 2, 0),
     ] {
         check_file(Format::Jkf, file.as_bytes());
-        let units: Vec<_> = units(Format::Jkf, file.as_bytes()).collect();
-        let read: Vec<_> = units.iter().flat_map(|unit| read_games(Format::Jkf, unit)).collect();
+        let chunks: Vec<_> = chunks(Format::Jkf, file.as_bytes()).collect();
+        let read: Vec<_> = chunks.iter().flat_map(|chunk| read_games(Format::Jkf, chunk)).collect();
         let good = read.iter().filter(|game| game.is_ok()).count();
         assert_eq!((good, read.len() - good), (games, bad), "{file}");
         let mut out = Vec::new();
-        for unit in units {
-            Format::Jkf.copy_unit(unit, &mut out);
+        for chunk in chunks {
+            Format::Jkf.copy_chunk(chunk, &mut out);
         }
         let copy = String::from_utf8(out).unwrap();
         assert!(!copy.contains('\u{feff}') && copy.ends_with('\n'));
@@ -339,7 +340,7 @@ fn a_backslash_within_a_character_of_shift_jis_is_no_escape() {
     for encoding in [UTF_8, SHIFT_JIS, EUC_JP] {
         let bytes = encoding.encode(&file).0;
         check_file(Format::Jkf, &bytes);
-        let games = units(Format::Jkf, &bytes).flat_map(|unit| read_games(Format::Jkf, unit));
+        let games = chunks(Format::Jkf, &bytes).flat_map(|chunk| read_games(Format::Jkf, chunk));
         let games: Vec<Game> = games.map(Result::unwrap).collect();
         assert_eq!(games.len(), 4, "{encoding:?}");
         for game in games {
@@ -351,7 +352,7 @@ fn a_backslash_within_a_character_of_shift_jis_is_no_escape() {
     let mut damaged = format!("{game}\n{game}\n").into_bytes();
     let at = damaged.windows(3).position(|bytes| bytes == "後".as_bytes()).unwrap();
     damaged[at + 1] = b'?';
-    assert_eq!(units(Format::Jkf, &damaged).count(), 2);
+    assert_eq!(chunks(Format::Jkf, &damaged).count(), 2);
 }
 
 #[test]

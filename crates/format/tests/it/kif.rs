@@ -2,7 +2,7 @@
 //!
 //! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
 
-use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, count, units, write_game};
+use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, chunks, count, write_game};
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
@@ -51,7 +51,7 @@ fn the_example_of_the_format_is_read() {
     assert_eq!(Format::from_extension("kifu"), Some(Format::Kifu));
 
     let two = format!("\u{feff}{EXAMPLE}{EXAMPLE}").replace('\n', "\r\n");
-    let games: Vec<_> = units(Format::Kif, two.as_bytes()).collect();
+    let games: Vec<_> = chunks(Format::Kif, two.as_bytes()).collect();
     assert_eq!(games.len(), 2);
     assert!(games.iter().all(|game| usi(&read_game(Format::Kif, game).unwrap()) == "7g7f 3c3d"));
     check_file(Format::Kif, two.as_bytes());
@@ -170,7 +170,7 @@ fn shift_jis_is_told_from_utf_8() {
     assert_eq!((game.start.to_string().as_str(), usi(&game).as_str()), (two_pieces, "5a5b"));
     assert_eq!(game.result, Some(GameResult::WhiteWin));
     check_file(Format::Kif, &text.repeat(3));
-    assert_eq!(units(Format::Kif, &text.repeat(3)).count(), 3);
+    assert_eq!(chunks(Format::Kif, &text.repeat(3)).count(), 3);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn diagrams_are_read_and_written() {
         .replace("先手の持駒：金　歩\n", "先手の持駒：金　歩　\n");
     assert_eq!(written(&game), expected);
     check_file(Format::Kif, expected.repeat(2).as_bytes());
-    assert_eq!(units(Format::Kif, expected.repeat(2).as_bytes()).count(), 2);
+    assert_eq!(chunks(Format::Kif, expected.repeat(2).as_bytes()).count(), 2);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn variations_are_passed_over() {
     let text = format!("{EXAMPLE}まで2手で中断\n\n変化：2手\n   2 ８四歩(83)\n   3 ２六歩(27)\n");
     assert_eq!(usi(&read(&text).unwrap()), "7g7f 3c3d");
     let two = format!("{text}{EXAMPLE}");
-    assert_eq!(units(Format::Kif, two.as_bytes()).count(), 2);
+    assert_eq!(chunks(Format::Kif, two.as_bytes()).count(), 2);
 }
 
 /// What a file that is cut off ends with is no game, and no part of the one before.
@@ -328,9 +328,9 @@ fn a_head_alone_is_a_bad_record() {
     for rest in [keyword, head, "先手："] {
         let file = format!("{EXAMPLE}まで2手で中断\n{rest}");
         check_file(Format::Kif, file.as_bytes());
-        let units: Vec<&[u8]> = units(Format::Kif, file.as_bytes()).collect();
-        assert_eq!(units.len(), 2, "{rest}");
-        assert_eq!(units[1], rest.as_bytes());
+        let chunks: Vec<&[u8]> = chunks(Format::Kif, file.as_bytes()).collect();
+        assert_eq!(chunks.len(), 2, "{rest}");
+        assert_eq!(chunks[1], rest.as_bytes());
         assert!(read(rest).is_err() && read(&format!("{rest}\n")).is_err(), "{rest}");
     }
     // A game of no moves, and a position.
@@ -360,7 +360,7 @@ fn ki2_is_read() {
     }
     // Two games of a file are two.
     let two = format!("{even}{golds}");
-    assert_eq!(units(Format::Kif, two.as_bytes()).count(), 2);
+    assert_eq!(chunks(Format::Kif, two.as_bytes()).count(), 2);
     check_file(Format::Kif, two.as_bytes());
 }
 

@@ -3,7 +3,7 @@
 
 use kyokumen_format::{
     Annotation, Ending, Field, Format, Game, GameResult, Header, HeaderKey, Played, Variation,
-    Warning, notation, records, units, write_game,
+    Warning, chunks, notation, records, write_game,
 };
 use kyokumen_shogi::Position;
 use kyokumen_testing::game_properties::{check_file, content};
@@ -277,7 +277,7 @@ fn a_number_that_goes_back_begins_a_variation() {
     assert_eq!((variations.len(), variations[0].moves.len()), (1, 2));
     // Another list of moves is another game.
     let list = "手数----指手---------消費時間--\n";
-    assert_eq!(units(Format::Kif, format!("{list}{text}{list}{text}").as_bytes()).count(), 2);
+    assert_eq!(chunks(Format::Kif, format!("{list}{text}{list}{text}").as_bytes()).count(), 2);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn other_encodings_are_read_or_named() {
     let euc = encoding_rs::EUC_JP.encode(EXAMPLE).0;
     let content_of = |bytes: &[u8]| content(read_game(Format::Kif, bytes).unwrap());
     assert_eq!(content_of(&euc), content(game.clone()));
-    assert_eq!(units(Format::Kif, &euc.repeat(2)).count(), 2);
+    assert_eq!(chunks(Format::Kif, &euc.repeat(2)).count(), 2);
     check_file(Format::Kif, &euc.repeat(2));
     assert_eq!(content_of(&shift_jis(EXAMPLE)), content(game.clone()));
     assert_eq!(content_of(format!("\u{feff}{EXAMPLE}").as_bytes()), content(game));
@@ -353,7 +353,7 @@ fn a_character_that_shift_jis_lacks_is_an_error_that_names_it() {
         let error =
             write_game(Format::Kif, &read(&text).unwrap(), &mut out).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
-        let error = Format::Kif.write_unit(text.as_bytes(), &mut out).unwrap_err().to_string();
+        let error = Format::Kif.write_chunk(text.as_bytes(), &mut out).unwrap_err().to_string();
         assert!(error.starts_with(expected) && out == b"before", "{error}");
         write_game(Format::Kifu, &read(&text).unwrap(), &mut out).unwrap();
     }
@@ -365,10 +365,10 @@ fn a_character_that_shift_jis_lacks_is_an_error_that_names_it() {
 }
 
 #[test]
-fn units_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_format() {
-    let written = |format: Format, unit: &[u8]| {
+fn chunks_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_format() {
+    let written = |format: Format, chunk: &[u8]| {
         let mut out = Vec::new();
-        format.write_unit(unit, &mut out).unwrap();
+        format.write_chunk(chunk, &mut out).unwrap();
         out
     };
     let utf_8 = format!("#KIF version=2.0 encoding=UTF-8\n{ANNOTATED}")
@@ -385,19 +385,19 @@ fn units_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_forma
     // Moves in words become numbered ones, and the other way round.
     let words = "手合割：平手\n先手：A\n\n▲７六歩    △３四歩\nまで2手で中断\n";
     let numbered = "手合割：平手\n先手：A\n手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 中断\nまで2手で中断\n";
-    for (from, unit) in [("utf-8", words), ("utf-8", numbered)] {
+    for (from, chunk) in [("utf-8", words), ("utf-8", numbered)] {
         assert_eq!(
-            String::from_utf8(written(Format::Kifu, unit.as_bytes())).unwrap(),
+            String::from_utf8(written(Format::Kifu, chunk.as_bytes())).unwrap(),
             numbered,
             "{from}"
         );
-        assert_eq!(written(Format::Kif, unit.as_bytes()), shift_jis(numbered));
-        assert_eq!(String::from_utf8(written(Format::Ki2u, unit.as_bytes())).unwrap(), words);
-        assert_eq!(written(Format::Ki2, &shift_jis(unit)), shift_jis(words));
+        assert_eq!(written(Format::Kif, chunk.as_bytes()), shift_jis(numbered));
+        assert_eq!(String::from_utf8(written(Format::Ki2u, chunk.as_bytes())).unwrap(), words);
+        assert_eq!(written(Format::Ki2, &shift_jis(chunk)), shift_jis(words));
     }
     // What cannot be written anew stays out.
     let broken = "手合割：平手\n▲７六歩 △５五角\n";
-    assert!(Format::Kifu.write_unit(broken.as_bytes(), &mut Vec::new()).is_err());
+    assert!(Format::Kifu.write_chunk(broken.as_bytes(), &mut Vec::new()).is_err());
     // Other text loses its byte order mark only.
     assert_eq!(written(Format::Usi, "\u{feff}startpos\r\n".as_bytes()), b"startpos\r\n");
 }
@@ -438,8 +438,8 @@ fn diagrams_are_records_of_their_own_format() {
         "{text}"
     );
     let two = [&*out, PROBLEM.as_bytes(), &out].concat();
-    let found: Vec<_> = units(Format::Bod, &two)
-        .flat_map(|unit| records(Format::Bod, Format::Bod.dialect(), unit))
+    let found: Vec<_> = chunks(Format::Bod, &two)
+        .flat_map(|chunk| records(Format::Bod, Format::Bod.dialect(), chunk))
         .map(|record| record.unwrap().setup().unwrap().to_string())
         .collect();
     assert_eq!(found, [later, sfen, later]);
@@ -533,10 +533,10 @@ fn annotated_games_come_back() {
             write_game(format, &game, &mut out).unwrap();
             let again = content(read_game(format, &out).unwrap());
             let mut twice = Vec::new();
-            format.write_unit(&out, &mut twice).unwrap();
+            format.write_chunk(&out, &mut twice).unwrap();
             assert_eq!(twice, out, "{format} {seed}");
-            let units: Vec<_> = units(format, &out.repeat(2)).map(<[u8]>::to_vec).collect();
-            assert_eq!(units, [out.clone(), out.clone()], "{format} {seed}");
+            let chunks: Vec<_> = chunks(format, &out.repeat(2)).map(<[u8]>::to_vec).collect();
+            assert_eq!(chunks, [out.clone(), out.clone()], "{format} {seed}");
             let lost = format.lost_of_game(&game.start, game.result, game.ending);
             let mut expected = content(game);
             if lost.contains(Field::Ending) {

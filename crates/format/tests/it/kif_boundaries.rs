@@ -1,7 +1,7 @@
 //! Where games of KIF and KI2 and diagrams begin and end in a file; files that are joined hold the same games.
 
 use kyokumen_format::{
-    Format, Game, HeaderKey, Record, RecordRef, encode, read_games, records, units,
+    Format, Game, HeaderKey, Record, RecordRef, chunks, encode, read_games, records,
 };
 use kyokumen_testing::game_properties::{check_file, content};
 use kyokumen_testing::games::read_game;
@@ -13,7 +13,7 @@ const LIST: &str = "手数----指手---------消費時間--\n";
 const MOVES: &str = "   1 ７六歩(77)\n   2 投了\n";
 
 fn games(format: Format, file: &[u8]) -> Vec<Game> {
-    let games = units(format, file).flat_map(|unit| read_games(format, unit));
+    let games = chunks(format, file).flat_map(|chunk| read_games(format, chunk));
     games.map(|game| content(game.unwrap())).collect()
 }
 
@@ -24,9 +24,9 @@ fn check_joined(format: Format, files: &[String]) {
             let mut joined = Vec::new();
             for file in [first, second] {
                 check_file(format, file.as_bytes());
-                let units: Vec<_> = units(format, file.as_bytes()).collect();
-                assert_eq!(units.len(), 1, "{file}");
-                format.write_unit(units[0], &mut joined).unwrap();
+                let chunks: Vec<_> = chunks(format, file.as_bytes()).collect();
+                assert_eq!(chunks.len(), 1, "{file}");
+                format.write_chunk(chunks[0], &mut joined).unwrap();
             }
             let expected =
                 [first, second].map(|file| content(read_game(format, file.as_bytes()).unwrap()));
@@ -78,7 +78,7 @@ fn games_in_words_that_are_joined_stay_the_same_games() {
 
 fn diagrams(file: &[u8]) -> Vec<Record> {
     let dialect = Format::Bod.dialect();
-    let found = units(Format::Bod, file).flat_map(|unit| records(Format::Bod, dialect, unit));
+    let found = chunks(Format::Bod, file).flat_map(|chunk| records(Format::Bod, dialect, chunk));
     found.map(|record| record.unwrap().record().unwrap()).collect()
 }
 
@@ -106,7 +106,7 @@ fn diagrams_that_are_joined_stay_the_same_diagrams() {
             for file in [first, second] {
                 check_file(Format::Bod, file.as_bytes());
                 assert_eq!(diagrams(file.as_bytes()).len(), 1, "{file}");
-                Format::Bod.write_unit(file.as_bytes(), &mut joined).unwrap();
+                Format::Bod.write_chunk(file.as_bytes(), &mut joined).unwrap();
             }
             let expected = [first, second].map(|file| diagrams(file.as_bytes()).remove(0));
             let text = String::from_utf8_lossy(&joined);
@@ -237,7 +237,7 @@ fn diagrams_behind_a_damaged_one_are_their_own() {
         let mut found = Vec::new();
         let mut rest = file.as_bytes();
         while !rest.is_empty() {
-            let end = Format::Bod.unit_end(rest, true).unwrap();
+            let end = Format::Bod.chunk_end(rest, true).unwrap();
             found.push(String::from_utf8_lossy(&rest[..end]).into_owned());
             rest = &rest[end..];
         }

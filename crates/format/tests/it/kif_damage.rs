@@ -233,7 +233,7 @@ fn a_title_begins_no_game() {
             "{title}\n手合割：二枚落ち\n手数----指手---------消費時間--\n1 ３四歩(33)\n2 投了\n"
         );
         check_file(Format::Kifu, text.as_bytes());
-        assert_eq!(kyokumen_format::units(Format::Kifu, text.as_bytes()).count(), 1, "{title}");
+        assert_eq!(kyokumen_format::chunks(Format::Kifu, text.as_bytes()).count(), 1, "{title}");
         let game = read(&text).unwrap();
         assert_eq!((usi(&game).as_str(), game.info.skipped_lines), ("3c3d", 1), "{title}");
         assert_eq!(game.result, Some(GameResult::WhiteWin));
@@ -352,6 +352,6 @@ fn pieces_in_hand_without_a_diagram_are_an_error() {
 fn a_copy_keeps_titles_that_begin_with_a_number() {
     let text = "手合割：平手\n2026 名人戦\n\n▲７六歩\n△３四歩\nまで2手で中断\n";
     let mut copied = Vec::new();
-    Format::Ki2u.write_unit(text.as_bytes(), &mut copied).unwrap();
+    Format::Ki2u.write_chunk(text.as_bytes(), &mut copied).unwrap();
     assert_eq!(String::from_utf8(copied).unwrap(), text);
 }

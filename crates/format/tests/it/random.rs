@@ -3,10 +3,10 @@
 //! The same properties run under the fuzzer; see `fuzz/`.
 
 use kyokumen_format::packed::Family;
-use kyokumen_format::{Candidate, Ending, Format, GameResult, Record, encode, packed};
+use kyokumen_format::{Ending, Format, GameResult, Record, VisitedMove, encode, packed};
 use kyokumen_shogi::{Color, Hand, HandKind, Move, Piece, PieceKind, Setup, Square};
 use kyokumen_testing::record_properties::{
-    check_packed, check_record, check_setup, check_text, check_units,
+    check_chunks, check_packed, check_record, check_setup, check_text,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -60,8 +60,8 @@ fn any_move() -> impl Strategy<Value = Move> {
 fn any_record() -> impl Strategy<Value = Record> {
     let result =
         prop_oneof![Just(GameResult::Draw), Just(GameResult::BlackWin), Just(GameResult::WhiteWin)];
-    let candidate =
-        (any_move(), any::<u16>()).prop_map(|(best_move, visits)| Candidate { best_move, visits });
+    let candidate = (any_move(), any::<u16>())
+        .prop_map(|(best_move, visits)| VisitedMove { best_move, visits });
     (
         arrangement(),
         proptest::option::of(any_move()),
@@ -150,14 +150,14 @@ proptest! {
         match format {
             Format::Sfen => check_text(&out),
             _ if format.record_len().is_some() => check_record(format, &out),
-            _ => check_units(format, &out),
+            _ => check_chunks(format, &out),
         }
     }
 
     #[test]
     fn random_bytes_are_no_danger(format in format(), bytes in vec(any::<u8>(), 0..48)) {
         check_record(format, &bytes);
-        check_units(format, &bytes);
+        check_chunks(format, &bytes);
         check_text(&bytes);
     }
 
@@ -183,7 +183,7 @@ proptest! {
             let at = at.index(out.len());
             out[at] = byte;
         }
-        check_units(format, &out);
+        check_chunks(format, &out);
         check_text(&out);
     }
 }

@@ -4,9 +4,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use kyokumen_format::{
-    ConvertError, DecodeError, DecodeErrorKind, Decoded, Decoder, ErrorKind, Fill, Format,
-    MAX_LINE_BYTES, Place, Reader, Record, RecordPlace, Units, Writer, encode, read_games, records,
-    units, write_game,
+    Chunks, ConvertError, DecodeError, DecodeErrorKind, Decoded, Decoder, ErrorKind, Fill, Format,
+    MAX_LINE_BYTES, Place, Reader, Record, RecordPlace, Writer, chunks, encode, read_games,
+    records, write_game,
 };
 
 /// Gives a few bytes at a time, and now and then says that it was interrupted.
@@ -38,16 +38,16 @@ fn sample(format: Format) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// The records of a slice, each with the offset of its unit.
+/// The records of a slice, each with the offset of its chunk.
 fn whole(format: Format, bytes: &[u8]) -> Vec<(usize, Record)> {
-    let in_unit = |unit: &[u8]| {
-        let offset = unit.as_ptr().addr() - bytes.as_ptr().addr();
-        let records = records(format, format.dialect(), unit);
+    let in_chunk = |chunk: &[u8]| {
+        let offset = chunk.as_ptr().addr() - bytes.as_ptr().addr();
+        let records = records(format, format.dialect(), chunk);
         let records: Vec<_> =
             records.map(|record| (offset, record.unwrap().record().unwrap())).collect();
         records
     };
-    units(format, bytes).flat_map(in_unit).collect()
+    chunks(format, bytes).flat_map(in_chunk).collect()
 }
 
 fn read(format: Format, input: impl Read) -> Vec<Record> {
@@ -70,10 +70,10 @@ fn every_format_is_read_the_same_however_its_bytes_arrive() {
             }
             assert!(reader.read_record().unwrap().is_none(), "{format} {most}");
         }
-        let units = Units::new(format, &bytes, false);
-        let decoded: Vec<_> = Decoder::of_units(units, format.dialect(), 5)
-            .map(|Decoded { index, unit, record }| {
-                (index, unit.offset as usize, record.unwrap().record().unwrap())
+        let chunks = Chunks::new(format, &bytes, false);
+        let decoded: Vec<_> = Decoder::of_chunks(chunks, format.dialect(), 5)
+            .map(|Decoded { index, chunk, record }| {
+                (index, chunk.offset as usize, record.unwrap().record().unwrap())
             })
             .collect();
         let numbered: Vec<_> = (5..)
@@ -112,8 +112,8 @@ fn every_format_that_is_written_is_read_again() {
 fn games_are_read_and_written_as_wholes() {
     for format in Format::ALL.into_iter().filter(|format| format.holds_games()) {
         let bytes = sample(format);
-        let expected: Vec<_> = units(format, &bytes)
-            .flat_map(|unit| read_games(format, unit).collect::<Vec<_>>())
+        let expected: Vec<_> = chunks(format, &bytes)
+            .flat_map(|chunk| read_games(format, chunk).collect::<Vec<_>>())
             .collect::<Result<_, _>>()
             .unwrap();
         let mut reader = Reader::new(format, Trickle::new(&bytes, 1));
@@ -156,7 +156,7 @@ fn what_cannot_be_read_has_its_place_and_what_follows_is_read() {
 }
 
 #[test]
-fn units_that_are_too_long_are_errors_piece_by_piece() {
+fn chunks_that_are_too_long_are_errors_piece_by_piece() {
     let line = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
     let text = [vec![b'x'; MAX_LINE_BYTES + 5], format!("\n{line}").into_bytes()].concat();
     for most in [1, 4096, usize::MAX] {

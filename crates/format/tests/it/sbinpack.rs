@@ -3,14 +3,14 @@
 //! rsshogi is the format's only definition; it shares no line with ours.
 
 use kyokumen_format::{
-    DecodeError, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, count,
-    read_games, records, units, write_game,
+    DecodeError, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, chunks,
+    count, read_games, records, write_game,
 };
 use kyokumen_shogi::{Move, Setup, sfen};
 use kyokumen_testing::game_properties::{check_file, content};
 use kyokumen_testing::games::{random_game, read_game};
 use kyokumen_testing::literals::{
-    START_PSV, bytes, sbinpack_chain as chain, sbinpack_chunk as chunk,
+    START_PSV, bytes, sbinpack_chain as chain, sbinpack_chunk as in_chunk,
 };
 use rsshogi::board::Position;
 use rsshogi::records::formats::sbinpack::{
@@ -36,8 +36,8 @@ fn three_moves() -> Game {
     }
 }
 
-fn read_all(unit: &[u8]) -> Vec<Result<Game, DecodeError>> {
-    read_games(Format::Sbinpack, unit).collect()
+fn read_all(chunk: &[u8]) -> Vec<Result<Game, DecodeError>> {
+    read_games(Format::Sbinpack, chunk).collect()
 }
 
 fn written(game: &Game) -> Result<Vec<u8>, EncodeError> {
@@ -48,13 +48,13 @@ fn written(game: &Game) -> Result<Vec<u8>, EncodeError> {
 #[test]
 fn literal_bytes() {
     let foreign = foreign(&three_moves(), 100, &[0xab, 0xcd], types::GameResult::BlackWin);
-    assert_eq!(serialize_file(&[foreign]).unwrap(), chunk(&chain()));
-    let game = read_game(Format::Sbinpack, &chunk(&chain())).unwrap();
+    assert_eq!(serialize_file(&[foreign]).unwrap(), in_chunk(&chain()));
+    let game = read_game(Format::Sbinpack, &in_chunk(&chain())).unwrap();
     assert_eq!(game.moves.iter().map(|m| m.offset).collect::<Vec<_>>(), [51, 53, 55]);
     assert_eq!(content(game), three_moves());
     // What is written anew: the score is the first evaluation, and no metadata.
     let anew = format!("{START_PSV} 6e00 3b1e 0100 00 0300 0400 040a 0514");
-    assert_eq!(written(&three_moves()), Ok(chunk(&bytes(&anew.replace(' ', "")))));
+    assert_eq!(written(&three_moves()), Ok(in_chunk(&bytes(&anew.replace(' ', "")))));
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn a_part_of_a_game_begins_where_its_first_move_was_played() {
 
 #[test]
 fn a_chunk_holds_several_games() {
-    let unit = chunk(&chain().repeat(3));
-    let games: Vec<_> = read_all(&unit).into_iter().map(|game| content(game.unwrap())).collect();
+    let chunk = in_chunk(&chain().repeat(3));
+    let games: Vec<_> = read_all(&chunk).into_iter().map(|game| content(game.unwrap())).collect();
     assert_eq!(games, vec![three_moves(); 3]);
-    assert_eq!(count(Format::Sbinpack, &unit), 9);
-    assert_eq!(read_all(&chunk(b"")), []);
-    let file = [&unit[..], &chunk(b""), &unit].concat();
-    let lengths: Vec<_> = units(Format::Sbinpack, &file).map(<[u8]>::len).collect();
-    assert_eq!(lengths, [unit.len(), 8, unit.len()]);
+    assert_eq!(count(Format::Sbinpack, &chunk), 9);
+    assert_eq!(read_all(&in_chunk(b"")), []);
+    let file = [&chunk[..], &in_chunk(b""), &chunk].concat();
+    let lengths: Vec<_> = chunks(Format::Sbinpack, &file).map(<[u8]>::len).collect();
+    assert_eq!(lengths, [chunk.len(), 8, chunk.len()]);
     check_file(Format::Sbinpack, &file);
 }
 
@@ -137,15 +137,15 @@ fn we_read_what_rsshogi_writes() {
         let chains: Vec<_> = (games.iter().zip(scores))
             .map(|(game, (score, metadata))| foreign(game, score, metadata, RESULT))
             .collect();
-        let unit = serialize_file(&chains).unwrap();
-        let read: Vec<Game> = read_all(&unit).into_iter().map(Result::unwrap).collect();
+        let chunk = serialize_file(&chains).unwrap();
+        let read: Vec<Game> = read_all(&chunk).into_iter().map(Result::unwrap).collect();
         assert_eq!(read.len(), 3);
         for (read, game) in read.iter().zip(&games) {
             assert_eq!((&read.start, moves(read)), (&game.start, moves(game)), "games {seed}");
             assert_eq!((read.result, read.ending), (Some(GameResult::WhiteWin), TIME_UP));
             assert!(read.records().iter().all(Result::is_ok));
         }
-        check_file(Format::Sbinpack, &unit);
+        check_file(Format::Sbinpack, &chunk);
     }
 }
 
@@ -178,8 +178,8 @@ fn results_are_those_of_rsshogi() {
         (Foreign::BlackWinByTryRule, (black, Some(Ending::Declaration))),
         (Foreign::WhiteWinByTryRule, (white, Some(Ending::Declaration))),
     ] {
-        let unit = serialize_file(&[foreign(&three_moves(), 0, b"", result)]).unwrap();
-        let game = read_game(Format::Sbinpack, &unit).unwrap();
+        let chunk = serialize_file(&[foreign(&three_moves(), 0, b"", result)]).unwrap();
+        let game = read_game(Format::Sbinpack, &chunk).unwrap();
         assert_eq!((game.result, game.ending), end, "{result:?}");
     }
 }
@@ -213,11 +213,11 @@ fn what_cannot_be_written() {
 }
 
 /// Records read and bad, and where the fault is.
-fn tally(unit: &[u8]) -> (usize, usize, usize) {
-    check_file(Format::Sbinpack, unit);
+fn tally(chunk: &[u8]) -> (usize, usize, usize) {
+    check_file(Format::Sbinpack, chunk);
     let (read, bad): (Vec<_>, Vec<_>) =
-        records(Format::Sbinpack, Format::Sbinpack.dialect(), unit).partition(Result::is_ok);
-    assert_eq!(count(Format::Sbinpack, unit), (read.len() + bad.len()) as u64);
+        records(Format::Sbinpack, Format::Sbinpack.dialect(), chunk).partition(Result::is_ok);
+    assert_eq!(count(Format::Sbinpack, chunk), (read.len() + bad.len()) as u64);
     let offset = bad.first().and_then(|error| error.as_ref().err()).map_or(0, |error| error.offset);
     (read.len(), bad.len(), offset)
 }
@@ -225,33 +225,33 @@ fn tally(unit: &[u8]) -> (usize, usize, usize) {
 #[test]
 fn damage_is_reported_where_it_is_and_costs_no_more_than_it_must() {
     let (chain, len) = (chain(), chain().len());
-    let unit = chunk(&chain.repeat(3));
+    let chunk = in_chunk(&chain.repeat(3));
     // A move that is none: the rest of its game.
-    let mut damaged = unit.clone();
+    let mut damaged = chunk.clone();
     damaged[8 + len + 43 + 2] = 0x7f;
     assert_eq!(tally(&damaged), (7, 2, 8 + len + 45));
     // A position that is none: its game.
-    let mut damaged = unit.clone();
+    let mut damaged = chunk.clone();
     damaged[8 + len..][..32].fill(0xff);
     assert_eq!(tally(&damaged), (6, 1, 8 + len));
     // Too much metadata: where the game ends cannot be known.
-    let mut damaged = unit.clone();
+    let mut damaged = chunk.clone();
     damaged[8 + len + 38] = 128;
     assert_eq!(tally(&damaged), (3, 1, 8 + len + 38));
     // Too long a number, and too many moves.
-    let mut damaged = unit.clone();
+    let mut damaged = chunk.clone();
     damaged[8 + len + 43..][..5].fill(0x80);
     assert_eq!(tally(&damaged), (3, 1, 8 + len + 43));
-    let mut damaged = unit.clone();
+    let mut damaged = chunk.clone();
     damaged[8 + 2 * len + 41] = 4;
-    assert_eq!(tally(&damaged), (6, 1, unit.len()));
+    assert_eq!(tally(&damaged), (6, 1, chunk.len()));
     let error = read_all(&damaged).pop().unwrap().unwrap_err();
     assert_eq!(error.kind, DecodeErrorKind::GameCut { moves: 4, within: 4 });
     // A file that was cut off within a game, and between two.
-    assert_eq!(tally(&unit[..unit.len() - 1]), (6, 1, unit.len() - 1));
-    assert_eq!(tally(&unit[..8 + len]), (3, 1, 8 + len));
+    assert_eq!(tally(&chunk[..chunk.len() - 1]), (6, 1, chunk.len() - 1));
+    assert_eq!(tally(&chunk[..8 + len]), (3, 1, 8 + len));
     // Bytes between chunks.
-    assert_eq!(tally(&[&unit[..], b"SBN"].concat()), (9, 1, unit.len()));
+    assert_eq!(tally(&[&chunk[..], b"SBN"].concat()), (9, 1, chunk.len()));
     assert_eq!(tally(b"SBN1\0\0\0\0"), (0, 1, 0));
     assert_eq!(tally(b""), (0, 1, 0));
 }
@@ -261,6 +261,6 @@ fn damage_is_reported_where_it_is_and_costs_no_more_than_it_must() {
 fn evaluations_that_overflow_end_the_game() {
     let most = "feffffff0f";
     let payload = format!("{START_PSV} 6400 0000 0000 00 0300 03{most} 0500 0700").replace(' ', "");
-    let (read, bad, offset) = tally(&chunk(&bytes(&payload)));
+    let (read, bad, offset) = tally(&in_chunk(&bytes(&payload)));
     assert_eq!((read, bad, offset), (0, 3, 8 + 42));
 }

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
+use kyokumen_mcts::{Devices, LeafSearch, MateLimits, MctsSettings, Puct, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed, Input2, NetworkError};
 use kyokumen_shogi::{Position, PositionHistory};
 
 fn tree() -> Tree {
     let none = MateLimits::NONE;
-    let settings = SearchSettings { leaf_mate: none, root_mate: none, ..SearchSettings::default() };
+    let settings = MctsSettings { leaf_mate: none, root_mate: none, ..MctsSettings::default() };
     let start = Position::start();
     let mut history = PositionHistory::default();
     history.push(&start);
@@ -47,7 +47,7 @@ fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
     let settings = *tree.settings();
     let puct = Puct { root_noise_per_mille: 300, ..settings.puct };
     let (root, history) = (tree.position().clone(), tree.history().clone());
-    tree = Tree::new(SearchSettings { puct, ..settings }, root, history, 1);
+    tree = Tree::new(MctsSettings { puct, ..settings }, root, history, 1);
     // Batches in which walks meet: what is given up must not stay counted.
     devices(2, 16).search(&mut tree, &mut LeafSearch::try_new(1).unwrap(), 500, |_| true).unwrap();
     let moves = tree.root().moves;

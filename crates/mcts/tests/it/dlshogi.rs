@@ -6,7 +6,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen_mcts::{LeafSearch, MateLimits, Puct, SearchSettings, Tree};
+use kyokumen_mcts::{LeafSearch, MateLimits, MctsSettings, Puct, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed};
 use kyokumen_shogi::random_play::RandomPlay;
 use kyokumen_shogi::{Move, Position, PositionHistory, plain};
@@ -169,10 +169,10 @@ fn check(
     for _ in 0..visits {
         simulate(&mut node, &mut vec![root.clone()], seed, constants)?;
     }
-    let settings = SearchSettings {
+    let settings = MctsSettings {
         puct: Puct { root_noise_per_mille: 0, ..puct },
         leaf_mate: MateLimits::NONE,
-        ..SearchSettings::default()
+        ..MctsSettings::default()
     };
     let mut history = PositionHistory::default();
     history.push(root);

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_game::random::SplitMix64;
-use kyokumen_mcts::{Exploration, FirstPlay, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
+use kyokumen_mcts::{Exploration, FirstPlay, LeafSearch, MateLimits, MctsSettings, Puct, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed};
 use kyokumen_shogi::random_play::RandomPlay;
 use kyokumen_shogi::{EnteringKing, Move, Position, PositionHistory, plain};
@@ -33,7 +33,7 @@ struct Edge {
 }
 
 struct Plain {
-    settings: SearchSettings,
+    settings: MctsSettings,
     evaluator: Hashed,
     noise_seed: u64,
     game_len: usize,
@@ -210,8 +210,7 @@ fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
 
 /// Searches the last position of a game in both ways; how many positions both visited.
 fn check(game: &[Position], puct: Puct, simulations: u32, seed: u64) -> usize {
-    let settings =
-        SearchSettings { puct, leaf_mate: MateLimits::NONE, ..SearchSettings::default() };
+    let settings = MctsSettings { puct, leaf_mate: MateLimits::NONE, ..MctsSettings::default() };
     let (before, root) = (&game[..game.len() - 1], game.last().expect("a game has a position"));
     let mut evaluator = Hashed { seed };
     let mut plain =

@@ -1,11 +1,11 @@
 //! Searches whose outcome the rules decide.
 
-use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, SearchSettings, Simulation, Tree};
+use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, MctsSettings, Simulation, Tree};
 use kyokumen_network::Uniform;
 use kyokumen_shogi::{Move, Position, PositionHistory};
 
 fn tree(sfen: &str, moves: &str, leaf_mate: MateLimits) -> Tree {
-    let settings = SearchSettings { leaf_mate, ..SearchSettings::default() };
+    let settings = MctsSettings { leaf_mate, ..MctsSettings::default() };
     let mut position: Position = sfen.parse().unwrap();
     let mut history = PositionHistory::default();
     history.push(&position);

@@ -10,11 +10,11 @@ use kyokumen_game::{Game, NodeKind};
 use kyokumen_shogi::{Mate, Move, Position};
 
 use super::findings::MoveFinding;
-use crate::answer::SearchResult;
 use crate::dfpn::DfPn;
 use crate::limits::Limits;
 use crate::observer::SearchObserver;
 use crate::restricted::{Restricted, Restrictions};
+use crate::search_result::SearchResult;
 use crate::solver::Proof;
 use crate::verdict::{Stop, Verdict};
 

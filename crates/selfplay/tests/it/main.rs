@@ -4,17 +4,17 @@ mod rules;
 mod same;
 
 use kyokumen_format::Game;
-use kyokumen_mcts::{MateLimits, SearchSettings};
+use kyokumen_mcts::{MateLimits, MctsSettings};
 use kyokumen_network::{Evaluator, Hashed};
 use kyokumen_selfplay::{GameSettings, Games, Openings, RunSettings};
 
 /// Short games.
 pub(crate) fn settings() -> GameSettings {
     GameSettings {
-        search: SearchSettings {
+        search: MctsSettings {
             leaf_mate: MateLimits { depth: 3, nodes: 10 },
             root_mate: MateLimits { depth: 7, nodes: 200 },
-            ..SearchSettings::default()
+            ..MctsSettings::default()
         },
         playouts: 24,
         max_moves: 60,

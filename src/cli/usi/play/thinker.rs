@@ -9,11 +9,11 @@ use std::{io, thread};
 
 use anyhow::{Context, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, never, select, unbounded};
-use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
+use kyokumen_mcts::{Devices, LeafSearch, MateLimits, MctsSettings, Puct, Tree};
 
 use super::info::Info;
 use crate::cli::usi::command::GamePosition;
-use crate::cli::usi::searcher::{Question, SearchAnswer, Searcher};
+use crate::cli::usi::searcher::{Question, SearchReply, Searcher};
 use crate::cli::usi::session::{Decision, Event};
 use crate::selfplay::evaluators::Model;
 use crate::shogi::Move;
@@ -149,7 +149,7 @@ impl Drop for Thinker {
     }
 }
 
-const LOADER_GONE: &str = "the thread that loads the networks has ended";
+const LOADER_ENDED: &str = "the thread that loads the networks has ended";
 
 type Loaded = anyhow::Result<Devices>;
 
@@ -181,7 +181,7 @@ impl Worker {
                     Err(_) => return,
                 },
                 recv(loading) -> loaded => {
-                    let loaded = loaded.unwrap_or_else(|_| Err(anyhow!(LOADER_GONE)));
+                    let loaded = loaded.unwrap_or_else(|_| Err(anyhow!(LOADER_ENDED)));
                     self.take(loaded);
                 }
             }
@@ -243,7 +243,7 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) => {
                     self.loading = None;
                     self.tell_ready(Ok(()));
-                    return Err(anyhow!(LOADER_GONE));
+                    return Err(anyhow!(LOADER_ENDED));
                 }
             }
         }
@@ -268,7 +268,7 @@ impl Worker {
         let mut watch = Watch::begin(thought);
         self.wait_for_devices(|| !watch.is_to_end(0))?;
         let mut mate = RootMate::begin(thought, &self.searcher)?;
-        let settings = SearchSettings {
+        let settings = MctsSettings {
             puct: Puct::DLSHOGI_GAMES,
             draw_value: thought.draw_value,
             leaf_mate: LEAF_MATE,
@@ -413,7 +413,7 @@ impl<'a> RootMate<'a> {
         self.line.is_some()
     }
 
-    fn take(&mut self, answer: SearchAnswer) {
+    fn take(&mut self, answer: SearchReply) {
         self.is_under_way = false;
         // Without memory for the table there is no mate search, and the game goes on.
         if let Ok(found) = answer
@@ -454,7 +454,7 @@ mod tests {
             events: event,
         };
         let error = worker.wait_for_devices(|| true).unwrap_err();
-        assert_eq!(error.to_string(), LOADER_GONE);
+        assert_eq!(error.to_string(), LOADER_ENDED);
         assert!(matches!(events.try_recv(), Ok(Event::Ready(Ok(())))));
     }
 }

@@ -1,6 +1,6 @@
 //! Records that are written with the mean of their copies: found partition by partition, written in a second reading.
 
-use super::super::items::BlockUnits;
+use super::super::items::BlockChunks;
 use super::super::numbers::{AscendingValues, NumberedValues};
 use super::super::partitioned::significant_bits;
 use super::super::plan::RearrangePlan;
@@ -10,7 +10,7 @@ use super::mean::{Copies, Total};
 use super::summing::SUMMED_BYTES;
 use crate::error::Error;
 use crate::format::move16::Dialect;
-use crate::format::{Field, GameResult, MergedLabels, RawUnit};
+use crate::format::{Field, GameResult, MergedLabels, RawChunk};
 use crate::jobs::operation_totals::AverageCounts;
 use crate::ops::rearrange::partitions::MemoryShare;
 
@@ -110,7 +110,7 @@ impl Averages {
     }
 
     pub(super) fn seal(self, plan: &RearrangePlan) -> Result<Relabelling, Error> {
-        let dialect = plan.parts.first().map_or(Dialect::Apery, |part| part.input.dialect);
+        let dialect = plan.ranges.first().map_or(Dialect::Apery, |part| part.input.dialect);
         Ok(Relabelling { labels: self.labels.ascending()?, counts: self.counts, dialect })
     }
 }
@@ -127,33 +127,33 @@ impl Relabelling {
     pub(super) fn relabel(
         &mut self,
         plan: &RearrangePlan,
-        units: &mut BlockUnits,
+        chunks: &mut BlockChunks,
     ) -> Result<(), Error> {
-        let (mut unit, mut replaced) = (0, Vec::new());
-        while unit < units.len() {
-            let number = units.get(unit).number;
+        let (mut chunk, mut replaced) = (0, Vec::new());
+        while chunk < chunks.len() {
+            let number = chunks.get(chunk).number;
             let Some((next, labels)) = self.labels.value_from(number)? else { break };
-            unit = units.position(unit, next);
-            if unit < units.len() && units.get(unit).number == next {
-                let bytes = self.written(plan, units.get(unit).bytes, from_bytes(labels));
-                replaced.extend(bytes.map(|bytes| (unit, bytes)));
-                unit += 1;
+            chunk = chunks.position(chunk, next);
+            if chunk < chunks.len() && chunks.get(chunk).number == next {
+                let bytes = self.written(plan, chunks.get(chunk).bytes, from_bytes(labels));
+                replaced.extend(bytes.map(|bytes| (chunk, bytes)));
+                chunk += 1;
             }
         }
-        units.replace(&replaced);
+        chunks.replace(&replaced);
         Ok(())
     }
 
-    /// The unit with new labels; None if it already has them.
+    /// The chunk with new labels; None if it already has them.
     fn written(
         &mut self,
         plan: &RearrangePlan,
         bytes: &[u8],
         labels: MergedLabels,
     ) -> Option<Vec<u8>> {
-        let unit = RawUnit { bytes, offset: 0, is_piece: false };
+        let chunk = RawChunk { bytes, offset: 0, is_piece: false };
         // It was read before.
-        let record = unit.records(plan.format(), self.dialect).next()?.ok()?;
+        let record = chunk.records(plan.format(), self.dialect).next()?.ok()?;
         let mut out = Vec::new();
         let changed = record.with_merged(labels, &mut out).ok()?;
         for (field, count) in [

@@ -53,7 +53,7 @@ pub(super) fn hashing_worker(
         let (processed, mut hashes, bad) = match hash_row(block, key) {
             Some((hashes, len)) => (process_row(block, len, file, on_error).0, hashes, Vec::new()),
             None if key == DedupKey::Bytes => {
-                let (processed, hashes) = hash_units(block, to, file, on_error);
+                let (processed, hashes) = hash_chunks(block, to, file, on_error);
                 (processed, hashes, Vec::new())
             }
             None => {
@@ -95,8 +95,8 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     Some((hashes, len))
 }
 
-/// Hashes units as they would be written.
-fn hash_units(
+/// Hashes chunks as they would be written.
+fn hash_chunks(
     block: &Block,
     to: Format,
     file: &str,
@@ -126,7 +126,7 @@ pub(super) fn hash_records(
     let mut next = block.first_number;
     let processed = process_block(block, file, on_error, cancel, |item, processed| {
         bytes.clear();
-        let behind = || block.behind(&item.unit);
+        let behind = || block.behind(&item.chunk);
         say(&item.record, key, (&mut lookahead, &behind), &mut bytes)?;
         take(XxHash3_128::oneshot(&bytes), item)?;
         processed.counts.kept += 1;

@@ -14,9 +14,9 @@ use crate::random::SplitMix64;
 use crate::records::archive::Archive;
 use crate::records::counts::Counts;
 use crate::records::filters::Condition;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::Sinks;
-use crate::records::source::{InputLocation, Part, PartRead};
-use crate::records::stream::{EncodedRecords, Stream};
+use crate::records::source::{InputLocation, InputRange, RangeRead};
 use crate::storage::compression::Compression;
 
 /// Cost of a seek, as the bytes a disk reads in that time: 0.1 ms at 1 GB/s.
@@ -32,11 +32,11 @@ const RECORDS_AT_A_TIME: usize = 1 << 12;
 /// None for compressed files, too: their record offsets depend on all earlier entries of the frame table, and a wrong
 /// entry is only detected by reading its frame.
 pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>> {
-    let sizes: Option<Vec<u64>> = plan.parts.iter().map(plain_bytes).collect();
+    let sizes: Option<Vec<u64>> = plan.ranges.iter().map(plain_bytes).collect();
     if count.saturating_mul(BYTES_PER_PLACE) >= sizes?.iter().sum() {
         return None;
     }
-    let open = |part: &Part| {
+    let open = |part: &InputRange| {
         let is_whole = (part.from, part.to) == (0, None);
         let archive = is_whole.then(|| Archive::of_input(&part.input).ok()).flatten();
         // Of a record that is cut off the other way tells more.
@@ -44,11 +44,11 @@ pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>>
         archive.expect_random_access();
         Some(archive)
     };
-    plan.parts.iter().map(open).collect()
+    plan.ranges.iter().map(open).collect()
 }
 
 /// Size of an uncompressed file; None for other inputs.
-fn plain_bytes(part: &Part) -> Option<u64> {
+fn plain_bytes(part: &InputRange) -> Option<u64> {
     match (&part.input.location, part.input.compression) {
         (InputLocation::File(path), Compression::None) => Some(path.metadata().ok()?.len()),
         _ => None,
@@ -84,7 +84,7 @@ pub(super) fn write(
             if control.cancel.load(Ordering::Relaxed) {
                 return Err(Error::interrupted());
             }
-            sinks.write(Stream::Kept, &encoded)?;
+            sinks.write(OutputKind::Kept, &encoded)?;
         }
         (rest, first) = (others, behind);
     }
@@ -93,11 +93,11 @@ pub(super) fn write(
     if kept < records {
         counts.filtered.insert(Condition::Sample, records - kept);
     }
-    let parts_read = archives.iter().enumerate().map(|(part, archive)| {
+    let ranges_read = archives.iter().enumerate().map(|(input, archive)| {
         let bytes = archive.offset(archive.len());
-        PartRead { part, records: archive.len(), offset: 0, bytes, sha256: None }
+        RangeRead { input, records: archive.len(), offset: 0, bytes, sha256: None }
     });
-    Ok(CompletedPass { counts, parts_read: parts_read.collect() })
+    Ok(CompletedPass { counts, ranges_read: ranges_read.collect() })
 }
 
 /// Numbers of the `count` records with the smallest keys, ascending; None if cancelled.

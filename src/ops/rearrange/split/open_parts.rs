@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::super::items::{BlockUnits, WholeUnit};
-use super::part_limit::{PartFill, UnitSize};
+use super::super::items::{BlockChunks, WholeChunk};
+use super::part_limit::{ChunkSize, PartFill};
 use crate::error::Error;
+use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::{FinishedOutputs, OutputPlan, Sinks};
-use crate::records::stream::{EncodedRecords, Stream};
 
 pub(super) enum OpenParts {
-    /// `dealt` counts the units written so far.
+    /// `dealt` counts the chunks written so far.
     RoundRobin { open: Vec<Sinks>, dealt: usize },
     /// One part after the other.
     InTurn(PartsInTurn),
@@ -43,23 +43,23 @@ impl OpenParts {
     }
 
     /// Blocks must come in input order.
-    pub(super) fn distribute(&mut self, units: &BlockUnits) -> Result<(), Error> {
+    pub(super) fn distribute(&mut self, chunks: &BlockChunks) -> Result<(), Error> {
         let (open, dealt) = match self {
-            Self::InTurn(parts) => return parts.distribute(units),
+            Self::InTurn(parts) => return parts.distribute(chunks),
             Self::RoundRobin { open, dealt } => (open, dealt),
         };
         let mut encoded = vec![EncodedRecords::default(); open.len()];
-        for item in units.iter() {
+        for item in chunks.iter() {
             item.append_to(&mut encoded[*dealt % open.len()]);
             *dealt += 1;
         }
         for (sinks, encoded) in open.iter_mut().zip(encoded) {
-            sinks.write(Stream::Kept, &encoded)?;
+            sinks.write(OutputKind::Kept, &encoded)?;
         }
         Ok(())
     }
 
-    /// Finishes all parts. Parts that no unit reached are created without records.
+    /// Finishes all parts. Parts that no chunk reached are created without records.
     pub(super) fn finish(self) -> Result<FinishedOutputs, Error> {
         let (open, waiting, mut finished) = match self {
             Self::RoundRobin { open, .. } => (open, VecDeque::new(), FinishedOutputs::default()),
@@ -79,35 +79,35 @@ fn create(output: &OutputPlan) -> Result<Sinks, Error> {
 }
 
 impl PartsInTurn {
-    fn distribute(&mut self, units: &BlockUnits) -> Result<(), Error> {
+    fn distribute(&mut self, chunks: &BlockChunks) -> Result<(), Error> {
         let mut from = 0;
-        for unit in 0..units.len() {
-            while self.is_behind(&units.get(unit)) {
-                self.write(units, from..unit)?;
-                from = unit;
+        for chunk in 0..chunks.len() {
+            while self.is_behind(&chunks.get(chunk)) {
+                self.write(chunks, from..chunk)?;
+                from = chunk;
                 self.begin_next()?;
             }
         }
-        self.write(units, from..units.len())
+        self.write(chunks, from..chunks.len())
     }
 
-    /// Whether a unit belongs to a part after the open one. Units beyond the counted ones go to the last part.
-    fn is_behind(&mut self, unit: &WholeUnit<'_>) -> bool {
+    /// Whether a chunk belongs to a part after the open one. Chunks beyond the counted ones go to the last part.
+    fn is_behind(&mut self, chunk: &WholeChunk<'_>) -> bool {
         if self.waiting.is_empty() {
             return false;
         }
         match &mut self.ends {
-            PartEnds::Numbers(ends) => ends.front().is_some_and(|&end| end <= unit.number),
+            PartEnds::Numbers(ends) => ends.front().is_some_and(|&end| end <= chunk.number),
             PartEnds::Full(fill) => {
-                !fill.add(UnitSize { bytes: unit.bytes.len() as u64, records: unit.records })
+                !fill.add(ChunkSize { bytes: chunk.bytes.len() as u64, records: chunk.records })
             }
         }
     }
 
-    fn write(&mut self, units: &BlockUnits, range: Range<usize>) -> Result<(), Error> {
+    fn write(&mut self, chunks: &BlockChunks, range: Range<usize>) -> Result<(), Error> {
         let mut encoded = EncodedRecords::default();
-        units.append_to(&mut encoded, range);
-        self.open.as_mut().map_or(Ok(()), |sinks| sinks.write(Stream::Kept, &encoded))
+        chunks.append_to(&mut encoded, range);
+        self.open.as_mut().map_or(Ok(()), |sinks| sinks.write(OutputKind::Kept, &encoded))
     }
 
     /// Finishes the open part, which moves its buffers to disk, and opens the next.

@@ -1,6 +1,6 @@
 //! Parts that are filled one after the other up to a limit.
 
-use super::super::items::{BlockUnits, process_units};
+use super::super::items::{BlockChunks, process_chunks};
 use super::super::pass::{Checksums, RunControl, block_worker, read};
 use super::super::plan::RearrangePlan;
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::records::source::{can_be_computed, count_records};
 use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
 
-/// How much a part may hold. Units are not cut: records, or games and groups where the format has them.
+/// How much a part may hold. Chunks are not cut: records, or games and groups where the format has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartLimit {
     /// So many bytes, uncompressed, the head of the file included.
@@ -36,7 +36,7 @@ impl PartLimit {
         }
     }
 
-    const fn holds(self, size: UnitSize) -> bool {
+    const fn holds(self, size: ChunkSize) -> bool {
         match self {
             Self::Bytes(most) => size.bytes <= most,
             Self::Records(most) => size.records <= most,
@@ -45,19 +45,21 @@ impl PartLimit {
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct UnitSize {
+pub(super) struct ChunkSize {
     pub(super) bytes: u64,
     pub(super) records: u64,
 }
 
-impl UnitSize {
+impl ChunkSize {
     const fn and(self, other: Self) -> Self {
         Self { bytes: self.bytes + other.bytes, records: self.records + other.records }
     }
 
-    fn of_units(units: &BlockUnits) -> Vec<Self> {
-        let sizes = units.iter();
-        sizes.map(|unit| Self { bytes: unit.bytes.len() as u64, records: unit.records }).collect()
+    fn of_chunks(chunks: &BlockChunks) -> Vec<Self> {
+        let sizes = chunks.iter();
+        sizes
+            .map(|chunk| Self { bytes: chunk.bytes.len() as u64, records: chunk.records })
+            .collect()
     }
 }
 
@@ -65,20 +67,20 @@ impl UnitSize {
 pub(super) struct PartFill {
     limit: PartLimit,
     /// Size of the file header.
-    head: UnitSize,
-    filled: UnitSize,
+    head: ChunkSize,
+    filled: ChunkSize,
     is_empty: bool,
 }
 
 impl PartFill {
     pub(super) fn new(plan: &RearrangePlan, limit: PartLimit) -> Self {
-        let head = UnitSize { bytes: plan.format().header().len() as u64, records: 0 };
+        let head = ChunkSize { bytes: plan.format().header().len() as u64, records: 0 };
         Self { limit, head, filled: head, is_empty: true }
     }
 
-    /// Adds a unit if the part is empty or has room for it. Otherwise returns false and starts the next part, without
-    /// the unit.
-    pub(super) fn add(&mut self, size: UnitSize) -> bool {
+    /// Adds a chunk if the part is empty or has room for it. Otherwise returns false and starts the next part, without
+    /// the chunk.
+    pub(super) fn add(&mut self, size: ChunkSize) -> bool {
         let filled = self.filled.and(size);
         let is_added = self.is_empty || self.limit.holds(filled);
         self.is_empty = !is_added;
@@ -94,7 +96,7 @@ pub(super) fn count_parts(
     control: &mut RunControl<'_>,
 ) -> Result<u64, Error> {
     let mut fill = PartFill::new(plan, limit);
-    if let Some((size, records)) = units_of_one_size(plan)? {
+    if let Some((size, records)) = chunks_of_one_size(plan)? {
         check_room(&fill, size, limit)?;
         let in_part = match limit {
             PartLimit::Bytes(most) => (most - fill.head.bytes) / size.bytes,
@@ -105,11 +107,11 @@ pub(super) fn count_parts(
     control.progress.begin("measuring", plan.records);
     let to = plan.format();
     let worker = block_worker(plan, move |block, file, _| {
-        let (processed, units) = process_units(block, to, file, BadPolicy::Skip);
-        Some((processed, UnitSize::of_units(&units)))
+        let (processed, chunks) = process_chunks(block, to, file, BadPolicy::Skip);
+        Some((processed, ChunkSize::of_chunks(&chunks)))
     });
-    let (mut parts, mut largest) = (1, UnitSize::default());
-    let take = |_: &mut _, sizes: Vec<UnitSize>| {
+    let (mut parts, mut largest) = (1, ChunkSize::default());
+    let take = |_: &mut _, sizes: Vec<ChunkSize>| {
         for size in sizes {
             largest.bytes = largest.bytes.max(size.bytes);
             largest.records = largest.records.max(size.records);
@@ -125,11 +127,11 @@ pub(super) fn count_parts(
     Ok(parts)
 }
 
-/// Size and number of the units; None unless all inputs are complete fixed-size records.
-fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, Error> {
+/// Size and number of the chunks; None unless all inputs are complete fixed-size records.
+fn chunks_of_one_size(plan: &RearrangePlan) -> Result<Option<(ChunkSize, u64)>, Error> {
     let Some(len) = plan.format().record_len().map(|len| len as u64) else { return Ok(None) };
     let mut all = 0;
-    for input in plan.parts.iter().map(|part| &part.input) {
+    for input in plan.ranges.iter().map(|part| &part.input) {
         let bytes = input.location.state().map(|state| state.bytes);
         let is_whole = bytes.is_some_and(|bytes| bytes.is_multiple_of(len));
         if !is_whole || input.compression != Compression::None || !can_be_computed(input) {
@@ -137,11 +139,11 @@ fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, Er
         }
         all += count_records(input)?;
     }
-    Ok(Some((UnitSize { bytes: len, records: 1 }, all)))
+    Ok(Some((ChunkSize { bytes: len, records: 1 }, all)))
 }
 
-/// Fails if the largest unit does not fit into an empty part.
-fn check_room(fill: &PartFill, largest: UnitSize, limit: PartLimit) -> Result<(), Error> {
+/// Fails if the largest chunk does not fit into an empty part.
+fn check_room(fill: &PartFill, largest: ChunkSize, limit: PartLimit) -> Result<(), Error> {
     let needed = fill.head.and(largest);
     if limit.holds(needed) {
         return Ok(());

@@ -12,7 +12,7 @@ use super::cut::TakeLimit;
 use super::{Input, SKIPPED_RECORDS};
 use crate::error::Error;
 use crate::records::sink::Partial;
-use crate::records::source::{INDEX_SUFFIX, SeekPoint};
+use crate::records::source::{OFFSET_TABLE_SUFFIX, SeekPoint};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files::{self, FileState};
 
@@ -21,15 +21,15 @@ const MARKED_BYTES: u64 = 1 << 22;
 
 /// Content of an index file: one that was edited or truncated is rejected by its checksum.
 #[derive(Serialize, Deserialize)]
-struct IndexFile {
-    index: Index,
+struct OffsetTableFile {
+    index: OffsetTable,
     /// Checksum of the JSON form of `index`.
     sha256: Sha256Sum,
 }
 
 /// How many records an input has, and where some of them begin.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Index {
+pub struct OffsetTable {
     /// The name of the input as given.
     input: String,
     format: String,
@@ -43,23 +43,23 @@ pub struct Index {
     marks: Vec<SeekPoint>,
 }
 
-impl Index {
+impl OffsetTable {
     /// Reads an input to its end.
     ///
     /// # Errors
     /// [`Error`] if that fails.
     pub fn build(input: &Input) -> Result<Self, Error> {
         let mut bytes = Bytes::open(input)?;
-        let (mut records, mut offset, mut mid_unit) = (0, 0, false);
+        let (mut records, mut offset, mut mid_chunk) = (0, 0, false);
         let mut marks: Vec<SeekPoint> = Vec::new();
         while let Some(taken) = bytes.take(input, TakeLimit::at_least(SKIPPED_RECORDS))? {
             let next = marks.last().map_or(0, |mark| mark.offset) + MARKED_BYTES;
-            if offset >= next && !mid_unit {
+            if offset >= next && !mid_chunk {
                 marks.push(SeekPoint { record: records, offset });
             }
             records += taken.records;
             offset += taken.bytes.len() as u64;
-            mid_unit = taken.ends_mid_unit;
+            mid_chunk = taken.ends_mid_chunk;
         }
         bytes.still_as_opened(input)?;
         // Of the file that was read, whatever has its name by now.
@@ -72,7 +72,8 @@ impl Index {
 
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
-        let IndexFile { index, sha256 } = serde_json::from_slice(&files::read(path).ok()?).ok()?;
+        let OffsetTableFile { index, sha256 } =
+            serde_json::from_slice(&files::read(path).ok()?).ok()?;
         if sha256 != index.sum().ok()? {
             tracing::warn!("{} is not as it was written, and is made anew", path.display());
             return None;
@@ -94,7 +95,7 @@ impl Index {
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let partial = Partial::create(path)?;
         let writing = |source| partial.error("write", source);
-        let kept = self.sum().map(|sha256| IndexFile { index: self.clone(), sha256 });
+        let kept = self.sum().map(|sha256| OffsetTableFile { index: self.clone(), sha256 });
         let bytes = kept.and_then(|kept| serde_json::to_vec(&kept));
         let bytes = bytes.map_err(io::Error::from).map_err(writing)?;
         (&partial.file).write_all(&bytes).map_err(writing)?;
@@ -108,7 +109,7 @@ impl Index {
     /// Where the index of an input is kept in a folder.
     pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
         let mut name = input.location.file_name()?.to_owned();
-        name.push(INDEX_SUFFIX);
+        name.push(OFFSET_TABLE_SUFFIX);
         Some(folder.join(name))
     }
 

@@ -9,9 +9,9 @@ use super::moves::{AllMovesJson, in_short, write_moves};
 use crate::cli::message::say;
 use crate::cli::report::{Moves, exact_milliseconds, json_line, records};
 use crate::format::notation;
-use crate::mate::judge::Judgement;
+use crate::mate::judge::MateResult;
 use crate::mate::solve::Solution;
-use crate::records::answer::Answer;
+use crate::records::position_verdict::PositionVerdict;
 use crate::solver::SearchProgress;
 use crate::storage::quantity::{noun, quantity};
 
@@ -34,7 +34,7 @@ struct Line {
     shortest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
-    /// Time of the search that gave the answer, which may be that of an equal position.
+    /// Time of the search that gave the verdict, which may be that of an equal position.
     elapsed_ms: f64,
     /// Only with `--all`.
     #[serde(flatten)]
@@ -44,23 +44,23 @@ struct Line {
 impl Line {
     /// `measures`: whether `tsume_plies` is asked for.
     fn new(solution: &Solution, measures: bool) -> Self {
-        let judgement = solution.judgement.as_ref();
-        let stop = match judgement.map(|judgement| judgement.answer) {
-            Some(Answer::Unknown(stop)) => Some(stop.word()),
+        let mate_result = solution.mate_result.as_ref();
+        let stop = match mate_result.map(|mate_result| mate_result.verdict) {
+            Some(PositionVerdict::Unknown(stop)) => Some(stop.word()),
             _ => None,
         };
         Self {
             index: solution.found.location.index,
             sfen: solution.found.position.to_string(),
-            verdict: judgement.map(|judgement| judgement.answer.word()),
+            verdict: mate_result.map(|mate_result| mate_result.verdict.word()),
             stop,
-            plies: judgement.filter(|j| j.answer.is_mate()).map(|j| j.line.len()),
+            plies: mate_result.filter(|j| j.verdict.is_mate()).map(|j| j.line.len()),
             tsume_plies: solution.tsume_plies.map(|counted| counted.plies),
             tsume_plies_null: why_not_measured(solution, measures),
             tsume_shortest: solution.tsume_plies.map(|counted| counted.is_least),
             shortest: solution.is_shortest,
-            line: judgement.map(moves).unwrap_or_default(),
-            nodes: judgement.map_or(0, |judgement| judgement.nodes),
+            line: mate_result.map(moves).unwrap_or_default(),
+            nodes: mate_result.map_or(0, |mate_result| mate_result.nodes),
             elapsed_ms: exact_milliseconds(solution.elapsed),
             all: solution.moves.as_ref().map(AllMovesJson::new),
         }
@@ -72,12 +72,12 @@ fn why_not_measured(solution: &Solution, measures: bool) -> Option<&'static str>
     if solution.tsume_plies.is_some() {
         return None;
     }
-    Some(match solution.judgement.as_ref().map(|judgement| judgement.answer) {
+    Some(match solution.mate_result.as_ref().map(|mate_result| mate_result.verdict) {
         None => "not_searched",
-        Some(Answer::NoMate) => "no_mate",
-        Some(Answer::Unknown(_)) => "undecided",
-        Some(Answer::Win | Answer::Loss) if !measures => "not_asked",
-        Some(Answer::Win | Answer::Loss) => "too_many_positions",
+        Some(PositionVerdict::NoMate) => "no_mate",
+        Some(PositionVerdict::Unknown(_)) => "undecided",
+        Some(PositionVerdict::Win | PositionVerdict::Loss) if !measures => "not_asked",
+        Some(PositionVerdict::Win | PositionVerdict::Loss) => "too_many_positions",
     })
 }
 
@@ -85,7 +85,7 @@ pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> 
     json_line(&Line::new(solution, measures))
 }
 
-/// Writes the answer about one of several positions as a line of text.
+/// Writes the verdict about one of several positions as a line of text.
 pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     let line = Line::new(solution, false);
     let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
@@ -96,7 +96,7 @@ pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
-/// Writes the answer about a single position as several lines; for an undecided search also how far it came.
+/// Writes the verdict about a single position as several lines; for an undecided search also how far it came.
 pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io::Result<()> {
     let line = Line::new(solution, true);
     let mut out = io::stdout();
@@ -128,7 +128,7 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
 /// The mating line in Japanese notation.
 pub(in crate::cli) fn in_words(solution: &Solution) -> String {
     let (mut position, mut last) = (solution.found.position.clone(), None);
-    let moves = solution.judgement.iter().flat_map(|judgement| &judgement.line);
+    let moves = solution.mate_result.iter().flat_map(|mate_result| &mate_result.line);
     let words = moves.map(|&m| {
         let words = notation(&position, m, last);
         position.make(m);
@@ -138,21 +138,23 @@ pub(in crate::cli) fn in_words(solution: &Solution) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The answer in a few words: `win in 3`, `unknown (nodes)`, ….
+/// The verdict in a few words: `win in 3`, `unknown (nodes)`, ….
 pub(in crate::cli) fn verdict(solution: &Solution) -> String {
-    match &solution.judgement {
+    match &solution.mate_result {
         None => "in check, skipped".to_owned(),
-        Some(Judgement { answer, line, .. }) => match answer {
-            Answer::Loss if line.is_empty() => "mated".to_owned(),
-            Answer::Win | Answer::Loss => format!("{} in {}", answer.word(), line.len()),
-            Answer::NoMate => "no mate".to_owned(),
-            Answer::Unknown(stop) => format!("unknown ({stop})"),
+        Some(MateResult { verdict, line, .. }) => match verdict {
+            PositionVerdict::Loss if line.is_empty() => "mated".to_owned(),
+            PositionVerdict::Win | PositionVerdict::Loss => {
+                format!("{} in {}", verdict.word(), line.len())
+            }
+            PositionVerdict::NoMate => "no mate".to_owned(),
+            PositionVerdict::Unknown(stop) => format!("unknown ({stop})"),
         },
     }
 }
 
-fn moves(judgement: &Judgement) -> Vec<String> {
-    judgement.line.iter().map(ToString::to_string).collect()
+fn moves(mate_result: &MateResult) -> Vec<String> {
+    mate_result.line.iter().map(ToString::to_string).collect()
 }
 
 #[derive(Default)]
@@ -173,17 +175,17 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn count(&mut self, solution: &Solution) {
         self.positions += 1;
-        let Some(judgement) = &solution.judgement else {
+        let Some(mate_result) = &solution.mate_result else {
             self.skipped += 1;
             return;
         };
         self.known += u64::from(solution.was_known);
-        self.nodes += if solution.was_known { 0 } else { judgement.nodes };
-        *match judgement.answer {
-            Answer::Win => &mut self.win,
-            Answer::Loss => &mut self.loss,
-            Answer::NoMate => &mut self.no_mate,
-            Answer::Unknown(_) => &mut self.unknown,
+        self.nodes += if solution.was_known { 0 } else { mate_result.nodes };
+        *match mate_result.verdict {
+            PositionVerdict::Win => &mut self.win,
+            PositionVerdict::Loss => &mut self.loss,
+            PositionVerdict::NoMate => &mut self.no_mate,
+            PositionVerdict::Unknown(_) => &mut self.unknown,
         } += 1;
     }
 

@@ -1,4 +1,4 @@
-//! The files of a training, as chunks that can be gone to.
+//! The files of a training, as segments that can be gone to.
 
 use std::collections::HashSet;
 use std::env::temp_dir;
@@ -8,52 +8,52 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kyokumen::format::move16::Dialect;
-use kyokumen::format::{DecodeError, Decoder, Format, RecordRef, Units};
+use kyokumen::format::{Chunks, DecodeError, Decoder, Format, RecordRef};
 use kyokumen::records::archive::Archive;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
-use kyokumen::records::source::{Input, InputLocation, Part, Source};
+use kyokumen::records::source::{Input, InputLocation, InputRange, Source};
 use kyokumen::storage::compression::Compression;
 use kyokumen::storage::read_exact_at;
 use serde::Deserialize;
 
 use crate::failure::{self, Failure};
 
-/// All files, with their chunks numbered consecutively.
+/// All files, with their segments numbered consecutively.
 pub(super) struct DataSet {
     files: Vec<DataFile>,
-    chunk: u64,
+    segment: u64,
     /// Numbers, over all files, of the records to leave out.
     excluded: HashSet<u64>,
 }
 
 pub(super) struct DataFile {
     pub(super) input: Input,
-    first_chunk: u64,
+    first_segment: u64,
     first_number: u64,
     records: u64,
-    content: Content,
+    content: FileAccess,
 }
 
-enum Content {
-    /// Fixed-size records, in chunks of equal length.
+enum FileAccess {
+    /// Fixed-size records, in segments of equal length.
     Even(Archive),
-    /// Games, lines or decompressed records, in chunks of whole units with about as many records.
-    Indexed(File, Vec<IndexedChunk>),
+    /// Games, lines or decompressed records, in segments of whole chunks with about as many records.
+    Indexed(File, Vec<IndexedSegment>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub(super) from: Option<FormatName>,
     pub(super) dialect: Option<Dialect>,
-    /// Records per chunk.
-    pub(super) chunk: u64,
+    /// Records per segment.
+    pub(super) segment: u64,
     /// Whether compressed files are unpacked to a temporary file. Otherwise they must allow random access.
     pub(super) spool: bool,
     pub(super) tmp_dir: Option<PathBuf>,
 }
 
-pub(super) struct ChunkBytes {
+pub(super) struct SegmentBytes {
     pub(super) file: usize,
     /// Number of the first record in its file.
     pub(super) first: u64,
@@ -68,19 +68,19 @@ impl DataSet {
         exclude: &[PathBuf],
         cancel: &AtomicBool,
     ) -> Result<Self, Failure> {
-        let chunk = opening.chunk;
+        let segment = opening.segment;
         let mut files: Vec<DataFile> = Vec::new();
-        let (mut first_chunk, mut first_number) = (0, 0);
+        let (mut first_segment, mut first_number) = (0, 0);
         for path in paths {
-            let file = DataFile::open(path, opening, first_chunk, first_number, cancel)?;
-            first_chunk += file.chunks(chunk);
+            let file = DataFile::open(path, opening, first_segment, first_number, cancel)?;
+            first_segment += file.segments(segment);
             first_number += file.records;
             files.push(file);
         }
         if first_number == 0 {
             return Err(Failure::usage("there is no record in these files"));
         }
-        let mut data = Self { files, chunk, excluded: HashSet::new() };
+        let mut data = Self { files, segment, excluded: HashSet::new() };
         for path in exclude {
             data.exclude(path)?;
         }
@@ -124,21 +124,21 @@ impl DataSet {
         self.files[0].input.format
     }
 
-    pub(super) const fn chunk(&self) -> u64 {
-        self.chunk
+    pub(super) const fn segment(&self) -> u64 {
+        self.segment
     }
 
-    pub(super) fn chunks(&self) -> u64 {
-        self.files.last().map_or(0, |file| file.first_chunk + file.chunks(self.chunk))
+    pub(super) fn segments(&self) -> u64 {
+        self.files.last().map_or(0, |file| file.first_segment + file.segments(self.segment))
     }
 
     pub(super) fn records(&self) -> u64 {
         self.files.iter().map(|file| file.records).sum()
     }
 
-    /// Number of records by which chunks are shorter than the full length.
-    pub(super) fn missing_of_chunks(&self) -> u64 {
-        (self.chunks() * self.chunk).saturating_sub(self.records())
+    /// Number of records by which segments are shorter than the full length.
+    pub(super) fn missing_of_segments(&self) -> u64 {
+        (self.segments() * self.segment).saturating_sub(self.records())
     }
 
     /// Whether records are excluded, or a format may hold records that are not for training.
@@ -164,25 +164,25 @@ impl DataSet {
         format!("{} excluded={}", files.join(","), self.excluded.len())
     }
 
-    /// `chunk` is its number over all files.
-    pub(super) fn read(&self, chunk: u64) -> Result<ChunkBytes, Failure> {
-        let file = self.files.partition_point(|file| file.first_chunk <= chunk) - 1;
+    /// `segment` is its number over all files.
+    pub(super) fn read(&self, segment: u64) -> Result<SegmentBytes, Failure> {
+        let file = self.files.partition_point(|file| file.first_segment <= segment) - 1;
         let found = &self.files[file];
-        let place = chunk - found.first_chunk;
+        let place = segment - found.first_segment;
         match &found.content {
-            Content::Even(archive) => {
-                let first = place * self.chunk;
-                let to = (first + self.chunk).min(found.records);
+            FileAccess::Even(archive) => {
+                let first = place * self.segment;
+                let to = (first + self.segment).min(found.records);
                 let bytes = archive.slice(first..to)?.into_owned();
-                Ok(ChunkBytes { file, first, records: (to - first) as u32, bytes })
+                Ok(SegmentBytes { file, first, records: (to - first) as u32, bytes })
             }
-            Content::Indexed(reading, chunks) => {
-                let IndexedChunk { offset, bytes, first, records } = chunks[place as usize];
+            FileAccess::Indexed(reading, segments) => {
+                let IndexedSegment { offset, bytes, first, records } = segments[place as usize];
                 let mut read = vec![0; bytes];
                 // Without a place of its own, which forked processes would share.
                 read_exact_at(reading, &mut read, offset)
                     .map_err(|error| Failure::unreadable(&found.input.name, offset, &error))?;
-                Ok(ChunkBytes { file, first, records, bytes: read })
+                Ok(SegmentBytes { file, first, records, bytes: read })
             }
         }
     }
@@ -192,7 +192,7 @@ impl DataFile {
     fn open(
         path: &Path,
         opening: &Opening,
-        first_chunk: u64,
+        first_segment: u64,
         first_number: u64,
         cancel: &AtomicBool,
     ) -> Result<Self, Failure> {
@@ -203,8 +203,8 @@ impl DataFile {
             let archive = Archive::of_input(&input)?;
             archive.expect_random_access();
             let (records, is_cut_off) = (archive.len(), archive.is_cut_off());
-            let content = Content::Even(archive);
-            return Self { input, first_chunk, first_number, records, content }.whole(is_cut_off);
+            let content = FileAccess::Even(archive);
+            return Self { input, first_segment, first_number, records, content }.whole(is_cut_off);
         }
         if !is_plain && !opening.spool {
             return Err(Failure::usage(format!(
@@ -212,21 +212,21 @@ impl DataFile {
                 input.name
             )));
         }
-        let (file, chunks) = match &input.location {
+        let (file, segments) = match &input.location {
             InputLocation::File(place) if is_plain => {
                 let file = File::open(place)
                     .map_err(|error| Failure::unreadable(&input.name, 0, &error))?;
-                (file, index_of(&input, opening.chunk, cancel, |_| Ok(()))?)
+                (file, index_of(&input, opening.segment, cancel, |_| Ok(()))?)
             }
             _ => spooled(&input, opening, cancel)?,
         };
-        let records = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        let records = segments.iter().map(|segment| u64::from(segment.records)).sum();
         let is_cut_off = input
             .format
             .record_len()
-            .is_some_and(|len| chunks.last().is_some_and(|last| !last.bytes.is_multiple_of(len)));
-        let content = Content::Indexed(file, chunks);
-        Self { input, first_chunk, first_number, records, content }.whole(is_cut_off)
+            .is_some_and(|len| segments.last().is_some_and(|last| !last.bytes.is_multiple_of(len)));
+        let content = FileAccess::Indexed(file, segments);
+        Self { input, first_segment, first_number, records, content }.whole(is_cut_off)
     }
 
     /// Fails if the file ends inside a record.
@@ -238,10 +238,10 @@ impl DataFile {
         Ok(self)
     }
 
-    fn chunks(&self, chunk: u64) -> u64 {
+    fn segments(&self, segment: u64) -> u64 {
         match &self.content {
-            Content::Even(_) => self.records.div_ceil(chunk),
-            Content::Indexed(_, chunks) => chunks.len() as u64,
+            FileAccess::Even(_) => self.records.div_ceil(segment),
+            FileAccess::Indexed(_, segments) => segments.len() as u64,
         }
     }
 
@@ -261,14 +261,14 @@ impl DataFile {
         Failure::bad_record(Some(&self.input.name), index, byte, reason)
     }
 
-    /// `bytes` must be whole units.
+    /// `bytes` must be whole chunks.
     pub(super) fn decode<'a>(
         &self,
         bytes: &'a [u8],
         first: u64,
     ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> {
-        let units = Units::new(self.input.format, bytes, false);
-        Decoder::of_units(units, self.input.dialect, first).map(|decoded| decoded.record)
+        let chunks = Chunks::new(self.input.format, bytes, false);
+        Decoder::of_chunks(chunks, self.input.dialect, first).map(|decoded| decoded.record)
     }
 }
 
@@ -282,7 +282,7 @@ fn spooled(
     input: &Input,
     opening: &Opening,
     cancel: &AtomicBool,
-) -> Result<(File, Vec<IndexedChunk>), Failure> {
+) -> Result<(File, Vec<IndexedSegment>), Failure> {
     let folder = opening.tmp_dir.clone().unwrap_or_else(temp_dir);
     let failed = |error: &io::Error| {
         Failure::unwritable(format!(
@@ -294,13 +294,13 @@ fn spooled(
     let file = tempfile::tempfile_in(&folder).map_err(|error| failed(&error))?;
     let mut file = BufWriter::with_capacity(1 << 20, file);
     let take = |bytes: &[u8]| file.write_all(bytes).map_err(|error| failed(&error));
-    let chunks = index_of(input, opening.chunk, cancel, take)?;
-    Ok((file.into_inner().map_err(|error| failed(error.error()))?, chunks))
+    let segments = index_of(input, opening.segment, cancel, take)?;
+    Ok((file.into_inner().map_err(|error| failed(error.error()))?, segments))
 }
 
-/// Consecutive whole units.
+/// Consecutive whole chunks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct IndexedChunk {
+struct IndexedSegment {
     /// Offset in the uncompressed file.
     offset: u64,
     bytes: usize,
@@ -312,13 +312,13 @@ struct IndexedChunk {
 /// Reads a file to its end and passes its uncompressed bytes to `take`. Incomplete if cancelled.
 fn index_of(
     input: &Input,
-    chunk: u64,
+    segment: u64,
     cancel: &AtomicBool,
     mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<Vec<IndexedChunk>, Failure> {
+) -> Result<Vec<IndexedSegment>, Failure> {
     const BLOCK_RECORDS: u64 = 1 << 14;
-    let source = Source::new(vec![Part::whole(input.clone())], BLOCK_RECORDS);
-    let mut chunks: Vec<IndexedChunk> = Vec::new();
+    let source = Source::new(vec![InputRange::whole(input.clone())], BLOCK_RECORDS);
+    let mut segments: Vec<IndexedSegment> = Vec::new();
     let mut before = 0;
     for block in source {
         let block = block?;
@@ -326,21 +326,21 @@ fn index_of(
             break;
         }
         take(block.bytes())?;
-        for unit in block.units() {
-            let records = unit.count(input.format);
-            let offset = block.offset + unit.offset;
-            let goes_on = chunks.last_mut().filter(|last| {
-                u64::from(last.records) < chunk && last.offset + last.bytes as u64 == offset
+        for chunk in block.chunks() {
+            let records = chunk.count(input.format);
+            let offset = block.offset + chunk.offset;
+            let goes_on = segments.last_mut().filter(|last| {
+                u64::from(last.records) < segment && last.offset + last.bytes as u64 == offset
             });
             if let Some(last) = goes_on {
-                last.bytes += unit.bytes.len();
+                last.bytes += chunk.bytes.len();
                 last.records += records as u32;
             } else {
-                let (first, bytes) = (before, unit.bytes.len());
-                chunks.push(IndexedChunk { offset, bytes, first, records: records as u32 });
+                let (first, bytes) = (before, chunk.bytes.len());
+                segments.push(IndexedSegment { offset, bytes, first, records: records as u32 });
             }
             before += records;
         }
     }
-    Ok(chunks)
+    Ok(segments)
 }

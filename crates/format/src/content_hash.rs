@@ -18,15 +18,15 @@ use crate::packed::words::LEN;
 /// The move number is no part of it: positions of different games are equal.
 ///
 /// ```
-/// use kyokumen_format::ContentKey;
+/// use kyokumen_format::ContentHash;
 /// use kyokumen_shogi::Position;
-/// let key = ContentKey::of(&Position::start().setup());
+/// let key = ContentHash::of(&Position::start().setup());
 /// assert_eq!(key.to_string(), "3b45a485c44f2fea723ce26c5376d45d");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ContentKey(pub [u8; 16]);
+pub struct ContentHash(pub [u8; 16]);
 
-impl ContentKey {
+impl ContentHash {
     /// The key of an arrangement.
     pub fn of(setup: &Setup) -> Self {
         match packed::encode(Family::Apery, setup) {
@@ -61,7 +61,7 @@ fn sfen_without_ply(setup: &Setup) -> String {
     sfen
 }
 
-impl fmt::Display for ContentKey {
+impl fmt::Display for ContentHash {
     /// 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

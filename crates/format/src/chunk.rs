@@ -1,6 +1,6 @@
-//! The units of bytes, not yet understood: the least that can be read by itself, a record, a line or a game.
+//! The chunks of bytes, not yet understood: the least that can be read by itself, a record, a line or a game.
 //!
-//! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
+//! A chunk that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
 
 use super::error::{DecodeError, EncodeError};
 use super::format::Format;
@@ -10,8 +10,8 @@ use super::record_ref::RecordRef;
 use super::records::{count, records};
 
 impl Format {
-    /// The length of the longest unit that is read as one.
-    pub const fn max_unit_bytes(self) -> usize {
+    /// The length of the longest chunk that is read as one.
+    pub const fn max_chunk_bytes(self) -> usize {
         match self.record_len() {
             Some(len) => len,
             None if self.is_lines() => MAX_LINE_BYTES,
@@ -19,50 +19,50 @@ impl Format {
         }
     }
 
-    /// The first unit, or a piece of one that is too long, of bytes that are not empty; `None` if it does not end in
-    /// them and more may follow, which `at_end` excludes. `is_mid_unit` says whether the bytes continue such a piece,
-    /// and then whether those behind the unit do.
-    pub fn first_unit<'a>(
+    /// The first chunk, or a piece of one that is too long, of bytes that are not empty; `None` if it does not end in
+    /// them and more may follow, which `at_end` excludes. `is_mid_chunk` says whether the bytes continue such a piece,
+    /// and then whether those behind the chunk do.
+    pub fn first_chunk<'a>(
         self,
         bytes: &'a [u8],
         at_end: bool,
-        is_mid_unit: &mut bool,
-    ) -> Option<RawUnit<'a>> {
-        let most = self.max_unit_bytes();
+        is_mid_chunk: &mut bool,
+    ) -> Option<RawChunk<'a>> {
+        let most = self.max_chunk_bytes();
         let end = if bytes.len() <= most {
-            self.unit_end(bytes, at_end).or((bytes.len() == most).then_some(most))?
+            self.chunk_end(bytes, at_end).or((bytes.len() == most).then_some(most))?
         } else {
-            self.unit_end(&bytes[..most], false).unwrap_or(most)
+            self.chunk_end(&bytes[..most], false).unwrap_or(most)
         };
         let bytes = &bytes[..end];
-        let goes_on = end == most && self.unit_end(bytes, false).is_none();
-        let is_piece = std::mem::replace(is_mid_unit, goes_on) || goes_on;
-        Some(RawUnit { bytes, offset: 0, is_piece })
+        let goes_on = end == most && self.chunk_end(bytes, false).is_none();
+        let is_piece = std::mem::replace(is_mid_chunk, goes_on) || goes_on;
+        Some(RawChunk { bytes, offset: 0, is_piece })
     }
 }
 
-/// The bytes of one unit, not yet understood.
+/// The bytes of one chunk, not yet understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RawUnit<'a> {
+pub struct RawChunk<'a> {
     /// All its bytes, the line end of a text included.
     pub bytes: &'a [u8],
     /// Offset within the bytes that it was found in.
     pub offset: u64,
-    /// Whether this is a piece of a unit longer than the most that is read at once.
+    /// Whether this is a piece of a chunk longer than the most that is read at once.
     pub is_piece: bool,
 }
 
-impl<'a> RawUnit<'a> {
-    /// Appends the unit to a file of its format: [`Format::write_unit`].
+impl<'a> RawChunk<'a> {
+    /// Appends the chunk to a file of its format: [`Format::write_chunk`].
     ///
     /// # Errors
-    /// Those of [`Format::write_unit`].
+    /// Those of [`Format::write_chunk`].
     #[inline]
     pub fn write(&self, format: Format, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        format.write_unit(self.bytes, out)
+        format.write_chunk(self.bytes, out)
     }
 
-    /// The bytes without the line end of a text whose lines are units.
+    /// The bytes without the line end of a text whose lines are chunks.
     #[inline]
     pub fn without_line_end(&self, format: Format) -> &'a [u8] {
         if !format.is_lines() {
@@ -71,7 +71,7 @@ impl<'a> RawUnit<'a> {
         lines::content(self.bytes)
     }
 
-    /// Its records in order; what is none is an error. A piece of a unit is one.
+    /// Its records in order; what is none is an error. A piece of a chunk is one.
     pub fn records(
         &self,
         format: Format,
@@ -91,19 +91,19 @@ impl<'a> RawUnit<'a> {
     }
 }
 
-/// The units of bytes in which the last one ends.
+/// The chunks of bytes in which the last one ends.
 #[derive(Clone, Debug)]
-pub struct Units<'a> {
+pub struct Chunks<'a> {
     format: Format,
     bytes: &'a [u8],
     at: usize,
-    is_mid_unit: bool,
+    is_mid_chunk: bool,
 }
 
-impl<'a> Units<'a> {
-    /// The bytes begin with a unit; or, `is_mid_unit`, they continue one that was too long.
-    pub const fn new(format: Format, bytes: &'a [u8], is_mid_unit: bool) -> Self {
-        Self { format, bytes, at: 0, is_mid_unit }
+impl<'a> Chunks<'a> {
+    /// The bytes begin with a chunk; or, `is_mid_chunk`, they continue one that was too long.
+    pub const fn new(format: Format, bytes: &'a [u8], is_mid_chunk: bool) -> Self {
+        Self { format, bytes, at: 0, is_mid_chunk }
     }
 
     pub(super) const fn format(&self) -> Format {
@@ -111,22 +111,22 @@ impl<'a> Units<'a> {
     }
 }
 
-impl<'a> Iterator for Units<'a> {
-    type Item = RawUnit<'a>;
+impl<'a> Iterator for Chunks<'a> {
+    type Item = RawChunk<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<RawUnit<'a>> {
+    fn next(&mut self) -> Option<RawChunk<'a>> {
         let (format, offset) = (self.format, self.at as u64);
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
         if let Some(len) = format.record_len() {
             let bytes = &rest[..len.min(rest.len())];
             self.at += bytes.len();
-            return Some(RawUnit { bytes, offset, is_piece: false });
+            return Some(RawChunk { bytes, offset, is_piece: false });
         }
-        let unit = format.first_unit(rest, true, &mut self.is_mid_unit);
-        let unit = unit.unwrap_or(RawUnit { bytes: rest, offset, is_piece: false });
-        self.at += unit.bytes.len();
-        Some(RawUnit { offset, ..unit })
+        let chunk = format.first_chunk(rest, true, &mut self.is_mid_chunk);
+        let chunk = chunk.unwrap_or(RawChunk { bytes: rest, offset, is_piece: false });
+        self.at += chunk.bytes.len();
+        Some(RawChunk { offset, ..chunk })
     }
 }
 

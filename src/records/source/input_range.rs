@@ -7,12 +7,12 @@ use crate::storage::checksum::Sha256Sum;
 
 /// Which records of an input are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct InputRange {
     /// The input.
     pub input: Input,
-    /// Index of the first record wanted.
+    /// OffsetTable of the first record wanted.
     pub from: u64,
-    /// Index behind the last record wanted; `None` for all there are.
+    /// OffsetTable behind the last record wanted; `None` for all there are.
     pub to: Option<u64>,
     /// A record at or before the first one wanted, whose place is known.
     pub mark: SeekPoint,
@@ -29,7 +29,7 @@ pub struct RecordCount {
     pub is_relied_on: bool,
 }
 
-impl Part {
+impl InputRange {
     /// All of an input.
     pub const fn whole(input: Input) -> Self {
         Self::range(input, 0, None)
@@ -40,17 +40,17 @@ impl Part {
         Self { input, from, to, mark: SeekPoint { record: 0, offset: 0 }, counted: None }
     }
 
-    /// Whether the part has no records, as in some shards if there are more shards than records.
+    /// Whether the range has no records, as in some shards if there are more shards than records.
     pub(crate) fn is_empty(&self) -> bool {
         self.to.is_some_and(|to| to <= self.from)
     }
 
-    /// Index behind the last record wanted, where that is known.
+    /// OffsetTable behind the last record wanted, where that is known.
     pub fn end(&self) -> Option<u64> {
         self.to.or(self.counted.map(|counted| counted.records))
     }
 
-    /// Whether the part contains the last of the `counted` records of the input. Also true if the input is empty.
+    /// Whether the range contains the last of the `counted` records of the input. Also true if the input is empty.
     pub(crate) fn reaches(&self, counted: u64) -> bool {
         self.to.is_none_or(|to| to >= counted) && (self.from < counted || counted == 0)
     }
@@ -58,9 +58,9 @@ impl Part {
 
 /// What was read of one input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PartRead {
+pub struct RangeRead {
     /// Which of the parts, from 0.
-    pub part: usize,
+    pub input: usize,
     /// Records read.
     pub records: u64,
     /// Offset of the first byte read, uncompressed.
@@ -71,9 +71,9 @@ pub struct PartRead {
     pub sha256: Option<Sha256Sum>,
 }
 
-pub(crate) const INDEX_SUFFIX: &str = ".index.json";
+pub(crate) const OFFSET_TABLE_SUFFIX: &str = ".index.json";
 
-/// A record that begins a unit.
+/// A record that begins a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SeekPoint {
     /// Its number, from 0.

@@ -4,7 +4,7 @@ pub use crate::search::Stop;
 
 /// The verdict on a position, seen from the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Answer {
+pub enum PositionVerdict {
     /// It mates.
     Win,
     /// It is being mated, or has no legal move.
@@ -15,7 +15,7 @@ pub enum Answer {
     Unknown(Stop),
 }
 
-impl Answer {
+impl PositionVerdict {
     /// `win`, `loss`, `no_mate` or `unknown`.
     pub const fn word(self) -> &'static str {
         match self {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Stream {
+pub enum OutputKind {
     /// Positions without a proven mate.
     Kept,
     /// Positions with one.
@@ -34,7 +34,7 @@ pub enum Stream {
 /// Last part of the names of files with bad records in their original format.
 pub(crate) const BAD: &str = "bad";
 
-impl Stream {
+impl OutputKind {
     /// Every stream.
     pub const ALL: [Self; 8] = [
         Self::Kept,
@@ -78,7 +78,7 @@ impl Stream {
     }
 }
 
-impl fmt::Display for Stream {
+impl fmt::Display for OutputKind {
     /// The word in manifests.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -268,8 +268,8 @@ mod tests {
         let names = Format::ALL.map(Format::name).into_iter();
         for extension in names.flat_map(|name| [name.to_owned(), format!("{name}.zst")]) {
             // Rows stand where the kept records would.
-            let streams = Stream::ALL.into_iter().filter(|&stream| stream != Stream::Rows);
-            let names: Vec<_> = streams.map(|stream| stream.suffix(&extension)).collect();
+            let kinds = OutputKind::ALL.into_iter().filter(|&kind| kind != OutputKind::Rows);
+            let names: Vec<_> = kinds.map(|kind| kind.suffix(&extension)).collect();
             assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{extension}");
             let kept = format!(".{extension}");
             let caught: Vec<_> = names.iter().filter(|name| name.ends_with(&kept)).collect();
