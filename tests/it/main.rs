@@ -31,6 +31,7 @@ mod options;
 mod pages;
 mod parquet;
 mod paths;
+mod plain_english;
 mod position_files;
 mod proof_properties;
 mod proofs;

@@ -1,0 +1,65 @@
+//! The texts of the project stay readable: turns of phrase that make technical English hard to read remain rare.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Harmless one by one; many of them make a text hard to read. Words are separated by one space.
+const PHRASES: &str = "behind|so many|so much|so far|stands|stood|said|says|told|tells|speaks|nobody|anew|afresh|go on|\
+    goes on|gone|asked for|asked about|is asked|are asked|set aside|sets aside|of its own|of their own|nothing else|\
+    but for|for which|of which|in which|those of|that of|how far|comes of it|only once|as a rule|beside|whoever|\
+    whatever|wherever|is no|are no|what was|what it|what they|what stands|what lies|what becomes|what makes|what follows";
+
+/// The most phrases per 1,000 words.
+const LIMIT: usize = 4;
+
+fn files(path: &Path, found: &mut Vec<PathBuf>) {
+    let name = path.file_name().unwrap_or_default();
+    if path.is_dir() && name != "target" && name != "ja" {
+        fs::read_dir(path).unwrap().for_each(|entry| files(&entry.unwrap().path(), found));
+    } else if path.extension().is_some_and(|extension| ["rs", "md", "trycmd"].iter().any(|one| extension == *one)) {
+        found.push(path.to_owned());
+    }
+}
+
+/// Comments and string literals of a Rust file; the text of a page without its code.
+fn prose(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let mut is_code = false;
+    let of_page = |line: &&str| {
+        is_code ^= line.starts_with("```");
+        !is_code
+    };
+    let of_rust = |line: &str| match line.split_once("//") {
+        Some((_, comment)) => comment.to_owned(),
+        None => line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" "),
+    };
+    match path.extension().unwrap().to_str().unwrap() {
+        "rs" => text.lines().map(of_rust).collect::<Vec<_>>().join("\n"),
+        "md" => text.lines().filter(of_page).collect::<Vec<_>>().join("\n"),
+        _ => text,
+    }
+}
+
+/// The number of words and of phrases.
+fn count(text: &str) -> (usize, usize) {
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect();
+    let joined = format!(" {} ", words.join(" ")).replace(" no longer ", " ");
+    let phrases = PHRASES.split('|').map(|phrase| joined.matches(&format!(" {phrase} ")).count());
+    (words.len(), phrases.sum())
+}
+
+#[test]
+fn odd_phrases_are_rare() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for place in ["src", "crates", "python/src", "docs", "README.md", "CONTRIBUTING.md", "tests/cmd"] {
+        let mut found = Vec::new();
+        files(&root.join(place), &mut found);
+        let counts = found.iter().map(|path| count(&prose(path)));
+        let (words, phrases) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        assert!(words > 500, "{place} has texts");
+        assert!(phrases * 1000 <= words * LIMIT, "{place}: {phrases} in {words} words");
+    }
+}
