@@ -1,6 +1,6 @@
-//! The command line: arguments in, a call of the library, a report out.
+//! The command line: parses arguments, calls the library and prints a report.
 //!
-//! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
+//! Each subcommand has its own module. This module alone sets exit statuses and prints errors.
 
 mod advice;
 mod config;
@@ -47,7 +47,7 @@ use crate::cli::exit::{ExitStatus, failure_status, is_closed_pipe};
 use crate::storage::quantity::quantity;
 use crate::storage::{platform, signals};
 
-/// Shogi training positions: read packed archives, prove mates, filter, convert.
+/// Filter, convert, shuffle, relabel and solve shogi training data
 #[derive(Parser)]
 #[command(name = "kyokumen", version, arg_required_else_help = true)]
 struct Kyokumen {
@@ -126,13 +126,13 @@ struct GenFilter {
 
 #[derive(Args)]
 struct Messages {
-    /// Log decisions about inputs, formats, threads, memory and shards to standard error; -vv adds blocks and
-    /// checkpoints, -vvv searches
+    /// Log inputs, formats, threads, memory and shards to standard error; -vv adds blocks and checkpoints, -vvv adds
+    /// searches
     #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 1000)]
     verbose: u8,
 }
 
-/// What can be said on the command lines of `kyokumen` and of `gen-filter`.
+/// Returns the command-line definitions of `kyokumen` and `gen-filter`.
 pub fn command_lines() -> [clap::Command; 2] {
     [Kyokumen::command(), GenFilter::command()]
 }
@@ -153,10 +153,10 @@ pub fn gen_filter() -> ExitCode {
     }
 }
 
-/// Parses the arguments of the process, with those of a configuration file. Exits with a message if they are invalid.
+/// Parses the arguments of the process and of a configuration file. Exits with a message if they are invalid.
 ///
 /// # Errors
-/// If a file cannot be read, or its options are invalid.
+/// If a configuration file cannot be read or has invalid options.
 fn parse<P: Parser>() -> anyhow::Result<P> {
     let mut command = with_negative_values(P::command());
     let words = config::with_files(&command, std::env::args_os().collect())?;
@@ -165,7 +165,7 @@ fn parse<P: Parser>() -> anyhow::Result<P> {
     Ok(parsed.unwrap_or_else(|error| message::exit(error.format(&mut command))))
 }
 
-/// Allows negative numbers as option values, so that `-1` is refused as a value and not as an unknown option.
+/// Allows negative numbers as option values, so that `-1` is reported as an invalid value, not as an unknown option.
 fn with_negative_values(command: clap::Command) -> clap::Command {
     let takes_value = |arg: &clap::Arg| !arg.is_positional() && arg.get_action().takes_values();
     command
@@ -190,15 +190,15 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
         .without_time()
         .init();
     tracing::info!(
-        "kyokumen {}; this machine runs {} at once",
+        "kyokumen {}; {} available",
         env!("CARGO_PKG_VERSION"),
         quantity(platform::threads(0) as u64, "thread")
     );
     if let Err(error) = signals::fail_at_the_limit_of_file_size() {
-        tracing::warn!("a file that grows too large will end the program: {error}");
+        tracing::warn!("a file that exceeds the size limit will kill the program: {error}");
     }
     let ended = command();
-    // Threads that are still busy drop nothing when the process ends.
+    // Threads that are still running do not drop their child processes when this process exits.
     kyokumen_process::kill_all();
     match ended {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
@@ -210,11 +210,11 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
 
 /// Prints an error.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    // Errors of files have a context with the name of the file. A bare I/O error is of standard output.
-    // `downcast_ref` would look through a context, too.
+    // File errors have a context with the file name, so a bare I/O error comes from standard output. `downcast_ref` is
+    // not used because it also looks inside a context.
     let is_bare = error.chain().next().is_some_and(<dyn Error>::is::<io::Error>);
     let to = if is_bare { "cannot write to standard output: " } else { "" };
-    message::print(&format!("error: {to}{}", advice::told(error)));
+    message::print(&format!("error: {to}{}", advice::explain(error)));
     ExitCode::from(failure_status(error))
 }
 
@@ -223,17 +223,17 @@ mod tests {
     use super::*;
     use crate::shogi::sfen;
 
-    /// Each default follows the description of its option; clap's long help would make it a paragraph of its own.
+    /// Checks that each default follows the description of its option. clap's long help would start a new paragraph.
     fn check_defaults(program: &clap::Command, path: &[&str], command: &clap::Command) {
-        let asked =
+        let result =
             program.clone().term_width(0).try_get_matches_from([path, &["--help"]].concat());
-        let help = asked.expect_err("help is not a command that is run").to_string();
+        let help = result.expect_err("--help is reported as an error").to_string();
         assert!(help.lines().all(|line| !line.trim_start().starts_with("[default")), "{help}");
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
             for default in arg.get_default_values() {
                 let default = default.to_str().expect("the defaults are text");
                 if default.is_empty() {
-                    // Nothing, which needs no words.
+                    // An empty default is not shown.
                     continue;
                 }
                 let shown = if default == sfen::START { "the start position" } else { default };
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_help_names_the_defaults_in_the_same_way() {
+    fn every_help_text_shows_defaults_in_the_same_form() {
         for program in command_lines() {
             check_defaults(&program, &[program.get_name()], &program);
         }

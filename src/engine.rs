@@ -1,4 +1,4 @@
-//! Blocks of records over threads, in the order of the input, with progress.
+//! Processes blocks of records on all threads, delivers results in input order and reports progress.
 
 pub(crate) mod blocks;
 pub mod in_order;

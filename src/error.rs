@@ -1,4 +1,4 @@
-//! The error of this crate: what kind it is, where it happened, and its cause.
+//! The error type of this crate: kind, place and cause.
 
 use std::error::Error as StdError;
 use std::path::Path;
@@ -13,9 +13,9 @@ use crate::storage::caught_panic::CaughtPanic;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
 
-/// The error of the functions of this crate.
+/// The error type of this crate.
 ///
-/// [`Display`](fmt::Display) gives the message without the cause, which is the [`source`](StdError::source).
+/// [`Display`](fmt::Display) shows the message without its cause; [`source`](StdError::source) returns the cause.
 ///
 /// ```
 /// use std::path::Path;
@@ -32,7 +32,7 @@ pub struct Error(Box<Parts>);
 
 struct Parts {
     kind: ErrorKind,
-    /// Empty where the error displays as its source.
+    /// If empty, the error displays as its source.
     message: String,
     remedy: Option<Remedy>,
     file: Option<String>,
@@ -46,48 +46,47 @@ type Cause = Box<dyn StdError + Send + Sync>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request does not fit the inputs, the outputs or itself. A call with other arguments
-    /// can succeed.
+    /// The request contradicts the inputs, the outputs or itself. A call with other arguments can succeed.
     Usage,
-    /// Neither the name nor the content of an input shows one format.
+    /// The format of an input cannot be determined from its name or content.
     UnknownFormat,
-    /// The content of an input is in this format, not in the one its name says.
+    /// The content of an input has this format, not the format of its name.
     OtherFormat(FormatName),
     /// The content of an input is a container such as a ZIP archive, not records.
     NotRecords,
-    /// Most records of an input cannot be read, in any format.
+    /// Most records of an input cannot be read in any format.
     Unreadable,
-    /// The input can only be read from its start: it has no table of frames, or its records have no fixed size.
+    /// The input does not support random access: it has no frame table, or its records have variable length.
     NoRandomAccess,
     /// The caller cancelled the operation.
     Interrupted,
-    /// The caller cancelled the run, which can be resumed after this many records.
+    /// The caller cancelled the run after this many records. It can be resumed.
     Suspended(u64),
-    /// A record is bad, and the first bad record ends the run.
+    /// A record is bad, and the settings end the run at the first bad record.
     BadRecord(Box<BadRecord>),
-    /// The run to resume, or the complete run found, has another identity.
+    /// The interrupted or finished run has other settings, inputs or versions.
     Different(Box<IdentityDifference>),
-    /// An input changed, or a file is not as an interrupted run left it or as its index says.
+    /// An input changed, or a file differs from the state that an interrupted run or an offset table recorded.
     Changed,
     /// A manifest, list, proof or record is damaged, incomplete or contradicts itself.
     Invalid,
     /// A manifest or checkpoint cannot be parsed.
     Malformed,
-    /// Another process writes the outputs.
+    /// Another process is writing the outputs.
     Busy,
     /// The operating system or the object store reported an error.
     Io,
-    /// There is not enough memory, or the system starts no thread.
+    /// There is not enough memory, or a thread cannot be started.
     Resources,
-    /// The program of an engine, which is the [`file`](Error::file), cannot be started.
+    /// The program of an engine, named by [`file`](Error::file), cannot be started.
     NotStarted,
     /// An engine did not answer in time.
     TimedOut,
     /// An engine violated its protocol.
     Protocol,
-    /// An engine or a network gives no evaluations.
+    /// An engine or a network cannot evaluate positions.
     Evaluation,
-    /// A fault of this program.
+    /// A bug in this program.
     Internal,
 }
 
@@ -97,33 +96,33 @@ pub enum ErrorKind {
 pub enum Remedy {
     /// Allow existing outputs to be replaced.
     Replace,
-    /// Begin the run again, which replaces what it has written.
-    StartAfresh,
-    /// Resume the interrupted run, or begin it again.
-    ResumeOrStartAfresh,
-    /// Use the settings that the run began with, or begin it again.
-    ContinueOrStartAfresh,
+    /// Start the run again and replace its outputs.
+    Restart,
+    /// Resume the interrupted run, or start it again.
+    ResumeOrRestart,
+    /// Use the original settings of the run, or start it again.
+    ContinueOrRestart,
     /// Resume the interrupted run.
     Resume,
-    /// Say in which format the input is.
+    /// Specify the format of the input.
     InputFormat,
-    /// Say which format to write.
+    /// Specify the format of the output.
     OutputFormat,
-    /// Say that the input is in the format `found`, or in `named` as its name says.
+    /// Specify the format of the input: `found` as in its content, or `named` as in its name.
     ReadAs {
-        /// The format that fits the content.
+        /// The format of the content.
         found: FormatName,
-        /// The format that the name says.
+        /// The format of the name.
         named: FormatName,
     },
-    /// Give the input a name with the extension of this format.
+    /// Rename the input to have the extension of this format.
     Rename(FormatName),
-    /// Say that the input is in this format, although most of its records cannot be read in it.
+    /// Specify this format for the input, although most of its records are unreadable in it.
     ReadAnyway(FormatName),
 }
 
 impl Remedy {
-    /// Formats an error with its causes, and after each cause that has a remedy what `advice` returns for it.
+    /// Formats an error with its causes. Each cause with a remedy is followed by the text that `advice` returns for it.
     pub fn explain<T: fmt::Display>(
         error: &(dyn StdError + 'static),
         advice: impl Fn(Self) -> Option<T>,
@@ -173,7 +172,7 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// `verb` completes "cannot …" and says what was tried.
+    /// The message is "cannot {verb} {path}".
     pub(crate) fn io(verb: &str, path: impl AsRef<Path>, source: io::Error) -> Self {
         let path = path.as_ref().display();
         Self::new(ErrorKind::Io, format!("cannot {verb} {path}")).in_file(&path).with_source(source)
@@ -199,28 +198,29 @@ impl Error {
         self
     }
 
-    /// The error of a [`PositionEvaluator`](crate::relabel::evaluator::PositionEvaluator). It displays as its source.
+    /// Wraps the error of a [`PositionEvaluator`](crate::relabel::evaluator::PositionEvaluator). It displays as its
+    /// source.
     pub fn from_evaluator(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::evaluation("").with_source(source)
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The file or object concerned, as it was named.
+    /// Returns the name of the file or object, as the caller gave it.
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
     }
 
-    /// What the caller can do about it, where that is known. The message does not say it, since each interface has its
-    /// own names for options.
+    /// Returns the remedy, if one is known. It is not part of the message, because each interface names its options
+    /// differently.
     pub fn remedy(&self) -> Option<Remedy> {
         self.0.remedy
     }
 
-    /// The byte offset in the file, uncompressed, where it is known.
+    /// Returns the byte offset in the uncompressed file, if known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
@@ -230,7 +230,7 @@ impl Error {
         matches!(self.kind(), ErrorKind::Interrupted | ErrorKind::Suspended(_))
     }
 
-    /// Whether other arguments help, as opposed to another state of the disk.
+    /// Whether the arguments must change, as opposed to the state of the disk.
     pub fn is_usage(&self) -> bool {
         self.is_about_content()
             || matches!(
@@ -248,7 +248,7 @@ impl Error {
         matches!(self.kind(), OtherFormat(_) | NotRecords | Unreadable)
     }
 
-    /// The error of the operating system or the object store that is the cause.
+    /// Returns the cause if it is an error of the operating system or the object store.
     pub fn io_error(&self) -> Option<&io::Error> {
         self.0.source.as_ref()?.downcast_ref()
     }
@@ -258,13 +258,13 @@ impl Error {
         self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether the operating system reported it, as opposed to a decompressor.
-    pub(crate) fn is_of_system(&self) -> bool {
+    /// Whether the cause is an error of the operating system, as opposed to a decompressor.
+    pub(crate) fn is_system_error(&self) -> bool {
         self.io_error().is_some_and(|error| error.raw_os_error().is_some())
     }
 }
 
-/// Errors that occur in several places.
+/// Errors that several modules report.
 impl Error {
     pub(crate) fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted; unfinished outputs were removed")
@@ -275,7 +275,7 @@ impl Error {
     }
 
     pub(crate) fn sending_interrupted() -> Self {
-        Self::new(ErrorKind::Interrupted, "interrupted while outputs were sent")
+        Self::new(ErrorKind::Interrupted, "interrupted while sending outputs")
             .with_remedy(Remedy::Resume)
     }
 
@@ -287,7 +287,7 @@ impl Error {
         Self::internal(format!("internal error while reading: {panic}"))
     }
 
-    /// An inconsistency in what this program itself has counted.
+    /// Turns an inconsistency in the program's own counts into an internal error.
     pub(crate) fn fault(self) -> Self {
         Self::internal("internal error").with_source(self)
     }
@@ -296,10 +296,10 @@ impl Error {
         Self::usage("no input")
     }
 
-    /// Standard input, a pipe or a device cannot be measured or read again.
+    /// For standard input, pipes and devices, whose size is unknown and which cannot be read again.
     pub(crate) fn read_once(input: impl fmt::Display, why: &str) -> Self {
         Self::usage(format!(
-            "{input} can be read only once, as a whole and from its start: {why}; write it to a file first"
+            "{input} can only be read once, from its start to its end: {why}; write it to a file first"
         ))
     }
 
@@ -307,7 +307,7 @@ impl Error {
         Self::changed(format!("{input} changed while it was read")).in_file(&input)
     }
 
-    /// `offset` counts the bytes of records, uncompressed.
+    /// `offset` is in bytes of the uncompressed data.
     pub(crate) fn read(
         input: &str,
         offset: u64,
@@ -325,24 +325,24 @@ impl Error {
     }
 
     pub(crate) fn unknown_format(input: impl fmt::Display) -> Self {
-        let message = format!("the name of {input} does not say its format");
+        let message = format!("cannot determine the format of {input} from its name");
         Self::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat)
     }
 
     pub(crate) fn no_parquet() -> Self {
         Self::usage(
-            "this program was built without Parquet; `cargo install --path . --features parquet` builds it in",
+            "this build does not support Parquet; install it with `cargo install --path . --features parquet`",
         )
     }
 
-    /// Two inputs where records are not converted.
+    /// For commands that do not convert records and get inputs in two formats.
     pub(crate) fn different_formats(first: impl fmt::Display, second: impl fmt::Display) -> Self {
         Self::usage(format!(
-            "{first} and {second} have different formats; bring them to one with `kyokumen convert`"
+            "{first} and {second} have different formats; convert them to one format with `kyokumen convert`"
         ))
     }
 
-    /// The output format has fields that an input lacks, or is never written.
+    /// The output format needs fields that an input lacks, or cannot be written.
     pub(crate) fn conversion(
         input: impl fmt::Display,
         to: Format,
@@ -372,13 +372,13 @@ impl Error {
         field: Field,
     ) -> Self {
         Self::usage(format!(
-            "--{filter} cannot be asked of {input}: {format} records have no {field}"
+            "--{filter} cannot be used with {input}: {format} records have no {field}"
         ))
     }
 
     pub(crate) fn games_are_not_filtered(input: impl fmt::Display, to: Format) -> Self {
         Self::usage(format!(
-            "{input} and {to} hold games, out of which no record can be left; write records first, as psv or hcpe"
+            "{input} and {to} hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first"
         ))
     }
 
@@ -389,13 +389,13 @@ impl Error {
 
     pub(crate) fn output_is_input(output: impl AsRef<Path>, input: impl fmt::Display) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} would be written over the input {input}"))
+        Self::usage(format!("{output} would overwrite the input {input}"))
     }
 
     pub(crate) fn written_twice(path: impl AsRef<Path>, other: impl AsRef<Path>) -> Self {
         let (path, other) = (path.as_ref().display(), other.as_ref().display());
         Self::usage(format!(
-            "{path} would be written over {other}, which is written by the same run; name another file"
+            "{path} would overwrite {other}, another output of the same run; choose a different name"
         ))
     }
 
@@ -412,42 +412,44 @@ impl Error {
     pub(crate) fn not_a_file(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
         Self::usage(format!(
-            "{output} is a device or a pipe, or a link to one; here a file is needed: name another, or take it away"
+            "{output} is a device or a pipe, or a link to one, but a file is needed; choose another name or remove it"
         ))
     }
 
-    /// A file of columns is built from rows that are kept on the same disk.
+    /// A column file is built from rows that are stored next to it, so it must be on a local disk.
     pub(crate) fn table_object(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} cannot be an object: write it to a disk, and copy it"))
-    }
-
-    /// A format that holds games where records are sorted.
-    pub(crate) fn no_records(to: Format) -> Self {
         Self::usage(format!(
-            "records cannot be sorted into files of games; say with --to which format of records to write, not {to}"
+            "{output} cannot be written to an object store; write it to a local disk and copy it"
         ))
     }
 
-    pub(crate) fn unaccounted(output: impl AsRef<Path>) -> Self {
+    /// The output format holds games, but the command writes single records.
+    pub(crate) fn needs_record_format(to: Format) -> Self {
+        Self::usage(format!(
+            "single records cannot be written to {to}, which holds games; choose a record format with --to, such as psv or hcpe"
+        ))
+    }
+
+    pub(crate) fn output_without_manifest(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
         Self::usage(format!("{output} exists without a manifest"))
             .in_file(&output)
             .with_remedy(Remedy::Replace)
     }
 
-    pub(crate) fn not_as_said(output: &Path, manifest: &Path) -> Self {
+    pub(crate) fn output_differs_from_manifest(output: &Path, manifest: &Path) -> Self {
         let output = output.display();
-        Self::usage(format!("{output} is not as {} says", manifest.display()))
+        Self::usage(format!("{output} does not match {}", manifest.display()))
             .in_file(&output)
-            .with_remedy(Remedy::StartAfresh)
+            .with_remedy(Remedy::Restart)
     }
 
-    pub(crate) fn output_not_as_left(partial: impl AsRef<Path>) -> Self {
+    pub(crate) fn partial_output_changed(partial: impl AsRef<Path>) -> Self {
         let partial = partial.as_ref().display();
-        Self::changed(format!("{partial} is not as the interrupted run left it"))
+        Self::changed(format!("{partial} changed since the run was interrupted"))
             .in_file(&partial)
-            .with_remedy(Remedy::StartAfresh)
+            .with_remedy(Remedy::Restart)
     }
 
     pub(crate) fn busy(path: impl AsRef<Path>) -> Self {
@@ -457,11 +459,11 @@ impl Error {
     }
 
     pub(crate) fn number_of_outputs(found: usize, expected: &str) -> Self {
-        Self::invalid(format!("it has {}, and should have {expected}", quantity(found, "output")))
+        Self::invalid(format!("it has {}, expected {expected}", quantity(found, "output")))
     }
 
     pub(crate) fn unreadable_output(path: &Path, error: &io::Error) -> Self {
-        Self::invalid(format!("{} cannot be read: {error}", path.display()))
+        Self::invalid(format!("cannot read {}: {error}", path.display()))
     }
 }
 
@@ -504,7 +506,7 @@ impl From<BadRecord> for Error {
 
 impl From<TableError> for Error {
     fn from(error: TableError) -> Self {
-        Self::new(ErrorKind::Resources, "cannot begin to search").with_source(error)
+        Self::new(ErrorKind::Resources, "cannot start the search").with_source(error)
     }
 }
 

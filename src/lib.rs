@@ -1,33 +1,33 @@
-//! Kyokumen (局面, "position") turns archives of shogi training positions into clean ones.
+//! Kyokumen (局面, "position") processes archives of shogi training data.
 //!
-//! It reads the packed formats of the field, proves which positions are already decided by a forced
-//! mate, removes or keeps them, converts between formats, and writes outputs that are the same bytes
-//! whatever the number of threads, shards and machines.
+//! It reads and writes the formats of the field, proves forced mates with df-pn, and filters, converts, shuffles,
+//! deduplicates and relabels records. A mated position is one where the side to move can force mate or is being mated
+//! by force. Outputs are the same bytes for any number of threads, shards and machines.
 //!
 //! ```text
 //! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──jobs──▶ kept | mated | …
 //! ```
 //!
-//! The modules, each of which uses only those before it, and [`Error`]:
+//! The modules, bottom up. Each one depends only on the modules above it and on [`Error`]:
 //!
-//! - [`random`]: random numbers that are the same for a seed everywhere;
-//! - [`game`]: what a search needs of a game;
+//! - [`random`]: random numbers that depend only on a seed, on every machine;
+//! - [`game`]: the trait that the search needs of a game;
 //! - [`shogi`]: the rules, from squares to legal moves;
-//! - [`marubatsu`]: tic-tac-toe, solved completely;
-//! - [`format`](mod@format): records in bytes and text;
-//! - [`search`]: df-pn with checked proofs, generic over the game;
-//! - [`solver`]: the mate solver, search and shogi put together;
+//! - [`marubatsu`]: tic-tac-toe, completely solved;
+//! - [`format`](mod@format): codecs of the file formats;
+//! - [`search`]: df-pn with verified proofs, generic over the game;
+//! - [`solver`]: the mate solver for shogi;
 //! - [`storage`]: files and objects, locks, checksums, compression, tables;
-//! - [`records`]: records read from inputs, counted, and written to outputs;
-//! - [`engine`]: blocks of records over threads, in order, with progress;
-//! - [`mate`]: positions judged, with proofs and a memo of answers;
+//! - [`records`]: inputs, filters, counts and outputs of records;
+//! - [`engine`]: parallel processing of blocks of records in order, with progress;
+//! - [`mate`]: mate verdicts with proofs, and a memo of verdicts;
 //! - [`jobs`]: runs with shards, manifests and checkpoints: filter, dataset, merge, status;
-//! - [`ops`]: operations in one piece: convert, verify, stats, inspect, generate, shuffle and the like;
-//! - `selfplay`: games of networks against themselves, as training data (feature `network`);
-//! - [`relabel`]: new evaluations for records, by networks and engines;
+//! - [`ops`]: operations without checkpoints: convert, verify, stats, inspect, generate, shuffle and others;
+//! - `selfplay`: training data from games of networks against themselves (feature `network`);
+//! - [`relabel`]: new evaluations for records, from networks and engines;
 //! - `cli`: the command line (feature `cli`).
 //!
-//! The modules up to [`solver`] are crates of their own.
+//! The modules up to [`solver`] are re-exported from separate crates.
 //!
 //! # Filtering three positions
 //! ```
@@ -44,13 +44,13 @@
 //! ];
 //! let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
 //! let mut judge = Judge::new(&settings);
-//! let mut answers = Vec::new();
+//! let mut verdicts = Vec::new();
 //! for line in lines {
 //!     let record = RecordRef::new(Format::Sfen, line.as_bytes())?;
 //!     let position = Position::try_from(record.setup()?)?;
-//!     answers.push(judge.judge(&position, &AtomicBool::new(false)).verdict);
+//!     verdicts.push(judge.judge(&position, &AtomicBool::new(false)).verdict);
 //! }
-//! assert_eq!(answers, [PositionVerdict::NoMate, PositionVerdict::Win, PositionVerdict::Loss]);
+//! assert_eq!(verdicts, [PositionVerdict::NoMate, PositionVerdict::Win, PositionVerdict::Loss]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

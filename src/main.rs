@@ -1,4 +1,5 @@
-//! `kyokumen`: every command. Called by the name `gen-filter`, by a link for instance, it is that program.
+//! The program `kyokumen`. If it is started under the name `gen-filter`, for example by a link, it acts as that
+//! program.
 
 use std::path::Path;
 use std::process::ExitCode;

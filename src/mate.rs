@@ -1,4 +1,4 @@
-//! Positions judged: the mate solver asked about records, with proofs and a memo of answers.
+//! Searches the positions of records for forced mates, with proofs and a memo of results.
 
 pub mod alternatives;
 pub mod filter_mates;

@@ -1,5 +1,4 @@
-//! Operations on archives that run in one piece: convert, verify, stats, inspect, generate, and those that
-//! move records.
+//! Commands without checkpoints: convert, verify, stats, inspect, generate, and the commands that rearrange records.
 
 pub mod convert;
 pub mod generate;

@@ -1,6 +1,6 @@
-//! New evaluations for the records of archives: by networks, or by engines that speak USI.
+//! Replaces the evaluations of records by evaluations of a network or a USI engine.
 //!
-//! A run of the kind of [`jobs`](crate::jobs): shards, manifests, checkpoints; what evaluates is a
+//! Relabelling is a run of [`jobs`](crate::jobs) with shards, manifests and checkpoints. Positions are evaluated by a
 //! [`PositionEvaluator`].
 
 pub mod evaluator;
@@ -31,17 +31,16 @@ use crate::jobs::record_run::{Completed, run_job};
 use evaluator::PositionEvaluator;
 use worker::RelabelWorker;
 
-/// How long evaluators may take to end.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum time for evaluators to end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Gives records new evaluations, as a plan with [`RelabelSettings`](crate::jobs::settings::RelabelSettings) says.
+/// Relabels records. The plan must have [`RelabelSettings`](crate::jobs::settings::RelabelSettings).
 ///
-/// Each thread makes its own evaluator and asks it about the positions of `block_records` records together. Sets
-/// nothing under a final name unless all went well. Evaluators stop when the cancel flag is
-/// set, and have one second to do so.
+/// Each thread creates an evaluator and passes it the positions of `block_records` records at a time. The outputs get
+/// their final names only if the whole run succeeds. Evaluators have one second to stop when the cancel flag is set.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
+/// [`Error`] if the run fails. Unfinished outputs are removed unless a checkpoint can resume the run.
 pub fn relabel<E, F>(
     plan: JobPlan,
     block_records: u64,
@@ -55,13 +54,13 @@ where
 {
     let plan = Arc::new(plan);
     let (worker_plan, make_evaluator) = (Arc::clone(&plan), Arc::new(make_evaluator));
-    let (alive, all_gone) = bounded(0);
+    let (alive, all_ended) = bounded(0);
     let make_worker = move || {
         let (plan, make_evaluator) = (Arc::clone(&worker_plan), Arc::clone(&make_evaluator));
         Ok(RelabelWorker::new(plan, make_evaluator, alive.clone()))
     };
     let done = run_job(&plan, block_records, make_worker, progress, cancel);
-    // Nobody sends anything: this waits for all senders to be dropped, those of the workers and that of their maker.
-    let _: Result<(), _> = all_gone.recv_timeout(LAST_PATIENCE);
+    // Nothing is ever sent. This waits until the workers and `make_worker` have dropped their senders.
+    let _: Result<(), _> = all_ended.recv_timeout(SHUTDOWN_TIMEOUT);
     done
 }

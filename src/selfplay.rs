@@ -1,7 +1,7 @@
-//! Games of networks against themselves, written as training data (feature `network`).
+//! Self-play of networks, written as training data (feature `network`).
 //!
-//! The games are those of [`kyokumen_selfplay`]; here they get openings, networks, outputs, checkpoints and a manifest.
-//! A run writes them in the order of their numbers as they come; whenever it ends, another process can go on.
+//! [`kyokumen_selfplay`] plays the games. This module adds openings, networks, outputs, checkpoints and a manifest. A
+//! run writes games in the order of their numbers. Another process can resume it at any time.
 
 pub mod evaluators;
 mod finished;
@@ -28,16 +28,17 @@ use openings::RunOpenings;
 use plan::SelfPlayPlan;
 use snapshot::{GamesDone, SelfPlaySnapshot};
 
-/// A run of self-play that has ended well.
+/// A completed self-play run.
 pub type SelfPlayed = Completed<GameTotals>;
 
 /// Interval of checks for cancellation and of progress updates.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Plays the games of a plan. Gives no output its final name unless everything went well.
+/// Plays the games of a plan. The outputs get their final names only if the whole run succeeds.
 ///
 /// # Errors
-/// [`Error`]. Finished games are kept for a process that resumes the run.
+/// [`Error`] if the run fails or is interrupted. If the run has a checkpoint, finished games are kept and the run can
+/// be resumed.
 pub fn selfplay(
     plan: SelfPlayPlan,
     display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
@@ -53,11 +54,11 @@ pub fn selfplay(
     let (networks, reproducible) = match start(&plan, cancel) {
         Err(_) if cancel.load(Ordering::Relaxed) => {
             let games = run.progress().games.played;
-            run.give_up();
+            run.abandon();
             return Err(interrupted(&plan, games));
         }
         Err(error) => {
-            run.give_up();
+            run.abandon();
             return Err(error);
         }
         Ok(started) => started,
@@ -73,9 +74,9 @@ pub fn selfplay(
 /// Progress display and metrics.
 struct SelfPlayProgress {
     display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
-    shown: Instant,
+    last_shown: Instant,
     metrics: Option<Metrics>,
-    last: Option<SelfPlaySnapshot>,
+    last_snapshot: Option<SelfPlaySnapshot>,
 }
 
 impl SelfPlayProgress {
@@ -86,7 +87,7 @@ impl SelfPlayProgress {
         let shard = plan.files.shard_name();
         let metrics = plan.files.metrics.clone();
         let metrics = metrics.map(|path| Metrics::new(path, &plan.files.stem, shard.as_deref()));
-        Self { display, shown: Instant::now(), metrics, last: None }
+        Self { display, last_shown: Instant::now(), metrics, last_snapshot: None }
     }
 
     fn update(&mut self, snapshot: SelfPlaySnapshot) {
@@ -96,23 +97,23 @@ impl SelfPlayProgress {
             metrics.write(true, |text| snapshot.add_metrics(text));
         }
         if let Some(display) = &mut self.display
-            && self.shown.elapsed() >= display.pause()
+            && self.last_shown.elapsed() >= display.pause()
         {
             display.show(&snapshot);
-            self.shown = Instant::now();
+            self.last_shown = Instant::now();
         }
-        self.last = Some(snapshot);
+        self.last_snapshot = Some(snapshot);
     }
 }
 
 impl Drop for SelfPlayProgress {
-    /// Ends the display and marks the run as not running in the metrics, also after a failure.
+    /// Ends the display and marks the run as ended in the metrics, even if it failed.
     fn drop(&mut self) {
-        if let (Some(metrics), Some(last)) = (&mut self.metrics, &self.last) {
+        if let (Some(metrics), Some(last)) = (&mut self.metrics, &self.last_snapshot) {
             metrics.write(false, |text| last.add_metrics(text));
         }
         if let Some(display) = &mut self.display {
-            match &self.last {
+            match &self.last_snapshot {
                 Some(last) => display.finish(last),
                 None => display.clear(),
             }
@@ -122,21 +123,21 @@ impl Drop for SelfPlayProgress {
 
 type Networks = Vec<Vec<Box<dyn Evaluator>>>;
 
-/// Loads the networks, and tests whether all devices give the same bits for a position anywhere in a batch.
+/// Loads the networks. Also returns whether the evaluations of all devices are bit-identical regardless of the place of
+/// a position in a batch.
 fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), Error> {
     let mut networks = load(plan, cancel)?;
-    let mut all = true;
+    let mut all_reproducible = true;
     for (device, model) in networks.iter_mut().flatten().zip(&plan.models) {
         let checked = is_reproducible(device.as_mut(), plan.run.batch, cancel);
-        all &= checked.map_err(|source| {
-            Error::evaluation(format!("the network {model} gives no evaluations"))
-                .with_source(source)
+        all_reproducible &= checked.map_err(|source| {
+            Error::evaluation(format!("the network {model} failed")).with_source(source)
         })?;
     }
-    Ok((networks, all))
+    Ok((networks, all_reproducible))
 }
 
-/// Loads the networks. Equal models are devices of one network.
+/// Loads the networks, grouped by model: a model given several times is one network on several devices.
 fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     let mut names: Vec<&Model> = Vec::new();
     let mut networks: Networks = Vec::new();
@@ -151,16 +152,16 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
     Ok(networks)
 }
 
-/// The error of a run that stopped after `games` games. Its message says how many are kept.
-fn stopped(kind: ErrorKind, what: &str, plan: &SelfPlayPlan, games: u64) -> Error {
+/// The error of a run that stopped after `games` games. Its message states how many games are kept.
+fn stopped(kind: ErrorKind, reason: &str, plan: &SelfPlayPlan, games: u64) -> Error {
     if plan.files.checkpoint.is_none() {
-        return Error::new(kind, format!("{what}; unfinished outputs were removed"));
+        return Error::new(kind, format!("{reason}; unfinished outputs were removed"));
     }
     let kept = match games {
         1 => "1 finished game is kept".to_owned(),
         games => format!("{games} finished games are kept"),
     };
-    Error::new(kind, format!("{what}; {kept}")).with_remedy(Remedy::Resume)
+    Error::new(kind, format!("{reason}; {kept}")).with_remedy(Remedy::Resume)
 }
 
 fn interrupted(plan: &SelfPlayPlan, games: u64) -> Error {
@@ -202,7 +203,7 @@ impl Play {
                 Ok(None) => {}
                 Err(source) => {
                     self.run.save(&mut self.sinks)?;
-                    // Ctrl-C at a terminal also ends the programs, so their errors are expected.
+                    // Ctrl-C in a terminal also ends the evaluating programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
                         self.interrupted()
                     } else {
@@ -215,7 +216,7 @@ impl Play {
             let done = GamesDone { done, before, total };
             let groups = self.plan.run.groups;
             let elapsed = self.started.elapsed();
-            progress.update(SelfPlaySnapshot::of(done, &games.figures(), groups, elapsed));
+            progress.update(SelfPlaySnapshot::new(done, &games.figures(), groups, elapsed));
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if self.run.heartbeat() || is_cancelled {
                 self.run.save(&mut self.sinks)?;
@@ -234,7 +235,7 @@ impl Play {
             _ => ErrorKind::Evaluation,
         };
         let games = self.run.progress().games.played;
-        stopped(kind, "the games cannot go on", &self.plan, games).with_source(source)
+        stopped(kind, "cannot continue the games", &self.plan, games).with_source(source)
     }
 
     fn interrupted(&self) -> Error {
@@ -244,8 +245,7 @@ impl Play {
     fn write(&mut self, game: &FinishedGame) -> Result<(), Error> {
         if game.dropped.is_none() {
             let records = encoded(self.plan.format, game).map_err(|source| {
-                Error::internal(format!("game {} cannot be written", game.number))
-                    .with_source(source)
+                Error::internal(format!("cannot write game {}", game.number)).with_source(source)
             })?;
             self.sinks.write(OutputKind::Kept, &records)?;
         }
@@ -254,7 +254,7 @@ impl Play {
     }
 
     fn finish(mut self, cancel: &AtomicBool) -> Result<SelfPlayed, Error> {
-        // If anything fails from here on, the run can be resumed.
+        // Save now, so that the run can be resumed if any of the following steps fails.
         self.run.save(&mut self.sinks)?;
         let Self { plan, sinks, run, .. } = self;
         let GameProgress { games, reproducible, .. } = run.progress().clone();

@@ -1,4 +1,4 @@
-//! Where bytes are kept: files and objects, locks, checksums, compression, tables.
+//! Storage: files and objects, locks, checksums, compression, tables.
 
 pub(crate) mod caught_panic;
 pub mod checksum;

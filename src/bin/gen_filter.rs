@@ -1,4 +1,4 @@
-//! `gen-filter` = `kyokumen filter`.
+//! The program `gen-filter`, an alias for `kyokumen filter`.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! Files with options: a configuration in TOML (`--config`), and the manifest of an earlier run (`--retry-unknown`).
+//! Options from files: a TOML configuration (`--config`) or the manifest of an earlier run (`--retry-unknown`).
 //!
-//! Their options become words of the command line, which is then parsed once. Options that the user gives take
+//! The options are inserted into the command line, which is then parsed once. Options on the command line take
 //! precedence.
 
 use std::error::Error;
@@ -16,7 +16,7 @@ use toml::{Table, Value};
 use crate::cli::exit::Usage;
 use crate::jobs::previous_run::PreviousRun;
 
-/// Options that only the command line takes.
+/// Options that are allowed only on the command line.
 const NOT_IN_FILES: [&str; 5] = ["config", "help", "input", "retry-unknown", "verbose"];
 
 /// Inserts the options of a configuration file or manifest into a command line of `program`.
@@ -31,7 +31,7 @@ pub(super) fn with_files(
     if !words.iter().any(names_file) {
         return Ok(words);
     }
-    // A required option may be in the file, so that its absence is ignored here. Other errors are reported when the
+    // A missing required option is ignored here, because the file may contain it. Other errors are reported when the
     // whole command line is parsed.
     let given = program.clone().try_get_matches_from(&words);
     let given = match given {
@@ -44,7 +44,7 @@ pub(super) fn with_files(
     // Options of a subcommand follow its name.
     let (command, matches, place) = match matches.subcommand() {
         Some((name, matches)) => {
-            let command = program.find_subcommand(name).expect("it was parsed");
+            let command = program.find_subcommand(name).expect("clap has parsed this subcommand");
             let before = words.iter().skip(1).take_while(|word| *word != name).count();
             (command, matches, before + 2)
         }
@@ -61,7 +61,7 @@ pub(super) fn with_files(
     Ok(words)
 }
 
-/// The value of an option with a path. Not every command has the option.
+/// The value of a path option. `None` if it is not given or the command does not have it.
 fn path<'a>(matches: &'a ArgMatches, id: &str) -> Option<&'a PathBuf> {
     matches.try_get_one(id).ok().flatten()
 }
@@ -72,7 +72,7 @@ fn table_of_file(path: &Path) -> anyhow::Result<Result<Table, String>> {
 }
 
 fn table(text: &str) -> Result<Table, String> {
-    // The indent sets the lines of the message apart from the name of the file.
+    // Indented lines are kept as lines of the message.
     toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', "\n  "))
 }
 
@@ -82,7 +82,7 @@ fn table_of_run(manifest: &Path) -> anyhow::Result<Result<Table, String>> {
     let given = settings.into_iter().filter(|(_, value)| !value.is_null() && value != "");
     let table: Result<Table, toml::ser::Error> = given
         .map(|(key, value)| match value.as_u64() {
-            // TOML has no larger numbers; as text they are the same word.
+            // TOML integers are signed. As text, a larger number gives the same argument.
             Some(number) if i64::try_from(number).is_err() => {
                 Ok((key, Value::String(number.to_string())))
             }
@@ -92,14 +92,14 @@ fn table_of_run(manifest: &Path) -> anyhow::Result<Result<Table, String>> {
     Ok(table.map_err(|error| error.to_string()))
 }
 
-/// The words of a table without those that the command line overrides.
+/// Converts a table to arguments, without the options that the command line overrides.
 fn options(command: &Command, given: &ArgMatches, table: &Table) -> Result<Vec<String>, String> {
     let taken = command.get_arguments().filter(|arg| is_in_files(arg));
     let alone = Command::new("options")
         .no_binary_name(true)
         .disable_help_flag(true)
         .args(taken.cloned().map(|arg| arg.required(false)));
-    // The whole table is checked, also what the command line overrides.
+    // The whole table is checked, including overridden options.
     let checked = alone.clone().try_get_matches_from(self::words(&alone, table)?);
     checked.map_err(|error| refusal(&error))?;
     let given: Vec<&Arg> = alone
@@ -112,10 +112,10 @@ fn options(command: &Command, given: &ArgMatches, table: &Table) -> Result<Vec<S
             continue;
         }
         match given.iter().find(|arg| is_in_conflict(&alone, arg, key)) {
-            // One of two flags would replace what the other keeps.
+            // A flag such as --force and an option of the file such as --resume would contradict each other.
             Some(flag) if !flag.get_action().takes_values() => {
                 let flag = flag.get_long().unwrap_or_default();
-                return Err(format!("--{flag}: it cannot be given together with --{key}"));
+                return Err(format!("--{flag} cannot be used together with --{key}"));
             }
             Some(_) => {}
             None => drop(rest.insert(key.clone(), value.clone())),
@@ -142,7 +142,7 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(key));
         let arg = arg.ok_or_else(|| {
             let known: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
-            format!("there is no option {key}; there are {}", known.join(", "))
+            format!("unknown option {key}; expected one of {}", known.join(", "))
         })?;
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         match value {
@@ -175,7 +175,7 @@ fn is_repeated(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
 }
 
-/// Formats an error of clap without the parts that only make sense on a command line.
+/// Formats a clap error without the parts that apply only to the command line.
 fn refusal(error: &clap::Error) -> String {
     match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue), error.source())
     {
@@ -186,7 +186,7 @@ fn refusal(error: &clap::Error) -> String {
             let others = error.get(ContextKind::PriorArg);
             let others =
                 others.map_or("another option of the file".to_owned(), ToString::to_string);
-            format!("{option}: it cannot be given together with {others}")
+            format!("{option} cannot be used together with {others}")
         }
         (Some(option), ..) => format!("{option}: {}", error.kind()),
         _ => error.kind().to_string(),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_as_if_not_given() {
+    fn an_empty_file_changes_no_option() {
         let options = |min_ply, name: Option<&str>, force| {
             let max_ply = None;
             Ok(Options {
@@ -254,16 +254,16 @@ mod tests {
         let merged = merged.unwrap();
         assert_eq!((merged.min_ply, merged.name.as_deref()), (Some(8), Some("n")));
         assert_eq!(merged.model, ["c"]);
-        // An option that excludes one of the file takes its place.
+        // An option on the command line replaces a conflicting option of the file.
         let merged = over(&["--max-ply=9"], "min-ply = 7\nforce = true").unwrap();
         assert_eq!((merged.min_ply, merged.max_ply, merged.force), (None, Some(9), true));
-        // A value of the file that is overridden must still be one.
+        // An overridden value must still be valid.
         let refusal = over(&["--min-ply=8"], "min-ply = \"x\"").unwrap_err();
         assert!(refusal.starts_with("invalid value 'x'"), "{refusal}");
     }
 
     #[test]
-    fn an_array_is_an_option_given_again_and_again() {
+    fn an_array_repeats_an_option() {
         let options = parse("model = [\"a\", \"b c\"]").unwrap();
         assert_eq!(options.model, ["a", "b c"]);
         let refusal = parse("min-ply = [1, 2]").unwrap_err();
@@ -271,16 +271,16 @@ mod tests {
         let both = parse("min-ply = 1\nmax-ply = 2").unwrap_err();
         assert_data_eq!(
             both,
-            str!["--max-ply <MAX_PLY>: it cannot be given together with --min-ply <MIN_PLY>"]
+            str!["--max-ply <MAX_PLY> cannot be used together with --min-ply <MIN_PLY>"]
         );
     }
 
     #[test]
-    fn refusals_name_the_key() {
+    fn errors_name_the_key() {
         let refusal = |text: &str| parse(text).unwrap_err();
         assert_data_eq!(
             refusal("ply = 7"),
-            str!["there is no option ply; there are min-ply, max-ply, name, force, model"]
+            str!["unknown option ply; expected one of min-ply, max-ply, name, force, model"]
         );
         assert_data_eq!(
             refusal("min-ply = \"x\""),

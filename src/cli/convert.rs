@@ -22,17 +22,19 @@ use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-/// Convert files of positions from any format to any other
+/// Convert files of positions and games between formats
 ///
-/// `kyokumen formats` lists the formats. The records of a game are its moves. Records become a game if each one
-/// follows from the one before. No value is made up: a field that the output needs and the input lacks must be given
-/// with --fill, otherwise nothing is written. What the output cannot hold is listed before the run and counted at
-/// its end, on standard error.
+/// `kyokumen formats` lists the formats. Some hold single records, others whole games. From games to records, each move
+/// becomes a record. From records to games, consecutive records are joined into one game if each leads to the next.
+///
+/// No value is invented. If the output needs a field that the input lacks, give its value with --fill; otherwise
+/// nothing is written. Fields that the output cannot hold are listed on standard error before the run and counted after
+/// it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
-/// hand; --canonical writes them again in Kyokumen's form. Games in kif, kifu, ki2 and ki2u get the notation and
-/// encoding of the output format. Names, times, comments and variations are kept if the output can hold them; losses
-/// are counted.
+/// hand; --canonical re-encodes them. Between kif, kifu, ki2 and ki2u, games are rewritten in the notation and text
+/// encoding of the output. Names, times, comments and variations are kept if the output can hold them; losses are
+/// counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -47,11 +49,11 @@ Examples:
 
   `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
-  except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
-  Here each filter that is named must hold.
+  except that psv_to_hcp also keeps all records from early in a game.
+  Here a record must pass every filter.
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -65,7 +67,8 @@ pub(super) struct ConvertArgs {
     #[command(flatten)]
     run: RunArgs,
 
-    /// Write the report as one JSON object to standard output; to standard error if that is the output
+    /// Write the report as one JSON object to standard output, or to standard error if the records go to standard
+    /// output
     #[arg(long, help_heading = heading::OUTPUTS)]
     json: bool,
 }
@@ -78,15 +81,16 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
         announce(&plan);
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = mode.over(plan.records);
+    let mut progress = mode.start(plan.records);
     let report = convert(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| match error.kind() {
         ErrorKind::BadRecord(bad) if !bad.missing.is_empty() => {
             let fill = given.or(Fill::neutral(bad.missing));
             let labels = fill.labels(bad.missing);
-            let caution = if labels.is_empty() { "" } else { ", invented and not for training" };
-            Usage(format!("{bad}; --fill {fill} would give it one{caution}")).into()
+            let caution =
+                if labels.is_empty() { "" } else { " (an invented value, not for training)" };
+            Usage(format!("{bad}; supply it with --fill {fill}{caution}")).into()
         }
         _ => run_error(error, &interrupt),
     })?;
@@ -118,15 +122,15 @@ impl ConvertArgs {
     }
 }
 
-/// Prints once for each input format how it is converted, as far as the formats alone determine it.
+/// Prints how each input format is converted, as far as the formats alone determine it.
 fn announce(plan: &ConvertPlan) {
-    let mut told: Vec<Format> = Vec::new();
-    for (part, conversion) in plan.ranges.iter().zip(&plan.conversions) {
-        let (from, to) = (part.input.format, plan.to);
-        if told.contains(&from) {
+    let mut announced: Vec<Format> = Vec::new();
+    for (range, conversion) in plan.ranges.iter().zip(&plan.conversions) {
+        let (from, to) = (range.input.format, plan.to);
+        if announced.contains(&from) {
             continue;
         }
-        told.push(from);
+        announced.push(from);
         let settings = &plan.settings;
         let rewrites = settings.canonical
             || settings.mirror
@@ -139,7 +143,7 @@ fn announce(plan: &ConvertPlan) {
                 say!("{from} to {to}: games are copied, in UTF-8");
             }
             (true, false) => say!("{from} to {to}: records are copied unchanged"),
-            (true, true) => say!("{from} to {to}: records are written anew"),
+            (true, true) => say!("{from} to {to}: records are re-encoded"),
             (false, _) => {
                 say!("{from} to {to}: {}", changes(from, *conversion, plan));
             }
@@ -147,7 +151,7 @@ fn announce(plan: &ConvertPlan) {
     }
 }
 
-/// The changes that the formats imply for every record. Further losses of single records are counted during the run.
+/// The changes that the formats imply for every record. Losses that depend on the record are counted during the run.
 fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> String {
     let mut changes = Vec::new();
     if !conversion.lost.is_empty() {
@@ -165,14 +169,14 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
         changes.push(format!("{} cannot hold {}", plan.to, no_place.join(", ")));
     }
     if to_games(from, plan) && !from.fields().contains(Field::BestMove) {
-        changes.push("each position stands by itself, without a move".to_owned());
+        changes.push("each position becomes a game without moves".to_owned());
     } else if to_games(from, plan) && plan.settings.make_games == MakeGames::Joined {
-        changes.push("records that follow from each other become one game".to_owned());
+        changes.push("consecutive records are joined into games".to_owned());
     }
     if conversion.invented.contains(Field::Ending) {
-        changes.push(format!("{from} does not say how games were won: by resignation"));
+        changes.push(format!("{from} stores no endings: games are written as won by resignation"));
     }
-    if changes.is_empty() { "they have the same fields".to_owned() } else { changes.join("; ") }
+    if changes.is_empty() { "both have the same fields".to_owned() } else { changes.join("; ") }
 }
 
 /// Whether single records become games.
@@ -183,7 +187,7 @@ fn to_games(from: Format, plan: &ConvertPlan) -> bool {
 /// The values that are filled in, in the syntax of `--fill`; `None` if there are none.
 fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<String> {
     let fill = plan.settings.fill;
-    // Lines of text lack fields one by one; which ones shows only when they are read.
+    // A text line may lack any field. Which ones is known only after it is read.
     let by_line =
         if from.is_sparse() { plan.to.fields().intersection(fill.fields()) } else { Fields::NONE };
     let fields = invented.union(by_line).without(Fields::of(Field::Ending));
@@ -195,12 +199,12 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<Strin
         no_move: neutral.no_move && fill.best_move.is_none(),
         best_move: fill.best_move.filter(|_| neutral.no_move),
         eval_cp: neutral.eval_cp.and(fill.eval_cp),
-        // A plain SFEN has a move number in any case.
+        // A plain SFEN always has a move number.
         ply: neutral.ply.map(|_| fill.ply.unwrap_or(1)),
         result: neutral.result.and(fill.result),
         end_ply: neutral.end_ply.and(fill.end_ply),
     };
-    Some(format!("{values}{}", if by_line.is_empty() { "" } else { " where a line lacks it" }))
+    Some(format!("{values}{}", if by_line.is_empty() { "" } else { " in lines without the field" }))
 }
 
 fn write_summary(report: &ConvertReport, output: &Path) {

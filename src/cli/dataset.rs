@@ -18,12 +18,12 @@ use crate::records::counts::Counts;
 use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
 
-/// Make a table of solved positions, for training and for study
+/// Write a table of positions with their mate verdicts, for training and study
 ///
-/// A row for every position: its verdict (win, loss, no mate, unknown), the mate move by move, what it cost to
-/// find out, and what the source says of the position. The columns are described in docs/datasets.md. Rows stand in
-/// the order of the input, whatever the number of threads; those of shards in order are the rows of one run over
-/// everything.
+/// Each position gets one row: its verdict, the mating line, the search cost and the fields of its record. The verdict
+/// is win if the side to move can force mate, loss if it is being mated by force, no_mate, or unknown. docs/datasets.md
+/// describes the columns. Rows keep the input order for any number of threads. The rows of the shards, concatenated in
+/// order, are the rows of an unsharded run.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -31,8 +31,8 @@ Examples:
   kyokumen dataset games.psv -o solved --to jsonl --tsume-plies --drop-in-check --shard 3/10
   kyokumen dataset problems.sfen -o solved --to npz --nodes 20000000 --depth 200
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct DatasetArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -40,16 +40,15 @@ pub(super) struct DatasetArgs {
     #[command(flatten)]
     job: JobArgs,
 
-    /// What is written: columns in Parquet, a JSON object a line, or arrays of numpy
+    /// Format of the table: Parquet, one JSON object per line, or NumPy arrays
     #[arg(long, required = true, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>, help_heading = heading::OUTPUTS)]
     to: TableFormat,
 
-    /// Which part of the positions is for training, for validation and for the test, in proportion; equal
-    /// positions go the same way [default: 90,5,5]
+    /// Relative sizes of the training, validation and test sets; equal positions go to the same set [default: 90,5,5]
     #[arg(long, value_name = "TRAIN,VALID,TEST", help_heading = heading::OUTPUTS)]
     split: Option<Shares>,
 
-    /// Measure mates also as problems count them, without futile interpositions
+    /// Also measure mates as tsume problems count them, without futile interpositions
     #[arg(long, help_heading = heading::OUTPUTS)]
     tsume_plies: bool,
 
@@ -59,7 +58,7 @@ pub(super) struct DatasetArgs {
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Take settings from a file whose keys are the long names of these options
+    /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
     config: Option<PathBuf>,
 }
@@ -92,14 +91,14 @@ impl DatasetArgs {
 fn summary(counts: &Counts) -> String {
     let verdicts = &counts.verdicts;
     let unknown = verdicts.unknown.values().sum();
-    let of_them = counted(&[
+    let verdicts = counted(&[
         (verdicts.win, "win"),
         (verdicts.loss, "loss"),
         (verdicts.no_mate, "no mate"),
         (unknown, "unknown"),
     ]);
-    let of_them = if of_them.is_empty() { of_them } else { format!(" ({of_them})") };
-    let line = format!("{}: {}{of_them}", records(counts.input), quantity(counts.rows, "row"));
+    let verdicts = if verdicts.is_empty() { verdicts } else { format!(" ({verdicts})") };
+    let line = format!("{}: {}{verdicts}", records(counts.input), quantity(counts.rows, "row"));
     let filtered = counts.filtered.values().sum::<u64>();
     with_counts(line, &[(filtered, "filtered"), (counts.bad_records(), "bad")])
 }
@@ -110,7 +109,7 @@ mod tests {
     use crate::mate::judge::Stop;
 
     #[test]
-    fn the_summary_adds_up() {
+    fn the_counts_of_the_summary_add_up() {
         let mut counts = Counts { input: 9, rows: 7, ..Counts::default() };
         (counts.verdicts.win, counts.verdicts.no_mate) = (2, 4);
         counts.verdicts.unknown.insert(Stop::Nodes, 1);

@@ -9,19 +9,18 @@ use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeRequest, dedup};
 
-/// Leave out repeated records of archives
+/// Remove duplicate records from archives
 ///
-/// Of records that say the same the first is written, byte for byte as it was read, and the order stays. The
-/// inputs are read twice. Records are compared by 128 bits of a hash, of which neither memory nor disk holds
-/// more than 24 bytes for each; the memory that they need beyond --memory is taken on disk.
+/// The first of equal records is kept, byte for byte and in input order. The inputs are read twice. Records are
+/// compared by a 128-bit hash. Hashes take up to 24 bytes per record; beyond --memory they go to temporary files.
 ///
-/// position compares board, hands and side to move; position+move also the stored move; content all that a
-/// record says; bytes everything, padding included. Games are compared by their bytes.
+/// --key chooses the compared parts: `position` is board, hands and side to move, `position+move` adds the stored move,
+/// `content` is all fields, and `bytes` is all bytes, including padding. Games are always compared by their bytes.
 ///
-/// With --average the record that is written speaks for all its copies: its evaluation is their mean, rounded half away
-/// from zero; its result the nearest to the mean of theirs, a draw standing half way; its move the most frequent one,
-/// of several the first. All else is the first copy's. Evaluations of mates, 29000 and more, are proofs and no part of
-/// a mean with centipawns: where one side mates in some copies the mean is that of these.
+/// --average replaces the labels of the kept record. Its evaluation is the mean of all copies, rounded half away from
+/// zero. Its result is the mean result, with a draw as one half, rounded to a win, draw or loss. Its move is the most
+/// frequent one; ties go to the earliest. Mate evaluations (29000 or more in absolute value) are not averaged with
+/// centipawns: if all favour one side, only they are averaged; if they contradict each other, they are ignored.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -30,8 +29,8 @@ Examples:
   kyokumen dedup all.psv -o mean.psv --average
   kyokumen dedup all.hcpe -o unique.hcpe --key position+move --memory 8G --tmp-dir /scratch
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct DedupArgs {
     #[command(flatten)]
     common: RearrangeArgs,
@@ -39,12 +38,11 @@ pub(super) struct DedupArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Leave out also what is equal to a record of these files, in any formats: new archives without what the old ones,
-    /// or a test set, hold
+    /// Also remove records that occur in these files, such as older archives or a test set; any formats
     #[arg(long, value_name = "FILE", num_args = 1.., value_parser = location())]
     reference: Vec<PathBuf>,
 
-    /// What is compared [default: position]
+    /// Parts of a record that must be equal [default: position]
     #[arg(
         long,
         value_name = "position|position+move|content|bytes",
@@ -53,7 +51,7 @@ pub(super) struct DedupArgs {
     )]
     key: DedupKey,
 
-    /// Write the mean evaluation and result of all copies of a record, and their most frequent move
+    /// Write the mean evaluation and result of all copies, and their most frequent move
     #[arg(long)]
     average: bool,
 }

@@ -1,8 +1,8 @@
-//! How a command ends, and the exit status that says it.
+//! The outcomes of commands and their exit statuses.
 
 use std::{fmt, io};
 
-use super::advice::words;
+use super::advice::with_remedies;
 use super::message::say;
 use crate::error::Error;
 use crate::storage::signals::Interrupt;
@@ -13,23 +13,23 @@ pub(crate) enum ExitStatus {
     Done,
     /// Done, but bad records were skipped or quarantined.
     BadRecords,
-    /// The inputs hold no record.
+    /// The inputs contain no records.
     NothingRead,
 }
 
 impl ExitStatus {
-    /// The status of a command that read `read` records, `bad` of them bad. Prints a message if there were none:
-    /// reading nothing is not success.
+    /// The status of a command that read `read` records, including `bad` bad ones. Prints a message if there were no
+    /// records, which does not count as success.
     pub(crate) fn of_records(read: u64, bad: u64) -> Self {
         if read == 0 {
-            say!("nothing was read: there is no record in the input");
+            say!("nothing was read: the input has no records");
             return Self::NothingRead;
         }
         if bad == 0 { Self::Done } else { Self::BadRecords }
     }
 }
 
-/// A mistake in the arguments that clap cannot see; exit status 2.
+/// A mistake in the arguments that clap cannot detect; exit status 2.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -49,7 +49,7 @@ pub(crate) struct Interrupted {
 }
 
 impl Interrupted {
-    /// For a command that cannot be resumed: its outputs are removed.
+    /// For a command that cannot be resumed and whose unfinished outputs were removed.
     pub(crate) fn removed(signal: u8) -> Self {
         Self { signal, what: "interrupted; unfinished outputs were removed".to_owned() }
     }
@@ -67,7 +67,7 @@ impl std::error::Error for Interrupted {}
 pub(crate) fn run_error(error: Error, interrupt: &Interrupt) -> anyhow::Error {
     match interrupt.signal() {
         Some(signal) if error.is_interruption() => {
-            Interrupted { signal, what: words(&error) }.into()
+            Interrupted { signal, what: with_remedies(&error) }.into()
         }
         _ => error.into(),
     }
@@ -82,7 +82,7 @@ pub(crate) fn failure_status(error: &anyhow::Error) -> u8 {
     if is_usage { 2 } else { 1 }
 }
 
-/// Whether the reader of our output has closed the pipe, which is not a failure.
+/// Whether the reader of standard output closed the pipe, which is not a failure.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -22,16 +22,26 @@ use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
 
 /// Remove positions with a proven forced mate
-///
-/// Every record goes to exactly one place: kept, mated, unknown, filtered, or quarantined if it cannot be
-/// used. Records are written byte for byte as they were read, in their order, whatever the number of
-/// threads; shards in order concatenate to the output of one run over everything. Equal positions are
-/// searched once.
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required_unless_present_any(["input", "retry_unknown"])))]
+#[command(long_about = "\
+Remove positions with a proven forced mate
+
+Examples:
+  kyokumen filter positions.hcp -o out
+      writes the kept positions to out/positions.hcp and the mated ones to out/positions.hcp.mated
+  kyokumen filter games.psv -o out --nodes 10000000 --mated drop --unknown split
+  kyokumen filter archive/*.psv -o out --shard 3/10 --resume
+  kyokumen filter --retry-unknown out/positions.manifest.json -o again --nodes 10000000
+
+A position is mated if the side to move can force mate (win) or is being mated by force (loss).
+
+Every record is counted: the manifest states how many were kept, mated, unknown, filtered out or bad. Records keep \
+their order for any number of threads. If the format stays the same, they are copied byte for byte. The outputs of the \
+shards, concatenated in order, are the output of an unsharded run. Equal positions are searched once.")]
 #[command(after_long_help = "\
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct FilterArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -39,36 +49,38 @@ pub(super) struct FilterArgs {
     #[command(flatten)]
     job: JobArgs,
 
-    /// Format of the outputs [default: that of the inputs]
+    /// Format of the outputs [default: the format of the inputs]
     #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     to: Option<FormatName>,
 
     #[command(flatten)]
     search: SearchArgs,
 
-    /// What becomes of mates: a file of their own; they are left out; or they are kept, and result, evaluation and move
-    /// of the proof take the place of what they had. The proofs are listed in any case [default: split]
+    /// What to do with mated positions, where the side to move can force mate or is being mated by force. `split`
+    /// writes them to a separate file, `drop` removes them, `relabel` keeps them with the result, evaluation and move
+    /// of the proof. A list of the mates is written in every case [default: split]
     #[arg(long, value_name = "split|drop|relabel", default_value = "split", hide_default_value = true, value_parser = word::<MatedPolicy>, help_heading = heading::OUTPUTS)]
     mated: MatedPolicy,
 
-    /// What becomes of positions on which the search gave up [default: keep]
+    /// What to do with positions the search could not decide: keep them, drop them, or split them off to a separate
+    /// file [default: keep]
     #[arg(long, value_name = "keep|drop|split", default_value = "keep", hide_default_value = true, value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
     unknown: UnknownPolicy,
 
-    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
-    /// notation; records in which it is illegal are bad
+    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also accepts a move in USI
+    /// notation; records where it is illegal are bad
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS, hide_short_help = true)]
     fill: Option<Fill>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Search only what was unknown in the run with this manifest, as a rule with more --nodes; everything
-    /// else is as it was found then. Inputs and settings are those of that run unless others are named
+    /// Search only the positions that were unknown in the run with this manifest, usually with more --nodes. All other
+    /// verdicts, the inputs and the shard come from that run. Its settings apply unless they are given here
     #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
     retry_unknown: Option<PathBuf>,
 
-    /// Take settings from a file whose keys are the long names of these options
+    /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
     config: Option<PathBuf>,
 }
@@ -80,7 +92,7 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         && plan.settings.mated == MatedPolicy::Relabel
         && to.format.fields().is_empty()
     {
-        tracing::warn!("{to} records hold positions only: relabelled mates stay as they are");
+        tracing::warn!("{to} records hold only positions, so --mated relabel changes nothing");
     }
     if dry_run {
         let search = plan.settings.search.clone();
@@ -95,7 +107,7 @@ impl FilterArgs {
         let mut inputs = self.inputs.into_paths();
         let mut job = self.job;
         if let Some(run) = &previous_run {
-            tracing::info!("{} to be searched again", records(run.unknown()));
+            tracing::info!("searching {} again", records(run.unknown()));
             inputs = run.inputs();
             job.run.shard = run.shard().map(str::parse).transpose().context("in the manifest")?;
         }
@@ -123,14 +135,14 @@ fn summary(counts: &Counts) -> String {
     let kept = counts.kept;
     let mated = match (counts.mated.split + counts.mated.dropped, counts.mated.relabelled) {
         (mated, 0) => format!("{mated} mated"),
-        // One setting decides for all of a run.
+        // All mated records of a run are treated alike.
         (_, relabelled) => format!("{relabelled} mated and relabelled"),
     };
-    let of_them = match unknown_kept {
+    let unknown_note = match unknown_kept {
         0 => String::new(),
         unknown => format!(" ({unknown} of them unknown)"),
     };
-    let line = format!("{}: {kept} kept{of_them}, {mated}", records(counts.input));
+    let line = format!("{}: {kept} kept{unknown_note}, {mated}", records(counts.input));
     let bad = counts.bad_records();
     with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")])
 }
@@ -142,7 +154,7 @@ mod tests {
     use crate::records::counts::MatedCounts;
 
     #[test]
-    fn the_summary_tells_the_unknown_that_were_kept() {
+    fn the_summary_counts_kept_unknown_records() {
         let mut counts = Counts { input: 9, kept: 6, ..Counts::default() };
         counts.mated.split = 2;
         assert_eq!(summary(&counts), "9 records: 6 kept, 2 mated");

@@ -10,10 +10,14 @@ use crate::cli::exit::ExitStatus;
 use crate::format::{Field, Fields, Format, MAX_GROUP_BYTES, MAX_LINE_BYTES};
 use crate::records::source::MAX_WINDOW_MIB;
 
-/// List the formats: what a chunk is, what it says besides the position, what it must be given
+/// List the file formats with their fields
+///
+/// The columns are the name, the chunk (the smallest part of a file that can be decoded alone), and the fields that
+/// records hold besides the position. "needs" lists the fields that each record must have. The option --fill of
+/// `convert` supplies missing ones.
 #[derive(Args)]
 pub(super) struct FormatsArgs {
-    /// One JSON object a line for each format
+    /// Print one JSON object per format
     #[arg(long)]
     json: bool,
 }
@@ -47,11 +51,15 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
             writeln!(out, "{:<23} is only read", "")?;
         }
     }
-    writeln!(out, "\nEach may be compressed: .zst is read and written, .gz and .xz are read.")?;
     writeln!(
         out,
-        "\nA line may have {} KiB, a game or another group of records {} MiB, in plain and db 64 KiB;\n\
-         what is longer is read as bad records. A zstd frame may have a window of {MAX_WINDOW_MIB} MiB, an xz block a dictionary of as much.",
+        "\nAll formats may be compressed: .zst is read and written, .gz and .xz are only read."
+    )?;
+    writeln!(
+        out,
+        "\nLonger lines and groups are bad records: the limit is {} KiB for a line, {} MiB for a game or\n\
+         another group of records, and 64 KiB for a group in plain and db. The limit for the window of a\n\
+         zstd frame and the dictionary of an xz block is {MAX_WINDOW_MIB} MiB.",
         MAX_LINE_BYTES >> 10,
         MAX_GROUP_BYTES >> 20,
     )?;

@@ -19,39 +19,39 @@ use crate::records::output_kind::OutputKind;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::storage::signals::Interrupt;
 
-/// Make positions of random games, with the move played and the game's result
+/// Generate test records from random games, with the moves played and the results
 ///
-/// The same seed makes the same bytes everywhere. Games begin at the start position; both sides play at
-/// random, in some games with a liking for checks or captures. A game ends with mate (a win), with a
-/// position that comes for the fourth time (a draw, or a loss by perpetual check), or at the move limit (a
-/// draw). Nobody evaluates the positions: their evaluation is 0.
+/// The same seed produces the same bytes on every machine. Games begin at the start position. Both sides play random
+/// moves; in some games they prefer checks or captures. A game ends by mate (a win), by the fourth occurrence of a
+/// position (a draw, or a loss by perpetual check), or at the move limit (a draw). The positions are not evaluated:
+/// their evaluation is 0.
 #[derive(Args)]
 pub(super) struct GenerateArgs {
-    /// Records to make
+    /// Number of records to generate
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     count: u64,
 
-    /// Seed of the random numbers [default: 1]
+    /// Random seed [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 
-    /// File to write; `-` is standard output
+    /// Output file; `-` is standard output
     #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
 
-    /// Format of the file, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    /// Format of the output, such as psv or psv.zst; see `kyokumen formats` [default: from the extension]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// Take one of so many positions of each game [default: 1]
+    /// Keep every PLIES-th position of each game, from a random start [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true, value_name = "PLIES", value_parser = whole_number::<usize>(1..=MAX_PLIES))]
     every: usize,
 
-    /// Moves after which a game is a draw [default: 256]
+    /// Number of moves after which a game is a draw [default: 256]
     #[arg(long, default_value_t = 256, hide_default_value = true, value_name = "MOVES", value_parser = whole_number::<usize>(1..=MAX_PLIES))]
     max_moves: usize,
 
-    /// Replace the file if it exists
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
@@ -59,18 +59,18 @@ pub(super) struct GenerateArgs {
 /// The largest ply number of a record.
 const MAX_PLIES: u64 = u16::MAX as u64;
 
-/// Records per write.
+/// Number of records per write.
 const RECORDS_AT_A_TIME: usize = 1 << 12;
 
 pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<ExitStatus> {
     let format = args.format()?;
-    let recipe = GenerateSettings {
+    let settings = GenerateSettings {
         count: args.count,
         seed: args.seed,
         every: args.every,
         most_moves: args.max_moves,
     };
-    let mut generator = Generator::new(recipe);
+    let mut generator = Generator::new(settings);
     write(&mut generator, format, &args.output, args.force)?;
     report(&generator, args.count, format.format);
     Ok(ExitStatus::Done)
@@ -81,7 +81,9 @@ impl GenerateArgs {
         let by_name = || FormatName::from_file_name(&self.output.to_string_lossy());
         let format = self.to.or_else(by_name).ok_or_else(|| {
             let output = self.output.display();
-            Usage(format!("the name of {output} does not say its format; say it with --to"))
+            Usage(format!(
+                "cannot determine the format of {output} from its name; specify it with --to"
+            ))
         })?;
         check_compression(format).map_err(|error| Usage(error.to_string()))
     }
@@ -94,14 +96,14 @@ fn write(
     force: bool,
 ) -> anyhow::Result<()> {
     let kind = OutputKind::Kept;
-    let lone =
+    let output =
         FileClaims::reading(&[]).and_then(|mut claims| claims.lone_output(kind, path, force));
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let plan = OutputPlan {
         compression: format.compression,
         header: format.format.header(),
         separator: format.format.separator(),
-        ..lone?
+        ..output?
     };
     let mut sinks = Sinks::create(&[plan])?;
     loop {
@@ -120,9 +122,9 @@ fn write(
 fn report(generator: &Generator, count: u64, format: Format) {
     let ends: Vec<String> =
         generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
-    let how = if ends.is_empty() { "" } else { "; how the games ended: " };
-    say!("{}{how}{}", records(count), ends.join(", "));
+    let heading = if ends.is_empty() { "" } else { "; games ended: " };
+    say!("{}{heading}{}", records(count), ends.join(", "));
     if invented(format).contains(Field::EvalCp) {
-        say!("evaluations are 0: nobody evaluated these positions");
+        say!("all evaluations are 0, because the positions were not evaluated");
     }
 }

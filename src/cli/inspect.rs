@@ -32,9 +32,9 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
         Some(path) => page::write(args, path, inputs, claims)?,
         None => show(args, inputs)?,
     };
-    // Who asks for no record gets none.
-    let is_asked_for = args.range.is_some() || args.sample == Some(0);
-    let records = if is_asked_for { shown.records.max(1) } else { shown.records };
+    // An empty range or sample is not an error.
+    let may_be_empty = args.range.is_some() || args.sample == Some(0);
+    let records = if may_be_empty { shown.records.max(1) } else { shown.records };
     Ok(ExitStatus::of_records(records, shown.bad))
 }
 
@@ -43,7 +43,7 @@ fn show(args: &InspectArgs, inputs: Vec<Input>) -> anyhow::Result<ShownCounts> {
     let mut shown = ShownCounts::default();
     for (number, input) in inputs.into_iter().enumerate() {
         let file = input.name.clone();
-        let inspection = Inspection::of(input, args.choice())?;
+        let inspection = Inspection::from_input(input, args.choice())?;
         if !args.json {
             let between = if number > 0 { "\n" } else { "" };
             write!(out, "{between}")?;

@@ -7,20 +7,22 @@ use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 
-/// Mix archives into one
+/// Mix archives into one, keeping the order within each
 ///
-/// Again and again one of the inputs, drawn by lot, gives its next record; the order within each stays. Without
-/// --weights what is left of each input counts, so that all end together and every mixture is as likely as any
-/// other. Records are written byte for byte as they were read; where the format holds games, games are mixed.
-/// Beside the output stands a manifest.
+/// Each step draws one input at random and writes its next record. Without --weights, an input is drawn with a
+/// probability proportional to its remaining records. The inputs then end together, and all mixtures are equally
+/// likely.
+///
+/// Records are copied byte for byte. In formats that hold games, whole games are mixed. A manifest is written next to
+/// the output.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen interleave openings.psv middle.psv endings.psv -o all.psv
   kyokumen interleave own.psv others.psv -o mix.psv --weights 3,1 --until first
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct InterleaveArgs {
     #[command(flatten)]
     common: RearrangeArgs,
@@ -28,15 +30,16 @@ pub(super) struct InterleaveArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// How often each input has its turn, relative to the others [default: as much as is left of it]
+    /// Relative probability of each input, in order [default: its number of remaining records]
     #[arg(long, value_name = "W,W,…")]
     weights: Option<Weights>,
 
-    /// End when all inputs are at their end, or when it is the turn of the first that is [default: all]
+    /// When to stop: `all` after the last record of every input, `first` when an input without remaining records is
+    /// drawn [default: all]
     #[arg(long, value_name = "all|first", value_parser = word::<Until>)]
     until: Option<Until>,
 
-    /// Which of all mixtures [default: 1]
+    /// Random seed [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 }

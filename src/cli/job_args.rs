@@ -1,4 +1,4 @@
-//! Options of the commands that work on an archive, in shards and for days if need be: `filter`, `dataset`, `relabel`.
+//! Options shared by the commands with shards and checkpoints: `filter`, `dataset`, `relabel`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -36,14 +36,15 @@ pub(super) struct JobArgs {
     #[command(flatten)]
     pub(super) run: RunRequest,
 
-    /// What becomes of records that cannot be used [default: quarantine]
+    /// What to do with bad records: `quarantine` moves them to a separate file, `skip` drops them, `stop` ends the run
+    /// [default: quarantine]
     #[arg(long, value_name = "quarantine|skip|stop", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS, hide_short_help = true)]
     on_error: Option<BadPolicy>,
 
     #[command(flatten)]
     work: WorkArgs,
 
-    /// Say what would be done and how long it would take
+    /// Show the inputs, the outputs and, for filter and dataset, an estimate of the run time; write nothing
     #[arg(long, help_heading = heading::RUNNING)]
     pub(super) dry_run: bool,
 }
@@ -68,7 +69,7 @@ impl JobArgs {
             to: None,
             previous_run: None,
             read_from: Vec::new(),
-            unreadable: Unreadable::under(self.on_error),
+            unreadable: Unreadable::from_policy(self.on_error),
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
                 filters: records.filters(),
@@ -91,7 +92,7 @@ pub(super) fn run_job(
     run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
-/// Like [`run_job`], for commands that already watch for signals. Ends at once if a signal has arrived.
+/// Like [`run_job`], for commands that already watch for signals. Ends immediately if a signal has arrived.
 pub(super) fn run_watched_job(
     plan: JobPlan,
     mode: ProgressMode,
@@ -99,7 +100,7 @@ pub(super) fn run_watched_job(
     work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, Error>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
-    let mut progress = mode.over(plan.records);
+    let mut progress = mode.start(plan.records);
     if !matches!(plan.product, Product::Evaluated(_)) {
         progress = progress.with_verdicts();
     }
@@ -113,22 +114,22 @@ pub(super) fn run_watched_job(
     drop(progress);
     let Completed { manifest, was_done } = done.map_err(|error| run_error(error, interrupt))?;
     if was_done {
-        let of = manifest
+        let what = manifest
             .run
             .shard
             .as_ref()
             .map_or("the run".to_owned(), |shard| format!("shard {shard}"));
-        say!("nothing to do: {of} was done before");
+        say!("nothing to do: {what} has already finished");
     }
     say!("{}", summary(&manifest.totals.counts));
     list_outputs(&manifest, &folder);
     let (counts, is_shard) = (&manifest.totals.counts, manifest.run.shard.is_some());
-    // A shard may have no records where others have.
+    // A shard may be empty although the run has records.
     let read = if is_shard { counts.input.max(1) } else { counts.input };
     Ok(ExitStatus::of_records(read, counts.bad_records()))
 }
 
-/// Prints the outputs and the fields that records lost or gained.
+/// Prints the outputs and the fields that records lost or gained in the conversion.
 fn list_outputs(manifest: &RecordManifest, folder: &Path) {
     let counts = &manifest.totals.counts;
     report::fields(&counts.lost, &counts.invented);
@@ -138,13 +139,13 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
     }
 }
 
-/// Prints the files that a plan reads and writes.
+/// Prints the inputs and outputs of a plan.
 pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    for part in &plan.ranges {
-        let to = part.end().map_or("its end".to_owned(), |to| to.to_string());
-        let (input, format) = (name(&part.input.name), part.input.format.name());
-        writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
+    for range in &plan.ranges {
+        let to = range.end().map_or("the end".to_owned(), |to| to.to_string());
+        let (input, format) = (name(&range.input.name), range.input.format.name());
+        writeln!(out, "read {input} as {format}, records {} to {to}", range.from)?;
     }
     for path in plan.files.paths() {
         writeln!(out, "write {}", name(&plan.files.destination(path).to_string_lossy()))?;
@@ -152,7 +153,7 @@ pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prints the files of a plan and an estimate of its duration, measured with judges from `make_judge`.
+/// Prints the inputs and outputs of a plan and an estimate of its duration, measured with judges from `make_judge`.
 pub(super) fn show_plan<J: PositionJudge + 'static>(
     plan: &JobPlan,
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
@@ -163,7 +164,7 @@ pub(super) fn show_plan<J: PositionJudge + 'static>(
     match estimate(plan, make_judge, &interrupt.cancel())? {
         Some(estimate) => write_estimate(&mut out, &estimate)?,
         None => {
-            writeln!(out, "no estimate: the number of records is known only after reading them")?;
+            writeln!(out, "no estimate: the inputs must be read to count their records")?;
         }
     }
     Ok(ExitStatus::Done)
@@ -174,7 +175,7 @@ fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<
     let speed = number as f64 / seconds.expected;
     writeln!(
         out,
-        "{}: about {}, between {} and {} (19 of 20 times; measured on {sampled}), {speed:.0} records/s",
+        "{}: about {}, between {} and {} (95 % confidence, from {sampled} sampled records), {speed:.0} records/s",
         records(number),
         duration(seconds.expected),
         duration(seconds.low),
@@ -182,5 +183,5 @@ fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<
     )?;
     let mib = |bytes: f64| bytes / f64::from(1 << 20);
     let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));
-    writeln!(out, "outputs of about {expected:.1} MiB, between {low:.1} and {high:.1}")
+    writeln!(out, "outputs: about {expected:.1} MiB, between {low:.1} and {high:.1} MiB")
 }

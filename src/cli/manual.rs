@@ -1,4 +1,4 @@
-//! `kyokumen man` and `kyokumen completions`: what shells and manuals want to know of the command line.
+//! `kyokumen man` and `kyokumen completions`: manual pages and shell completions.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,19 +11,19 @@ use clap_complete::Shell;
 use super::message::say;
 use crate::cli::exit::ExitStatus;
 
-/// Write the completions of a shell to standard output
+/// Print shell completions
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   bash: kyokumen completions bash > ~/.local/share/bash-completion/completions/kyokumen
-  zsh: kyokumen completions zsh > ~/.zfunc/_kyokumen, where fpath holds ~/.zfunc before compinit is called
+  zsh: kyokumen completions zsh > ~/.zfunc/_kyokumen (add ~/.zfunc to fpath before compinit)
   fish: kyokumen completions fish > ~/.config/fish/completions/kyokumen.fish
   PowerShell: kyokumen completions powershell >> $PROFILE")]
 pub(super) struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 
-    /// The program [default: kyokumen]
+    /// Program to complete [default: kyokumen]
     #[arg(
         long,
         value_name = "kyokumen|gen-filter",
@@ -41,16 +41,16 @@ enum Program {
     GenFilter,
 }
 
-/// Write the manual pages of both programs to a folder, one for each command
+/// Write manual pages to a folder, one for each command
 ///
-/// Pages of the same name are replaced.
+/// Pages for `gen-filter` are included. Existing pages are replaced.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen man ~/.local/share/man/man1
   man kyokumen-convert")]
 pub(super) struct ManArgs {
-    /// The folder, made if it is not there
+    /// Folder for the pages, created if missing
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -77,6 +77,6 @@ pub(super) fn man(args: &ManArgs, programs: [Command; 2]) -> anyhow::Result<Exit
     for program in programs {
         clap_mangen::generate_to(program, &args.folder).with_context(failed)?;
     }
-    say!("manual pages are in {folder}");
+    say!("wrote manual pages to {folder}");
     Ok(ExitStatus::Done)
 }

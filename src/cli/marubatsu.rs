@@ -1,4 +1,4 @@
-//! `kyokumen marubatsu`: the commands of the crate, and the table of all positions.
+//! `kyokumen marubatsu`: the commands of the crate `kyokumen-marubatsu`, and the table of all positions.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,34 +23,34 @@ use crate::records::table_file::TableFile;
 use crate::storage::table::TableFormat;
 use crate::storage::{files, platform};
 
-/// Tic-tac-toe, solved: its tree, searches, players and matches
+/// Solve and play tic-tac-toe: the complete tree, searches, players and matches
 ///
-/// Boards are written row by row from the top, `o`, `x` or `.` a square: `oo./.x./...`. ○ moves first. Squares have
-/// the numbers 0 to 8, row by row. Values are seen from ○: 1 where ○ wins, -1 where × does, 0 for a draw.
+/// Boards are written row by row from the top with `o`, `x` or `.` for each square: `oo./.x./...`. ○ moves first.
+/// Squares are numbered 0 to 8, row by row. Values are seen from ○: 1 if ○ wins, -1 if × wins, 0 for a draw.
 #[derive(Args)]
 pub(super) struct MarubatsuArgs {
     #[command(subcommand)]
-    what: MarubatsuCommand,
+    command: MarubatsuCommand,
 }
 
 #[derive(Subcommand)]
 enum MarubatsuCommand {
     #[command(flatten)]
-    OfCrate(Command),
+    Crate(Command),
     Dataset(DatasetArgs),
 }
 
 /// Write all 5,478 positions as a table, with their values and best moves
 ///
-/// Columns: `board`, `to_move`, `value` (seen from ○), `distance` (plies to the end), `best_moves` (numbers of
-/// squares), `symmetry_class` (0 to 764). Rows stand by ply, and those of a ply in the order of their boards.
+/// The columns are `board`, `to_move`, `value` (seen from ○), `distance` (plies to the end), `best_moves` (square
+/// numbers) and `symmetry_class` (0 to 764). Rows are sorted by ply, then by board.
 #[derive(Args)]
 struct DatasetArgs {
-    /// File of the table, or a folder for it, in which it is named marubatsu; `-` is standard output, for JSON lines
+    /// Output file, or a folder for a file named marubatsu; `-` is standard output, for JSON lines only
     #[arg(short, long, value_name = "DIR|FILE")]
     output: PathBuf,
 
-    /// Format [default: jsonl]
+    /// Format of the table [default: jsonl]
     #[arg(
         long,
         default_value = "jsonl",
@@ -60,11 +60,11 @@ struct DatasetArgs {
     )]
     to: TableFormat,
 
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 
-    /// Say what was written as one JSON object
+    /// Print a report of the written table as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -78,8 +78,8 @@ struct Report {
 }
 
 pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<ExitStatus> {
-    match &args.what {
-        MarubatsuCommand::OfCrate(command) => {
+    match &args.command {
+        MarubatsuCommand::Crate(command) => {
             let text = command.run(write_files).map_err(usage)?;
             io::stdout().write_all(text.as_bytes())?;
         }
@@ -92,23 +92,24 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
     error.downcast::<cli::Usage>().map_or_else(|other| other, |it| Usage(it.to_string()).into())
 }
 
-/// All are planned before the first is written.
+/// Writes all files. All are checked before the first is written.
 fn write_files(files: &[(&Path, String)], force: bool) -> anyhow::Result<()> {
     let mut claims = FileClaims::reading(&[])?;
     let plans = files.iter().map(|(path, _)| claims.lone_output(OutputKind::Kept, path, force));
     let plans = plans.collect::<Result<Vec<_>, Error>>()?;
     for (plan, (path, text)) in plans.into_iter().zip(files) {
-        make_folder_of(path)?;
+        create_folder_of(path)?;
         write_page(plan, text)?;
     }
     Ok(())
 }
 
-/// Creates the folder of a file; objects have none.
-fn make_folder_of(path: &Path) -> anyhow::Result<()> {
+/// Creates the folder of a file. Objects in an object store have none.
+fn create_folder_of(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|_| !files::is_object(path));
     folder.map_or(Ok(()), |folder| {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))
     })
 }
 
@@ -117,10 +118,14 @@ fn dataset(args: &DatasetArgs) -> anyhow::Result<()> {
     let (solution, table) = (Solution::new(), &SOLVED_MARUBATSU);
     if args.output == Path::new("-") {
         if args.json {
-            return Err(Usage("--json: the rows go to standard output".to_owned()).into());
+            return Err(Usage(
+                "--json cannot be used together with -o -: the rows go to standard output"
+                    .to_owned(),
+            )
+            .into());
         }
         if args.to != TableFormat::Jsonl {
-            return Err(Usage(format!("{} is written to files only", args.to)).into());
+            return Err(Usage(format!("{} cannot be written to standard output", args.to)).into());
         }
         let mut lines = Vec::new();
         for solved in solution.positions() {
@@ -130,7 +135,7 @@ fn dataset(args: &DatasetArgs) -> anyhow::Result<()> {
     }
     let path = file(&args.output, args.to.name());
     let plan = TableFile::plan(&path, table, args.to, args.force)?;
-    make_folder_of(&path)?;
+    create_folder_of(&path)?;
     let mut file = TableFile::create(plan, table, args.to)?;
     solution.positions().iter().try_for_each(|solved| file.push(&marubatsu_row(solved)))?;
     file.finish()?;
@@ -144,7 +149,8 @@ fn dataset(args: &DatasetArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns `output` if it has the format's extension or is a pipe or a device; otherwise a file in that folder.
+/// Returns `output` if it has the extension of the format or is a pipe or device. Otherwise it is a folder; returns a
+/// file in it.
 fn file(output: &Path, extension: &str) -> PathBuf {
     let is_file = output.extension().is_some_and(|found| found == extension);
     if is_file || platform::is_pipe(output) {

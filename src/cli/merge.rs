@@ -16,11 +16,11 @@ use crate::records::output_kind::OutputKind;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-/// Join the outputs of all shards of a run
+/// Join the shards of a run into one file
 ///
-/// Before a byte is written, the manifests are compared: the same inputs, settings and versions, no gap, no
-/// overlap; and the outputs with their manifests, byte for byte. What is missing or different is listed. The
-/// file is the one that a run without shards writes, beside it stands a manifest that names those of the
+/// All checks come first: the manifests must have the same inputs, settings and versions, the shards must cover the
+/// work without gap or overlap, and each output must match the checksum in its manifest. Missing shards and differences
+/// are listed. The joined file equals the output of an unsharded run. A manifest next to it names the manifests of the
 /// shards.
 #[derive(Args)]
 #[command(after_long_help = "\
@@ -28,21 +28,22 @@ Examples:
   kyokumen merge clean -o positions.hcp
   kyokumen merge clean -o mated.hcp --stream mated
 
-Exit status: 0 joined, 1 failed, or something is missing or different, 2 usage, 129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure or a missing or different shard, 2 usage error, 129, 130 or 143 interrupted by a \
+signal.")]
 pub(super) struct MergeArgs {
-    /// Folder of the shards, or its URL
+    /// Folder or URL of the shards
     #[arg(value_name = "DIR", value_parser = location())]
     folder: PathBuf,
 
-    /// The file to be written
+    /// File to write
     #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
 
-    /// Which of the outputs [default: kept]
+    /// Output of the shards to join [default: kept]
     #[arg(long, value_name = "kept|mated|mated_lines|unknown|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
     stream: Option<OutputKind>,
 
-    /// Start of the shards' names, if there are several runs
+    /// Base name of the shards, needed if the folder holds several runs
     #[arg(long)]
     name: Option<String>,
 
@@ -50,18 +51,18 @@ pub(super) struct MergeArgs {
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     progress: Option<ProgressMode>,
 
-    /// Replace outputs that exist
+    /// Replace existing outputs
     #[arg(long)]
     force: bool,
 }
 
 pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let MergeArgs { folder, output, stream, name, progress, force } = args;
-    let stream = stream.unwrap_or(OutputKind::Kept);
-    let request = MergeRequest { folder, name, kind: stream, output: output.clone(), force };
+    let kind = stream.unwrap_or(OutputKind::Kept);
+    let request = MergeRequest { folder, name, kind, output: output.clone(), force };
     let plan = MergePlan::new(request)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = progress.unwrap_or_default().over(Some(plan.records()));
+    let mut progress = progress.unwrap_or_default().start(Some(plan.records()));
     let merged = merge(&plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let manifest = merged.map_err(|error| run_error(error, &interrupt))?;

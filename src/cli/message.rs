@@ -1,7 +1,7 @@
-//! Messages for people: on standard error, and escaped names on standard output.
+//! Messages on standard error, and escaped names on standard output.
 //!
-//! The names of files are whatever somebody made them, escape sequences of terminals included. Those are written
-//! as Rust's literals write them; JSON has its own way.
+//! File names may contain any characters, including terminal escape sequences. Control characters are escaped as in
+//! Rust literals. JSON output has its own escapes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -20,22 +20,22 @@ macro_rules! say {
 pub(super) use say;
 
 pub(super) fn print(text: &str) {
-    // Nobody listens any more where this fails.
+    // If this fails, the reader has closed standard error.
     drop(writeln!(io::stderr(), "{}", message(text)));
 }
 
-/// Escapes a message and removes secrets. A line end followed by two spaces separates lines of the message and stays;
-/// any other is part of a name.
+/// Escapes a message and removes secrets. A line end followed by two spaces separates lines of the message and is kept.
+/// Any other line end belongs to a name and is escaped.
 pub(super) fn message(text: &str) -> Cow<'_, str> {
     let text = without_secrets(text);
     if !text.contains(is_escaped) {
         return text;
     }
-    let lines: Vec<_> = text.split(OWN_LINE_END).map(name).collect();
-    lines.join(OWN_LINE_END).into()
+    let lines: Vec<_> = text.split(LINE_SEPARATOR).map(name).collect();
+    lines.join(LINE_SEPARATOR).into()
 }
 
-/// Escapes a name or another text of one line, and removes secrets.
+/// Escapes a name or other text of one line, and removes secrets.
 pub(super) fn name(text: &str) -> Cow<'_, str> {
     let text = without_secrets(text);
     if !text.contains(is_escaped) {
@@ -53,16 +53,16 @@ pub(super) fn name(text: &str) -> Cow<'_, str> {
 }
 
 /// Separator of the lines of a message.
-const OWN_LINE_END: &str = "\n  ";
+const LINE_SEPARATOR: &str = "\n  ";
 
-/// Whether a terminal would interpret the character, or not show it.
+/// Whether a terminal would interpret or hide the character.
 fn is_escaped(c: char) -> bool {
     let is_invisible =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && c != '\t') || is_invisible
 }
 
-/// Writer of log lines; each write is one message.
+/// Writer for log lines. Each write is one message.
 pub(super) struct Log;
 
 impl Write for Log {
@@ -77,7 +77,7 @@ impl Write for Log {
     }
 }
 
-/// Prints an error of clap and ends the process. Words of the command line in it are escaped.
+/// Prints a clap error and ends the process. Quoted parts of the command line are escaped.
 pub(super) fn exit(mut error: clap::Error) -> ! {
     let mut words = Vec::new();
     for (kind, value) in error.context() {
@@ -100,10 +100,10 @@ pub(super) fn exit(mut error: clap::Error) -> ! {
     for (kind, shown) in words {
         error.insert(kind, shown);
     }
-    // What the readers of values say is in it, too.
-    let said = error.render().to_string();
-    let shown = said.lines().map(name).collect::<Vec<_>>().join("\n");
-    if shown == said.trim_end() || !error.use_stderr() {
+    // The rendered text also contains messages of value parsers.
+    let rendered = error.render().to_string();
+    let shown = rendered.lines().map(name).collect::<Vec<_>>().join("\n");
+    if shown == rendered.trim_end() || !error.use_stderr() {
         error.exit();
     }
     drop(writeln!(io::stderr(), "{shown}"));
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminals_are_told_nothing() {
+    fn control_characters_are_escaped() {
         for (text, shown) in [
             ("a\u{1b}[2Jb\rc\u{9b}1m\u{7f}", "a\\u{1b}[2Jb\\rc\\u{9b}1m\\u{7f}"),
             ("局\t面 'a' \"b\" \\ é", "局\t面 'a' \"b\" \\ é"),

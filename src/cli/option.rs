@@ -1,6 +1,6 @@
-//! Values of options.
+//! Parsers for the values of options.
 //!
-//! The words are those of the serde names in the library, so they stand in one place only.
+//! Names of values are the serde names in the library, so that they are defined in one place.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) fn depth() -> impl TypedValueParser<Value = u16> {
 
 pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
     match seconds(text)? {
-        Duration::ZERO => Err("expected a time above 0"),
+        Duration::ZERO => Err("expected a number of seconds above 0"),
         time => Ok(time),
     }
 }
@@ -44,11 +44,11 @@ pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
     if value.is_finite() && value > 0.0 {
         Ok(value)
     } else {
-        Err(Usage(format!("{option}: {value} is no number above 0")))
+        Err(Usage(format!("{option}: expected a number above 0, not {value}")))
     }
 }
 
-/// Parses an SFEN. `argument` is its name in errors; a line below them points at the character.
+/// Parses an SFEN. Errors begin with the name `argument`; a caret on a second line points to the wrong character.
 pub(super) fn position(argument: &str, text: &str) -> Result<Position, Usage> {
     text.parse().map_err(|error| {
         let error: SfenError = error;
@@ -69,11 +69,11 @@ pub(super) fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
 
 /// Logs the number of threads; 0 is all cores.
 pub(super) fn log_threads(threads: usize) {
-    tracing::info!("works on {}", quantity(platform::threads(threads) as u64, "thread"));
+    tracing::info!("working with {}", quantity(platform::threads(threads) as u64, "thread"));
 }
 
-/// Headings of options in help. Each option names its own: `next_help_heading` of a struct would extend to the options
-/// of the struct after it.
+/// Headings of options in the help. Each option names its heading, because `next_help_heading` of a struct would also
+/// apply to the options of the next struct.
 pub(super) mod heading {
     pub(in crate::cli) const OUTPUTS: &str = "Outputs";
 
@@ -99,7 +99,7 @@ pub(super) mod networks {
     pub(in crate::cli) const POLICY_TEMPERATURE: f32 = 1.66;
 
     #[cfg(not(feature = "network"))]
-    pub(in crate::cli) const NO_NETWORKS: &str = "this program was built without networks; `cargo install --path . --features network` builds them in";
+    pub(in crate::cli) const NO_NETWORKS: &str = "this build does not support networks; install it with `cargo install --path . --features network`";
 }
 
 #[cfg(test)]
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_caret_stands_below_the_character() {
+    fn a_caret_marks_the_wrong_character() {
         let error = position("--sfen", "4k4/9/9/9/9/9/9/9/4K4 x - 1").unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -15,32 +15,34 @@ use crate::shogi::perft::{Perft, parallel};
 use crate::shogi::{Position, sfen};
 use crate::storage::quantity::quantity;
 
-/// Count the positions that legal moves reach, and what they were reached by
+/// Count the positions that legal moves reach, to test move generators (perft)
 ///
-/// Every non-promotion is a move; drop-pawn mate and a second pawn on a file are not.
+/// Shows the number of positions after DEPTH plies, and how many of the last moves were captures, promotions, drops,
+/// checks and mates. Every optional non-promotion is a separate move. Mate by a pawn drop and a second pawn on a file
+/// are illegal.
 #[derive(Args)]
 pub(super) struct PerftArgs {
-    /// Plies from the position to the positions counted
+    /// Number of plies
     #[arg(value_parser = whole_number::<u32>(1..))]
     depth: u32,
 
-    /// Position to count from [default: the start position]
+    /// Starting position [default: the start position]
     #[arg(long, default_value = sfen::START, hide_default_value = true, value_name = "SFEN")]
     sfen: String,
 
-    /// Count for each move of the position
+    /// Show the counts for each first move
     #[arg(long)]
     divide: bool,
 
-    /// Count nodes only, which is faster
+    /// Count only nodes, which is faster
     #[arg(long, conflicts_with = "divide")]
     nodes_only: bool,
 
-    /// One JSON object a line: for each depth from 1 to DEPTH, or with --divide for each move
+    /// Print one JSON object for each depth from 1 to DEPTH, or with --divide for each first move
     #[arg(long)]
     json: bool,
 
-    /// Threads; 0 is all cores [default: 0]
+    /// Number of threads; 0 uses all cores [default: 0]
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     threads: usize,
 }

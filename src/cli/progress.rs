@@ -1,6 +1,6 @@
-//! Progress on standard error: for people a bar or lines of text, for programs lines of JSON.
+//! Progress on standard error: a bar or text lines for people, JSON lines for programs.
 //!
-//! The bar is indicatif's; where nobody watches, a line every ten seconds says the same.
+//! indicatif draws the bar. If standard error is not a terminal, a text line is written every ten seconds.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -27,15 +27,15 @@ pub(super) enum ProgressMode {
 }
 
 impl ProgressMode {
-    /// `records` is the number of records of the run, if it is known.
-    pub(super) fn over(self, records: Option<u64>) -> Progress {
+    /// Starts a progress report. `records` is the number of records of the run, if known.
+    pub(super) fn start(self, records: Option<u64>) -> Progress {
         match self.display(records) {
             Some(display) => Progress::new(display, records),
             None => Progress::none(),
         }
     }
 
-    /// The display of a run over `total` chunks, if their number is known; `None` for [`Self::None`].
+    /// Returns the display for a run with `total` chunks, if their number is known. `None` for [`Self::None`].
     pub(super) fn display<S: ProgressSnapshot>(
         self,
         total: Option<u64>,
@@ -50,9 +50,9 @@ impl ProgressMode {
     }
 }
 
-/// A snapshot of a run, to be shown as text or JSON.
+/// A snapshot of a run that can be shown as text or JSON.
 pub(super) trait ProgressSnapshot: Serialize {
-    /// Chunk of [`Self::done`], in the singular.
+    /// Name of the items counted by [`Self::done`], in the singular.
     const CHUNK: &'static str;
 
     fn done(&self) -> u64;
@@ -93,7 +93,7 @@ impl Bar {
     }
 }
 
-/// A short bar and as much of the message as fits on the line, so that nothing wraps.
+/// A short bar, followed by as much of the message as fits on the line.
 fn style(total: Option<u64>) -> ProgressStyle {
     let template = if total.is_some() {
         "{bar:12} {percent:>3} %  {wide_msg}"
@@ -144,7 +144,7 @@ impl<S: ProgressSnapshot> ProgressDisplay<S> for Plain {
     }
 
     fn show(&mut self, snapshot: &S) {
-        // Nobody reads the messages any more where this fails: the work goes on without them.
+        // If the reader has closed standard error, the work continues without messages.
         drop(writeln!(io::stderr(), "{}", snapshot.line()));
     }
 }
@@ -181,13 +181,13 @@ mod tests {
         let bar = ProgressBar::with_draw_target(total, target).with_style(style(total));
         let mut bar = Bar { bar, total };
         let counts = Counts { input: 1_234_567, ..Counts::default() };
-        bar.show(&Snapshot::of(&counts, total, 100.0, 0, true));
+        bar.show(&Snapshot::new(&counts, total, 100.0, 0, true));
         bar.bar.tick();
         terminal.contents()
     }
 
     #[test]
-    fn on_a_narrow_terminal_nothing_wraps() {
+    fn the_bar_fits_on_one_line_of_a_narrow_terminal() {
         let wide = drawn(120, Some(4_000_000));
         let expected =
             " 31 %  1,234,567 of 4,000,000  0 mated, 0 unknown, 12,346 records/s, 3 min 44 s left";

@@ -1,4 +1,4 @@
-//! Options of the commands that move records: `shuffle`, `dedup`, `split`, `sample`, `interleave`.
+//! Options shared by the commands that move records: `shuffle`, `dedup`, `split`, `sample`, `interleave`.
 
 use std::path::{Path, PathBuf};
 
@@ -25,31 +25,31 @@ use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-/// What is read, and what may be used for it.
+/// Inputs, memory and temporary files.
 #[derive(Args, Clone, Debug)]
 pub(super) struct RearrangeArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
-    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
-    /// by content where that says nothing]
+    /// Format of the inputs, such as psv or psv.zst; see `kyokumen formats` [default: from the extension, or else from
+    /// the content]
     #[arg(long, value_name = "FORMAT", help_heading = heading::RECORDS)]
     from: Option<FormatName>,
 
-    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
     #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS)]
     dialect: Option<Dialect>,
 
-    /// Memory for records; what does not fit goes to temporary files [default: 2G]
+    /// Memory for records; larger data uses temporary files [default: 2G]
     #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true, help_heading = heading::RUNNING)]
     memory: Memory,
 
-    /// Folder of temporary files, which vanish with the process [default: that of the system]
+    /// Folder for temporary files, which are deleted when the process ends [default: the system's temporary folder]
     #[arg(long, value_name = "DIR", help_heading = heading::RUNNING)]
     tmp_dir: Option<PathBuf>,
 
-    /// What becomes of records that are cut off or cannot be read; quarantine writes them beside the output
-    /// [default: stop]
+    /// What to do with truncated or unreadable records: `stop` ends the command, `skip` drops them, `quarantine` moves
+    /// them to a file next to the output [default: stop]
     #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
     on_error: Option<BadPolicy>,
 
@@ -60,7 +60,7 @@ pub(super) struct RearrangeArgs {
 impl RearrangeArgs {
     pub(super) fn request(&self, output: PathBuf, to: Option<FormatName>) -> RearrangeRequest {
         let args = self.clone();
-        tracing::info!("holds records in up to {} of memory", args.memory);
+        tracing::info!("memory for records: {}", args.memory);
         RearrangeRequest {
             inputs: args.inputs.into_paths(),
             references: Vec::new(),
@@ -90,41 +90,42 @@ impl RearrangeArgs {
     ) -> anyhow::Result<ExitStatus> {
         let plan = plan?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-        let mut progress = self.run.work.progress.over(plan.records);
-        let account = operation(&plan, &mut progress, &interrupt.cancel());
+        let mut progress = self.run.work.progress.start(plan.records);
+        let manifest = operation(&plan, &mut progress, &interrupt.cancel());
         drop(progress);
-        let account = account.map_err(|error| run_error(error, &interrupt))?;
-        write_summary(&account, &plan);
-        Ok(ExitStatus::of_records(account.totals.counts.input, account.totals.counts.bad.all()))
+        let manifest = manifest.map_err(|error| run_error(error, &interrupt))?;
+        write_summary(&manifest, &plan);
+        Ok(ExitStatus::of_records(manifest.totals.counts.input, manifest.totals.counts.bad.all()))
     }
 }
 
-/// The output of a command that has one.
+/// The output of a command with a single output file.
 #[derive(Args, Clone, Debug)]
 pub(super) struct OutputArgs {
-    /// The output, compressed if its name ends in .zst; `-` is standard output
+    /// Output file, compressed if its name ends in .zst; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = heading::OUTPUTS)]
     pub(super) output: PathBuf,
 }
 
-fn why_left_out(condition: Condition) -> &'static str {
+/// Name in the summary for records that failed a condition.
+fn drop_reason(condition: Condition) -> &'static str {
     match condition {
-        Condition::Duplicate => "repeated",
+        Condition::Duplicate => "duplicates",
         Condition::Sample => "not in the sample",
         Condition::Comment => "comments and empty lines",
         _ => "filtered",
     }
 }
 
-/// Outputs listed in the summary: as many as fit on a screen.
+/// Maximum number of outputs listed in the summary, to fit on a screen.
 const NAMED_OUTPUTS: usize = 20;
 
-fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
-    let counts = &account.totals.counts;
+fn write_summary(manifest: &OperationManifest, plan: &RearrangePlan) {
+    let counts = &manifest.totals.counts;
     let filtered: Vec<String> = counts
         .filtered
         .iter()
-        .map(|(&condition, number)| format!("{number} {}", why_left_out(condition)))
+        .map(|(&condition, number)| format!("{number} {}", drop_reason(condition)))
         .collect();
     let filtered = filtered.iter().fold(String::new(), |text, more| text + ", " + more);
     let all = records(counts.input);
@@ -136,7 +137,7 @@ fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
     if let Some(averaged) = counts.averaged {
         let AverageCounts { copies, most_copies, evaluations, results, moves, .. } = averaged;
         say!(
-            "  {} with the mean of {copies} copies, {most_copies} at most: {}, {}, {} changed",
+            "  {} averaged over {copies} copies, at most {most_copies} each: {}, {}, {} changed",
             records(averaged.records),
             quantity(evaluations, "evaluation"),
             quantity(results, "result"),
@@ -148,11 +149,11 @@ fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
         let path = outputs.filter(|output| output.kind == kind).map(|output| &output.path).next();
         path.and_then(|path| path.parent()).unwrap_or(Path::new(""))
     };
-    for output in account.outputs.iter().take(NAMED_OUTPUTS) {
+    for output in manifest.outputs.iter().take(NAMED_OUTPUTS) {
         let path = folder(output.kind).join(path_of(&output.file));
         say!("  {} ({})", path.display(), records(output.records));
     }
-    let more = account.outputs.len().saturating_sub(NAMED_OUTPUTS);
+    let more = manifest.outputs.len().saturating_sub(NAMED_OUTPUTS);
     if more > 0 {
         say!("  and {more} more");
     }

@@ -1,4 +1,4 @@
-//! Options of the commands that read records: `filter`, `convert`, `dataset`, `relabel`, `stats`.
+//! Options shared by the commands that read records: `filter`, `convert`, `dataset`, `relabel`, `stats`.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ use crate::format::move16::Dialect;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 
-/// What is read.
+/// Input files.
 #[derive(Args, Clone, Debug)]
 pub(super) struct InputArgs {
-    /// Files of positions, or their URLs, read as one sequence; `-` is standard input
+    /// Input files or URLs, read as one sequence of records; `-` is standard input
     #[arg(value_name = "INPUT", required_unless_present = "input", value_parser = location())]
     inputs: Vec<PathBuf>,
 
-    /// The same as INPUT
+    /// Same as INPUT
     #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs", value_parser = location())]
     input: Vec<PathBuf>,
 }
@@ -28,15 +28,15 @@ impl InputArgs {
     }
 }
 
-/// How records are read, and which of them are taken.
+/// Input format and record filters.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct RecordArgs {
-    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
-    /// by content where that says nothing]
+    /// Format of the inputs, such as psv or psv.zst; see `kyokumen formats` [default: from the extension, or else from
+    /// the content]
     #[arg(long, value_name = "FORMAT", help_heading = heading::RECORDS)]
     pub(super) from: Option<FormatName>,
 
-    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
     #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS, hide_short_help = true)]
     pub(super) dialect: Option<Dialect>,
 
@@ -59,10 +59,10 @@ pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
         .ok_or_else(|| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
 }
 
-/// How the work is done, which changes no output.
+/// Options that do not change the outputs.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct WorkArgs {
-    /// Threads; 0 is all cores [default: 0]
+    /// Number of threads; 0 uses all cores [default: 0]
     #[arg(long, default_value = "0", hide_default_value = true, value_parser = threads(), help_heading = heading::RUNNING)]
     threads: usize,
 
@@ -71,13 +71,13 @@ pub(super) struct WorkArgs {
     pub(super) progress: ProgressMode,
 }
 
-/// The same for a command that is not resumed.
+/// [`WorkArgs`] and `--force`, for commands that cannot be resumed.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     pub(super) work: WorkArgs,
 
-    /// Replace outputs that exist
+    /// Replace existing outputs
     #[arg(long, help_heading = heading::RUNNING)]
     pub(super) force: bool,
 }

@@ -26,114 +26,115 @@ use crate::records::format_name::FormatName;
 const NETWORK: &str = "With a network";
 const ENGINE: &str = "With an engine";
 
-/// Give records new evaluations: by a network, or by an engine that speaks USI
+/// Replace the evaluations of records with those from a network or a USI engine
 ///
-/// Every record is evaluated by a network's value, by a search with it (--playouts), or by an engine, several of which
-/// run at a time (--threads). Only the evaluation changes, with --policy also the best move and, where the format holds
-/// them, the visits of the moves: all other bytes stay where the format does. Evaluations of proven mates stay, and new
-/// ones are not mixed with results. Games stay games.
+/// Each record is evaluated by a network, by a tree search with the network (--playouts), or by a USI engine.
+///
+/// Only the evaluation changes. --policy also replaces the best move and, if the format holds them, the visits of the
+/// moves. All other bytes are copied if the format stays the same. Existing evaluations of proven mates are kept, and
+/// --mix does not apply to new ones. Games remain games.
 #[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]
 #[command(after_long_help = "\
 Examples:
   kyokumen relabel old.hcpe -o new --model net.onnx
   kyokumen relabel games.hcpe3 -o new --model net.onnx --playouts 800 --policy
-  kyokumen relabel positions.hcp -o new --to psv --fill result=draw,ply=0 --engine ./engine --nodes 100000 --policy
+  kyokumen relabel positions.hcp -o new --to psv --fill result=draw,ply=0 \\
+      --engine ./engine --nodes 100000 --policy
   kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct RelabelArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
-    /// Network, an ONNX file of the dlshogi family, or a program that evaluates batches, as in "run:python3
-    /// evaluator.py"
+    /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py"
     #[arg(long, value_name = "NET.onnx", conflicts_with = "engine", help_heading = NETWORK)]
     pub(super) model: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) network: NetworkArgs,
 
-    /// Engine, a program that speaks USI, with its arguments; one process a thread
+    /// Command line of a USI engine; each thread starts one process
     #[arg(long, value_name = "COMMAND", help_heading = ENGINE)]
     pub(super) engine: Option<String>,
 
     #[command(flatten)]
-    pub(super) asked: EngineArgs,
+    pub(super) engine_args: EngineArgs,
 
-    /// Weight of the game's result, from 0 to 1; the rest is that of the new evaluation [default: 0]
+    /// Weight of the game result, from 0 to 1: the target is WEIGHT × result + (1 − WEIGHT) × new evaluation, as
+    /// winning probabilities [default: 0]
     #[arg(long, value_name = "WEIGHT", default_value = "0", hide_default_value = true, value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) mix: f32,
 
-    /// Centipawns where the odds are e to 1, for values as evaluations and back [default: 756.0865]
-    #[arg(long, value_name = "CP", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
+    /// Scale between centipawns and winning probability: p = 1 / (1 + exp(−cp / SCALE)) [default: 756.0865]
+    #[arg(long, value_name = "SCALE", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) scale: Option<f32>,
 
-    /// Write the best move of the search, too, and the visits of the moves where the format holds them
+    /// Also write the best move of the search and, if the format holds them, the visits of the moves
     #[arg(long, help_heading = heading::OUTPUTS)]
     pub(super) policy: bool,
 
     #[command(flatten)]
     pub(super) job: JobArgs,
 
-    /// Format of the output [default: that of the inputs]
+    /// Format of the output [default: the format of the inputs]
     #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     pub(super) to: Option<FormatName>,
 
-    /// What to write into other fields that a record lacks, as in result=draw,ply=0,move=none
+    /// Values for other fields that a record lacks, as in result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     pub(super) fill: Option<Fill>,
 
     #[command(flatten)]
     pub(super) records: RecordArgs,
 
-    /// Take settings from a file whose keys are the long names of these options
+    /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
     config: Option<PathBuf>,
 }
 
-/// How a network is asked.
+/// Options of the evaluation by a network.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct NetworkArgs {
-    /// Simulations a position; 0 takes the network's value as it is [default: 0]
+    /// Simulations per position; 0 uses the value of the network without a search [default: 0]
     #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
-    /// Positions that are evaluated together [default: 32]
+    /// Positions per batch [default: 32]
     #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<usize>(1..=1 << 16))]
     pub(super) batch: Option<usize>,
 
-    /// Divides the logits of the policy in a search [default: 1.66]
+    /// Temperature that divides the policy logits in a search [default: 1.66]
     #[arg(long, help_heading = NETWORK, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
-    /// Mate search of every position; 0,0 is none [default: 33,10000 with --playouts, else 0,0]
+    /// Limits of the mate search for each record; 0,0 disables it [default: 33,10000 with --playouts, else 0,0]
     #[arg(long, help_heading = NETWORK, value_name = "PLIES,NODES", value_parser = mate_limits)]
     pub(super) root_mate: Option<(u16, u64)>,
 
-    /// Mate search of the positions in the tree; 0,0 is none [default: 7,30]
+    /// Limits of the mate search at each leaf of the tree; 0,0 disables it [default: 7,30]
     #[arg(long, help_heading = NETWORK, value_name = "PLIES,NODES", value_parser = mate_limits)]
     pub(super) leaf_mate: Option<(u16, u64)>,
 
-    /// Size of the table of each thread's mate searches, in MiB [default: 16]
+    /// Size of the transposition table of the mate searches, in MiB per thread [default: 16]
     #[arg(long, help_heading = NETWORK, value_name = "MIB", value_parser = whole_number::<usize>(1..=1 << 20))]
     pub(super) hash_mb: Option<usize>,
 }
 
-/// How an engine is asked.
+/// Options of the evaluation by an engine.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct EngineArgs {
-    /// Nodes a position: go nodes N
+    /// Nodes per position, sent as `go nodes N`
     #[arg(long, help_heading = ENGINE, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) nodes: Option<u64>,
 
-    /// One of the engine's options; may be said several times
+    /// Set an option of the engine; may be repeated
     #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Restart the engine if it is not ready within this time, or makes no progress in its search for this time
-    /// [default: 60]
+    /// Restart the engine if it is not ready or reports no progress within this time [default: 60]
     #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
@@ -149,11 +150,11 @@ pub(super) fn run(mut args: RelabelArgs) -> anyhow::Result<ExitStatus> {
 }
 
 impl RelabelArgs {
-    /// Builds the plan without the evaluator's manifest entry, for which the evaluator must be started.
+    /// Builds the plan without the evaluator's manifest entry, because that requires the evaluator to run.
     pub(super) fn plan(self) -> anyhow::Result<JobPlan> {
         let mix = self.mix;
         if !(0.0..=1.0).contains(&mix) {
-            return Err(Usage(format!("--mix: {mix} is not from 0 to 1")).into());
+            return Err(Usage(format!("--mix: expected a number from 0 to 1, not {mix}")).into());
         }
         let scale = positive("--scale", self.scale.unwrap_or(EVAL_SCALE))?;
         let evaluator = Map::new();

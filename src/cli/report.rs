@@ -1,6 +1,6 @@
-//! How results stand on standard output and in messages: JSON lines, milliseconds, numbers of records.
+//! Formatting of results on standard output and in messages: JSON lines, times, counts.
 //!
-//! Every line is written at once, so that a reader behind a pipe sees it when it is there.
+//! Each line is written without buffering, so that the reader of a pipe sees it immediately.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,8 +27,8 @@ pub(super) fn records(number: u64) -> String {
 
 /// `2 win, 1 unknown`; counts of 0 are left out.
 pub(super) fn counted(counts: &[(u64, &str)]) -> String {
-    let there = counts.iter().filter(|(count, _)| *count > 0);
-    there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    let nonzero = counts.iter().filter(|(count, _)| *count > 0);
+    nonzero.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Appends the counts that are not 0 to a line.
@@ -39,7 +39,7 @@ pub(super) fn with_counts(line: String, counts: &[(u64, &str)]) -> String {
     }
 }
 
-/// Milliseconds with three decimals: finer is noise.
+/// Milliseconds with three decimals; finer digits are noise.
 pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
 }

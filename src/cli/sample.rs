@@ -8,21 +8,22 @@ use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
 use crate::records::filters::Probability;
 
-/// Take a random part of archives
+/// Draw a random sample of the records of archives
 ///
-/// --count takes so many records, every set of that size with the same probability; --rate takes each record
-/// with a probability of its own. Which ones depends on the inputs and the seed alone. The order stays, and
-/// records are written byte for byte as they were read; where the format holds games, games are taken. Beside
-/// the output stands a manifest; few records of one size, of files that are not compressed, are taken without
-/// reading the others, and the manifest then has no checksum of what was not read.
+/// --count draws a fixed number of records; all sets of that size are equally likely. --rate draws each record
+/// independently. Only the inputs and the seed determine the sample. Records keep their order and are copied byte for
+/// byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
+///
+/// A small --count from uncompressed files with fixed-size records reads only the drawn records. The manifest then has
+/// no checksums of the inputs.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen sample all.psv -o test.psv --count 100000
   kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct SampleArgs {
     #[command(flatten)]
     common: RearrangeArgs,
@@ -33,7 +34,7 @@ pub(super) struct SampleArgs {
     #[command(flatten)]
     size: SizeArgs,
 
-    /// Which of all samples [default: 1]
+    /// Random seed [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 }
@@ -41,11 +42,11 @@ pub(super) struct SampleArgs {
 #[derive(Args, Clone, Copy)]
 #[group(required = true, multiple = false)]
 struct SizeArgs {
-    /// So many records (of formats of games: games), or all if there are fewer
+    /// Number of records to draw, or of games in formats that hold games; all if there are fewer
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     count: Option<u64>,
 
-    /// Each record with this probability, as in 0.25
+    /// Probability of drawing each record, as in 0.25
     #[arg(long, value_name = "P")]
     rate: Option<Probability>,
 }

@@ -1,6 +1,6 @@
-//! Limits of the search as options, the same for every command that searches.
+//! Options for the limits of the mate search, shared by all commands that search.
 //!
-//! The defaults are those of the library.
+//! The defaults come from the library.
 
 use std::hint::black_box;
 
@@ -22,31 +22,32 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "MIB", help = hash_help(), value_parser = whole_number::<usize>(..), help_heading = heading::SEARCH, hide_short_help = true)]
     hash_mb: Option<usize>,
 
-    /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)
-    /// [default: both]
+    /// What to search if the side to move is in check: `and` whether it is being mated, `or` whether it can force mate,
+    /// `both` the first and then the second, `skip` nothing [default: both]
     #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>, help_heading = heading::SEARCH, hide_short_help = true)]
     in_check: Option<InCheck>,
 
-    /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
-    /// [default: give-up]
+    /// What to do when a search is unlikely to finish within its node limit: `give-up` stops early, `go-on` uses all
+    /// nodes [default: give-up]
     #[arg(long, value_name = "give-up|go-on", value_parser = word::<WhenHopeless>, help_heading = heading::SEARCH, hide_short_help = true)]
     pub(super) when_hopeless: Option<WhenHopeless>,
 }
 
 fn depth_help() -> String {
     let depth = MateSettings::default().depth_plies;
-    format!("Plies that a search goes below the position [default: {depth}]")
+    format!("Maximum search depth in plies [default: {depth}]")
 }
 
 fn nodes_help() -> String {
     let nodes = MateSettings::default().nodes;
-    format!("Nodes after which a search ends [default: {nodes}]")
+    format!("Maximum number of nodes per search [default: {nodes}]")
 }
 
 fn hash_help() -> String {
     let hash_mb = MateSettings::default().hash_mb;
     format!(
-        "Size of the table, in MiB; of each thread where each has a position [default: {hash_mb}]"
+        "Size of the transposition table in MiB; threads that search separate positions have one each [default: \
+         {hash_mb}]"
     )
 }
 
@@ -63,25 +64,26 @@ impl SearchArgs {
         check(&settings)?;
         let MateSettings { depth_plies, nodes, hash_mb, .. } = settings;
         tracing::info!(
-            "search: {depth_plies} plies, {nodes} nodes, a table of {hash_mb} MiB for each thread"
+            "search limits: {depth_plies} plies, {nodes} nodes, a table of {hash_mb} MiB per thread"
         );
         Ok(settings)
     }
 }
 
-/// Fails before any work begins if the limits are invalid or there is not enough memory for the table.
+/// Checks the limits and the memory for the table before any work begins.
 pub(super) fn check(settings: &MateSettings) -> anyhow::Result<()> {
     settings.check().map_err(|error| Usage(error.to_string()))?;
     Ok(check_table(settings.hash_mb)?)
 }
 
-/// Fails before any work begins if there is not enough memory for the table.
+/// Checks the memory for the table before any work begins.
 pub(super) fn check_table(mib: usize) -> Result<(), TableError> {
-    // Reserved only, which takes no time whatever the size; what is not looked at might not be reserved at all.
-    let mut room = Vec::<u8>::new();
-    if room.try_reserve_exact(mib.saturating_mul(1 << 20)).is_err() {
+    // The memory is only reserved, which is fast for any size. `black_box` prevents the compiler from removing the
+    // allocation.
+    let mut table = Vec::<u8>::new();
+    if table.try_reserve_exact(mib.saturating_mul(1 << 20)).is_err() {
         return Err(TableError(TableSize::from_mib(mib)));
     }
-    black_box(room);
+    black_box(table);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `kyokumen selfplay`.
 //!
-//! Its options are those of every build; what they ask for is done where the program is built with networks.
+//! Every build has its options. The command itself needs a build with networks.
 
 #[cfg(feature = "network")]
 mod command;
@@ -20,55 +20,56 @@ use crate::records::format_name::FormatName;
 #[cfg(feature = "network")]
 pub(super) use command::run;
 
-/// Make training data: games of a network against itself
+/// Play games of a network against itself and write them as training data
 ///
-/// Many games are played at a time, and their positions evaluated in batches, by ONNX files of the dlshogi family. A
-/// game depends on its number, the seed, the networks and the settings below "Games" only: shards, threads, batches and
-/// interruptions change no byte. Games are written in the order of their numbers. Whether the networks gave the same
-/// bits for a position wherever it stood in a batch is tried at the start, and stands in the manifest as
-/// `reproducible`.
+/// Many games are played at once, and their positions are evaluated in batches. A game depends only on its number, the
+/// seed, the networks, the openings and the options under "Games". Shards, threads, batches and interruptions do not
+/// change the output. Games are written in the order of their numbers.
+///
+/// This requires networks that give the same bits for a position at any place in a batch. The run tests this at its
+/// start and records the result in the manifest as `reproducible`.
 #[derive(Args, Clone, Debug)]
-#[command(mut_arg("name", |name| name.help("Start of the outputs' names [default: selfplay]")))]
+#[command(mut_arg("name", |name| name.help("Base name of the outputs [default: selfplay]")))]
 #[command(after_long_help = "\
 Examples:
   kyokumen selfplay --model net.onnx --openings kept.hcp -o games --games 100000 --seed 1
   kyokumen selfplay --model new.onnx --model old.onnx -o games --games 1000 --playouts 200 --to psv
   kyokumen selfplay --config selfplay.toml -o games --games 10000000 --shard auto --resume
 
-The model `uniform` finds all moves equally probable, `hashed` answers at random.
+For tests, the model `uniform` gives all moves the same probability, and `hashed` gives pseudo-random evaluations.
 
-Exit status: 0 done, 1 failed, 2 usage, 129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 129, 130 or 143 interrupted by a signal.")]
 pub(super) struct SelfPlayArgs {
-    /// Network, an ONNX file, or a program that evaluates batches, as in "run:python3 evaluator.py"; several take
-    /// turns by the numbers of the games
+    /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py". Several
+    /// models play in turn: model n mod M plays game n
     #[arg(long, required = true, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
-    /// Positions in which games begin, a file in any format: each once, in random order, before any comes again
-    /// [default: the start position]
+    /// File with the first positions of the games, in any format. All are used once in random order, then again in
+    /// another order [default: the start position]
     #[arg(long, value_name = "FILE", value_parser = location())]
     pub(super) openings: Option<PathBuf>,
 
-    /// Format of the openings, one of `kyokumen formats` [default: by extension]
+    /// Format of the openings; see `kyokumen formats` [default: from the extension]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
-    /// Leave out openings that are decided by a mate, as `kyokumen filter` does
+    /// Skip openings with a forced mate for or against the side to move, as `kyokumen filter` finds them
     #[arg(long)]
     pub(super) openings_filter: bool,
 
     #[command(flatten)]
     pub(super) files: RunRequest,
 
-    /// Format of the games: with visits hcpe3, without them any other [default: hcpe3]
+    /// Format of the games; only hcpe3 stores the visits of the moves [default: hcpe3]
     #[arg(long, value_name = "FORMAT")]
     pub(super) to: Option<FormatName>,
 
-    /// Games of all shards
+    /// Number of games of all shards together
     #[arg(long, required = true, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) games: u64,
 
-    /// Play at most N of the games; shards are parts of these
+    /// Play only the first N games; shards divide these
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) limit: Option<u64>,
 
@@ -80,41 +81,41 @@ pub(super) struct SelfPlayArgs {
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
 
-    /// Show what would be read and written, and play nothing
+    /// Show the inputs and outputs; play nothing
     #[arg(long)]
     pub(super) dry_run: bool,
 
-    /// Threads that evaluate, each with games of its own; 0 is all cores [default: 0]
+    /// Number of threads that evaluate, each with its own games; 0 uses all cores [default: 0]
     #[arg(long, value_parser = threads(), help_heading = "Speed")]
     pub(super) threads: Option<usize>,
 
-    /// Games of a batch [default: 32]
+    /// Number of games per batch [default: 32]
     #[arg(long, value_name = "GAMES", value_parser = whole_number::<usize>(1..=65_536), help_heading = "Speed")]
     pub(super) batch: Option<usize>,
 
-    /// Batches a network has at a time: with 2 one is searched while the other is evaluated, which pays where a device
-    /// of its own evaluates [default: 1]
+    /// Batches per network at a time. With 2, one is searched while a device such as a GPU evaluates the other
+    /// [default: 1]
     #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=16), help_heading = "Speed")]
     pub(super) groups: Option<usize>,
 
     #[command(flatten)]
     pub(super) game: GameArgs,
 
-    /// Take settings from a file whose keys are the long names of these options
+    /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
     pub(super) config: Option<PathBuf>,
 }
 
-/// What decides the games.
+/// Options that determine the games.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Games")]
 pub(super) struct GameArgs {
-    /// Simulations a position [default: 800]
+    /// Simulations per position [default: 800]
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
-    /// PUCT variant: that of dlshogi's self-play; parent-value, where unvisited moves have the value of their position
-    /// and the tree is wider and less deep; or that of dlshogi in 2018 [default: dlshogi]
+    /// PUCT variant: `dlshogi` as in its self-play, `dlshogi-2018` as in its version of 2018, or `parent-value`, which
+    /// gives unvisited moves the value of their position, for a wider and less deep tree [default: dlshogi]
     #[arg(long, value_name = "dlshogi|parent-value|dlshogi-2018", value_parser = word::<PuctName>)]
     pub(super) puct: Option<PuctName>,
 
@@ -127,21 +128,21 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "BASE", value_parser = decimal_number)]
     pub(super) c_base: Option<f32>,
 
-    /// INIT at the root [default: as --c-init]
+    /// INIT at the root [default: same as --c-init]
     #[arg(long, value_name = "INIT", value_parser = decimal_number)]
     pub(super) c_init_root: Option<f32>,
 
-    /// BASE at the root, in visits [default: as --c-base]
+    /// BASE at the root, in visits [default: same as --c-base]
     #[arg(long, value_name = "BASE", value_parser = decimal_number)]
     pub(super) c_base_root: Option<f32>,
 
     /// First play urgency below the root: an unvisited move has the value of its position, from 0 to 1, minus K · √S,
-    /// but at least 0. S sums, over all simulations through the position, the probability of the move chosen there
+    /// but at least 0. S sums the probability of the chosen move over all simulations through the position
     /// [default: 20; with --puct parent-value 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
 
-    /// First play urgency at the root, as --fpu [default: 0]
+    /// First play urgency at the root; see --fpu [default: 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu_root: Option<f32>,
 
@@ -153,16 +154,16 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
-    /// Always use all simulations, even if the second move can no longer catch up
+    /// Use all simulations even if the second move can no longer catch up
     #[arg(long)]
     pub(super) no_early_stop: bool,
 
-    /// How often a search gets half as many simulations again, if the first move has less than 1.2 times the visits of
-    /// the second when it would stop; not for randomly chosen moves [default: 2]
+    /// How often to extend a search by half of its simulations. A search is extended if, when it would stop, its first
+    /// move has less than 1.2 times the visits of the second; not for randomly chosen moves [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
-    /// Number of moves at the start of a game that are chosen at random, with weights visits^(1/T) [default: 4]
+    /// Number of moves at the start of a game that are chosen at random with weights visits^(1/T) [default: 4]
     #[arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..))]
     pub(super) random_plies: Option<u16>,
 
@@ -174,8 +175,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Choose among the most visited moves, up to but not including the first whose value is more than this below the
-    /// best move's [default: 0.015]
+    /// Limit the random choice: in order of visits, it ends before the first move whose value is more than VALUE below
+    /// the value of the best move [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 
@@ -183,11 +184,12 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff_drop: Option<f32>,
 
-    /// Give a game up when |2v − 1| is more, v being how probable the mover's win is; 1 is never [default: 0.99]
+    /// End a game by resignation if |2v − 1| exceeds VALUE, where v is the winning probability of the side to move; 1
+    /// disables resignation [default: 0.99]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) resign: Option<f32>,
 
-    /// Moves after which a game is a draw [default: 320]
+    /// Number of moves after which a game is a draw [default: 320]
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) max_moves: Option<u16>,
 
@@ -199,24 +201,24 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) min_moves: Option<u16>,
 
-    /// Repetition that ends a game: fourth occurrence of a position (the rules), or second occurrence within 16 plies
-    /// (dlshogi's self-play) [default: fourth]
+    /// Repetition that ends a game: `fourth` occurrence of a position, as in the rules, or second occurrence within 16
+    /// plies, as in the self-play of `dlshogi` [default: fourth]
     #[arg(long, value_name = "fourth|dlshogi", value_parser = word::<RepetitionName>)]
     pub(super) repetition: Option<RepetitionName>,
 
-    /// What a draw is worth in the search, from 0 (a loss) to 1 [default: 0.5]
+    /// Value of a draw in the search, from 0 (loss) to 1 (win) [default: 0.5]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) draw_value: Option<f32>,
 
-    /// Mate search at each leaf: plies and nodes; 0,0 is none [default: 7,30]
+    /// Limits of the mate search at each leaf; 0,0 disables it [default: 7,30]
     #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
     pub(super) leaf_mate: Option<(u16, u64)>,
 
-    /// Mate search before each move [default: 33,10000]
+    /// Limits of the mate search before each move; 0,0 disables it [default: 33,10000]
     #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
     pub(super) root_mate: Option<(u16, u64)>,
 
-    /// Size of the table of each thread's mate searches, in MiB [default: 16]
+    /// Size of the transposition table of the mate searches, in MiB per thread [default: 16]
     #[arg(long, value_name = "MIB", value_parser = whole_number::<usize>(1..=1 << 20))]
     pub(super) hash_mb: Option<usize>,
 }
@@ -225,7 +227,7 @@ pub(super) struct GameArgs {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum PuctName {
-    /// That of dlshogi's self-play today.
+    /// The variant of dlshogi's current self-play.
     Dlshogi,
     /// Unvisited moves have the value of their position.
     ParentValue,

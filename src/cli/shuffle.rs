@@ -7,21 +7,23 @@ use crate::cli::exit::ExitStatus;
 use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
-/// Bring the records of archives into a random order
+/// Shuffle the records of archives
 ///
-/// The inputs and the seed alone decide the order: --memory and --threads change only the speed. Each record is
-/// ordered by 48 random bits; the few that have the same bits (of ten billion one in 30,000) keep the order of the
-/// inputs. The inputs are read once; what does not fit into memory goes to temporary files, which are read once more.
-/// Records are written byte for byte as they were read; where the format holds games, games are shuffled. Beside the
-/// output stands a manifest.
+/// Only the inputs and the seed determine the order; --memory and --threads only affect speed. Records are sorted by a
+/// random 48-bit key. Records with equal keys keep their input order; of ten billion records, about 1 in 30,000 is
+/// affected. The inputs are read once. Data that does not fit into memory goes to temporary files, which are also read
+/// once.
+///
+/// Records are copied byte for byte. In formats that hold games, whole games are shuffled. A manifest is written next
+/// to the output.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen shuffle day1.psv day2.psv -o training.psv --seed 7
   kyokumen shuffle all.hcpe.zst -o all.shuffled.hcpe.zst --memory 16G --tmp-dir /scratch
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct ShuffleArgs {
     #[command(flatten)]
     common: RearrangeArgs,
@@ -29,7 +31,7 @@ pub(super) struct ShuffleArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Which of all orders [default: 1]
+    /// Random seed [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 }

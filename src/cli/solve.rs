@@ -33,7 +33,7 @@ use crate::storage::location::parse_location;
 use crate::storage::path_text::text_of;
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
-    // The four parts of an SFEN need no quotes.
+    // The four parts of an SFEN may be separate arguments.
     let input = args.input.join(OsStr::new(" "));
     match input.to_str() {
         Some(text) if is_sfen(text) => solve_one(args, text),
@@ -43,11 +43,12 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
 
 fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     if args.time.is_some() {
-        let why = "--time is for one position: the answers of a file depend on --nodes, never on the machine";
+        let why =
+            "--time works only for a single position; limit the search of a file with --nodes";
         return Err(Usage(why.to_owned()).into());
     }
     if args.solution.is_some() {
-        return Err(Usage("--solution is for one position".to_owned()).into());
+        return Err(Usage("--solution works only for a single position".to_owned()).into());
     }
     let name = text_of(&input);
     let file = if name == "-" { "standard input" } else { &*name };
@@ -70,13 +71,13 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     solve(positions, &settings, &options, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
-                proofs.take(&solution)?;
+                proofs.write(&solution)?;
                 tally.count(&solution);
-                output.take(&solution)?;
+                output.write(&solution)?;
             }
             Err(bad) => {
                 tally.bad += 1;
-                if messages.is_told() {
+                if messages.is_shown() {
                     say!("{file}, {bad}");
                 }
             }
@@ -93,8 +94,8 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }
 
-/// The format of a file by content, if its name gives none or it is a `.sfen` file of USI games. Otherwise `None`, also
-/// for inputs that can be read only once and for text with an SFEN in the first column.
+/// Returns the format of a file by its content, if its name gives none or it is a `.sfen` file with USI games.
+/// Otherwise `None`, as for pipes and for text with an SFEN in the first column.
 fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     opening::check_not_folder(path)?;
     if !path.is_file() {
@@ -103,7 +104,7 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     if let Some(named) = FormatName::from_file_name(&text_of(path)) {
         return match detection::check_name(&Input::named(path, named), path) {
             Ok(other) => Ok(other.map(|other| other.format_name())),
-            // Any text may follow the SFEN.
+            // Any text may follow the SFEN, so the line need not be a valid record.
             Err(error)
                 if named.format == Format::Sfen
                     && matches!(error.kind(), ErrorKind::Unreadable) =>
@@ -115,7 +116,7 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     }
     match detection::format_of(path) {
         Err(error) if matches!(error.kind(), ErrorKind::UnknownFormat) => Ok(None),
-        // Which is read as text, whatever stands behind the SFEN.
+        // Read as text, because anything may follow the SFEN.
         Ok(detected) if detected.format == FormatName::plain(Format::Sfen) => Ok(None),
         Ok(detected) => {
             detected.warn(path);
@@ -125,7 +126,7 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     }
 }
 
-/// Whether the text is meant as a position, even a malformed one. The name of an existing file is not.
+/// Whether the text is meant as a position, even if it is malformed. The name of an existing file is never one.
 fn is_sfen(text: &str) -> bool {
     let board = text.split_ascii_whitespace().next().unwrap_or_default();
     let has_nine_ranks = board.matches('/').count() == 8;
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_position_is_told_from_a_file() {
+    fn positions_are_distinguished_from_file_names() {
         for text in [
             "4k4/9/9/9/9/9/9/9/4K4 b - 1",
             "4k4/9/9/9/9/9/9/9/4K4",

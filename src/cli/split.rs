@@ -14,13 +14,14 @@ use crate::ops::rearrange::{
 use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
 
-/// Deal the records of archives out to several files
+/// Split archives into several files
 ///
-/// Parts are named NAME-00001-of-00010.psv and so on. round-robin gives the first record to the first part, the second
-/// to the second; ranges are stretches of the input, the same that --shard takes. With --size or --records parts are
-/// filled one after the other as far as the limit allows; how many there are shows in a first reading. Records are
-/// written byte for byte as they were read; where the format holds games, games are dealt out, and none is cut. Beside
-/// the parts stands a manifest.
+/// The parts are named NAME-00001-of-00010.psv and so on. --by round-robin writes the first record to the first part,
+/// the second to the second, and so on. --by ranges writes contiguous ranges, the same as --shard. --size and --records
+/// fill one part after the other up to the limit; the inputs are then read twice, first to count the parts.
+///
+/// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
+/// next to the parts.
 #[derive(Args)]
 #[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
 #[command(after_long_help = "\
@@ -29,13 +30,13 @@ Examples:
   kyokumen split all.psv -o parts --parts 1000 --by ranges --to psv.zst
   kyokumen split all.csa -o parts --size 1G
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct SplitArgs {
     #[command(flatten)]
     common: RearrangeArgs,
 
-    /// Folder of the parts, made if it is not there
+    /// Folder for the parts, created if missing
     #[arg(short, long, value_name = "DIR", value_parser = location())]
     output: PathBuf,
 
@@ -43,24 +44,23 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..))]
     parts: Option<u32>,
 
-    /// Bytes that a part has at most, K, M, G or T behind the number for powers of 1024; of parts that are compressed
-    /// it is the size before that
+    /// Maximum size of a part before compression, in bytes or with the suffix K, M, G or T for powers of 1024
     #[arg(long, value_name = "SIZE")]
     size: Option<Memory>,
 
-    /// Records that a part has at most
+    /// Maximum number of records of a part
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>(1..))]
     records: Option<NonZeroU64>,
 
-    /// Who gets which record [default: round-robin]
+    /// How to distribute records to the parts [default: round-robin]
     #[arg(long, value_name = "round-robin|ranges", value_parser = word::<SplitBy>, conflicts_with_all = ["size", "records"])]
     by: Option<SplitBy>,
 
-    /// The inputs' format, compressed in another way, as in psv.zst [default: as the first input]
+    /// Format of the inputs with another compression, as in psv.zst [default: same as the first input]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// Start of the parts' names [default: the first input's]
+    /// Base name of the parts [default: from the first input]
     #[arg(long)]
     name: Option<String>,
 }

@@ -19,38 +19,38 @@ use crate::ops::stats_page::write_stats_page;
 use crate::storage::memory::Memory;
 use crate::storage::signals::Interrupt;
 
-/// Show figures about files of positions: evaluations, plies, results, moves, pieces, repetitions
+/// Show statistics of records: evaluations, plies, results, moves and pieces
 ///
-/// All files are read as one sequence. Different positions (board, hands, side to move) are counted as long
-/// as --memory lasts, which takes some 40 bytes for each, and estimated beyond.
+/// All files are read as one sequence. Distinct positions (board, hands, side to move) are counted exactly while they
+/// fit into --memory, at about 40 bytes each, and are estimated beyond that.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen stats games.psv
   kyokumen stats *.hcpe --html report.html
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing, or records that cannot be read, were met, \
-129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or some records were bad, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct StatsArgs {
-    /// Files of positions, read as one sequence; `-` is standard input
+    /// Input files, read as one sequence of records; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     files: Vec<PathBuf>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Memory in which positions are told apart [default: 1G]
+    /// Memory for counting distinct positions [default: 1G]
     #[arg(long, value_name = "SIZE")]
     memory: Option<Memory>,
 
-    /// Write a page with plots that needs nothing but a browser
+    /// Write the statistics with plots to a self-contained HTML page
     #[arg(long, value_name = "REPORT.html", value_parser = location())]
     html: Option<PathBuf>,
 
     #[command(flatten)]
     run: RunArgs,
 
-    /// One JSON object with all figures
+    /// Print all statistics as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -74,7 +74,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     let mut plan = StatsPlan::new(request)?;
     let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = run.work.progress.over(plan.records);
+    let mut progress = run.work.progress.start(plan.records);
     let report = stats(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| run_error(error, &interrupt))?;

@@ -9,21 +9,21 @@ use super::message::name;
 use super::option::location;
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
-use crate::engine::messages::told;
+use crate::engine::messages::shortened;
 use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
 use crate::storage::quantity::{duration, noun, rounded, separated};
 
-/// Say how far the runs have come whose outputs are written to a folder
+/// Show the progress of all runs writing to a folder
 ///
-/// Shards may be running on other machines: what they have written down counts, which they do every ten
-/// seconds unless --checkpoint-every says otherwise.
+/// Shards may run on other machines. Their progress is read from their checkpoints, which are written every ten seconds
+/// unless the run sets --checkpoint-every.
 #[derive(Args)]
 pub(super) struct StatusArgs {
-    /// Folder of the outputs, or its URL
+    /// Folder or URL of the outputs
     #[arg(value_name = "DIR", value_parser = location())]
     folder: PathBuf,
 
-    /// One JSON object a line for each run
+    /// Print one JSON object per run
     #[arg(long)]
     json: bool,
 }
@@ -31,7 +31,7 @@ pub(super) struct StatusArgs {
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let runs = status(&args.folder)?;
     if runs.is_empty() {
-        anyhow::bail!("there are no runs in {}", args.folder.display());
+        anyhow::bail!("no runs found in {}", args.folder.display());
     }
     for run in &runs {
         if args.json {
@@ -42,9 +42,9 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     }
     match runs.iter().map(|run| run.problems.len()).sum() {
         0 => Ok(ExitStatus::Done),
-        1 => anyhow::bail!("the manifests are not as they were written"),
+        1 => anyhow::bail!("the manifests are damaged or contradict each other"),
         problems => {
-            anyhow::bail!("the manifests are not as they were written, in {problems} points")
+            anyhow::bail!("the manifests are damaged or contradict each other: {problems} problems")
         }
     }
 }
@@ -62,7 +62,7 @@ fn write_run(run: &RunStatus) -> io::Result<()> {
         "shard", "state", "done", "of", "mated", "unknown", speed, "left"
     )?;
     run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))?;
-    told(&run.problems).iter().try_for_each(|problem| writeln!(out, "  {problem}"))
+    shortened(&run.problems).iter().try_for_each(|problem| writeln!(out, "  {problem}"))
 }
 
 /// `3 done, 1 running, 1 missing; 300 of 500 records, 12 records/s, 17 s left`
@@ -92,7 +92,7 @@ fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
     let speed = shard.records_per_s.map_or(String::new(), rounded);
     let left = shard.eta_s.map_or(String::new(), duration);
     let by = shard
-        .holder
+        .owner
         .as_ref()
         .map_or(String::new(), |holder| format!("  process {} on {}", holder.pid, holder.host));
     let line = format!(

@@ -1,6 +1,6 @@
 //! `kyokumen usi`.
 //!
-//! The protocol is Tord Romstad's *Universal Shogi Interface* (2007) as Shogidokoro extended it.
+//! The protocol is Tord Romstad's *Universal Shogi Interface* (2007) with the extensions of Shogidokoro.
 
 mod args;
 mod command;
@@ -38,10 +38,10 @@ pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
 
 fn solver_and_player(args: &UsiArgs) -> anyhow::Result<(MateSolver, Box<dyn Player>)> {
     if args.model.is_empty() {
-        return Ok((MateSolver::alone()?, Box::new(Resigner::new())));
+        return Ok((MateSolver::standalone()?, Box::new(Resigner::new())));
     }
     #[cfg(feature = "network")]
-    return Ok((MateSolver::beside_player()?, Box::new(play::NetworkPlayer::new(args)?)));
+    return Ok((MateSolver::with_player()?, Box::new(play::NetworkPlayer::new(args)?)));
     #[cfg(not(feature = "network"))]
     anyhow::bail!(crate::cli::exit::Usage(crate::cli::option::networks::NO_NETWORKS.to_owned()))
 }

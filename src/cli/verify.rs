@@ -13,7 +13,7 @@ use super::option::{location, whole_number};
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::cli::exit::ExitStatus;
-use crate::engine::messages::told;
+use crate::engine::messages::shortened;
 use crate::format::move16::Dialect;
 use crate::jobs::output_verification::{OutputsReport, verify_outputs};
 use crate::ops::verify::{
@@ -25,47 +25,49 @@ use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-/// Check every record of files of positions, outputs against their manifests, or proofs of mates
+/// Check records, the outputs of runs, or proofs of mates
 ///
-/// Of records, bytes, position, stored move and result are judged. What cannot be read is an error, and the
-/// record bad; what can be read and is unusual is a warning. With --quarantine the bad records are written
-/// apart from the good ones, all byte for byte and in their order, so that none is lost.
+/// For each record, the bytes, the position, the stored move and the result are checked. A record that cannot be read
+/// is bad and counts as an error. A readable but unusual record counts as a warning. --quarantine copies good and bad
+/// records to separate files, byte for byte and in order.
 ///
-/// With --proof, files that `kyokumen solve --proof` wrote are read, and every proof in them is checked by
-/// the rule book: each move of the attacker is legal and gives check, each defence is answered, and all ends
-/// with mate. Nothing of the solver has a say in it. The first fault ends the check.
+/// --manifest compares the outputs of a run with the checksums in their manifests. For several shards, it also checks
+/// that they belong to one run and cover it without gaps.
+///
+/// --proof checks the files that `kyokumen solve --proof` writes. An independent, deliberately simple move generator
+/// checks that each move of the attacker is legal and gives check, that every defence is answered, and that every line
+/// ends in mate. The check uses no code of the solver and stops at the first error.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen verify games.psv
   kyokumen verify games.psv --quarantine sorted
-      writes sorted/games.good.psv, sorted/games.psv.bad and, one line for each bad record,
-      sorted/games.bad.jsonl
+      writes sorted/games.good.psv, sorted/games.psv.bad and sorted/games.bad.jsonl (a line for
+      each bad record)
   kyokumen verify --manifest clean/*.manifest.json
   kyokumen verify --proof mates.proofs
 
-Exit status: 0 every record is good, every output as said, every proof holds; 1 failed, or one is not; 2 usage; \
-3 bad records were met; 129, 130 or 143 interrupted.")]
+Exit status: 0 all checks passed, 1 failure or a wrong output or proof, 2 usage error, 3 bad records, \
+129, 130 or 143 interrupted by a signal.")]
 pub(super) struct VerifyArgs {
-    /// Files of positions; `-` is standard input
+    /// Files of records to check; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"], value_parser = location())]
     files: Vec<PathBuf>,
 
-    /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
+    /// Proof files to check, zstd-compressed if the name ends in .zst; `-` is standard input
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "limit", "strict", "quarantine", "force", "progress"], value_parser = location())]
     proof: Vec<PathBuf>,
 
-    /// Manifests of outputs: whether these are as they say, and of several shards whether they are one run
-    /// without gaps
+    /// Manifests of the outputs to check
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "limit", "strict", "quarantine", "force", "progress", "threads"], value_parser = location())]
     manifest: Vec<PathBuf>,
 
-    /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
-    /// by content where that says nothing]
+    /// Format of the files, such as psv or psv.zst; see `kyokumen formats` [default: from the extension, or else from
+    /// the content]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 
-    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     dialect: Option<Dialect>,
 
@@ -73,18 +75,18 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "N", conflicts_with = "quarantine", value_parser = whole_number::<u64>(..))]
     limit: Option<u64>,
 
-    /// A warning makes a record bad, too
+    /// Treat warnings as errors, so that a record with a warning is bad
     #[arg(long)]
     strict: bool,
 
-    /// Write the good and the bad records to files in this folder, made if it is not there
+    /// Copy good and bad records to separate files in this folder, created if missing
     #[arg(long, value_name = "DIR", value_parser = location())]
     quarantine: Option<PathBuf>,
 
     #[command(flatten)]
     run: RunArgs,
 
-    /// One JSON object a line for each file
+    /// Print one JSON object per file
     #[arg(long)]
     json: bool,
 }
@@ -101,7 +103,7 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut outcome = ExitStatus::Done;
     for plan in plans {
-        let mut progress = mode.over(plan.records);
+        let mut progress = mode.start(plan.records);
         let remedy = plan.remedy();
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
@@ -193,9 +195,9 @@ fn check_manifests(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> 
     }
     match reports.iter().map(|report| report.problems.len()).sum() {
         0 => Ok(ExitStatus::Done),
-        1 => anyhow::bail!("the outputs are not as their manifests say"),
+        1 => anyhow::bail!("the outputs do not match their manifests"),
         faults => {
-            anyhow::bail!("the outputs are not as their manifests say, in {faults} points")
+            anyhow::bail!("the outputs do not match their manifests: {faults} differences")
         }
     }
 }
@@ -203,10 +205,10 @@ fn check_manifests(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> 
 fn write_outputs_report(report: &OutputsReport) -> io::Result<()> {
     let OutputsReport { run, manifests, problems, .. } = report;
     let mut out = io::stdout().lock();
-    let s = if *manifests == 1 { " says" } else { "s say" };
-    let verdict = if problems.is_empty() { "as" } else { "not as" };
-    writeln!(out, "{}: {verdict} {manifests} manifest{s}", name(run))?;
-    told(problems).iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
+    let result = if problems.is_empty() { "matches" } else { "does not match" };
+    let manifests = quantity(*manifests, "manifest");
+    writeln!(out, "{}: {result} {manifests}", name(run))?;
+    shortened(problems).iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
 }
 
 fn check_proofs(paths: &[PathBuf], threads: usize, json: bool) -> anyhow::Result<ExitStatus> {
@@ -221,8 +223,7 @@ fn write_proofs_report(report: &ProofsReport) -> io::Result<()> {
     let ProofsReport { file, proofs, win, loss, steps, longest_plies, .. } = report;
     let mut out = io::stdout();
     let file = name(file);
-    let hold = if *proofs == 1 { "holds" } else { "hold" };
-    write!(out, "{file}: {} {hold}: {win} win, {loss} loss; ", quantity(*proofs, "proof"))?;
+    write!(out, "{file}: {} verified: {win} win, {loss} loss; ", quantity(*proofs, "proof"))?;
     let plies = quantity(*longest_plies, "ply");
-    writeln!(out, "{}, the longest mate within {plies}", quantity(*steps, "step"))
+    writeln!(out, "{}, longest mate {plies}", quantity(*steps, "step"))
 }

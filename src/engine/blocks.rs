@@ -1,7 +1,6 @@
-//! The blocks of a job: read, worked on by all threads, and back in the order of the input.
+//! Reads the blocks of a job, processes them on all threads and returns the results in input order.
 //!
-//! Where reading and hashing are both needed, each runs on a thread of its own; the hashing thread passes the blocks to
-//! workers.
+//! Reading and hashing run on separate threads if both are needed. The hashing thread passes the blocks to the workers.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,56 +12,58 @@ use super::prefetch::Prefetch;
 use crate::error::Error;
 use crate::records::counts::{Counts, ResumePoint};
 use crate::records::processing::ProcessedBlock;
-use crate::records::source::{Block, HandedOut, MemoryBudget, MemoryPermit, RangeRead, Source};
+use crate::records::source::{
+    Block, DeliveredBlocks, MemoryBudget, MemoryPermit, RangeRead, Source,
+};
 use crate::search::TableError;
 use crate::storage::caught_panic::catch;
 use crate::storage::platform;
 
-/// Results that wait for an earlier block may take this much memory before no new block is begun.
+/// No new block is started while the results that wait for an earlier block take at least this much memory.
 const WAITING_BYTES: usize = 32 << 20;
 
-/// What a block of the usual size takes, with what a reader has read ahead.
+/// Memory of a block of the usual size, including read-ahead.
 const USUAL_BLOCK_BYTES: usize = 5 << 18;
 
 /// Stages that read ahead of the threads.
 const STAGES: usize = 3;
 
-/// Minimum memory for blocks in flight, however low the memory limit is.
+/// Minimum memory for blocks in flight, even if the memory limit is lower.
 const MIN_BLOCK_MEMORY_BYTES: usize = 4 << 20;
 
-/// Blocks of the usual size for which there is memory, per thread: one in work, one that waits for it.
+/// Blocks in flight per thread: one being processed and one waiting.
 const BLOCKS_PER_THREAD: usize = 2;
 
-/// Blocks of at most this many records are small, and so is what becomes of them.
+/// Blocks of at most this many records, and their results, are small.
 const SMALL_BLOCK_RECORDS: u64 = 64;
 
-/// Small blocks handed out per thread: enough for the time in which results are written and flushed to disk.
+/// Small blocks in flight per thread: enough to keep the threads busy while results are flushed to disk.
 const SMALL_BLOCKS_PER_THREAD: usize = 32;
 
-/// What became of a block.
+/// The result of one block.
 pub(crate) struct BlockResult<T> {
     pub(crate) processed: ProcessedBlock,
-    /// What else was found out about it.
-    pub(crate) found: T,
-    /// What was read of its input up to its end.
+    /// The worker's summary of the block.
+    pub(crate) summary: T,
+    /// The part of the input read up to the end of the block.
     pub(crate) read: RangeRead,
-    /// The memory of the block, where it is much or memory is short: what became of it takes about as much, until
-    /// it is written.
+    /// Holds the memory permit of a large block, or of any block if memory is short, until the result is written: the
+    /// result takes about as much memory as the block.
     _permit: Option<MemoryPermit>,
 }
 
-/// Processes the blocks of a job after `behind` on worker threads, and calls `take` with the results in input order, or
-/// with nothing while there is none. Results are counted in `decided` at once, even if an earlier block takes long.
-/// Returns what was read of each part.
+/// Processes all blocks after `resume_point` on worker threads and calls `on_result` in input order. Calls it with `None`
+/// if no result arrives for a while. Adds each result to `decided` at once, even if an earlier block is still in work.
+/// Returns how much of each input range was read.
 ///
 /// # Errors
-/// The results of `take`, or an [`Error`] if a block cannot be read or processed.
+/// Any error of `on_result`; an [`Error`] if a block cannot be read or processed.
 pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     job: &Job<'_>,
-    behind: &ResumePoint,
+    resume_point: &ResumePoint,
     decided: &Arc<Mutex<Counts>>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
-    mut take: impl FnMut(Option<BlockResult<W::Summary>>) -> Result<(), Error>,
+    mut on_result: impl FnMut(Option<BlockResult<W::Summary>>) -> Result<(), Error>,
 ) -> Result<Vec<RangeRead>, Error> {
     let threads = platform::threads(job.threads);
     let is_small = job.block_records <= SMALL_BLOCK_RECORDS;
@@ -80,19 +81,19 @@ pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     let stopped = Arc::clone(&stop.0);
     let inputs: Vec<_> = job.ranges.iter().map(|range| range.input.name.clone()).collect();
     let decided = Arc::clone(decided);
-    let blocks = blocks(job, behind, threads, inputs.clone()).map_err(Error::threads)?;
+    let blocks = blocks(job, resume_point, threads, inputs.clone()).map_err(Error::threads)?;
     let ranges_read = blocks.ranges_read();
     let work = move |worker: &mut W, block: Result<Block, Error>| {
         let done = process(worker, block?, &inputs, is_memory_short, &stopped)?;
         decided.lock().unwrap_or_else(PoisonError::into_inner).add(&done.processed.counts);
         Ok(done)
     };
-    in_order(blocks, parallelism, make_worker, work, |done| take(done.transpose()?))?;
+    in_order(blocks, parallelism, make_worker, work, |done| on_result(done.transpose()?))?;
     let ranges_read = ranges_read.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(ranges_read.clone())
 }
 
-/// Stops work in flight soon after the run ends; neither the workers nor a reader blocked on its input are joined.
+/// Stops work in flight soon after the run ends. Neither the workers nor a reader blocked on its input are joined.
 struct StopWhenDropped(Arc<AtomicBool>);
 
 impl Drop for StopWhenDropped {
@@ -110,9 +111,9 @@ fn process<W: BlockWorker>(
 ) -> Result<BlockResult<W::Summary>, Error> {
     let is_large = block.bytes().len() > USUAL_BLOCK_BYTES;
     match catch(|| worker.process(&block, stop)) {
-        Ok(Some((processed, found))) => Ok(BlockResult {
+        Ok(Some((processed, summary))) => Ok(BlockResult {
             processed,
-            found,
+            summary,
             read: block.read(),
             _permit: if is_large || is_memory_short { block.permit.take() } else { None },
         }),
@@ -133,19 +134,19 @@ fn bytes_of<T>(done: &Result<BlockResult<T>, Error>) -> usize {
 
 type Blocks = Box<dyn Iterator<Item = Result<Block, Error>> + Send>;
 
-/// The blocks of a job after `behind`.
+/// The blocks of a job after the resume point.
 fn blocks(
     job: &Job<'_>,
-    behind: &ResumePoint,
+    resume_point: &ResumePoint,
     threads: usize,
     inputs: Vec<String>,
-) -> io::Result<HandedOut<Blocks>> {
+) -> io::Result<DeliveredBlocks<Blocks>> {
     let source = Source::new(job.ranges.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
-    let mut source = source.with_boundary(behind.read);
-    let budget = MemoryBudget::of_bytes(block_memory_bytes(job, threads));
+    let mut source = source.with_boundary(resume_point.read);
+    let budget = MemoryBudget::new(block_memory_bytes(job, threads));
     let mut blocks: Blocks = Box::new(std::iter::from_fn(move || {
-        let mut block = source.next_of_every_part()?;
+        let mut block = source.next_of_every_range()?;
         if let Ok(block) = &mut block {
             block.permit = Some(budget.take(block.bytes.capacity()));
         }
@@ -154,10 +155,10 @@ fn blocks(
     if job.checksums {
         blocks = Box::new(Prefetch::start(blocks, BLOCKS_PER_THREAD)?);
     }
-    Ok(HandedOut::new(blocks, job.checksums, behind.read, inputs))
+    Ok(DeliveredBlocks::new(blocks, job.checksums, resume_point.read, inputs))
 }
 
-/// Memory for blocks: for as many of the usual size as are under way at once. Of large ones there are fewer.
+/// Memory for blocks in flight, enough for blocks of the usual size. Fewer large blocks fit into it.
 fn block_memory_bytes(job: &Job<'_>, threads: usize) -> usize {
     let blocks = BLOCKS_PER_THREAD.saturating_mul(threads + STAGES);
     blocks.saturating_mul(USUAL_BLOCK_BYTES).min(job.block_memory_bytes).max(MIN_BLOCK_MEMORY_BYTES)
@@ -174,15 +175,15 @@ mod tests {
     use crate::records::format_name::FormatName;
     use crate::records::source::{Input, InputRange};
 
-    /// The first block waits for those behind it to be counted.
+    /// The first block waits until all later blocks are counted.
     #[test]
-    fn what_is_decided_is_counted_before_what_comes_first() {
+    fn results_are_counted_before_earlier_blocks_finish() {
         const RECORDS: usize = 10;
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("a.hcp");
         std::fs::write(&path, [0; 32 * RECORDS]).unwrap();
         let input = Input::named(&path, FormatName::plain(Format::Hcp));
-        let parts = [InputRange::whole(input)];
+        let ranges = [InputRange::whole(input)];
         let decided: Arc<Mutex<Counts>> = Arc::default();
         let count = |counts: &Mutex<Counts>| counts.lock().unwrap().input;
         let seen = Arc::clone(&decided);
@@ -196,8 +197,8 @@ mod tests {
             processed.counts.input = 1;
             Some((processed, ()))
         });
-        let (job, behind) = (Job::new(&parts, 2, 1), ResumePoint::default());
-        process_blocks(&job, &behind, &decided, move || Ok(Arc::clone(&work)), |_| Ok(())).unwrap();
+        let (job, start) = (Job::new(&ranges, 2, 1), ResumePoint::default());
+        process_blocks(&job, &start, &decided, move || Ok(Arc::clone(&work)), |_| Ok(())).unwrap();
         assert_eq!(count(&decided), RECORDS as u64);
     }
 }

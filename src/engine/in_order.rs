@@ -1,7 +1,7 @@
-//! Processes items on several threads: any thread may take any item, and results are delivered in input order.
+//! Processes items on several threads and delivers the results in input order. Any thread may take any item.
 //!
-//! The number of items in flight is bounded, so memory does not grow with the input. Work that is shared by
-//! threads goes through this function; what has one thread of its own does not.
+//! The number of items in flight is bounded, so memory does not grow with the input. All work shared by several threads
+//! uses this function.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use crate::storage::caught_panic::catch;
 /// Longest wait before `take` is called without a result.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How many threads work, and how far they may be ahead of what is taken.
+/// The number of threads, and how far they may run ahead of the delivered results.
 #[derive(Debug)]
 pub struct Parallelism<T> {
     /// Threads that process items.
     pub threads: usize,
-    /// Most items that are started and not finished.
+    /// Maximum number of items started and not finished.
     pub running: usize,
-    /// Most items that are started and not delivered: one slow item must not leave the other threads idle.
+    /// Maximum number of items started and not delivered. One slow item must not leave the other threads idle.
     pub in_flight: usize,
-    /// Most results that wait for an earlier one.
+    /// Maximum number of results that wait for an earlier one.
     pub waiting: usize,
-    /// Memory of the results that wait for one before them, in bytes, beyond which no item is begun.
+    /// No item is started while the results that wait for an earlier one take this many bytes or more.
     pub waiting_bytes: usize,
-    /// Memory of a result.
+    /// Memory of a result in bytes.
     pub bytes_of: fn(&T) -> usize,
 }
 
 impl<T> Parallelism<T> {
-    /// So many threads, and so many items under way.
+    /// `threads` threads and at most `items` items in flight.
     pub fn new(threads: usize, items: usize) -> Self {
         let waiting_bytes = usize::MAX;
         let (running, in_flight, waiting) = (items, items, items);
@@ -43,14 +43,14 @@ impl<T> Parallelism<T> {
     }
 }
 
-/// Hands every item to `work` on one of several threads, and the results in order to `take`: nothing where there
-/// is none for [`POLL_INTERVAL`], or another one has to come first.
+/// Calls `work` for every item on one of several threads, and `take` with the results in input order. Calls `take` with
+/// `None` if the next result is not ready after [`POLL_INTERVAL`].
 ///
-/// Each thread creates its worker when it gets its first item; this may fail for lack of memory. However the call ends,
-/// it does not wait for its threads, nor for an iterator that is waiting for input.
+/// Each thread creates its worker when it gets its first item, which may fail for lack of memory. The call never waits
+/// for its threads or for an iterator blocked on its input when it returns.
 ///
 /// # Errors
-/// What `take` returns, or why there is no thread, no memory for a worker, or a panic in its place.
+/// Any error of `take`; an [`Error`] if a thread or a worker cannot be created, or for a panic in `items` or `work`.
 pub fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     parallelism: Parallelism<T>,
@@ -65,7 +65,7 @@ where
     E: From<Error>,
 {
     let (permits, permit) = bounded(parallelism.running);
-    // No more than the permits allow.
+    // Unbounded, but the permits limit the number of tasks.
     let (tasks, task) = unbounded();
     let (results, result) = unbounded();
     let feeder = thread::Builder::new().name("feeder".to_owned());
@@ -102,10 +102,10 @@ where
 /// An item with its number, or the error in its place.
 type Task<I> = (u64, Result<I, Error>);
 
-/// Hands out the items, each when there is a permit for it.
+/// Sends each item as a task as soon as there is a permit for it.
 fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Sender<Task<I>>) {
     for sequence in 0u64.. {
-        // A panic must not pass for the end of the items.
+        // A panic must not look like the end of the items.
         let Some(item) =
             catch(|| items.next()).map_err(|panic| Error::reader_panicked(&panic)).transpose()
         else {
@@ -118,7 +118,7 @@ fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Se
     }
 }
 
-/// Processes tasks on one thread until there are no more, or nobody takes the results.
+/// Processes tasks on one thread until the tasks end or the receiver of the results is dropped.
 fn process<I, W, T>(
     make_worker: impl Fn() -> Result<W, TableError>,
     work: impl Fn(&mut W, I) -> T,
@@ -144,14 +144,14 @@ fn process<I, W, T>(
     }
 }
 
-/// Results until those before them are there.
+/// Results that wait for earlier ones.
 struct ReorderBuffer<T> {
     parallelism: Parallelism<T>,
-    /// Items that may be begun, or are and not done.
+    /// Items that are permitted or started, and not finished.
     running: usize,
     waiting: BTreeMap<u64, Result<T, Error>>,
     waiting_bytes: usize,
-    /// Number of the result that is to be taken next.
+    /// Number of the next result to deliver.
     next: u64,
 }
 
@@ -160,7 +160,7 @@ impl<T> ReorderBuffer<T> {
         Self { parallelism, running: 0, waiting: BTreeMap::new(), waiting_bytes: 0, next: 0 }
     }
 
-    /// How many more items may be begun.
+    /// How many more items may be started.
     fn capacity(&self) -> usize {
         let Parallelism { running, in_flight, waiting, waiting_bytes, .. } = self.parallelism;
         if self.waiting.len() >= waiting || self.waiting_bytes >= waiting_bytes {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_in_order_whatever_the_threads() {
+    fn results_are_in_input_order_for_any_number_of_threads() {
         let expected: Vec<u64> = (0..5000).map(|item| item * item).collect();
         for threads in [1, 2, 5] {
             assert_eq!(squares(threads, 0..5000), expected);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_taker_ends_an_endless_input() {
+    fn an_error_of_take_ends_an_endless_input() {
         let mut left = 10;
         let ended = in_order(
             0..,
@@ -245,7 +245,7 @@ mod tests {
         assert!(ended.unwrap_err().is_interruption());
     }
 
-    /// Why nothing came of `items`.
+    /// The error that ends the processing of `items`.
     #[track_caller]
     fn error_of(
         items: impl Iterator<Item = u64> + Send + 'static,
@@ -265,8 +265,8 @@ mod tests {
         let items = (0..10).inspect(|&item| assert!(item != 7, "item {item}"));
         let error = error_of(items, || Ok(()), |(), _| ());
         assert!(error.starts_with("internal error while reading: item 7 ("), "{error}");
-        let error = error_of(0..10, || panic!("no room"), |(), _| ());
-        assert!(error.starts_with("internal error: no room ("), "{error}");
+        let error = error_of(0..10, || panic!("no memory"), |(), _| ());
+        assert!(error.starts_with("internal error: no memory ("), "{error}");
     }
 
     #[test]

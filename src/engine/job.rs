@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The inputs and limits of a pass, and its workers.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,29 +6,29 @@ use std::sync::atomic::AtomicBool;
 use crate::records::processing::ProcessedBlock;
 use crate::records::source::{Block, InputRange};
 
-/// The inputs of a pass, and how they are read.
+/// The inputs of a pass and how to read them.
 pub(crate) struct Job<'a> {
     pub(crate) ranges: &'a [InputRange],
-    /// 0 for as many as the machine runs at once.
+    /// 0 for all cores.
     pub(crate) threads: usize,
     pub(crate) block_records: u64,
-    /// Number, over all inputs, of the first record.
+    /// Number of the first record, counted over all inputs.
     pub(crate) first_number: u64,
-    /// Records after which reading stops.
+    /// Maximum number of records to read.
     pub(crate) limit: Option<u64>,
-    /// Whether checksums of what is read and written are wanted.
+    /// Whether to compute checksums of inputs and outputs.
     pub(crate) checksums: bool,
-    /// Blocks that may wait for one before them, however small they are.
+    /// Maximum number of results that wait for an earlier block.
     pub(crate) waiting_blocks: usize,
-    /// Memory that blocks under way may take, if that is less than they would.
+    /// Maximum memory of the blocks in flight.
     pub(crate) block_memory_bytes: usize,
 }
 
-/// Blocks that may wait for one before them, where they are small.
+/// Default maximum number of results that wait for an earlier block.
 const WAITING_BLOCKS: usize = 1 << 12;
 
 impl<'a> Job<'a> {
-    /// Reads everything, sums it up, and writes nothing.
+    /// Reads all records of the ranges, with checksums.
     pub(crate) const fn new(ranges: &'a [InputRange], threads: usize, block_records: u64) -> Self {
         Self {
             ranges,
@@ -43,12 +43,12 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What works on blocks, one after the other, on one thread.
+/// Processes blocks on one thread.
 pub(crate) trait BlockWorker {
-    /// What it finds out about a block, besides what becomes of its records.
+    /// Additional result of a block, besides the processed records.
     type Summary: Send + 'static;
 
-    /// What becomes of the records of a block; nothing if `stop` was set meanwhile.
+    /// Processes the records of a block. Returns `None` if `stop` was set meanwhile.
     fn process(
         &mut self,
         block: &Block,
@@ -56,7 +56,7 @@ pub(crate) trait BlockWorker {
     ) -> Option<(ProcessedBlock, Self::Summary)>;
 }
 
-/// A worker that keeps nothing from block to block.
+/// A worker without state.
 pub(crate) type BlockFunction<T> =
     Arc<dyn Fn(&Block, &AtomicBool) -> Option<(ProcessedBlock, T)> + Send + Sync>;
 

@@ -1,37 +1,37 @@
-//! Messages of which there may be any number: some are told, the rest is counted.
+//! Limits the number of similar messages: shows the first ones and counts the rest.
 
 use std::fmt::Display;
 
-/// As many are told.
+/// Maximum number of messages shown.
 const MOST: u64 = 20;
 
-/// Messages that come one by one.
+/// Counts messages of one sort.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     number: u64,
 }
 
 impl Messages {
-    /// Counts another one; whether it is to be told.
-    pub(crate) const fn is_told(&mut self) -> bool {
+    /// Counts a message. Returns whether to show it.
+    pub(crate) const fn is_shown(&mut self) -> bool {
         self.number += 1;
         self.number <= MOST
     }
 
-    /// What is told of the rest at the end, if there is any.
+    /// A line with the number of messages that were not shown, if any.
     pub(crate) fn rest(&self) -> Option<String> {
         let rest = self.number.saturating_sub(MOST);
         (rest > 0).then(|| format!("… and {rest} more"))
     }
 }
 
-/// The messages that are told, and what is told of the rest.
-pub(crate) fn told(all: &[impl Display]) -> Vec<String> {
+/// The first messages, and a line with the number of the rest.
+pub(crate) fn shortened(all: &[impl Display]) -> Vec<String> {
     let mut messages = Messages::default();
-    let mut told: Vec<String> =
-        all.iter().filter(|_| messages.is_told()).map(ToString::to_string).collect();
-    told.extend(messages.rest());
-    told
+    let mut shown: Vec<String> =
+        all.iter().filter(|_| messages.is_shown()).map(ToString::to_string).collect();
+    shown.extend(messages.rest());
+    shown
 }
 
 #[cfg(test)]
@@ -41,9 +41,9 @@ mod tests {
     #[test]
     fn the_rest_is_counted() {
         let numbers: Vec<u32> = (1..=20).collect();
-        assert_eq!(told(&numbers).len(), 20);
+        assert_eq!(shortened(&numbers).len(), 20);
         let numbers: Vec<u32> = (1..=173).collect();
-        let told = told(&numbers);
-        assert_eq!((told.len(), &*told[19], &*told[20]), (21, "20", "… and 153 more"));
+        let shown = shortened(&numbers);
+        assert_eq!((shown.len(), &*shown[19], &*shown[20]), (21, "20", "… and 153 more"));
     }
 }

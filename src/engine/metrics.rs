@@ -1,4 +1,4 @@
-//! How far a run has come, for Prometheus: a file that the node exporter's textfile collector reads.
+//! Progress of a run for Prometheus, in a file for the textfile collector of the node exporter.
 //!
 //! The text format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use crate::records::sink::partial_path;
 use crate::storage::{own_files, platform};
 
-/// Time between two files.
+/// Time between two updates of the file.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Where to write, and of what.
+/// The metrics file of a run.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     path: PathBuf,
@@ -27,13 +27,13 @@ impl Metrics {
         Self { path, run: run.to_owned(), shard: shard.map(str::to_owned), written: None }
     }
 
-    /// Whether it is time for a new file.
+    /// Whether the file is due for an update.
     pub(crate) fn is_due(&self) -> bool {
         self.written.is_none_or(|written| written.elapsed() >= PAUSE)
     }
 
-    /// Puts a new file into the place of the one before; a pipe or a device gets the text. That it cannot be written is
-    /// no reason to end a run, and is said once.
+    /// Replaces the file. A pipe or a device gets the text instead. A failure does not end the run; the first one is
+    /// logged.
     pub(crate) fn write(&mut self, is_running: bool, add: impl FnOnce(&mut MetricsText)) {
         let mut text = MetricsText::new(&self.run, self.shard.as_deref());
         add(&mut text);
@@ -50,16 +50,16 @@ impl Metrics {
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     if platform::is_pipe(path) {
-        return platform::open_stream_at_once(path)?.write_all(text.as_bytes());
+        return platform::open_sequential_nonblocking(path)?.write_all(text.as_bytes());
     }
     let partial = partial_path(path);
-    own_files::write_anew(&partial, text.as_bytes())?;
+    own_files::replace(&partial, text.as_bytes())?;
     platform::rename(&partial, path)
 }
 
-/// The content of such a file; all names begin with `kyokumen_`.
+/// The text of a metrics file. All names begin with `kyokumen_`.
 pub(crate) struct MetricsText {
-    /// In braces.
+    /// Labels common to all values, as they are written between the braces.
     labels: String,
     text: String,
 }
@@ -70,13 +70,13 @@ impl MetricsText {
         Self { labels: format!("run={}{shard}", quoted(run)), text: String::new() }
     }
 
-    /// A number that only grows.
+    /// Adds a counter, whose value never decreases.
     pub(crate) fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.describe(name, "counter", help);
         self.value(name, "", value as f64);
     }
 
-    /// Such numbers, which differ in a label.
+    /// Adds counters that differ in one label.
     pub(crate) fn counters(&mut self, name: &str, help: &str, label: &str, values: &[(&str, u64)]) {
         self.describe(name, "counter", help);
         for (word, value) in values {
@@ -84,7 +84,7 @@ impl MetricsText {
         }
     }
 
-    /// A number that may fall.
+    /// Adds a gauge, whose value may decrease.
     pub(crate) fn gauge(&mut self, name: &str, help: &str, value: f64) {
         self.describe(name, "gauge", help);
         self.value(name, "", value);
@@ -108,7 +108,7 @@ impl fmt::Display for MetricsText {
     }
 }
 
-/// A value of a label.
+/// A label value in quotes, escaped.
 fn quoted(value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{value}\"")

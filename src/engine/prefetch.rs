@@ -1,4 +1,4 @@
-//! An iterator that runs ahead on a thread of its own.
+//! An iterator that reads ahead on its own thread.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -11,15 +11,15 @@ use super::in_order::POLL_INTERVAL;
 use crate::error::Error;
 use crate::storage::caught_panic::{CaughtPanic, catch};
 
-/// The items of an iterator, a few of which are read ahead.
+/// The items of an iterator, read ahead on a thread.
 pub(crate) struct Prefetch<I> {
     items: Receiver<I>,
-    /// Until it has ended.
+    /// `None` after it has ended.
     thread: Option<JoinHandle<Result<(), CaughtPanic>>>,
 }
 
 impl<I> Prefetch<I> {
-    /// Starts to read, at most so many items ahead.
+    /// Starts to read, at most `ahead` items ahead.
     pub(crate) fn start(
         items: impl Iterator<Item = I> + Send + 'static,
         ahead: usize,
@@ -41,10 +41,10 @@ impl<I> Prefetch<I> {
         Ok(Self { items: receiver, thread: Some(thread) })
     }
 
-    /// The next item; nothing at the end.
+    /// The next item; `None` at the end.
     ///
     /// # Errors
-    /// An interruption if `cancel` is set while there is no item, an internal error if the iterator panicked.
+    /// An interruption if `cancel` is set while no item is ready; an internal error if the iterator panicked.
     pub(crate) fn next_unless(&mut self, cancel: &AtomicBool) -> Result<Option<I>, Error> {
         loop {
             match self.items.recv_timeout(POLL_INTERVAL) {
@@ -63,7 +63,7 @@ impl<I> Prefetch<I> {
         }
     }
 
-    /// What became of the thread.
+    /// Joins the thread and returns its panic, if any.
     fn ended(&mut self) -> Result<(), CaughtPanic> {
         let joined = self.thread.take().map(JoinHandle::join);
         joined.unwrap_or(Ok(Ok(()))).unwrap_or_else(|panic| resume_unwind(panic))
@@ -73,7 +73,7 @@ impl<I> Prefetch<I> {
 impl<I> Iterator for Prefetch<I> {
     type Item = I;
 
-    /// Panics as the iterator did: that must not pass for its end.
+    /// Panics if the iterator panicked: a panic must not look like its end.
     fn next(&mut self) -> Option<I> {
         if let Ok(item) = self.items.recv() {
             return Some(item);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_panics_does_not_pass_for_the_end() {
+    fn a_panic_of_the_reader_is_not_the_end_of_the_items() {
         let items = || (0..3).inspect(|&item| assert!(item < 2, "a fault in the reader"));
         let never = AtomicBool::new(false);
         let mut prefetch = Prefetch::start(items(), 1).unwrap();

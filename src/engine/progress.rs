@@ -8,21 +8,21 @@ use super::metrics::{Metrics, MetricsText};
 use super::snapshot::Snapshot;
 use crate::records::counts::Counts;
 
-/// Shows the progress of a run to people or programs. An error while displaying does not end the run.
+/// Shows the progress of a run to users or programs. Errors of the display do not end the run.
 pub trait ProgressDisplay<S = Snapshot>: Send {
-    /// Least time between two snapshots.
+    /// Minimum time between two snapshots.
     fn pause(&self) -> Duration;
 
-    /// Another part of the run begins, over this many records, if that is known.
+    /// A phase of the run begins; `records` is the number of its records, if known.
     fn begin(&mut self, _records: Option<u64>) {}
 
-    /// Shows how far the run has come.
+    /// Shows a snapshot.
     fn show(&mut self, snapshot: &S);
 
-    /// The run is done.
+    /// The run has finished successfully.
     fn finish(&mut self, _last: &S) {}
 
-    /// Clears what is redrawn in place: the run has ended, successfully or not.
+    /// Clears everything that is redrawn in place. Called at the end of every run, even if it failed.
     fn clear(&mut self) {}
 }
 
@@ -34,10 +34,10 @@ pub struct Progress {
     phase: Option<&'static str>,
     started: Instant,
     shown: Option<Instant>,
-    /// Records that were dealt with before this process began.
+    /// Records done before this process began.
     before: u64,
     metrics: Option<Metrics>,
-    /// What was counted when it was last looked at.
+    /// The latest counts.
     last: Counts,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Shows nothing.
+    /// No display and no metrics.
     pub fn none() -> Self {
         Self {
             display: None,
@@ -63,7 +63,7 @@ impl Progress {
         }
     }
 
-    /// Of a run over this many records, if that is known.
+    /// Progress of a run over `records` records, if their number is known.
     pub fn new(display: Box<dyn ProgressDisplay>, records: Option<u64>) -> Self {
         let mut progress = Self::none();
         progress.display = Some(display);
@@ -71,21 +71,21 @@ impl Progress {
         progress
     }
 
-    /// The same, with verdicts: for runs that search.
+    /// Also shows verdicts, for runs that search.
     #[must_use]
     pub fn with_verdicts(mut self) -> Self {
         self.searches = true;
         self
     }
 
-    /// The same, and also in a file for Prometheus, under the name of the run and its shard.
+    /// Also writes a metrics file for Prometheus, labelled with the names of the run and its shard.
     #[must_use]
     pub fn with_metrics(mut self, path: PathBuf, run: &str, shard: Option<&str>) -> Self {
         self.metrics = Some(Metrics::new(path, run, shard));
         self
     }
 
-    /// Another part of the run begins, over this many records.
+    /// Begins a phase of the run over `records` records, if their number is known.
     pub fn begin(&mut self, phase: &'static str, records: Option<u64>) {
         self.phase = Some(phase);
         self.records = records;
@@ -97,12 +97,12 @@ impl Progress {
         }
     }
 
-    /// Some records were dealt with before: they say nothing about the speed.
-    pub const fn start_behind(&mut self, records: u64) {
+    /// Sets the number of records done before this process. They do not count for the speed.
+    pub const fn start_after(&mut self, records: u64) {
         self.before = records;
     }
 
-    /// Whether it is time to say again how far the run has come.
+    /// Whether the display or the metrics are due for an update.
     pub(crate) fn is_due(&self) -> bool {
         self.is_display_due() || self.metrics.as_ref().is_some_and(Metrics::is_due)
     }
@@ -112,7 +112,7 @@ impl Progress {
         pause.is_some_and(|pause| self.shown.unwrap_or(self.started).elapsed() >= pause)
     }
 
-    /// Shows how far the run has come, unless it was shown a moment ago.
+    /// Updates display and metrics if they are due.
     pub fn update(&mut self, counts: &Counts) {
         self.update_metrics(counts);
         if self.is_display_due() {
@@ -146,13 +146,13 @@ impl Progress {
 
     fn snapshot(&self, counts: &Counts) -> Snapshot {
         let elapsed_s = self.started.elapsed().as_secs_f64();
-        let snapshot = Snapshot::of(counts, self.records, elapsed_s, self.before, self.searches);
+        let snapshot = Snapshot::new(counts, self.records, elapsed_s, self.before, self.searches);
         snapshot.in_phase(self.phase)
     }
 }
 
 impl Drop for Progress {
-    /// A failed run leaves nothing half drawn behind, and does not seem to go on.
+    /// Clears the display and marks the run as ended in the metrics, even if it failed.
     fn drop(&mut self) {
         let snapshot = self.snapshot(&self.last);
         if let Some(metrics) = &mut self.metrics {
@@ -165,10 +165,10 @@ impl Drop for Progress {
 }
 
 fn add_metrics(text: &mut MetricsText, snapshot: &Snapshot, counts: &Counts) {
-    text.counter("records_total", "Records dealt with.", counts.input);
+    text.counter("records_total", "Records processed.", counts.input);
     let kept = counts.kept + counts.mated.relabelled;
-    text.counter("records_kept_total", "Records written to the kept ones.", kept);
-    text.counter("records_bad_total", "Records that are unusable.", counts.bad_records());
+    text.counter("records_kept_total", "Records kept.", kept);
+    text.counter("records_bad_total", "Bad records.", counts.bad_records());
     let verdicts = &counts.verdicts;
     let unknown: u64 = verdicts.unknown.values().sum();
     let verdicts = [
@@ -180,11 +180,11 @@ fn add_metrics(text: &mut MetricsText, snapshot: &Snapshot, counts: &Counts) {
     text.counters("verdicts_total", "Positions searched.", "verdict", &verdicts);
     text.counter("nodes_total", "Nodes searched.", counts.nodes);
     if let Some(total) = snapshot.total {
-        text.gauge("records_planned", "Records that there are to deal with.", total as f64);
+        text.gauge("records_planned", "Records to process.", total as f64);
     }
-    text.gauge("elapsed_seconds", "How long it has run.", snapshot.elapsed_s);
+    text.gauge("elapsed_seconds", "Seconds since the start.", snapshot.elapsed_s);
     if let Some(eta_s) = snapshot.eta_s {
-        text.gauge("eta_seconds", "How long the rest will take.", eta_s);
+        text.gauge("eta_seconds", "Estimated seconds left.", eta_s);
     }
 }
 
@@ -193,11 +193,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_say_what_was_counted() {
+    fn metrics_contain_the_counts() {
         let mut counts = Counts { input: 20, kept: 17, nodes: 500, ..Counts::default() };
         counts.verdicts.win = 3;
         counts.verdicts.no_mate = 17;
-        let snapshot = Snapshot::of(&counts, Some(100), 2.5, 0, true);
+        let snapshot = Snapshot::new(&counts, Some(100), 2.5, 0, true);
         let mut text = MetricsText::new("run", Some("3/10"));
         add_metrics(&mut text, &snapshot, &counts);
         let text = text.to_string();

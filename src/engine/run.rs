@@ -1,6 +1,7 @@
-//! The run that every command on archives shares: blocks over threads, outputs in the order of the input.
+//! One pass over the inputs, shared by all commands: blocks are processed on all threads, outputs are written in input
+//! order.
 //!
-//! Outputs keep their partial names here; the caller renames them after the counts have been checked.
+//! Outputs keep their partial names here. The caller renames them after it has checked the counts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,7 @@ use crate::records::source::RangeRead;
 use crate::search::TableError;
 use crate::storage::quantity::quantity;
 
-/// Keeps the checkpoints of a run.
+/// Writes the checkpoints of a run.
 pub(crate) trait CheckpointHooks {
     /// Called between two blocks.
     fn between_blocks(
@@ -37,15 +38,15 @@ pub(crate) trait CheckpointHooks {
     ) -> Result<Error, Error>;
 }
 
-/// What was read in one pass over the inputs.
+/// The result of one pass over the inputs.
 pub(crate) struct CompletedPass {
     pub(crate) counts: Counts,
     pub(crate) ranges_read: Vec<RangeRead>,
 }
 
-/// Reads all parts, processes the blocks and writes the outputs, which the caller finishes.
+/// Reads all input ranges, processes their blocks and writes the outputs. The caller finishes the outputs.
 ///
-/// Before a block is written, `take` receives its findings, in the order of the input for any number of threads.
+/// Calls `take` with the summary of each block before the block is written, in input order for any number of threads.
 pub(crate) fn pass<T: Send + 'static>(
     job: &Job<'_>,
     sinks: &mut Sinks,
@@ -61,7 +62,7 @@ pub(crate) fn pass<T: Send + 'static>(
     Ok(CompletedPass { counts: resume_point.counts, ranges_read })
 }
 
-/// [`pass`] from a resume point, which is kept up to date, with checkpoints.
+/// Like [`pass`], but starts at a resume point, keeps it up to date and writes checkpoints.
 pub(crate) fn resume_pass<W: BlockWorker + 'static>(
     job: &Job<'_>,
     (sinks, resume_point): (&mut Sinks, &mut ResumePoint),
@@ -81,12 +82,12 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
         }
     };
     check_cancelled(&mut hooks, sinks, resume_point)?;
-    let behind = resume_point.clone();
-    let decided = Arc::new(Mutex::new(behind.counts.clone()));
-    process_blocks(job, &behind, &decided, make_worker, |done| {
+    let start = resume_point.clone();
+    let decided = Arc::new(Mutex::new(start.counts.clone()));
+    process_blocks(job, &start, &decided, make_worker, |done| {
         check_cancelled(&mut hooks, sinks, resume_point)?;
-        if let Some(BlockResult { mut processed, found, read, .. }) = done {
-            take(&mut processed, found)?;
+        if let Some(BlockResult { mut processed, summary, read, .. }) = done {
+            take(&mut processed, summary)?;
             write(sinks, processed.with_tallies(), read, resume_point)?;
         }
         if progress.is_due() {
@@ -100,8 +101,8 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
     })
 }
 
-/// Flushes the outputs of a run with checkpoints to disk. An interruption at this point is ignored, since everything
-/// is written, unless tables are still to be built, which may take minutes.
+/// Flushes the outputs of a run with checkpoints to disk. Everything is written at this point, so an interruption is
+/// ignored unless tables remain to be built, which may take minutes.
 pub(crate) fn finish(
     mut sinks: Sinks,
     resume_point: &ResumePoint,
@@ -135,7 +136,7 @@ fn write(
     resume_point.advance(&processed.counts, read);
     let counts = &processed.counts;
     tracing::debug!(
-        "block {}: {}, {} kept, {} bad; {} so far",
+        "block {}: {}, {} kept, {} bad; {} in total",
         resume_point.blocks,
         quantity(counts.input, "record"),
         counts.kept,

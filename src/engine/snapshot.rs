@@ -1,53 +1,53 @@
-//! Snapshots of the progress of a run, in figures and in words.
+//! A snapshot of the progress of a run, as figures and as a line of text.
 
 use serde::Serialize;
 
 use crate::records::counts::Counts;
 use crate::storage::quantity::{duration, noun, rounded, separated};
 
-/// How far a run has come.
+/// The progress of a run at one moment.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// Which part of a run it is, where there are several.
+    /// The phase of the run, if it has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<&'static str>,
-    /// Records that were dealt with.
+    /// Records processed.
     pub done: u64,
-    /// Records of the run, where that is known.
+    /// Records of the run, if known.
     pub total: Option<u64>,
     /// Records a second.
     pub rate: f64,
-    /// Records that were kept.
+    /// Records kept.
     pub kept: u64,
-    /// Records that could not be used.
+    /// Bad records.
     pub bad: u64,
     /// Verdicts, in runs that search.
     #[serde(flatten)]
     pub verdicts: Option<Verdicts>,
     /// Seconds since this process began.
     pub elapsed_s: f64,
-    /// Seconds that are left at this rate, once it has settled.
+    /// Estimated seconds left; `None` until the rate is stable.
     pub eta_s: Option<f64>,
 }
 
-/// Verdicts so far.
+/// Numbers of verdicts.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Verdicts {
-    /// Positions whose side to move mates.
+    /// Positions where the side to move forces mate.
     pub win: u64,
-    /// Positions whose side to move is being mated.
+    /// Positions where the side to move is mated by force.
     pub loss: u64,
     /// Positions that the search did not decide.
     pub unknown: u64,
 }
 
-/// Before that, the first records and the start of the threads say little about the rest.
+/// Time until the rate is stable: the start of the threads and the first records are not typical.
 const SETTLED_AFTER_S: f64 = 2.0;
 
 impl Snapshot {
-    /// So many seconds after a process began behind so many records.
-    pub(crate) fn of(
+    /// A snapshot `elapsed_s` seconds after the process began. `before` records were done before it.
+    pub(crate) fn new(
         counts: &Counts,
         total: Option<u64>,
         elapsed_s: f64,
@@ -69,20 +69,20 @@ impl Snapshot {
         Self { phase: None, done, total, rate, kept, bad, verdicts, elapsed_s, eta_s }
     }
 
-    /// The same, in this part of the run.
+    /// Sets the phase of the run.
     pub(crate) fn in_phase(self, phase: Option<&'static str>) -> Self {
         Self { phase, ..self }
     }
 
-    /// A line of text.
+    /// One line with phase, records, verdicts, speed and time left.
     pub fn line(&self) -> String {
-        let of = self.total.map_or(String::new(), |total| format!(" of {}", separated(total)));
+        let total = self.total.map_or(String::new(), |total| format!(" of {}", separated(total)));
         let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
         let records = noun(self.total.unwrap_or(self.done) == 1, "record");
-        format!("{phase}{}{of} {records}, {}", separated(self.done), self.rates())
+        format!("{phase}{}{total} {records}, {}", separated(self.done), self.rates())
     }
 
-    /// Verdicts, speed and what is left.
+    /// Verdicts, speed and time left.
     pub fn rates(&self) -> String {
         let verdicts = self.verdicts.as_ref().map_or(String::new(), |verdicts| {
             let mated = separated(verdicts.win + verdicts.loss);
@@ -100,23 +100,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_line_says_what_is_left() {
+    fn a_line_has_counts_speed_and_time_left() {
         let mut counts = Counts { input: 500, kept: 480, ..Counts::default() };
         (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
         counts.bad.quarantined = 1;
-        let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 0, true);
+        let snapshot = Snapshot::new(&counts, Some(2000), 5.0, 0, true);
         let line = "500 of 2,000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
         assert_eq!(snapshot.line(), line);
     }
 
     #[test]
-    fn what_was_done_before_says_nothing_about_the_speed() {
+    fn records_done_before_the_start_do_not_count_for_the_speed() {
         let counts = Counts { input: 500, ..Counts::default() };
-        let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 400, false);
+        let snapshot = Snapshot::new(&counts, Some(2000), 5.0, 400, false);
         assert_eq!(snapshot.line(), "500 of 2,000 records, 20 records/s, 1 min 15 s left");
         let one = Snapshot { done: 1, total: None, ..snapshot };
         assert_eq!(one.line(), "1 record, 20 records/s, 1 min 15 s left");
-        let snapshot = Snapshot::of(&counts, None, 5.0, 500, false);
+        let snapshot = Snapshot::new(&counts, None, 5.0, 500, false);
         let json = serde_json::to_value(&snapshot).unwrap();
         let expected = serde_json::json!({
             "done": 500, "total": null, "rate": 0.0, "kept": 0, "bad": 0, "elapsed_s": 5.0, "eta_s": null

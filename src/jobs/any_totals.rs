@@ -1,4 +1,4 @@
-//! Totals of runs whose kind is known only when their manifest or checkpoint is read.
+//! Totals of runs whose kind is not known before their manifest or checkpoint is read.
 
 use serde::de::{Error as _, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,11 +17,11 @@ use crate::records::account::{InputIdentity, OutputEntry};
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum AnyTotals {
-    /// Records of archives.
+    /// A run over the records of archives.
     Records(Box<RecordTotals>),
-    /// Games of self-play.
+    /// A run of self-play.
     Games(Box<GameTotals>),
-    /// Records of archives, in an operation without shards.
+    /// An operation on archives, which has no shards.
     Operation(Box<OperationTotals>),
 }
 
@@ -34,15 +34,15 @@ pub(crate) enum AnyProgress {
 }
 
 impl AnyTotals {
-    /// The totals of a run over records, if it is one.
-    pub const fn of_records(&self) -> Option<&RecordTotals> {
+    /// The totals of a run over records. `None` for other kinds.
+    pub const fn as_records(&self) -> Option<&RecordTotals> {
         match self {
             Self::Records(totals) => Some(totals),
             Self::Games(_) | Self::Operation(_) => None,
         }
     }
 
-    /// The name of what is counted.
+    /// The plural of the counted unit.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Records(_) | Self::Operation(_) => "records",
@@ -52,7 +52,7 @@ impl AnyTotals {
 }
 
 impl<'de> Deserialize<'de> for AnyTotals {
-    /// Tells the kinds apart by a key. An untagged enum would lose the message about a wrong value.
+    /// Distinguishes the kinds by a key. An untagged enum would lose the error message about a wrong value.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let values = Map::<String, Value>::deserialize(deserializer)?;
         let (has_games, has_saved) = (values.contains_key("games"), values.contains_key("saved"));
@@ -97,7 +97,7 @@ impl Totals for AnyTotals {
         match (self, next) {
             (Self::Records(totals), Self::Records(next)) => totals.add(next),
             (Self::Games(totals), Self::Games(next)) => totals.add(next),
-            _ => unreachable!("the shards of one run count the same"),
+            _ => unreachable!("the shards of a run have totals of the same kind"),
         }
     }
 
@@ -114,6 +114,6 @@ impl Totals for AnyTotals {
     }
 
     fn is_from_start(&self) -> bool {
-        self.of_records().is_none_or(RecordTotals::is_from_start)
+        self.as_records().is_none_or(RecordTotals::is_from_start)
     }
 }

@@ -1,8 +1,8 @@
-//! Checkpoints: how far a run has come, in a file from which another process can resume it.
+//! Checkpoints: files with the progress of a run, from which another process can resume it.
 //!
-//! A checkpoint is written after the outputs that it describes are on disk, and replaces the one before in one step:
-//! however the process ends, one complete checkpoint is there. The file has a line of JSON, the content of the open
-//! frames of compressed outputs, and the SHA-256 of all that in 32 bytes.
+//! A checkpoint is written after the outputs that it describes are on disk. It replaces the previous one atomically, so
+//! that a complete checkpoint exists even if the process is killed. The file consists of a line of JSON, the content of
+//! the open frames of compressed outputs, and the SHA-256 of both in 32 bytes.
 
 use std::path::Path;
 use std::{fs, io};
@@ -16,14 +16,14 @@ use crate::records::sink::{OutputState, partial_path};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, own_files, platform};
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Checkpoint<P> {
-    /// What the run is.
+    /// The identity of the run.
     pub identity: Identity,
-    /// The progress of its work.
+    /// The work done.
     pub progress: P,
-    /// The state of each output. Empty if the run has only begun, to replace existing outputs.
+    /// The state of each output. Empty if the run has written nothing yet and will replace existing outputs.
     pub outputs: Vec<OutputState>,
     /// Records or games of the whole run, if known.
     pub planned: Option<u64>,
@@ -31,7 +31,7 @@ pub struct Checkpoint<P> {
     pub elapsed_s: f64,
     /// Records or games after which earlier processes resumed the run.
     pub resumed_from: Vec<u64>,
-    /// Checksums of manifests that the run will replace. Their outputs are not those of this run.
+    /// Checksums of manifests that the run will replace. Their outputs belong to other runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<Sha256Sum>,
     /// When the checkpoint was written, in seconds since 1970.
@@ -77,7 +77,7 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     /// Whether the run will replace this manifest.
     ///
     /// # Errors
-    /// If the manifest cannot be read.
+    /// [`io::Error`] if the manifest cannot be read.
     pub(crate) fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
         if self.replaces.is_empty() {
             return Ok(false);
@@ -85,15 +85,15 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
         Ok(sum_if_there(manifest)?.is_some_and(|sum| self.replaces.contains(&sum)))
     }
 
-    /// Replaces the checkpoint in a file.
+    /// Writes the checkpoint to a file, which it replaces atomically.
     ///
     /// # Errors
-    /// [`Error`]. The file keeps its content.
+    /// [`Error`]. The file then still contains one complete checkpoint, the old or the new one.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let partial = partial_path(path);
         let bytes = self.to_bytes();
         let result = bytes
-            .and_then(|bytes| own_files::write_anew(&partial, &bytes)?.sync_all())
+            .and_then(|bytes| own_files::replace(&partial, &bytes)?.sync_all())
             .and_then(|()| platform::rename(&partial, path))
             .and_then(|()| platform::sync_folder(platform::folder_of(path)));
         result.map_err(|source| {
@@ -130,18 +130,16 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
         parsed.map(Some).map_err(|why| {
             let path = path.display();
             let message = format!("{path} is damaged: {why}; its run cannot be resumed");
-            Error::new(ErrorKind::Malformed, message)
-                .in_file(&path)
-                .with_remedy(Remedy::StartAfresh)
+            Error::new(ErrorKind::Malformed, message).in_file(&path).with_remedy(Remedy::Restart)
         })
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {
         let (content, sum) = bytes.split_last_chunk().ok_or("it is cut off")?;
         if Sha256Sum::of(content).bytes() != sum {
-            return Err("its checksum does not hold");
+            return Err("its checksum is wrong");
         }
-        let end = memchr::memchr(b'\n', content).ok_or("its first line does not end")?;
+        let end = memchr::memchr(b'\n', content).ok_or("its first line has no end")?;
         let (head, mut frames) = (&content[..end], &content[end + 1..]);
         let head: Head<Self> =
             serde_json::from_slice(head).map_err(|_| "another version of the program wrote it")?;
@@ -190,11 +188,11 @@ mod tests {
             open_frame: open_frame.to_vec(),
         };
         let read = RangeRead { input: 0, records: 5, offset: 0, bytes: 160, sha256: None };
-        let mut place = ResumePoint::default();
-        place.advance(&Counts { input: 5, kept: 5, ..Counts::default() }, read);
+        let mut resume_point = ResumePoint::default();
+        resume_point.advance(&Counts { input: 5, kept: 5, ..Counts::default() }, read);
         Checkpoint {
             identity,
-            progress: RecordProgress { place, saved: MemoHits::default() },
+            progress: RecordProgress { resume_point, saved: MemoHits::default() },
             outputs: vec![
                 output(OutputKind::Kept, b"one\nopen\xff"),
                 output(OutputKind::Mated, b""),
@@ -208,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_back() {
+    fn a_written_checkpoint_is_read_back_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
         assert_eq!(Checkpoint::<RecordProgress>::read(&path).unwrap(), None);
         for blocks in [1, 2] {
             let mut written = checkpoint();
-            written.progress.place.blocks = blocks;
+            written.progress.resume_point.blocks = blocks;
             written.write(&path).unwrap();
             assert_eq!(Checkpoint::read(&path).unwrap(), Some(written));
         }
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn no_damage_goes_unnoticed() {
+    fn any_cut_or_flipped_byte_is_detected() {
         let bytes = checkpoint().to_bytes().unwrap();
         assert!(Checkpoint::<RecordProgress>::from_bytes(&bytes).is_ok());
         for len in 0..bytes.len() {

@@ -1,7 +1,6 @@
-//! One block of records: each is decoded, filtered, judged and written to its stream.
+//! Decodes, filters and searches the records of a block, and writes each to the output that belongs to its verdict.
 //!
-//! Where input and output format are the same, a record leaves as the bytes that came in; in a table it becomes
-//! a row.
+//! If input and output format are the same, records are copied byte for byte. In a dataset each record becomes a row.
 
 use std::sync::atomic::AtomicBool;
 
@@ -28,7 +27,7 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::shogi::{Color, Position};
 
-/// One line of the proofs.
+/// A line of the list of mated records, `STEM.mated.jsonl` or similar.
 #[derive(Serialize)]
 struct MatedLine<'a> {
     file: &'a str,
@@ -40,7 +39,7 @@ struct MatedLine<'a> {
     nodes: u64,
 }
 
-/// One line about what the search did not find out.
+/// A line of the list of unknown records.
 #[derive(Serialize)]
 struct UnknownLine<'a> {
     file: &'a str,
@@ -49,7 +48,7 @@ struct UnknownLine<'a> {
     nodes: u64,
 }
 
-/// Sorts the records of a block; `None` if `cancel` was set meanwhile.
+/// Classifies the records of a block by verdict. `None` if `cancel` was set meanwhile.
 pub(crate) fn classify_block(
     plan: &JobPlan,
     block: &Block,
@@ -57,7 +56,7 @@ pub(crate) fn classify_block(
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
     let file = &plan.ranges[block.input].input.name;
-    let mut classifier = Classifier { plan, part: block.input, file, judge, cancel };
+    let mut classifier = Classifier { plan, input: block.input, file, judge, cancel };
     process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
         classifier.record(item, processed)
     })
@@ -65,7 +64,8 @@ pub(crate) fn classify_block(
 
 struct Classifier<'a> {
     plan: &'a JobPlan,
-    part: usize,
+    /// Index of the input.
+    input: usize,
     file: &'a str,
     judge: &'a mut dyn PositionJudge,
     cancel: &'a AtomicBool,
@@ -87,13 +87,13 @@ impl Classifier<'_> {
         if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
             return Ok(AfterRecord::Filtered(condition));
         }
-        let is_asked = self.plan.settings.search.in_check.asks_about(&position)?;
-        if let (false, Product::Rows(_)) = (is_asked, &self.plan.product) {
+        let is_searched = self.plan.settings.search.in_check.searches(&position)?;
+        if let (false, Product::Rows(_)) = (is_searched, &self.plan.product) {
             // A row needs a verdict.
             return Ok(AfterRecord::Filtered(Condition::InCheck));
         }
         let mate_result =
-            if is_asked { Some(self.mate_result(item.index, &mut position)?) } else { None };
+            if is_searched { Some(self.mate_result(item.index, &mut position)?) } else { None };
         let verdict = mate_result.as_ref().map(|mate_result| mate_result.verdict);
         if verdict == Some(PositionVerdict::Unknown(Stop::Cancelled)) {
             return Ok(AfterRecord::Cancelled);
@@ -117,21 +117,22 @@ impl Classifier<'_> {
         Ok(AfterRecord::Continue)
     }
 
-    /// What an earlier run found out, if there was one and it did, or what a search finds out now.
+    /// The verdict of the previous run, if it decided the record, or else of a new search.
     fn mate_result(
         &mut self,
         index: u64,
         position: &mut Position,
     ) -> Result<MateResult, RecordError> {
-        let known =
-            self.plan.previous_run.as_ref().and_then(|first| first.mate_result(self.part, index));
+        let previous_run = self.plan.previous_run.as_ref();
+        let known = previous_run.and_then(|previous| previous.mate_result(self.input, index));
         match known {
             Some(known) => known.map_err(|error| RecordError::PreviousRun(error.into())),
             None => Ok(self.judge.judge(position, self.cancel)),
         }
     }
 
-    /// Writes the record where its verdict sends it, and what is to be said about that.
+    /// Writes the record to the output that belongs to its verdict, and its line to the list of mated or unknown
+    /// records.
     fn write_classified(
         &self,
         item: &NumberedRecord<'_>,
@@ -143,7 +144,7 @@ impl Classifier<'_> {
         self.write(disposition, item, mate_result, processed)?;
         let Some(mate_result) = mate_result else { return Ok(disposition) };
         if matches!(mate_result.verdict, PositionVerdict::Win | PositionVerdict::Loss) {
-            let line = self.proof(item.index, position, mate_result);
+            let line = self.mated_line(item.index, position, mate_result);
             push_json_line(processed.encoded_mut(OutputKind::MatedLines), &line);
         }
         if let PositionVerdict::Unknown(stop) = mate_result.verdict {
@@ -216,15 +217,20 @@ impl Classifier<'_> {
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
         if to == record.format() {
-            record.with_labels(outcome(record.setup()?.side_to_move(), mate_result), out)?;
+            record.with_labels(proven_labels(record.setup()?.side_to_move(), mate_result), out)?;
             return Ok(FieldChanges::default());
         }
         let content = record.record()?;
-        let outcome = outcome(content.setup.side_to_move(), mate_result);
-        Ok(encode(to, &outcome.of(content), &self.plan.settings.fill, out)?)
+        let labels = proven_labels(content.setup.side_to_move(), mate_result);
+        Ok(encode(to, &labels.of(content), &self.plan.settings.fill, out)?)
     }
 
-    fn proof(&self, index: u64, position: &Position, mate_result: &MateResult) -> MatedLine<'_> {
+    fn mated_line(
+        &self,
+        index: u64,
+        position: &Position,
+        mate_result: &MateResult,
+    ) -> MatedLine<'_> {
         MatedLine {
             file: self.file,
             index,
@@ -250,8 +256,8 @@ fn push_row(
     Ok(())
 }
 
-/// What a proof says about its position.
-fn outcome(side_to_move: Color, mate_result: &MateResult) -> ProvenLabels {
+/// Best move, evaluation and result that follow from a win or a loss.
+fn proven_labels(side_to_move: Color, mate_result: &MateResult) -> ProvenLabels {
     let wins = mate_result.verdict == PositionVerdict::Win;
     let winner = if wins { side_to_move } else { !side_to_move };
     let eval_cp = eval_of_mate(wins, mate_result.line.len());

@@ -1,6 +1,6 @@
 //! Datasets of solved positions: one row per position, with verdict, mate and source.
 //!
-//! `docs/datasets.md` has the columns and what is to be known before one trains on them.
+//! `docs/datasets.md` describes the columns and their use in training.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,8 +14,8 @@ use crate::mate::judge::Judge;
 use crate::mate::memo::{Memo, Memoized};
 use crate::search::TableError;
 
-/// Makes a dataset as `plan` says. Sets nothing under a final name unless all went well; equal positions are
-/// searched once.
+/// Creates a dataset. Equal positions are usually searched once. The outputs get their final names only after the whole
+/// run has succeeded.
 ///
 /// # Errors
 /// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
@@ -28,7 +28,7 @@ pub fn dataset(
     filter_with(plan, make_judge, progress, cancel)
 }
 
-/// Makes the judges that a plan needs.
+/// A constructor for the judges of a plan, one per thread. All of them share one memo.
 pub fn judges(
     plan: &JobPlan,
 ) -> impl Fn() -> Result<Memoized<Judge>, TableError> + Send + Sync + use<> {

@@ -1,7 +1,7 @@
-//! How long a run will take and how much it will write, measured on a sample of its records.
+//! Estimates the duration of a run and the size of its outputs from a sample of its records.
 //!
-//! The sample is spread evenly over the range, because archives keep the positions of a game together, and it
-//! grows until it is sufficient: most of the time is spent on few positions, so that small samples are imprecise.
+//! The sample is spread evenly over the records, because archives keep the positions of a game together. It grows until
+//! the estimate is precise enough: a run spends most of its time on few positions, so small samples are imprecise.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,73 +23,75 @@ use crate::search::TableError;
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
 
-/// The sample is large enough when the mean is known to a tenth, in 95 of 100 cases.
+/// The sample is sufficient when half the width of the 95 % interval is at most this fraction of the mean duration.
 const PRECISION: f64 = 0.1;
 
-/// Standard deviations on either side within which 95 of 100 cases are.
+/// Half the width of a 95 % interval, in standard deviations.
 const DEVIATIONS: f64 = 1.96;
 
-/// Before that many records or that time nothing is known about the spread.
+/// Minimum size and duration of a sample. The variance of a smaller sample is unreliable.
 const MIN_RECORDS: u64 = 200;
 const MIN_TIME: Duration = Duration::from_secs(1);
 
-/// The sample ends after this time in any case.
+/// Maximum duration of a sample.
 const MAX_TIME: Duration = Duration::from_secs(30);
 
-/// Records that are taken along in one pass over an input in which they cannot be gone to.
+/// Maximum number of records collected in a pass over inputs without random access.
 const COLLECTED_RECORDS: u64 = 1 << 13;
 
-/// No more are collected when these have so many bytes: games may be long, and what is damaged longer.
+/// Collecting stops at this size. Games can be long, and damaged data even longer.
 const COLLECTED_BYTES: usize = 1 << 28;
 
-/// Records under way per thread: enough that none waits for a hard one.
+/// Records in flight per thread. One hard position must not leave the other threads idle.
 const RECORDS_PER_THREAD: usize = 64;
 
-/// What a sample says about the whole run.
+/// The estimate for a run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// Records of the run.
+    /// Number of records of the run.
     pub records: u64,
-    /// Records judged for it.
+    /// Number of records in the sample.
     pub sampled: u64,
-    /// Duration of the run with the plan's threads, in seconds.
+    /// Duration of the run with the plan's number of threads, in seconds.
     pub seconds: Interval,
     /// Size of all outputs, in bytes.
     pub bytes: Interval,
 }
 
-/// A figure and where it is in 95 of 100 cases.
+/// An estimated value with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Interval {
-    /// The most likely value.
+    /// The estimate.
     pub expected: f64,
-    /// Not less than this.
+    /// Lower bound of the interval.
     pub low: f64,
-    /// Not more than this.
+    /// Upper bound of the interval.
     pub high: f64,
 }
 
-/// Judges a sample on as many threads as the run will have; `None` where the number of records is not known
-/// or the input cannot be read twice. Ends early, with what is known, when `cancel` is set.
+/// Searches a sample of the records, with as many threads as the run will have. If `cancel` is set, returns early with
+/// the estimate so far.
+///
+/// `None` if the number of records is unknown or if counting them would consume or decompress an input.
 ///
 /// # Errors
-/// [`Error`] if an input cannot be read, or there is not enough memory for a judge.
+/// [`Error`] if an input cannot be read or if there is not enough memory for a judge.
 pub fn estimate<J: PositionJudge + 'static>(
     plan: &JobPlan,
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
     cancel: &AtomicBool,
 ) -> Result<Option<Estimate>, Error> {
-    let is_seekable = plan.ranges.iter().all(|part| source::is_cheap_to_count(&part.input));
-    let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
+    let is_countable = plan.ranges.iter().all(|range| source::is_cheap_to_count(&range.input));
+    let (Some(records), true) = (plan.records, is_countable) else { return Ok(None) };
     let threads = platform::threads(plan.settings.threads);
-    let archives = plan.ranges.iter().map(|part| Archive::of_input(&part.input).ok()).collect();
+    let archives = plan.ranges.iter().map(|range| Archive::from_input(&range.input).ok()).collect();
     let collected = collect(plan, records)?;
-    let sampled = Arc::new(SampleSource { plan: plan.clone(), archives, collected });
+    let source = Arc::new(SampleSource { plan: plan.clone(), archives, collected });
     let order = (0..).map_while(order(records)).filter(move |&record| record < records);
     let is_over = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&is_over);
-    let work = move |judge: &mut J, record| sampled.judge(record, judge, &stop);
+    let work = move |judge: &mut J, record| source.judge(record, judge, &stop);
     let (mut sample, started) = (SampleStats::default(), Instant::now());
     let parallelism = Parallelism::new(threads, threads * RECORDS_PER_THREAD);
     let ended = in_order(order, parallelism, make_judge, work, |judged| {
@@ -106,7 +108,7 @@ pub fn estimate<J: PositionJudge + 'static>(
     }
 }
 
-/// Why no more records are judged.
+/// Why sampling ends.
 enum StopReason {
     Enough,
     Failed(Error),
@@ -118,23 +120,24 @@ impl<E: Into<Error>> From<E> for StopReason {
     }
 }
 
-/// The records of a sample, in the order in which they are judged: any number of them from the first on is
-/// spread evenly.
+/// The order of the records in a sample, as a function from the place in the sample to the record. The first n places
+/// are spread evenly over the records for any n. A result can exceed the number of records; the caller skips it. `None`
+/// after the last place.
 fn order(records: u64) -> impl Fn(u64) -> Option<u64> {
     let bits = records.next_power_of_two().trailing_zeros();
     move |place| {
         if bits == 0 {
             return (place == 0 && records > 0).then_some(0);
         }
-        // The digits backwards: a half, a quarter, three quarters, an eighth, … (van der Corput 1935).
+        // The binary digits reversed: a half, a quarter, three quarters, an eighth, … (van der Corput 1935).
         (place >> bits == 0).then(|| place.reverse_bits() >> (u64::BITS - bits))
     }
 }
 
-/// Records of inputs in which they cannot be gone to, from one pass over all; none if they can.
+/// Collects records for the sample in one pass over the inputs. Empty if all inputs have random access.
 fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
     let mut collected = HashMap::new();
-    if plan.ranges.iter().all(|part| source::can_be_computed(&part.input)) {
+    if plan.ranges.iter().all(|range| source::has_random_access(&range.input)) {
         return Ok(collected);
     }
     let order = order(records);
@@ -147,7 +150,7 @@ fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
         let block = block?;
         let end = block.first_number + (block.wanted.end - block.wanted.start);
         if let Some(record) = wanted.next_if(|&record| record < end) {
-            // Of a chunk with several records the others come along.
+            // The block may contain further wanted records. They are skipped.
             while wanted.next_if(|&record| record < end).is_some() {}
             bytes += block.bytes().len();
             collected.insert(record, block);
@@ -159,22 +162,23 @@ fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, Error> {
     Ok(collected)
 }
 
-/// What records of a sample are read from.
+/// The source of the sampled records.
 struct SampleSource {
     plan: JobPlan,
-    /// The inputs in which records can be gone to, where they are files.
+    /// The inputs that can be opened for random access.
     archives: Vec<Option<Archive>>,
     collected: HashMap<u64, Block>,
 }
 
-/// What was found out about a few records.
+/// A block after its search.
 struct SampledBlock {
     seconds: f64,
     processed: ProcessedBlock,
 }
 
 impl SampleSource {
-    /// Nothing where there is no record, or `stop` was set meanwhile.
+    /// Processes the block that contains this record. `None` if the record was not collected, or if `stop` was set
+    /// meanwhile.
     fn judge(
         &self,
         record: u64,
@@ -192,23 +196,23 @@ impl SampleSource {
     }
 
     fn read(&self, record: u64) -> Result<Option<Block>, Error> {
-        let Some((part, index)) = part_at(&self.plan, record) else { return Ok(None) };
+        let Some((range, index)) = range_at(&self.plan, record) else { return Ok(None) };
         let number = self.plan.first_number + record;
-        if let Some(archive) = &self.archives[part] {
-            return Ok(Some(archive.block(part, index, number)?));
+        if let Some(archive) = &self.archives[range] {
+            return Ok(Some(archive.block(range, index, number)?));
         }
-        let InputRange { input, mark, .. } = self.plan.ranges[part].clone();
+        let InputRange { input, mark, .. } = self.plan.ranges[range].clone();
         let wanted = InputRange { mark, ..InputRange::range(input, index, Some(index + 1)) };
         Source::new(vec![wanted], 1).numbered_from(number).next().transpose()
     }
 }
 
-/// What was measured so far.
+/// The measurements of a sample.
 #[derive(Default)]
 struct SampleStats {
     seconds: RunningVariance,
     bytes: RunningVariance,
-    /// What would be compressed.
+    /// Bytes of outputs that the run will compress.
     compressible: Vec<u8>,
     incompressible_bytes: u64,
 }
@@ -236,7 +240,7 @@ impl SampleStats {
 
     fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
         match output.compression {
-            // Columns are compressed better than rows, but rows say more than is in the columns.
+            // Compressed rows stand in for the column file. Columns compress better, but rows hold more bytes.
             _ if output.deferred_table.is_some() => self.compressible.extend_from_slice(bytes),
             Compression::None => self.incompressible_bytes += bytes.len() as u64,
             _ if output.kind.holds_records() => self.compressible.extend_from_slice(bytes),
@@ -244,7 +248,7 @@ impl SampleStats {
         }
     }
 
-    /// Which part of the bytes is left after compression.
+    /// Size of the outputs after compression, as a fraction of their size before.
     fn ratio(&self) -> f64 {
         let before = self.compressible.len() as f64 + self.incompressible_bytes as f64;
         let compressed = zstd::bulk::compress(&self.compressible, ZSTD_LEVEL);
@@ -258,8 +262,8 @@ impl SampleStats {
 
     fn estimate(&self, records: u64, threads: usize) -> Estimate {
         let (sampled, ratio) = (self.seconds.number, self.ratio());
-        let seconds = self.seconds.of_all(records, 1.0 / threads as f64);
-        let bytes = self.bytes.of_all(records, ratio);
+        let seconds = self.seconds.total(records, 1.0 / threads as f64);
+        let bytes = self.bytes.total(records, ratio);
         Estimate { records, sampled, seconds, bytes }
     }
 }
@@ -281,7 +285,7 @@ impl RunningVariance {
         self.squares += before * (value - self.mean);
     }
 
-    /// Half the width of the interval in which the mean of all is, if this is a sample of them.
+    /// Half the width of the 95 % interval of the mean over `all` values, of which these are a sample.
     fn margin(&self, all: u64) -> f64 {
         if self.number < 2 {
             return self.mean;
@@ -295,8 +299,8 @@ impl RunningVariance {
         if self.mean > 0.0 { self.margin(all) / self.mean } else { 0.0 }
     }
 
-    /// The sum over all.
-    fn of_all(&self, all: u64, scale: f64) -> Interval {
+    /// The sum over `all` values, times `scale`.
+    fn total(&self, all: u64, scale: f64) -> Interval {
         let (margin, scale) = (self.margin(all), scale * all as f64);
         let low = (self.mean - margin).max(0.0);
         Interval {
@@ -307,12 +311,12 @@ impl RunningVariance {
     }
 }
 
-/// The part in which record number `record` of the plan's range is, and its index there.
-fn part_at(plan: &JobPlan, mut record: u64) -> Option<(usize, u64)> {
-    for (number, part) in plan.ranges.iter().enumerate() {
-        let len = part.end()? - part.from;
+/// Index of the input range with record number `record` of the plan, and the record's number in its input.
+fn range_at(plan: &JobPlan, mut record: u64) -> Option<(usize, u64)> {
+    for (number, range) in plan.ranges.iter().enumerate() {
+        let len = range.end()? - range.from;
         if record < len {
-            return Some((number, part.from + record));
+            return Some((number, range.from + record));
         }
         record -= len;
     }
@@ -326,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_record_comes_once_and_any_number_is_spread_evenly() {
+    fn every_record_occurs_once_and_the_first_ones_are_spread_evenly() {
         for records in [0, 1, 2, 3, 64, 100, 1000] {
             let order = order(records);
             let all: Vec<u64> = (0..).map_while(order).filter(|&place| place < records).collect();
@@ -340,14 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_of_a_sample() {
+    fn margin_and_total_of_a_sample() {
         let mut spread = RunningVariance::default();
         for value in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             spread.add(value);
         }
         assert!((spread.mean - 5.0).abs() < 1e-9 && (spread.squares - 32.0).abs() < 1e-9);
-        // Of all there is no doubt.
-        let sum = spread.of_all(8, 1.0);
+        // A sample of all values has no margin.
+        let sum = spread.total(8, 1.0);
         assert!((sum.low - 40.0).abs() < 1e-9 && (sum.high - 40.0).abs() < 1e-9);
         let margin = spread.margin(u64::MAX);
         assert!((margin - 1.96 * (32.0 / 7.0 / 8.0_f64).sqrt()).abs() < 1e-9, "{margin}");

@@ -1,11 +1,12 @@
-//! The filter: every record judged by a mate search, and written where its verdict sends it.
+//! The filter. It searches each record's position for a forced mate and writes the record to the output that belongs to
+//! its verdict.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::classify;
 use super::plan::JobPlan;
-use super::record_run::{Completed, Finding, run_job};
+use super::record_run::{BlockSummary, Completed, run_job};
 use crate::engine::job::BlockWorker;
 use crate::engine::progress::Progress;
 use crate::error::Error;
@@ -15,11 +16,12 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::source::Block;
 use crate::search::TableError;
 
-/// Records per block. Few, because one hard position keeps a thread busy for seconds, and results that wait for
-/// it in the order of the input is in no checkpoint.
+/// Records per block. Blocks are small because a hard position keeps a thread busy for seconds. Results of later blocks
+/// must wait for it, and no checkpoint includes them yet.
 const BLOCK_RECORDS: u64 = 8;
 
-/// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
+/// Filters with the df-pn solver. Equal positions are usually searched once. The outputs get their final names only
+/// after the whole run has succeeded.
 ///
 /// # Errors
 /// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
@@ -34,10 +36,10 @@ pub fn filter(
     filter_with(plan, make_judge, progress, cancel)
 }
 
-/// Filters with judges of another making, one for each thread.
+/// Like [`filter`], but with judges that `make_judge` creates, one per thread.
 ///
 /// # Errors
-/// As [`filter`].
+/// See [`filter`].
 pub fn filter_with<J, F>(
     plan: JobPlan,
     make_judge: F,
@@ -49,23 +51,27 @@ where
     F: Fn() -> Result<J, TableError> + Send + Sync + 'static,
 {
     let plan = Arc::new(plan);
-    let judged = Arc::clone(&plan);
-    let make_worker = move || Ok(JudgeWorker { plan: Arc::clone(&judged), judge: make_judge()? });
+    let worker_plan = Arc::clone(&plan);
+    let make_worker =
+        move || Ok(JudgeWorker { plan: Arc::clone(&worker_plan), judge: make_judge()? });
     run_job(&plan, BLOCK_RECORDS, make_worker, progress, cancel)
 }
 
-/// A judge, and the records that it judges.
 struct JudgeWorker<J> {
     plan: Arc<JobPlan>,
     judge: J,
 }
 
 impl<J: PositionJudge> BlockWorker for JudgeWorker<J> {
-    type Summary = Finding;
+    type Summary = BlockSummary;
 
-    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, Finding)> {
-        let before = self.judge.saved();
+    fn process(
+        &mut self,
+        block: &Block,
+        stop: &AtomicBool,
+    ) -> Option<(ProcessedBlock, BlockSummary)> {
+        let before = self.judge.memo_hits();
         let processed = classify::classify_block(&self.plan, block, &mut self.judge, stop)?;
-        Some((processed, Ok(self.judge.saved().since(before))))
+        Some((processed, Ok(self.judge.memo_hits().since(before))))
     }
 }

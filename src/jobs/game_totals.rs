@@ -1,4 +1,4 @@
-//! What a run of self-play reads and counts.
+//! Inputs and counts of a self-play run.
 
 use std::collections::BTreeMap;
 
@@ -21,31 +21,31 @@ use crate::storage::checksum::Sha256Sum;
 /// The manifest of a run of self-play.
 pub type GameManifest = Manifest<GameTotals>;
 
-/// What a run of self-play reads and counts.
+/// Inputs and counts of a self-play run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GameTotals {
     /// The openings.
     pub inputs: Vec<InputIdentity>,
-    /// Where the openings come from, if their manifest is beside them.
+    /// The origin of the openings, if their manifest is next to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub openings_origin: Option<FileOrigin>,
     /// The networks, one per device.
     pub networks: Vec<NetworkEntry>,
-    /// Whether evaluations depend on the position only, bit by bit. Then another run of these settings writes the same
-    /// bytes. Tested at the start of each process.
+    /// Whether evaluations depend only on the position, bit by bit. If so, another run with the same settings writes
+    /// the same bytes. Each process tests this when it starts.
     pub reproducible: bool,
-    /// What happened to the games.
+    /// Counts of the games.
     pub games: GameCounts,
 }
 
-/// How far a run of self-play has come.
+/// The progress of a self-play run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GameProgress {
     /// Game numbers that are finished.
     pub(crate) done: u64,
     pub(crate) games: GameCounts,
-    /// Whether the networks of all processes so far are reproducible.
+    /// Whether the networks were reproducible in every process of the run.
     pub(crate) reproducible: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct NetworkEntry {
     pub runtime: String,
 }
 
-/// Where a file comes from, by the manifest that lists it as an output.
+/// The origin of a file, from the manifest that lists it as an output.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileOrigin {
     /// The command that wrote it.
@@ -83,7 +83,7 @@ pub struct FileOrigin {
     pub sha256: Option<Sha256Sum>,
 }
 
-/// What happened to the games.
+/// Counts of the games.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GameCounts {
     /// Games played, whether written or dropped.
@@ -92,7 +92,7 @@ pub struct GameCounts {
     pub written: u64,
     /// Dropped games by reason: `too_short`, `move_limit`.
     pub dropped: BTreeMap<String, u64>,
-    /// Game numbers whose opening is decided by a mate.
+    /// Game numbers that are not played because their opening has a proven mate, for or against the side to move.
     pub mated_openings: u64,
     /// All games by ending: `mate_or_resignation`, `repetition`, `declaration`, `move_limit`.
     pub endings: BTreeMap<String, u64>,
@@ -117,7 +117,7 @@ impl Totals for GameTotals {
         match outputs {
             [output] if output.kind == OutputKind::Kept => Ok(self.check_balance(run, outputs)?),
             _ => {
-                let (found, expected) = (outputs.len(), "one of games");
+                let (found, expected) = (outputs.len(), "one with games");
                 Err(Error::number_of_outputs(found, expected))
             }
         }
@@ -128,13 +128,13 @@ impl Totals for GameTotals {
         for (what, counts) in [("endings", &games.endings), ("results", &games.results)] {
             equal(what, sum(counts), "games played", games.played)?;
         }
-        let accounted = games.written.saturating_add(sum(&games.dropped));
-        equal("games written and dropped", accounted, "games played", games.played)?;
+        let written_or_dropped = games.written.saturating_add(sum(&games.dropped));
+        equal("games written and dropped", written_or_dropped, "games played", games.played)?;
         if let (Some(format), [output]) = (format(run), outputs) {
             let (what, expected) = if format.holds_games() {
                 ("moves of games written", games.moves)
             } else {
-                ("positions to be trained on", games.training_positions)
+                ("training positions", games.training_positions)
             };
             equal("records of the output", output.records, what, expected)?;
         }
@@ -149,12 +149,12 @@ impl Totals for GameTotals {
     }
 }
 
-/// The sum of counts that anybody may have written.
+/// The sum of the counts. Saturates, because a manifest from elsewhere can contain any numbers.
 fn sum(counts: &BTreeMap<String, u64>) -> u64 {
     counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count))
 }
 
-/// The format of the games.
+/// The format of the output.
 fn format(run: &RunDescription) -> Option<Format> {
     let to = run.settings.get("to")?.as_str()?;
     to.parse::<FormatName>().ok().map(|name| name.format)
@@ -180,8 +180,8 @@ impl GameCounts {
             (&mut self.results, &next.results),
             (&mut self.dropped, &next.dropped),
         ] {
-            for (word, count) in next {
-                *counts.entry(word.clone()).or_default() += count;
+            for (name, count) in next {
+                *counts.entry(name.clone()).or_default() += count;
             }
         }
         self.played += next.played;

@@ -1,7 +1,6 @@
-//! What a run is that searches: equal identities give equal bytes.
+//! The identity of a run. Runs with equal identities write equal bytes.
 //!
-//! A run that was interrupted goes on only under the identity it began with, and only shards of one identity
-//! are joined.
+//! An interrupted run can be resumed only with the same identity. Shards can be merged only if their identities agree.
 
 use std::fmt;
 use std::path::Path;
@@ -14,36 +13,36 @@ use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION};
 use crate::records::account::InputIdentity;
 use crate::records::shard::Shard;
 
-/// What is run, whatever it reads.
+/// Program, command and settings of a run, without its inputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunDescription {
     /// Name and version of the program.
     pub program: String,
-    /// What is run.
+    /// The command, such as `filter`.
     pub command: String,
-    /// Which definition of a node counts and limits follow.
+    /// Version of the definition of a node, which node counts and node limits follow.
     pub node_definition: u32,
-    /// Which solver gives the verdicts.
+    /// Version of the solver. Another version may give other verdicts.
     pub solver_version: u32,
     /// The effective settings, under the long names of the options.
     pub settings: Map<String, Value>,
-    /// Which part of the input this is, as in `3/10`.
+    /// The shard, as in `3/10`.
     pub shard: Option<String>,
 }
 
-/// Everything that decides the bytes of the outputs.
+/// Everything that determines the bytes of the outputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Identity {
-    /// What is run.
+    /// Program, command and settings.
     #[serde(flatten)]
     pub run: RunDescription,
-    /// What is read, in order.
+    /// The inputs, in order.
     pub inputs: Vec<InputIdentity>,
 }
 
-/// The commands that search.
+/// The commands that process the records of archives and can have shards.
 pub(crate) const FILTER: &str = "filter";
 pub(crate) const DATASET: &str = "dataset";
 pub(crate) const RELABEL: &str = "relabel";
@@ -54,14 +53,14 @@ pub(crate) const SELFPLAY: &str = "selfplay";
 /// The command that joins the outputs of shards.
 pub(crate) const MERGE: &str = "merge";
 
-/// The one setting that changes no byte.
+/// The only setting that does not affect the outputs.
 const THREADS: &str = "threads";
 
-/// Which manifest says what was found out before. Shards have one each.
+/// The setting that names the manifest of a previous run. Each shard has a different one.
 pub const RETRY_UNKNOWN: &str = "retry-unknown";
 
 impl RunDescription {
-    /// That of this program.
+    /// The description of a run of this program.
     pub(crate) fn new(command: &str, settings: Map<String, Value>, shard: Option<Shard>) -> Self {
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
@@ -73,32 +72,33 @@ impl RunDescription {
         }
     }
 
-    /// Whether an evaluation depends only on the position. Each process tests this with its own batch size.
+    /// The setting that states whether an evaluation depends only on the position. Each process tests this with its own
+    /// batch size.
     fn reproducible(&mut self) -> Option<&mut Value> {
         self.settings.get_mut("evaluator")?.get_mut("reproducible")
     }
 
-    /// Combines the results of several processes or shards: all of them must be reproducible.
+    /// Combines the descriptions of several processes or shards. The run is reproducible if all of them are.
     pub(crate) fn join_reproducible(&mut self, mut other: Self) {
         if let (Some(own), Some(other)) = (self.reproducible(), other.reproducible()) {
             *own = (*own == true && *other == true).into();
         }
     }
 
-    /// That of the shards of the run, joined.
+    /// The description of the merged shards.
     pub(crate) fn into_merged(self) -> Self {
         Self { command: MERGE.to_owned(), shard: None, ..self }
     }
 }
 
-/// Something in which two identities differ.
+/// The first difference between two identities.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IdentityDifference {
-    /// What it is, as a path: `settings.nodes`.
+    /// Path of the value, such as `settings.nodes`.
     pub what: String,
-    /// The value of the first.
+    /// The value in the first identity.
     pub was: Value,
-    /// The value of the second.
+    /// The value in the second identity.
     pub is: Value,
 }
 
@@ -109,18 +109,19 @@ impl fmt::Display for IdentityDifference {
 }
 
 impl Identity {
-    /// The first thing in which another identity differs from this one.
+    /// The first difference from another identity. Ignores the number of threads and whether the evaluator is
+    /// reproducible.
     pub fn difference(&self, other: &Self) -> Option<IdentityDifference> {
         difference(&self.comparable(), &other.comparable(), "")
     }
 
-    /// Checks that another run is this one, which is recorded at `path`.
+    /// Checks that another run has this identity, which is recorded in the file at `path`.
     pub(crate) fn check_same(&self, path: &Path, other: &Self) -> Result<(), Error> {
         let Some(difference) = self.difference(other) else { return Ok(()) };
-        let message = format!("{} is of a run in which {difference}", path.display());
+        let message = format!("{} belongs to a different run: {difference}", path.display());
         let kind = ErrorKind::Different(Box::new(difference));
         let error = Error::new(kind, message).in_file(&path.display());
-        Err(error.with_remedy(Remedy::ContinueOrStartAfresh))
+        Err(error.with_remedy(Remedy::ContinueOrRestart))
     }
 
     fn comparable(&self) -> Value {
@@ -129,17 +130,17 @@ impl Identity {
         if let Some(reproducible) = identity.run.reproducible() {
             *reproducible = Value::Null;
         }
-        serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
+        serde_json::to_value(identity).expect("maps with string keys have a JSON form")
     }
 }
 
-/// The first place in which two values differ, objects and lists looked through.
+/// The first difference between two JSON values. Descends into objects, and into arrays of equal length.
 fn difference(first: &Value, second: &Value, place: &str) -> Option<IdentityDifference> {
     let within = |key: &str| if place.is_empty() { key.into() } else { format!("{place}.{key}") };
     match (first, second) {
         (Value::Object(one), Value::Object(other)) => {
             let keys = one.keys().chain(other.keys());
-            let value = |of: &Map<String, Value>, key| of.get(key).cloned().unwrap_or_default();
+            let value = |map: &Map<String, Value>, key| map.get(key).cloned().unwrap_or_default();
             keys.into_iter()
                 .find_map(|key| difference(&value(one, key), &value(other, key), &within(key)))
         }
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_reproducible_if_all_its_processes_are() {
+    fn a_run_is_reproducible_only_if_all_its_processes_are() {
         let identity = |reproducible: bool| {
             let settings = json!({"evaluator": {"network": "a", "reproducible": reproducible}});
             let Value::Object(settings) = settings else { unreachable!() };
@@ -178,17 +179,18 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_says_where_it_is() {
+    fn a_difference_contains_the_path_of_the_value() {
         let first = json!({"settings": {"nodes": 1000, "to": "hcp"}, "inputs": [{"file": "a"}]});
         assert_eq!(difference(&first, &first, ""), None);
-        let told = |second: Value| difference(&first, &second, "").unwrap().to_string();
+        let text_of_difference =
+            |second: Value| difference(&first, &second, "").unwrap().to_string();
         let second = json!({"settings": {"nodes": 2000, "to": "hcp"}, "inputs": [{"file": "a"}]});
-        assert_eq!(told(second), "settings.nodes was 1000 and is 2000");
+        assert_eq!(text_of_difference(second), "settings.nodes was 1000 and is 2000");
         let second = json!({"settings": {"nodes": 1000, "to": "hcp"}, "inputs": [{"file": "b"}]});
-        assert_eq!(told(second), r#"inputs[0].file was "a" and is "b""#);
+        assert_eq!(text_of_difference(second), r#"inputs[0].file was "a" and is "b""#);
         let second = json!({"settings": {"nodes": 1000, "to": "hcp", "every": 2}, "inputs": []});
-        assert_eq!(told(second), r#"inputs was [{"file":"a"}] and is []"#);
+        assert_eq!(text_of_difference(second), r#"inputs was [{"file":"a"}] and is []"#);
         let second = json!({"settings": {"nodes": 1000, "to": "hcp", "every": 2}, "inputs": [{"file": "a"}]});
-        assert_eq!(told(second), "settings.every was null and is 2");
+        assert_eq!(text_of_difference(second), "settings.every was null and is 2");
     }
 }

@@ -1,6 +1,6 @@
-//! The manifest of a run: what was read and written, and what happened to every record or game.
+//! The manifest of a run: its inputs, settings, counts and outputs. The counts account for every record or game.
 //!
-//! Manifests are the only outputs with times. All other bytes depend on input and settings alone.
+//! Only manifests contain times. All other outputs depend only on the inputs and the settings.
 
 use std::io;
 use std::path::Path;
@@ -23,13 +23,13 @@ use crate::storage::{files, platform};
 #[serde(bound = "T: Totals")]
 #[non_exhaustive]
 pub struct Manifest<T> {
-    /// What was run.
+    /// Program, command and settings.
     #[serde(flatten)]
     pub run: RunDescription,
-    /// What was read and counted.
+    /// Inputs and counts.
     #[serde(flatten)]
     pub totals: T,
-    /// What was written.
+    /// The outputs.
     pub outputs: Vec<OutputEntry>,
     /// End of the run, in seconds since 1970.
     pub ended_unix_s: u64,
@@ -45,27 +45,27 @@ pub struct Manifest<T> {
 /// The manifest of a run of any kind.
 pub type RunManifest = Manifest<AnyTotals>;
 
-/// What a run reads and counts.
+/// Inputs and counts of a run.
 pub trait Totals: Clone + Serialize + DeserializeOwned {
-    /// What was read, as far as it can be known without reading it.
+    /// The identities of the inputs.
     fn input_identities(&self) -> Vec<InputIdentity>;
 
-    /// Checks that inputs, counts and outputs can be those of this run, and that the sums are right.
+    /// Checks that inputs, counts and outputs are possible for this run, and that the counts add up.
     ///
     /// # Errors
     /// [`Error`] with the first contradiction.
     fn check(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error>;
 
-    /// Checks that the sums are right.
+    /// Checks that the counts add up.
     ///
     /// # Errors
-    /// [`Error`] with the first two sides that differ.
+    /// [`Error`] with the first two numbers that should be equal but differ.
     fn check_balance(&self, run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error>;
 
     /// Adds the totals of the next shard.
     fn add(&mut self, next: &Self);
 
-    /// Completes the sum of all shards: rates of the whole run, and no checksums of single shards.
+    /// Completes the totals of merged shards: computes the rates again and removes checksums of single shards.
     fn finish_merge(&mut self, _elapsed_s: f64) {}
 
     /// Whether the outputs are named after the run and its shard.
@@ -73,7 +73,7 @@ pub trait Totals: Clone + Serialize + DeserializeOwned {
         true
     }
 
-    /// Whether the run may have read its input from the start, so that it needs no shard.
+    /// Whether all inputs were read from their start, so that a run without a shard is possible.
     fn is_from_start(&self) -> bool {
         true
     }
@@ -82,34 +82,34 @@ pub trait Totals: Clone + Serialize + DeserializeOwned {
 /// A manifest that another manifest refers to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ParentManifest {
-    /// Its name without the folder.
+    /// Its file name without the folder.
     pub file: String,
     /// Its SHA-256.
     pub sha256: Sha256Sum,
 }
 
-/// What the manifests of all commands have in common.
+/// The entries that the manifests of all commands have.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct ManifestHead {
-    /// What was run.
+    /// The command.
     pub command: String,
-    /// What was written.
+    /// The outputs.
     #[serde(default)]
     pub outputs: Vec<OutputEntry>,
 }
 
 impl ManifestHead {
-    /// Reads it from a file.
+    /// Reads the entries from a file.
     ///
     /// # Errors
-    /// [`Error`] if there is no file, or no manifest in it.
+    /// [`Error`] if the file cannot be read or is not a manifest.
     pub fn read(path: &Path) -> Result<Self, Error> {
         read(path)
     }
 
     /// Whether the command can have shards.
-    pub fn is_of_run(&self) -> bool {
+    pub fn can_have_shards(&self) -> bool {
         matches!(&*self.command, FILTER | DATASET | RELABEL | SELFPLAY | MERGE)
     }
 }
@@ -118,13 +118,13 @@ impl<T: Totals> Manifest<T> {
     /// Reads a manifest from a file and [checks](Self::check) it.
     ///
     /// # Errors
-    /// [`Error`] if there is no file, no manifest in it, or one that contradicts itself.
+    /// [`Error`] if the file cannot be read, is not a manifest or contradicts itself.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let manifest = Self::read_unchecked(path)?;
-        let checked = manifest.check(RunName::of_manifest(path).as_ref());
+        let checked = manifest.check(RunName::from_manifest_path(path).as_ref());
         checked.map_err(|why| {
             let path = path.display();
-            Error::invalid(format!("{path} contradicts itself: {why}; it is not as it was written"))
+            Error::invalid(format!("{path} was changed and contradicts itself: {why}"))
                 .in_file(&path)
         })?;
         Ok(manifest)
@@ -133,7 +133,7 @@ impl<T: Totals> Manifest<T> {
     /// Reads a manifest from a file without checking it.
     ///
     /// # Errors
-    /// [`Error`] if there is no file, or no manifest in it.
+    /// [`Error`] if the file cannot be read or is not a manifest.
     pub fn read_unchecked(path: &Path) -> Result<Self, Error> {
         read(path)
     }
@@ -146,23 +146,23 @@ impl<T: Totals> Manifest<T> {
         }
     }
 
-    /// Checks that the outputs are beside the manifest, which is at `path`, with the sizes it states.
+    /// Checks that the outputs are in the folder of the manifest at `path`, with the sizes that it states.
     pub(crate) fn check_files(&self, path: &Path) -> Result<(), Error> {
         for output in &self.outputs {
             let output_path = platform::folder_of(path).join(path_of(&output.file));
             let bytes = match files::state(&output_path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(source) => return Err(Error::io("look at", &output_path, source)),
+                Err(source) => return Err(Error::io("access", &output_path, source)),
                 Ok(state) => Some(state.bytes),
             };
             if bytes != Some(output.bytes) {
-                return Err(Error::not_as_said(&output_path, path));
+                return Err(Error::output_differs_from_manifest(&output_path, path));
             }
         }
         Ok(())
     }
 
-    /// Checks that the manifest can be right, by itself and as that of the run of this name.
+    /// Checks that the manifest does not contradict itself, and that shard and outputs match its name, if given.
     ///
     /// # Errors
     /// [`Error`] with the first contradiction.
@@ -177,31 +177,31 @@ impl<T: Totals> Manifest<T> {
     /// Checks that every record or game is accounted for.
     ///
     /// # Errors
-    /// [`Error`] with the first two sides that differ.
+    /// [`Error`] with the first two numbers that should be equal but differ.
     pub fn check_balance(&self) -> Result<(), Error> {
         self.totals.check_balance(&self.run, &self.outputs)
     }
 
-    /// The run name in a file name. A name that looks like that of a shard is the name of a whole run if this manifest
-    /// is not that of a shard.
+    /// Interprets the name of this manifest. A name that looks like the name of a shard belongs to a whole run if the
+    /// manifest states no shard.
     pub(crate) fn named(&self, name: &RunName) -> RunName {
         let is_whole = self.run.shard.is_none() && self.totals.is_from_start();
         if is_whole { name.whole() } else { name.clone() }
     }
 
-    /// What decides the bytes of the outputs.
+    /// The identity of the run, which determines the bytes of the outputs.
     pub fn identity(&self) -> Identity {
         Identity { run: self.run.clone(), inputs: self.totals.input_identities() }
     }
 
-    /// Adds the next shard.
+    /// Adds the totals of the next shard.
     pub(crate) fn add(&mut self, next: &Self) {
         self.run.join_reproducible(next.run.clone());
         self.totals.add(&next.totals);
         self.elapsed_s += next.elapsed_s;
     }
 
-    /// The manifest of merged shards, after they were [added](Self::add). `elapsed` is the duration of the merge.
+    /// The manifest of a merge, after all shards were [added](Self::add). `elapsed` is the duration of the merge.
     pub(crate) fn into_merged(
         mut self,
         outputs: Vec<OutputEntry>,
@@ -221,12 +221,13 @@ impl<T: Totals> Manifest<T> {
         }
     }
 
-    /// The bytes of the file.
+    /// The content of the file.
     pub fn to_json(&self) -> Vec<u8> {
         to_json(self)
     }
 }
 
+/// Events per second; 0 if no time has elapsed.
 pub(crate) fn per_s(count: u64, elapsed_s: f64) -> f64 {
     if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
 }

@@ -1,6 +1,6 @@
-//! Joins the outputs of shards into one file, after every check that can be made.
+//! Merges the outputs of shards into one file, after checking all manifests and outputs.
 //!
-//! The file is the one that a run without shards writes, frames of compressed files included.
+//! The result is byte-identical to the output of a run without shards, including the frames of compressed files.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::manifest::{ParentManifest, RunManifest};
 use super::run_name::RunName;
 use super::shard_set::ShardSet;
-use crate::engine::messages::told;
+use crate::engine::messages::shortened;
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::format::Format;
@@ -27,64 +27,67 @@ use crate::storage::files;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::table::TableFormat;
 
-/// Records that are read at a time.
+/// Records per block read from a compressed file.
 const BLOCK_RECORDS: u64 = 1 << 12;
 
-/// Bytes that are copied at a time.
+/// Bytes per read and write of an uncompressed file.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What is to be joined, not yet checked.
+/// The parameters of a merge, not yet checked.
 #[derive(Clone, Debug)]
 pub struct MergeRequest {
-    /// Where the shards are.
+    /// Folder of the shards.
     pub folder: PathBuf,
-    /// Which run, if there are several.
+    /// Base name of the run. Needed if the folder contains several runs.
     pub name: Option<String>,
-    /// Which of their outputs.
+    /// The output to merge.
     pub kind: OutputKind,
-    /// The file to be written.
+    /// The file to write.
     pub output: PathBuf,
-    /// Whether what exists may be replaced.
+    /// Whether existing files may be replaced.
     pub force: bool,
 }
 
-/// Shards that can be joined.
+/// A checked merge.
 #[derive(Clone, Debug)]
 pub struct MergePlan {
     set: ShardSet,
     kind: OutputKind,
-    /// The outputs to be joined, in order.
-    parts: Vec<OutputEntry>,
-    /// What their records are; none for quarantined bytes, which are of no format.
+    /// The outputs to merge, in the order of the shards.
+    shard_outputs: Vec<OutputEntry>,
+    /// Format of the records. `None` for outputs without records, such as lists and quarantined bytes.
     format: Option<FormatName>,
     output: PathBuf,
     is_pipe: bool,
-    /// Nowhere if the output is a stream.
+    /// `None` if the output is a pipe.
     manifest: Option<PathBuf>,
 }
 
 impl MergePlan {
-    /// Looks at the manifests, writes nothing.
+    /// Checks the request and the manifests of the shards. Writes nothing.
     ///
     /// # Errors
-    /// [`Error`] with everything that is missing or different.
+    /// [`Error`]. If shards are missing or do not belong together, it lists all problems.
     pub fn new(request: MergeRequest) -> Result<Self, Error> {
         let MergeRequest { folder, name, kind, output, force } = request;
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
         let problems = set.problems()?;
         if !problems.is_empty() {
-            return Err(cannot_be_joined(&folder, &problems));
+            return Err(cannot_merge(&folder, &problems));
         }
-        let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
-        let parts: Vec<_> = parts.filter(|output| output.kind == kind).cloned().collect();
-        let first = parts.first().ok_or_else(|| {
-            Error::usage("the run has no output of this kind: it was made with other settings")
+        let shard_outputs = set.manifests().flat_map(|manifest| &manifest.outputs);
+        let shard_outputs: Vec<_> =
+            shard_outputs.filter(|output| output.kind == kind).cloned().collect();
+        let first = shard_outputs.first().ok_or_else(|| {
+            Error::usage(format!(
+                "the shards have no output {kind}; their settings did not request one"
+            ))
         })?;
         if let Some(format) =
             TableFormat::of_columns(&first.file).filter(|_| kind == OutputKind::Rows)
         {
             return Err(Error::usage(format!(
-                "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
+                "the shards are {format}; such files end with a list of their columns and cannot be merged, but tools can read several of them as one table"
             )));
         }
         let format =
@@ -94,7 +97,7 @@ impl MergePlan {
             && shards != output_format
         {
             return Err(Error::usage(format!(
-                "the shards are {shards}, the name of {} says {output_format}; join them as they are, and convert the file",
+                "the shards are {shards}, but the extension of {} means {output_format}; merge to {shards} and convert the result",
                 output.display()
             )));
         }
@@ -105,7 +108,7 @@ impl MergePlan {
             check_absence([&output].into_iter().chain(&manifest))?;
         }
         // Missing files are reported with the other errors of the outputs.
-        let paths = parts.iter().map(|part| folder.join(path_of(&part.file)));
+        let paths = shard_outputs.iter().map(|output| folder.join(path_of(&output.file)));
         let paths = paths.filter(|path| files::is_object(path) || path.exists());
         let any_format = format.unwrap_or(FormatName::plain(Format::Hcp));
         let inputs = paths.map(|path| Input::named(&path, any_format));
@@ -115,12 +118,12 @@ impl MergePlan {
         claims.write(
             manifest.iter().map(FileClaim::file).chain([FileClaim::file_or_pipe(&output)]),
         )?;
-        Ok(Self { set, kind, parts, format, output, is_pipe, manifest })
+        Ok(Self { set, kind, shard_outputs, format, output, is_pipe, manifest })
     }
 
-    /// Records of all shards.
+    /// Number of records in all shards.
     pub fn records(&self) -> u64 {
-        self.parts.iter().map(|part| part.records).sum()
+        self.shard_outputs.iter().map(|output| output.records).sum()
     }
 
     fn compression(&self) -> Compression {
@@ -132,17 +135,18 @@ impl MergePlan {
         if problems.is_empty() {
             return Ok(());
         }
-        Err(cannot_be_joined(&self.set.folder, &problems))
+        Err(cannot_merge(&self.set.folder, &problems))
     }
 }
 
-/// The error with all problems, each on its own line.
-fn cannot_be_joined(folder: &Path, problems: &[Error]) -> Error {
-    let problems: String = told(problems).iter().flat_map(|problem| ["\n  ", problem]).collect();
-    Error::invalid(format!("the shards in {} cannot be joined:{problems}", folder.display()))
+/// An error that lists the problems, each on its own line.
+fn cannot_merge(folder: &Path, problems: &[Error]) -> Error {
+    let problems: String =
+        shortened(problems).iter().flat_map(|problem| ["\n  ", problem]).collect();
+    Error::invalid(format!("the shards in {} cannot be merged:{problems}", folder.display()))
 }
 
-/// Joins shards in order. Sets nothing under a final name unless all went well.
+/// Merges the outputs of the shards in order. The output gets its final name only after everything has succeeded.
 ///
 /// # Errors
 /// [`Error`]. Unfinished outputs are removed.
@@ -157,17 +161,17 @@ pub fn merge(
     let output = OutputPlan {
         compression: plan.compression(),
         header: if plan.compression() == Compression::None { b"" } else { header },
-        // The first shards may be empty.
+        // If the first shards are empty, the sink removes the separator at the start of the next one.
         separator: plan.format.map_or(b"", |format| format.format.separator()),
         is_pipe: plan.is_pipe,
         ..OutputPlan::plain(plan.kind, plan.output.clone())
     };
     let sinks = Sinks::create_with(&[output], true)?;
     let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };
-    for part in 0..plan.parts.len() {
+    for index in 0..plan.shard_outputs.len() {
         match plan.compression() {
-            Compression::None => copier.bytes(part)?,
-            _ => copier.records(part, header)?,
+            Compression::None => copier.bytes(index)?,
+            _ => copier.records(index, header)?,
         }
     }
     let Copier { sinks, done, .. } = copier;
@@ -175,7 +179,7 @@ pub fn merge(
     let written = finished
         .written()
         .map(|written| OutputEntry { records: plan.records(), ..output_entry(written) });
-    let manifest = joined(plan, written.collect(), started)?;
+    let manifest = merged_manifest(plan, written.collect(), started)?;
     manifest.check_balance().map_err(Error::fault)?;
     let committed = match &plan.manifest {
         Some(path) => finished.commit_with(path, &manifest.to_json()),
@@ -191,15 +195,15 @@ struct Copier<'a> {
     sinks: Sinks,
     progress: &'a mut Progress,
     cancel: &'a AtomicBool,
-    /// What is shown.
+    /// The progress to show.
     done: Counts,
 }
 
 impl Copier<'_> {
-    /// A file as it is.
-    fn bytes(&mut self, part: usize) -> Result<(), Error> {
-        let (part, before) = (&self.plan.parts[part], self.done.input);
-        let path = self.plan.set.folder.join(path_of(&part.file));
+    /// Copies the bytes of an uncompressed file.
+    fn bytes(&mut self, index: usize) -> Result<(), Error> {
+        let (entry, before) = (&self.plan.shard_outputs[index], self.done.input);
+        let path = self.plan.set.folder.join(path_of(&entry.file));
         let failed = |verb, source| Error::io(verb, &path, source);
         let mut file = files::open(&path).map_err(|source| failed("open", source))?;
         let mut copied = 0;
@@ -209,31 +213,32 @@ impl Copier<'_> {
             let mut left = file.by_ref().take(CHUNK_BYTES as u64);
             let read = left.read_to_end(buffer).map_err(|source| failed("read", source))?;
             copied += read as u64;
-            // A file that grows is reported below.
-            if read == 0 || copied > part.bytes {
+            // A file that has grown is reported below.
+            if read == 0 || copied > entry.bytes {
                 break;
             }
-            let records = u128::from(part.records) * u128::from(copied) / u128::from(part.bytes);
+            let records = u128::from(entry.records) * u128::from(copied) / u128::from(entry.bytes);
             self.write(&encoded, before + records as u64)?;
         }
-        if copied != part.bytes {
-            let cut_off = io::Error::new(io::ErrorKind::UnexpectedEof, "it changed meanwhile");
-            return Err(failed("read", cut_off));
+        if copied != entry.bytes {
+            let changed =
+                io::Error::new(io::ErrorKind::UnexpectedEof, "the file changed during the merge");
+            return Err(failed("read", changed));
         }
         Ok(())
     }
 
-    /// A compressed file record by record, so that frames end where they should.
-    fn records(&mut self, part: usize, header: &[u8]) -> Result<(), Error> {
-        let path = self.plan.set.folder.join(path_of(&self.plan.parts[part].file));
-        let name = self.plan.format.expect("what is compressed are records of a format");
+    /// Compresses the records of a compressed file again, so that frames end at the same records as without shards.
+    fn records(&mut self, index: usize, header: &[u8]) -> Result<(), Error> {
+        let path = self.plan.set.folder.join(path_of(&self.plan.shard_outputs[index].file));
+        let name = self.plan.format.expect("a compressed output has a record format");
         let source = Source::new(vec![InputRange::whole(Input::named(&path, name))], BLOCK_RECORDS);
         for block in source {
             let block = block?;
             let mut encoded = EncodedRecords::default();
             for (number, chunk) in block.chunks().enumerate() {
-                let is_first = part == 0 && number == 0 && block.offset == 0;
-                // The sink has written the header.
+                let is_first = index == 0 && number == 0 && block.offset == 0;
+                // The sink has already written the header.
                 let bytes = if is_first { chunk.bytes.strip_prefix(header) } else { None };
                 encoded.push_group(bytes.unwrap_or(chunk.bytes), chunk.count(block.format));
             }
@@ -253,16 +258,16 @@ impl Copier<'_> {
     }
 }
 
-/// The account of all shards together.
-fn joined(
+/// The manifest of the merged shards.
+fn merged_manifest(
     plan: &MergePlan,
     outputs: Vec<OutputEntry>,
     started: Instant,
 ) -> Result<RunManifest, Error> {
     let mut manifests = plan.set.manifests().cloned();
-    let mut joined = manifests.next().expect("a plan has shards");
+    let mut merged = manifests.next().expect("a plan has shards");
     for manifest in manifests {
-        joined.add(&manifest);
+        merged.add(&manifest);
     }
     let parent = |name: RunName| {
         let file = name.file(MANIFEST_SUFFIX);
@@ -272,5 +277,5 @@ fn joined(
         Ok::<_, Error>(ParentManifest { file, sha256 })
     };
     let parents = plan.set.names().map(parent).collect::<Result<_, _>>()?;
-    Ok(joined.into_merged(outputs, parents, started.elapsed()))
+    Ok(merged.into_merged(outputs, parents, started.elapsed()))
 }

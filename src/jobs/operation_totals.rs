@@ -1,4 +1,4 @@
-//! What an operation on archives reads and counts: shuffle, dedup, split, sample, interleave.
+//! Inputs and counts of an operation on archives: shuffle, dedup, split, sample, interleave.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ use crate::records::output_kind::OutputKind;
 /// The manifest of an operation, as written to `FILE.manifest.json`.
 pub type OperationManifest = Manifest<OperationTotals>;
 
-/// What an operation reads and counts.
+/// Inputs and counts of an operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OperationTotals {
-    /// What was read, in order.
+    /// The inputs read, in order.
     pub inputs: Vec<InputEntry>,
-    /// What happened to the records.
+    /// Counts of the records.
     pub counts: OperationCounts,
     /// Records per second.
     pub records_per_s: f64,
 }
 
-/// What became of the records. `input` = `written` + `filtered` + `bad`.
+/// Counts of the records. `input` = `written` + `filtered` + `bad`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OperationCounts {
     /// Records read.
     pub input: u64,
     /// Records written.
     pub written: u64,
-    /// Records that were left out, and remarks in text, by the reason.
+    /// Records that a filter removed, and comments of text formats, by reason.
     pub filtered: BTreeMap<Condition, u64>,
-    /// Records that could not be used.
+    /// Bad records.
     pub bad: BadCounts,
     /// Averaged records, if averaging was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,11 +53,11 @@ pub struct AverageCounts {
     pub copies: u64,
     /// Largest number of copies of one record.
     pub most_copies: u64,
-    /// Records whose evaluation differs from the first copy's.
+    /// Records whose evaluation differs from the evaluation of the first copy.
     pub evaluations: u64,
-    /// Records whose result differs.
+    /// Records whose result differs from the first copy.
     pub results: u64,
-    /// Records whose move differs.
+    /// Records whose move differs from the first copy.
     pub moves: u64,
 }
 
@@ -68,13 +68,14 @@ impl AverageCounts {
     /// [`Error`] with the two sides that contradict each other.
     fn check(&self, written: u64) -> Result<(), Error> {
         let Self { records, copies, .. } = *self;
-        equal("records with a mean", records.min(written), "of those that were written", records)?;
+        // The left side is the limit if the right side violates it, and equal to the right side otherwise.
+        equal("written records", records.min(written), "averaged records", records)?;
         for changed in [self.evaluations, self.results, self.moves] {
-            equal("changed records", changed.min(records), "of those with a mean", changed)?;
+            equal("averaged records", changed.min(records), "changed records", changed)?;
         }
-        // Each replaces at least two.
+        // An averaged record replaces at least two copies.
         let least = records.saturating_mul(2);
-        equal("copies of records with a mean", copies.max(least), "two for each and more", copies)
+        equal("minimum number of averaged copies", copies.max(least), "averaged copies", copies)
     }
 }
 
@@ -106,7 +107,7 @@ impl Totals for OperationTotals {
         equal("records in the outputs", in_files(OutputKind::Kept), "written", counts.written)?;
         for kind in [OutputKind::Quarantine, OutputKind::QuarantineLines] {
             let bad = counts.bad.quarantined;
-            equal("records in a side file", in_files(kind), "quarantined", bad)?;
+            equal("records in a quarantine file", in_files(kind), "quarantined", bad)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Outputs compared with their manifests, and the manifests of shards with each other.
+//! Compares outputs with their manifests, and the manifests of shards with each other.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,39 +15,39 @@ use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
 
-/// What there is to say about the manifests of one run.
+/// The result of the check of one run or operation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct OutputsReport {
-    /// What the names of its files begin with.
+    /// Folder and base name of its files.
     pub run: String,
-    /// Manifests of the run.
+    /// Number of manifests checked.
     pub manifests: usize,
-    /// What is missing or different.
+    /// Missing or different files, and contradictions in the manifests.
     pub problems: Vec<String>,
 }
 
-/// Compares outputs with their manifests, and of several shards whether they are one run without gaps: a report for
-/// each operation, then one for each run.
+/// Compares outputs with their manifests. Also checks that the given shards of a run belong together and have no gaps.
+/// Returns a report for each operation, then one for each run.
 ///
 /// # Errors
-/// [`Error`] if a file is no manifest, or cannot be read.
+/// [`Error`] if a file cannot be read or is not a manifest.
 pub fn verify_outputs(files: &[PathBuf]) -> Result<Vec<OutputsReport>, Error> {
-    let (mut reports, mut of_runs) = (Vec::new(), Vec::new());
+    let (mut reports, mut run_manifests) = (Vec::new(), Vec::new());
     for file in files {
-        let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
-        if !is_named_so || ManifestHead::read(file)?.is_of_run() {
-            of_runs.push(file.clone());
+        let has_suffix = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
+        if !has_suffix || ManifestHead::read(file)?.can_have_shards() {
+            run_manifests.push(file.clone());
             continue;
         }
-        let problems = wrong_outputs(file)?;
+        let problems = operation_problems(file)?;
         let run = file.display().to_string();
         let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
         reports.push(OutputsReport { run, manifests: 1, problems });
     }
-    for set in ShardSet::of_files(&of_runs)? {
+    for set in ShardSet::from_files(&run_manifests)? {
         let manifests = set.manifests().count();
-        // One shard by itself is not expected to be the whole.
+        // A single shard is checked without the others.
         let mut problems = if manifests > 1 { set.problems()? } else { set.contradictions() };
         problems.extend(set.wrong_outputs(None));
         let problems = problems.iter().map(ToString::to_string).collect();
@@ -57,8 +57,8 @@ pub fn verify_outputs(files: &[PathBuf]) -> Result<Vec<OutputsReport>, Error> {
     Ok(reports)
 }
 
-/// What is wrong with the outputs of a command that has no shards.
-fn wrong_outputs(file: &Path) -> Result<Vec<String>, Error> {
+/// Problems of the manifest and the outputs of an operation.
+fn operation_problems(file: &Path) -> Result<Vec<String>, Error> {
     let outputs = match OperationManifest::read(file) {
         Ok(manifest) => manifest.outputs,
         Err(error) if matches!(error.kind(), ErrorKind::Invalid) => {
@@ -71,7 +71,7 @@ fn wrong_outputs(file: &Path) -> Result<Vec<String>, Error> {
     Ok(wrong.map(|problem| problem.to_string()).collect())
 }
 
-/// What is wrong with an output in a folder: its bytes are read.
+/// Compares size and SHA-256 of an output with its manifest. Returns the first difference. Reads the whole file.
 pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
     let path = folder.join(path_of(&output.file));
     let bytes = match files::state(&path) {
@@ -83,7 +83,7 @@ pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
     };
     if bytes != output.bytes {
         return Some(Error::invalid(format!(
-            "{} has {}, its manifest says {}",
+            "{} has {}, but its manifest states {}",
             path.display(),
             quantity(bytes, "byte"),
             output.bytes
@@ -92,7 +92,7 @@ pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
     match files::open(&path).and_then(Sha256Sum::of_reader) {
         Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
         Ok(_) => Some(Error::invalid(format!(
-            "{} has another SHA-256 than its manifest says",
+            "the SHA-256 of {} differs from its manifest",
             path.display()
         ))),
         Err(error) => Some(Error::unreadable_output(&path, &error)),

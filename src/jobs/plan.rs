@@ -1,6 +1,4 @@
-//! What a run will read and write: everything is checked here, before anything is created.
-//!
-//! File names are those the command line documents: `STEM-00003-of-00010.hcp.mated` and so on.
+//! The plan of a run: its inputs, outputs and settings. Everything is checked here, before any file is created.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +15,7 @@ use crate::format::move16::Dialect;
 use crate::format::{Field, Fill, conversion_plan};
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
-use crate::records::claims::{FileClaims, check_twice};
+use crate::records::claims::{FileClaims, check_rereadable};
 use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
@@ -30,64 +28,64 @@ use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, InputLocation, InputRange, OffsetTable};
 
-/// What the user asked for, not yet checked.
+/// The user's request, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct JobRequest {
-    /// Files of positions, read as one sequence; `-` is standard input.
+    /// Input files, read in order as one sequence. `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// Where the run writes, and whether it resumes.
+    /// Destination, shard and resumption.
     pub run: RunRequest,
-    /// Format of the inputs, where their extensions do not say it.
+    /// Format of the inputs. `None` determines it from the extension, or else from the content.
     pub from: Option<FormatName>,
-    /// How packed moves are encoded; as the records show if nothing is said.
+    /// Move encoding of the inputs. `None` determines it from a sample of the records.
     pub dialect: Option<Dialect>,
-    /// Format of the outputs; that of the inputs if nothing is said.
+    /// Format of the outputs. `None` selects the format of the inputs.
     pub to: Option<FormatName>,
-    /// What an earlier run found out, if only the rest is to be searched.
+    /// The previous run, if only its unknown records are to be searched again.
     pub previous_run: Option<Arc<PreviousRun>>,
-    /// What to do with inputs whose records mostly cannot be read.
+    /// What to do with inputs whose records are mostly unreadable.
     pub unreadable: Unreadable,
-    /// Files that this was read from, if it was: they must not be written over.
+    /// The configuration files that the request was read from. The run must not overwrite them.
     pub read_from: Vec<PathBuf>,
-    /// Everything else.
+    /// The settings.
     pub settings: Settings,
 }
 
-/// A run that can begin.
+/// A checked run.
 #[derive(Clone, Debug)]
 pub struct JobPlan {
-    /// What is read, in order.
+    /// The input ranges, in order.
     pub ranges: Vec<InputRange>,
-    /// Records that will be read, if known before.
+    /// Number of records in the ranges, if known before they are read.
     pub records: Option<u64>,
-    /// Number, over all inputs, of the first record that will be read.
+    /// Number of the first record of the ranges, counted over all inputs.
     pub first_number: u64,
-    /// Indexes of inputs that were made for this run, and where to keep them for the next shard.
+    /// Offset tables that were built for this plan, with the paths where they are saved for other shards.
     pub offset_tables: Vec<(PathBuf, OffsetTable)>,
     /// The files of the run.
     pub files: RunFiles,
-    /// Results of an earlier run, if only its unknown records are searched.
+    /// The previous run, if only its unknown records are searched.
     pub previous_run: Option<Arc<PreviousRun>>,
-    /// What is made of the records.
+    /// The product of the run.
     pub product: Product,
     /// The settings.
     pub settings: Settings,
 }
 
-/// What is made of the records that are judged.
+/// The product that a run makes from the records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Product {
-    /// They are sorted, and written in this format.
+    /// Records in this format, divided by verdict.
     Records(FormatName),
-    /// Each becomes a row of the table of solved positions.
+    /// A table of solved positions with one row per record.
     Rows(DatasetSettings),
-    /// They get new evaluations, and are written in this format.
+    /// Records in this format with new evaluations.
     Evaluated(FormatName),
 }
 
 impl Product {
-    /// Checks what is asked for.
+    /// Determines the product. Checks that the inputs can be converted to it.
     fn new(
         inputs: &[Input],
         to: Option<FormatName>,
@@ -100,10 +98,10 @@ impl Product {
         }
         let to = output_format(first, inputs, to)?;
         if settings.relabel.is_some() {
-            return evaluated(inputs, to, settings, shard).map(|()| Self::Evaluated(to));
+            return check_relabel_target(inputs, to, settings, shard).map(|()| Self::Evaluated(to));
         }
         if to.format.holds_games() {
-            return Err(Error::no_records(to.format));
+            return Err(Error::needs_record_format(to.format));
         }
         let conversions = inputs.iter().map(|input| conversion(input, to.format, &settings.fill));
         let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
@@ -112,7 +110,7 @@ impl Product {
         Ok(Self::Records(to))
     }
 
-    /// The command that makes it.
+    /// The command that makes this product.
     pub(crate) const fn command(&self) -> &'static str {
         match self {
             Self::Records(_) => FILTER,
@@ -132,7 +130,8 @@ impl fmt::Display for Product {
 }
 
 impl JobPlan {
-    /// Checks a request. Reads inputs only to count their records, and creates nothing.
+    /// Checks a request. Creates no files. Reads inputs only to determine their formats, move encodings and numbers of
+    /// records.
     ///
     /// # Errors
     /// [`Error`] with the first problem.
@@ -143,22 +142,22 @@ impl JobPlan {
         settings.search.check()?;
         let inputs = opening::inputs(&inputs, from, dialect, unreadable)?;
         if shard.is_some() {
-            check_twice(&inputs, "a shard needs files")?;
+            check_rereadable(&inputs, "--shard needs random access")?;
         }
         warn_of_mixed_outputs(&inputs);
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings, shard)?;
         let stem = stem(run.name.clone(), &inputs)?;
         let mut files =
-            RunFiles::new(run, stem, shard, |path| outputs(&settings, &product, shard, path));
+            RunFiles::new(run, stem, shard, |path| output_plans(&settings, &product, shard, path));
         files.check_resumable(&inputs)?;
-        let mut claims = claims(&inputs, &read_from, previous_run.as_deref())?;
-        files.claim(&mut claims, &index_paths(&inputs, shard, &files.folder))?;
+        let mut claims = claim_read_files(&inputs, &read_from, previous_run.as_deref())?;
+        files.claim(&mut claims, &offset_table_paths(&inputs, shard, &files.folder))?;
         let Selection { ranges, records, first_number, offset_tables } =
             select_records(inputs, shard, settings.limit, Some(&files.folder))?;
-        if let Some(first) = &previous_run {
-            first.check_settings(&settings)?;
-            first.check_inputs(&ranges)?;
+        if let Some(previous_run) = &previous_run {
+            previous_run.check_settings(&settings)?;
+            previous_run.check_inputs(&ranges)?;
         }
         Ok(Self {
             ranges,
@@ -173,8 +172,8 @@ impl JobPlan {
     }
 }
 
-/// Whether evaluations can be written in a format, with what the inputs say besides.
-fn evaluated(
+/// Checks that the records of all inputs can be written in a format with new evaluations.
+fn check_relabel_target(
     inputs: &[Input],
     to: FormatName,
     settings: &Settings,
@@ -183,25 +182,25 @@ fn evaluated(
     let to = to.format;
     if !to.fields().contains(Field::EvalCp) {
         return Err(Error::usage(format!(
-            "{to} holds no evaluations; `kyokumen formats` says which formats do, and --to takes one"
+            "{to} holds no evaluations; choose another format with --to (`kyokumen formats` lists the fields of each)"
         )));
     }
     let writes_policy = settings.relabel.as_ref().is_some_and(|relabel| relabel.policy);
-    // What is found out need not be filled in.
+    // Fields that the run sets need no --fill.
     let no_move = settings.fill.no_move || writes_policy;
     let fill = Fill { eval_cp: Some(0), no_move, ..settings.fill };
     let mut conversions = Vec::new();
     for input in inputs {
-        let stays_games = input.format.holds_games() && to.holds_games();
-        if to.holds_games() && !stays_games {
-            return Err(Error::no_records(to));
+        let keeps_games = input.format.holds_games() && to.holds_games();
+        if to.holds_games() && !keeps_games {
+            return Err(Error::needs_record_format(to));
         }
-        if stays_games && (settings.filters.leave_out() || settings.limit.is_some()) {
+        if keeps_games && (settings.filters.drops_any() || settings.limit.is_some()) {
             return Err(Error::games_are_not_filtered(input.name.clone(), to));
         }
-        if stays_games && shard.is_some() {
+        if keeps_games && shard.is_some() {
             return Err(Error::usage(format!(
-                "{} holds games, which {to} keeps whole: take ranges that `kyokumen split` makes, in place of shards",
+                "{} and {to} hold whole games, which --shard cannot divide; divide the input with `kyokumen split` instead",
                 input.name
             )));
         }
@@ -230,14 +229,14 @@ fn output_format(
     Ok(FormatName { format: first.format, compression: first.compression.written() })
 }
 
-fn outputs(
+fn output_plans(
     settings: &Settings,
     product: &Product,
     shard: Option<Shard>,
     path: &dyn Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
     let extension = product.to_string();
-    let output = |kind: OutputKind| {
+    let plan = |kind: OutputKind| {
         let plain = OutputPlan::plain(kind, path(&kind.suffix(&extension)));
         match product {
             Product::Records(to) | Product::Evaluated(to) if kind.holds_records() => {
@@ -251,25 +250,25 @@ fn outputs(
         }
     };
     let Settings { mated, unknown, on_error, .. } = *settings;
-    output_kinds(product.command(), mated, unknown, on_error).map(output).collect()
+    output_kinds(product.command(), mated, unknown, on_error).map(plan).collect()
 }
 
-/// What a run reads, inputs and all else.
-fn claims(
+/// Claims all files that the run reads.
+fn claim_read_files(
     inputs: &[Input],
     read_from: &[PathBuf],
     previous_run: Option<&PreviousRun>,
 ) -> Result<FileClaims, Error> {
     let claims = FileClaims::reading(inputs)?.and_reading(read_from);
-    let Some(first) = previous_run else { return Ok(claims) };
-    // Standard input must be given again; its content is compared at the end.
+    let Some(previous_run) = previous_run else { return Ok(claims) };
+    // The user must provide standard input again. Its content is compared at the end.
     let named = inputs.iter().filter(|input| input.location != InputLocation::Stdin);
-    check_twice(named, "an earlier run has read it")?;
-    Ok(claims.and_reading(first.files()))
+    check_rereadable(named, "the previous run has read it")?;
+    Ok(claims.and_reading(previous_run.files()))
 }
 
-/// Where shards may keep what they find out about their inputs, of two of one name in the same place.
-fn index_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
+/// The offset tables that the shards may write. Inputs with the same file name share one, hence the set.
+fn offset_table_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
     let inputs = inputs.iter().filter(|_| shard.is_some());
     inputs.filter_map(|input| OffsetTable::path(folder, input)).collect()
 }

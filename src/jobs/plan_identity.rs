@@ -1,4 +1,4 @@
-//! The identity of a run that is about to begin.
+//! The identity of a planned run.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,13 +12,13 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
 
 impl Identity {
-    /// That of a run that is about to begin.
-    pub(crate) fn of(plan: &JobPlan) -> Self {
+    /// The identity of a planned run.
+    pub(crate) fn from_plan(plan: &JobPlan) -> Self {
         let run =
             RunDescription::new(plan.product.command(), effective_settings(plan), plan.files.shard);
         Self {
             run,
-            inputs: plan.ranges.iter().map(|part| InputIdentity::of(&part.input)).collect(),
+            inputs: plan.ranges.iter().map(|range| InputIdentity::new(&range.input)).collect(),
         }
     }
 }
@@ -40,7 +40,7 @@ pub(crate) struct EffectiveSettings<'a> {
     threads: usize,
 }
 
-/// Those that only one of the products has.
+/// The settings of one kind of product.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", untagged)]
 pub(crate) enum ProductSettings<'a> {
@@ -88,18 +88,19 @@ pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
     };
     match as_written(&effective) {
         Value::Object(mut settings) => {
-            if let Some(first) = &plan.previous_run {
-                let parent = serde_json::to_value(&first.parent).unwrap_or_default();
+            if let Some(previous_run) = &plan.previous_run {
+                let parent = serde_json::to_value(&previous_run.parent).unwrap_or_default();
                 settings.insert(RETRY_UNKNOWN.to_owned(), parent);
             }
             settings
         }
-        _ => unreachable!("a struct of words and numbers has the form of an object"),
+        _ => unreachable!("a struct is serialised as an object"),
     }
 }
 
-/// A value as a file of JSON holds it: numbers of 32 bits in their own digits, not in those of the nearest one of 64.
+/// A value as it is read back from a JSON file. `serde_json::to_value` would widen `f32` to `f64`, which prints digits
+/// that the `f32` does not have.
 pub(crate) fn as_written(value: &impl Serialize) -> Value {
-    let text = serde_json::to_string(value).expect("numbers and words");
-    serde_json::from_str(&text).expect("what was written is read")
+    let text = serde_json::to_string(value).expect("the value has a JSON form");
+    serde_json::from_str(&text).expect("the text was written as JSON")
 }

@@ -1,7 +1,7 @@
 //! The verdicts of a previous run, so that only its unknown records are searched again.
 //!
-//! They are read from the lists beside its outputs: mates and unknown records, each with its number.
-//! Everything else that is searched had been proven to be no mate.
+//! They are read from the lists next to its outputs. One list contains the mated records, the other the unknown
+//! records, each with its record number. Every other record that was searched had the verdict `no_mate`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -32,17 +32,17 @@ use crate::storage::path_text::{path_of, text_of};
 use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
 
-/// The answers of an earlier run.
+/// The verdicts of a previous run.
 #[derive(Debug)]
 pub struct PreviousRun {
-    /// Its manifest, by which it is known.
+    /// Name and checksum of its manifest, which the new manifest refers to.
     pub parent: ParentManifest,
     manifest: RecordManifest,
-    /// The records that were unknown, by input and number, in order.
+    /// Input index and record number of each unknown record, in ascending order.
     unknown: Vec<(usize, u64)>,
-    /// The mates in the same way, each with the place of its line.
+    /// The same for each mated record, with the position of its line in the list.
     mated: Vec<(usize, u64, LineSpan)>,
-    mated_lines: (PathBuf, File),
+    mated_list: (PathBuf, File),
     /// The manifest and the lists.
     files: Vec<PathBuf>,
 }
@@ -54,14 +54,14 @@ struct LineSpan {
     bytes: usize,
 }
 
-/// What a line of either list says of its record.
+/// The record of a line, in either list.
 #[derive(Deserialize)]
 struct ListLine {
     file: String,
     index: u64,
 }
 
-/// What else a line of the mates says.
+/// The result in a line of the mated records.
 #[derive(Deserialize)]
 struct MatedListLine {
     verdict: String,
@@ -69,21 +69,20 @@ struct MatedListLine {
     nodes: u64,
 }
 
-/// The value of an option as a message says it.
-fn given(value: &Value) -> String {
+/// The value of an option, for an error message.
+fn value_text(value: &Value) -> String {
     if value.is_null() { "not given".to_owned() } else { value.to_string() }
 }
 
 impl PreviousRun {
-    /// Reads what the run found out that has this manifest.
+    /// Reads a run from its manifest and its lists.
     ///
     /// # Errors
-    /// [`Error`] if that is not known, or files are missing or changed.
+    /// [`Error`] if the run has no such lists, or if files are missing or changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::io("read", path, source);
         if files::is_object(path) {
-            let why =
-                "the lists of an earlier run are read here and there: copy them, and it, to a disk";
+            let why = "the lists of a previous run need random access; copy the manifest and the lists to a local disk";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
         }
         let manifest = RecordManifest::read(path)?;
@@ -92,39 +91,36 @@ impl PreviousRun {
         let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |kind, what| {
-            // The check of a manifest leaves no other reason.
-            let why = "it is of shards that were joined; take those of the shards";
+            // The check of the manifest excludes all other reasons.
+            let why = "it is the manifest of a merge; use the manifests of the shards";
             let output = manifest.outputs.iter().find(|output| output.kind == kind);
-            let missing = || {
-                Error::usage(format!(
-                    "{} does not say which records were {what}: {why}",
-                    path.display()
-                ))
-            };
-            checked(folder, output.ok_or_else(missing)?)
+            let missing =
+                || Error::usage(format!("{} has no list of {what} records: {why}", path.display()));
+            checked_output(folder, output.ok_or_else(missing)?)
         };
-        if let Some(file) = same_name(&manifest) {
+        if let Some(file) = repeated_input(&manifest) {
             return Err(Error::usage(format!(
-                "{} names {file} twice: its lists do not say which of the two they speak of",
+                "{} lists the input {file} twice, so the records in its lists are ambiguous",
                 path.display()
             )));
         }
-        let mated = list(OutputKind::MatedLines, "mated")?;
+        let mated_list = list(OutputKind::MatedLines, "mated")?;
         let unknown_list = list(OutputKind::UnknownLines, "unknown")?;
-        let unknown = places(&unknown_list, OutputKind::UnknownLines, &manifest)?;
-        let places = places(&mated, OutputKind::MatedLines, &manifest)?;
-        let file = File::open(&mated).map_err(|source| Error::io("read", &mated, source))?;
+        let unknown = list_lines(&unknown_list, OutputKind::UnknownLines, &manifest)?;
+        let mated = list_lines(&mated_list, OutputKind::MatedLines, &manifest)?;
+        let file =
+            File::open(&mated_list).map_err(|source| Error::io("read", &mated_list, source))?;
         Ok(Self {
             parent,
-            unknown: unknown.into_iter().map(|(part, index, _)| (part, index)).collect(),
-            mated: places,
-            files: vec![path.to_owned(), unknown_list, mated.clone()],
-            mated_lines: (mated, file),
+            unknown: unknown.into_iter().map(|(input, index, _)| (input, index)).collect(),
+            mated,
+            files: vec![path.to_owned(), unknown_list, mated_list.clone()],
+            mated_list: (mated_list, file),
             manifest,
         })
     }
 
-    /// The options of the run with this manifest under their long names, without the shard.
+    /// The options of the run with this manifest, under their long names. Omits the shard and the number of threads.
     ///
     /// # Errors
     /// [`Error`] if the manifest cannot be read.
@@ -133,7 +129,7 @@ impl PreviousRun {
         let mut options = run.settings;
         options.remove(RETRY_UNKNOWN);
         options.remove("threads");
-        let name = RunName::of_manifest(path);
+        let name = RunName::from_manifest_path(path);
         let name = name.map(|name| name.stated(run.shard.as_deref()).stem);
         let inputs = || totals.inputs.iter().map(|input| &input.identity);
         let format = common(inputs().map(|input| Format::from_name(&input.format))).flatten();
@@ -148,22 +144,22 @@ impl PreviousRun {
         Ok(options)
     }
 
-    /// The inputs of the run, as they were given.
+    /// The inputs of the run, as the user named them.
     pub fn inputs(&self) -> Vec<PathBuf> {
         self.manifest.totals.inputs.iter().map(|input| path_of(&input.identity.file)).collect()
     }
 
-    /// Which part of the inputs it read, as in `3/10`.
+    /// The shard of the run, as in `3/10`.
     pub fn shard(&self) -> Option<&str> {
         self.manifest.run.shard.as_deref()
     }
 
-    /// Records whose search stopped before it knew.
+    /// Number of records that the search could not decide.
     pub fn unknown(&self) -> u64 {
         self.unknown.len() as u64
     }
 
-    /// Whether the same records are searched, and asked the same.
+    /// Checks that filters, `--in-check` and `--limit` are the same, so that the same searches are made.
     pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), Error> {
         let filters = serde_json::to_value(settings.filters).unwrap_or_default();
         let in_check = serde_json::to_value(settings.search.in_check).unwrap_or_default();
@@ -174,33 +170,32 @@ impl PreviousRun {
             let was = self.manifest.run.settings.get(&option).cloned().unwrap_or_default();
             if was != is {
                 return Err(Error::usage(format!(
-                    "--{option} decides what was searched in the earlier run: it was {}",
-                    given(&was)
+                    "--{option} must be as in the previous run, where it was {}",
+                    value_text(&was)
                 )));
             }
         }
         Ok(())
     }
 
-    /// Whether these parts are of the files that were read, as far as that shows without reading them.
-    pub(crate) fn check_inputs(&self, parts: &[InputRange]) -> Result<(), Error> {
-        for (part, input) in parts.iter().zip(&self.manifest.totals.inputs) {
-            let differs = |what| other_input(input, what);
-            if part.input.format.name() != input.identity.format
-                || part.input.dialect.name() != input.identity.dialect
+    /// Checks that format, move encoding and size of the inputs are the same. Does not read the inputs.
+    pub(crate) fn check_inputs(&self, ranges: &[InputRange]) -> Result<(), Error> {
+        for (range, input) in ranges.iter().zip(&self.manifest.totals.inputs) {
+            let differs = |what| different_input(input, what);
+            if range.input.format.name() != input.identity.format
+                || range.input.dialect.name() != input.identity.dialect
             {
-                return Err(differs("its format or encoding of moves is another"));
+                return Err(differs("its format or move encoding differs"));
             }
-            let bytes = part.input.location.state().map(|state| state.bytes);
+            let bytes = range.input.location.state().map(|state| state.bytes);
             if bytes != input.identity.file_bytes {
-                return Err(differs("its size is another"));
+                return Err(differs("its size differs"));
             }
         }
         Ok(())
     }
 
-    /// Whether what was read is what the earlier run read, byte for byte, and everything that it knew is still
-    /// so.
+    /// Checks that the new run has read the same bytes, and that it has kept all verdicts except unknown ones.
     pub(crate) fn check_run(&self, now: &RecordManifest) -> Result<(), Error> {
         let same = |(now, before): &(&InputEntry, &InputEntry)| {
             (now.from, now.to, now.bytes, now.sha256)
@@ -208,48 +203,51 @@ impl PreviousRun {
         };
         let mut pairs = now.totals.inputs.iter().zip(&self.manifest.totals.inputs);
         if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
-            return Err(other_input(input, "its bytes are others"));
+            return Err(different_input(input, "its bytes differ"));
         }
         let (now, before) = (&now.totals.counts.verdicts, &self.manifest.totals.counts.verdicts);
-        let wrong = |what| {
-            Err(Error::invalid(format!(
-                "the verdicts do not go with those of the earlier run: {what}"
-            )))
-        };
+        let wrong =
+            |what| Err(Error::invalid(format!("the verdicts contradict the previous run: {what}")));
         if now.win < before.win || now.loss < before.loss {
             return wrong("there are fewer mates");
         }
         if now.no_mate < before.no_mate || now.not_searched != before.not_searched {
-            return wrong("there are fewer positions without mate, or others were not searched");
+            return wrong(
+                "there are fewer positions without a mate, or a different number was not searched",
+            );
         }
-        let mates = now.win + now.loss - before.win - before.loss;
-        let found_out = mates + now.no_mate - before.no_mate;
-        if found_out + now.unknown.values().sum::<u64>() != self.unknown.len() as u64 {
-            return wrong("others were unknown");
+        let new_mates = now.win + now.loss - before.win - before.loss;
+        let decided = new_mates + now.no_mate - before.no_mate;
+        if decided + now.unknown.values().sum::<u64>() != self.unknown.len() as u64 {
+            return wrong("the number of unknown records does not match");
         }
         Ok(())
     }
 
-    /// The files that it reads: none of them may be written.
+    /// The files that this type reads. The new run must not overwrite them.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// What was found out about a record of an input; nothing if it was unknown.
-    pub(crate) fn mate_result(&self, part: usize, index: u64) -> Option<Result<MateResult, Error>> {
-        if self.unknown.binary_search(&(part, index)).is_ok() {
+    /// The verdict on record `index` of the input with index `input`. `None` if it was unknown.
+    pub(crate) fn mate_result(
+        &self,
+        input: usize,
+        index: u64,
+    ) -> Option<Result<MateResult, Error>> {
+        if self.unknown.binary_search(&(input, index)).is_ok() {
             return None;
         }
         let found =
-            self.mated.binary_search_by_key(&(part, index), |&(part, index, _)| (part, index));
+            self.mated.binary_search_by_key(&(input, index), |&(input, index, _)| (input, index));
         match found {
-            Ok(found) => Some(self.mate(self.mated[found].2)),
+            Ok(line) => Some(self.mate(self.mated[line].2)),
             Err(_) => Some(Ok(MateResult::new(PositionVerdict::NoMate, Vec::new(), 0))),
         }
     }
 
     fn mate(&self, LineSpan { line, offset, bytes }: LineSpan) -> Result<MateResult, Error> {
-        let (path, file) = &self.mated_lines;
+        let (path, file) = &self.mated_list;
         let mut text = vec![0; bytes];
         platform::read_exact_at(file, &mut text, offset)
             .map_err(|source| Error::io("read", path, source))?;
@@ -258,44 +256,44 @@ impl PreviousRun {
         let verdict = [PositionVerdict::Win, PositionVerdict::Loss]
             .into_iter()
             .find(|verdict| verdict.word() == mate.verdict);
-        let verdict = verdict.ok_or_else(|| wrong("the verdict is no mate"))?;
+        let verdict = verdict.ok_or_else(|| wrong("the verdict must be win or loss"))?;
         let line = mate.line.iter().map(|m| Move::from_usi(m)).collect::<Option<_>>();
-        let line = line.ok_or_else(|| wrong("the line has words that are no moves"))?;
+        let line = line.ok_or_else(|| wrong("the line contains an invalid move"))?;
         Ok(MateResult::new(verdict, line, mate.nodes))
     }
 }
 
-/// What all have in common.
+/// The common value of all items. `None` if they differ or there are none.
 fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }
 
-/// The name of an input that another one has, too.
-fn same_name(manifest: &RecordManifest) -> Option<String> {
+/// The name of an input that occurs twice.
+fn repeated_input(manifest: &RecordManifest) -> Option<String> {
     let mut names: Vec<&str> =
         manifest.totals.inputs.iter().map(|input| &*input.identity.file).collect();
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned())
 }
 
-/// A list that is as its manifest says.
-fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, Error> {
+/// The path of an output, after a check of its size and checksum.
+fn checked_output(folder: &Path, output: &OutputEntry) -> Result<PathBuf, Error> {
     match wrong_output(folder, output) {
         Some(problem) => Err(problem),
         None => Ok(folder.join(path_of(&output.file))),
     }
 }
 
-/// Whose lines stand where in a list. They stand in the order of the inputs.
-fn places(
+/// Reads a list. Returns input index, record number and position of each line; they must be in ascending order.
+fn list_lines(
     path: &Path,
     kind: OutputKind,
     manifest: &RecordManifest,
 ) -> Result<Vec<(usize, u64, LineSpan)>, Error> {
     let failed = |source| Error::io("read", path, source);
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let mut places: Vec<(usize, u64, LineSpan)> = Vec::new();
+    let mut spans: Vec<(usize, u64, LineSpan)> = Vec::new();
     let (mut text, mut offset) = (Vec::new(), 0);
     for line in 1.. {
         text.clear();
@@ -306,39 +304,38 @@ fn places(
         }
         let wrong = |why: String| wrong_line(path, line, &why);
         if bytes == MAX_LINE_BYTES {
-            return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
+            return Err(wrong(format!("the line is longer than {MAX_LINE_BYTES} bytes")));
         }
         let ListLine { file, index } = parse(&text).map_err(wrong)?;
-        let part = manifest.totals.inputs.iter().position(|input| input.identity.file == file);
-        let is_behind =
-            |part| places.last().is_none_or(|&(last, at, _)| (last, at) < (part, index));
-        let part = part.filter(|&part| is_behind(part));
-        let part =
-            part.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
-        let InputEntry { from, to, .. } = manifest.totals.inputs[part];
+        let input = manifest.totals.inputs.iter().position(|input| input.identity.file == file);
+        let is_in_order = |input| {
+            spans.last().is_none_or(|&(last_input, last, _)| (last_input, last) < (input, index))
+        };
+        let input = input.filter(|&input| is_in_order(input));
+        let input =
+            input.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
+        let InputEntry { from, to, .. } = manifest.totals.inputs[input];
         if !(from..to).contains(&index) {
-            return Err(wrong(format!(
-                "record {index} of {file} is not among those that were read"
-            )));
+            return Err(wrong(format!("the run did not read record {index} of {file}")));
         }
-        places.push((part, index, LineSpan { line, offset, bytes }));
+        spans.push((input, index, LineSpan { line, offset, bytes }));
         offset += bytes as u64;
     }
     let (lines, expected) =
-        (places.len() as u64, manifest.totals.records_of(kind, &manifest.run.command));
+        (spans.len() as u64, manifest.totals.records_of(kind, &manifest.run.command));
     if lines != expected {
         return Err(Error::invalid(format!(
-            "{} has {}, its manifest says {expected}",
+            "{} has {}, but its manifest states {expected}",
             path.display(),
             quantity(lines, "line")
         )));
     }
-    Ok(places)
+    Ok(spans)
 }
 
-fn other_input(input: &InputEntry, what: &str) -> Error {
+fn different_input(input: &InputEntry, what: &str) -> Error {
     let file = &input.identity.file;
-    Error::changed(format!("{file} is not what the earlier run read: {what}")).in_file(file)
+    Error::changed(format!("{file} is not the input of the previous run: {what}")).in_file(file)
 }
 
 fn wrong_line(path: &Path, line: usize, why: &str) -> Error {

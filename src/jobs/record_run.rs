@@ -1,4 +1,5 @@
-//! Runs over the records of archives: blocks over threads, under the protocol of [`super::run`].
+//! Runs over the records of archives. Processes their blocks on several threads, with the checkpoints and the commit of
+//! [`super::run`].
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,20 +20,21 @@ use crate::records::sink::Sinks;
 use crate::search::TableError;
 use crate::storage::quantity::quantity;
 
-/// Blocks that may wait for an earlier one that takes long.
+/// Maximum number of finished blocks that wait for a slow earlier one.
 const WAITING_BLOCKS: usize = 1 << 15;
 
-/// A run over records that has ended well.
+/// A completed run over records.
 pub type Completed = super::run::Completed<RecordTotals>;
 
-/// What a worker reports of a block besides its records: the searches that were saved, or what ends the run.
-pub(crate) type Finding = Result<MemoHits, Error>;
+/// The summary of a block: its memo hits, or the error that ends the run.
+pub(crate) type BlockSummary = Result<MemoHits, Error>;
 
-/// Executes a plan with one worker per thread. Gives no output its final name unless everything went well.
+/// Executes a plan with one worker per thread. The outputs get their final names only after the whole run has
+/// succeeded.
 ///
 /// # Errors
-/// [`Error`]. Outputs are removed, unless there is a checkpoint from which the run can be resumed.
-pub(crate) fn run_job<W: BlockWorker<Summary = Finding> + 'static>(
+/// [`Error`]. Unfinished outputs are removed unless a checkpoint can resume the run.
+pub(crate) fn run_job<W: BlockWorker<Summary = BlockSummary> + 'static>(
     plan: &JobPlan,
     block_records: u64,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
@@ -43,7 +45,7 @@ pub(crate) fn run_job<W: BlockWorker<Summary = Finding> + 'static>(
     let check = |manifest: &RecordManifest| check_ranges(plan, manifest);
     let run = match Run::<RecordProgress>::open(
         files,
-        Identity::of(plan),
+        Identity::from_plan(plan),
         plan.records,
         check,
         cancel,
@@ -51,47 +53,47 @@ pub(crate) fn run_job<W: BlockWorker<Summary = Finding> + 'static>(
         Opened::Run(run) => *run,
         Opened::Done(completed) => return Ok(completed),
     };
-    for (path, index) in &plan.offset_tables {
-        // The process of another shard may be writing it.
-        if let Err(error) = index.save(path)
+    for (path, table) in &plan.offset_tables {
+        // The process of another shard may be writing the same table.
+        if let Err(error) = table.save(path)
             && !matches!(error.kind(), ErrorKind::Busy)
         {
-            tracing::warn!("cannot keep the index {}: {error}", path.display());
+            tracing::warn!("cannot save the offset table {}: {error}", path.display());
         }
     }
     let job = Job {
         first_number: plan.first_number,
-        // The parts of a shard end at the limit.
+        // The input ranges of a shard already end at the limit.
         limit: plan.settings.limit.filter(|_| files.shard.is_none()),
         waiting_blocks: WAITING_BLOCKS,
         ..Job::new(&plan.ranges, plan.settings.threads, block_records)
     };
-    let RecordProgress { mut place, saved } = run.progress().clone();
-    progress.start_behind(place.counts.input);
-    let saved = Rc::new(Cell::new(saved));
-    let all_saved = Rc::clone(&saved);
-    let take = move |_: &mut _, found: Finding| {
-        let mut all = all_saved.get();
-        all.add(found?);
-        all_saved.set(all);
+    let RecordProgress { mut resume_point, saved } = run.progress().clone();
+    progress.start_after(resume_point.counts.input);
+    let memo_hits = Rc::new(Cell::new(saved));
+    let total_hits = Rc::clone(&memo_hits);
+    let take = move |_: &mut _, summary: BlockSummary| {
+        let mut total = total_hits.get();
+        total.add(summary?);
+        total_hits.set(total);
         Ok(())
     };
     let (run, sinks) = run.with_sinks(files)?;
-    let mut checkpoints = Checkpoints { run, saved };
-    // Dropped before the lock, which `run` holds.
+    let mut checkpoints = Checkpoints { run, memo_hits };
+    // Declared after `checkpoints`, which holds the lock, so that the outputs are dropped first.
     let mut sinks = sinks;
-    let from = (&mut sinks, &mut place);
+    let from = (&mut sinks, &mut resume_point);
     let hooks = Some(&mut checkpoints as &mut dyn CheckpointHooks);
     let ranges_read = resume_pass(&job, from, make_worker, take, progress, cancel, hooks)?;
-    let finished = finish(sinks, &place, cancel, &mut checkpoints)?;
-    let Checkpoints { run, saved } = checkpoints;
-    let counts = place.counts;
+    let finished = finish(sinks, &resume_point, cancel, &mut checkpoints)?;
+    let Checkpoints { run, memo_hits } = checkpoints;
+    let counts = resume_point.counts;
     let inputs =
         ranges_read.iter().map(|read| input_entry(&plan.ranges[read.input], read)).collect();
-    let totals = RecordTotals::new(inputs, counts.clone(), saved.get(), run.elapsed_s());
-    let parents = plan.previous_run.iter().map(|first| first.parent.clone()).collect();
+    let totals = RecordTotals::new(inputs, counts.clone(), memo_hits.get(), run.elapsed_s());
+    let parents = plan.previous_run.iter().map(|previous| previous.parent.clone()).collect();
     let check = |manifest: &RecordManifest| match &plan.previous_run {
-        Some(first) => Ok(first.check_run(manifest)?),
+        Some(previous) => Ok(previous.check_run(manifest)?),
         None => Ok(()),
     };
     let completed = run.commit(files, finished, totals, parents, check, cancel)?;
@@ -99,32 +101,32 @@ pub(crate) fn run_job<W: BlockWorker<Summary = Finding> + 'static>(
     Ok(completed)
 }
 
-/// Checks that a complete run has read the records that this one would read.
+/// Checks that a complete run has read the same records that this run would read.
 fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> {
     let path = || plan.files.manifest.clone();
     let totals = &manifest.totals;
-    for (part, input) in plan.ranges.iter().zip(&totals.inputs) {
-        let has_end = part.to.is_none_or(|to| to == input.to);
-        if part.from != input.from || !has_end {
+    for (range, input) in plan.ranges.iter().zip(&totals.inputs) {
+        let has_same_end = range.to.is_none_or(|to| to == input.to);
+        if range.from != input.from || !has_same_end {
             let (manifest, file) = (path(), input.identity.file.clone());
             let error = Error::usage(format!(
-                "{} speaks of the records from {} to {} of {file}, which are not those of this run",
+                "{} is about records {} to {} of {file}, but this run has a different range",
                 manifest.display(),
                 input.from,
                 input.to
             ));
-            return Err(error.with_remedy(Remedy::StartAfresh));
+            return Err(error.with_remedy(Remedy::Restart));
         }
     }
     match plan.records.filter(|&records| records != totals.counts.input) {
         Some(records) => {
             let (manifest, found) = (path(), totals.counts.input);
             let error = Error::usage(format!(
-                "{} speaks of {}, and there are {records}",
+                "{} is about {}, but this run has {records}",
                 manifest.display(),
                 quantity(found, "record")
             ));
-            Err(error.with_remedy(Remedy::StartAfresh))
+            Err(error.with_remedy(Remedy::Restart))
         }
         None => Ok(()),
     }
@@ -133,33 +135,41 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
 /// Writes the checkpoints of a run between two blocks.
 struct Checkpoints {
     run: Run<RecordProgress>,
-    /// Searches that were saved so far.
-    saved: Rc<Cell<MemoHits>>,
+    memo_hits: Rc<Cell<MemoHits>>,
 }
 
 impl Checkpoints {
-    fn save(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<bool, Error> {
-        // Before the first block there is nothing to save.
-        if place.blocks == 0 {
+    /// Writes a checkpoint. Returns `false` before the first block, or if the run cannot be resumed.
+    fn save(&mut self, sinks: &mut Sinks, resume_point: &ResumePoint) -> Result<bool, Error> {
+        if resume_point.blocks == 0 {
             return Ok(false);
         }
-        *self.run.progress_mut() = RecordProgress { place: place.clone(), saved: self.saved.get() };
+        let resume_point = resume_point.clone();
+        *self.run.progress_mut() = RecordProgress { resume_point, saved: self.memo_hits.get() };
         self.run.save(sinks)
     }
 }
 
 impl CheckpointHooks for Checkpoints {
-    fn between_blocks(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<(), Error> {
-        if self.run.heartbeat() { self.save(sinks, place).map(drop) } else { Ok(()) }
+    fn between_blocks(
+        &mut self,
+        sinks: &mut Sinks,
+        resume_point: &ResumePoint,
+    ) -> Result<(), Error> {
+        if self.run.heartbeat() { self.save(sinks, resume_point).map(drop) } else { Ok(()) }
     }
 
     fn heartbeat(&mut self) {
         self.run.heartbeat();
     }
 
-    fn interrupted(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<Error, Error> {
-        Ok(if self.save(sinks, place)? {
-            let records = place.counts.input;
+    fn interrupted(
+        &mut self,
+        sinks: &mut Sinks,
+        resume_point: &ResumePoint,
+    ) -> Result<Error, Error> {
+        Ok(if self.save(sinks, resume_point)? {
+            let records = resume_point.counts.input;
             let message = format!("interrupted after {}", quantity(records, "record"));
             Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)
         } else {

@@ -1,4 +1,4 @@
-//! What a run over the records of archives reads and counts.
+//! Inputs and counts of a run over the records of archives.
 
 use std::collections::BTreeMap;
 
@@ -26,40 +26,41 @@ use crate::storage::quantity::quantity;
 /// The manifest of a run over records.
 pub type RecordManifest = Manifest<RecordTotals>;
 
-/// What a run over records reads and counts.
+/// Inputs and counts of a run over records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordTotals {
-    /// What was read, in order.
+    /// The inputs read, in order.
     pub inputs: Vec<InputEntry>,
-    /// What happened to the records.
+    /// Counts of the records.
     pub counts: Counts,
     /// Records per second.
     pub records_per_s: f64,
     /// Nodes per second of all threads, without the nodes in `saved`.
     pub nodes_per_s: f64,
-    /// Records that needed no search because an equal position had been searched. `counts` contains them, with the
-    /// nodes of that search. Varies from run to run.
+    /// Memo hits: records that needed no search because an equal position had been searched. `counts` includes these
+    /// records, with the nodes of the earlier search. Varies from run to run.
     pub saved: MemoHits,
 }
 
-/// How far a run over records has come.
+/// The progress of a run over records.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct RecordProgress {
-    /// The place in the input, and the counts up to there.
-    pub place: ResumePoint,
-    /// Records that needed no search.
+    /// The resume point in the inputs, with the counts up to it.
+    #[serde(rename = "place")]
+    pub resume_point: ResumePoint,
+    /// Memo hits.
     pub saved: MemoHits,
 }
 
 impl RunProgress for RecordProgress {
     fn done(&self) -> u64 {
-        self.place.counts.input
+        self.resume_point.counts.input
     }
 }
 
 impl RecordTotals {
-    /// The totals of a run of this duration.
+    /// The totals of a run that took `elapsed_s` seconds.
     pub(crate) fn new(
         inputs: Vec<InputEntry>,
         counts: Counts,
@@ -77,7 +78,7 @@ impl RecordTotals {
         self.nodes_per_s = per_s(nodes, elapsed_s);
     }
 
-    /// Records or lines that an output of a run should have.
+    /// Number of records or lines that an output must have according to the counts.
     pub(crate) fn records_of(&self, kind: OutputKind, command: &str) -> u64 {
         let counts = &self.counts;
         match kind {
@@ -85,7 +86,7 @@ impl RecordTotals {
             OutputKind::Mated => counts.mated.split,
             OutputKind::MatedLines => counts.mated.all(),
             OutputKind::Unknown => counts.unknown.split,
-            // Unknown positions are rows of a table like all others.
+            // A dataset has a row for unknown positions too, and no list of them.
             OutputKind::UnknownLines if counts.rows > 0 || command == DATASET => 0,
             OutputKind::UnknownLines => counts.verdicts.unknown.values().sum(),
             OutputKind::Rows => counts.rows,
@@ -119,7 +120,7 @@ impl Totals for RecordTotals {
             outputs.iter().map(|output| (output.kind, output.records)).collect();
         for kind in OutputKind::ALL {
             let in_file = in_file.get(&kind).copied();
-            // A merge writes one of the outputs.
+            // A merge writes only one of the outputs.
             if in_file.is_some() || run.command != MERGE {
                 let (in_file, counted) =
                     (in_file.unwrap_or(0), self.records_of(kind, &run.command));
@@ -142,7 +143,7 @@ impl Totals for RecordTotals {
     }
 
     fn finish_merge(&mut self, elapsed_s: f64) {
-        // Each shard has checksums of its own part only.
+        // Each shard has only the checksum of its own range.
         self.inputs.iter_mut().for_each(|input| input.sha256 = None);
         self.set_rates(elapsed_s);
     }
@@ -152,41 +153,42 @@ impl Totals for RecordTotals {
     }
 }
 
-/// The streams that a command writes, in the order of [`OutputKind::ALL`].
+/// The outputs that a command writes, in the order of [`OutputKind::ALL`].
 pub(crate) fn output_kinds(
     command: &str,
     mated: MatedPolicy,
     unknown: UnknownPolicy,
     on_error: BadPolicy,
 ) -> impl Iterator<Item = OutputKind> {
-    let (writes_rows, sorts_records) = (command == DATASET, sorts_records(command));
+    let (writes_rows, divides_by_verdict) = (command == DATASET, divides_by_verdict(command));
     OutputKind::ALL.into_iter().filter(move |kind| match kind {
         OutputKind::Kept => !writes_rows,
-        OutputKind::MatedLines | OutputKind::UnknownLines => sorts_records,
-        OutputKind::Mated => sorts_records && mated == MatedPolicy::Split,
-        OutputKind::Unknown => sorts_records && unknown == UnknownPolicy::Split,
+        OutputKind::MatedLines | OutputKind::UnknownLines => divides_by_verdict,
+        OutputKind::Mated => divides_by_verdict && mated == MatedPolicy::Split,
+        OutputKind::Unknown => divides_by_verdict && unknown == UnknownPolicy::Split,
         OutputKind::Rows => writes_rows,
         OutputKind::Quarantine | OutputKind::QuarantineLines => on_error == BadPolicy::Quarantine,
     })
 }
 
-/// Whether a command sorts records by verdict.
-fn sorts_records(command: &str) -> bool {
+/// Whether a command divides records by verdict.
+fn divides_by_verdict(command: &str) -> bool {
     command != DATASET && command != RELABEL
 }
 
-/// Checks that each output that the settings ask for is there once. A merge has one output.
+/// Checks that the manifest lists exactly the outputs that the settings request, each once. A merge has one output.
 fn check_output_kinds(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(), Error> {
     if run.command == MERGE {
         let found = outputs.len();
-        let expected = Error::number_of_outputs(found, "one");
-        return if found == 1 { Ok(()) } else { Err(expected) };
+        let error = Error::number_of_outputs(found, "one");
+        return if found == 1 { Ok(()) } else { Err(error) };
     }
-    let sorts_records = sorts_records(&run.command);
+    let divides_by_verdict = divides_by_verdict(&run.command);
     let settings = &run.settings;
-    let mated = if sorts_records { setting(settings, "mated")? } else { MatedPolicy::default() };
+    let mated =
+        if divides_by_verdict { setting(settings, "mated")? } else { MatedPolicy::default() };
     let unknown =
-        if sorts_records { setting(settings, "unknown")? } else { UnknownPolicy::default() };
+        if divides_by_verdict { setting(settings, "unknown")? } else { UnknownPolicy::default() };
     let expected: Vec<OutputKind> =
         output_kinds(&run.command, mated, unknown, setting(settings, "on-error")?).collect();
     for kind in OutputKind::ALL {
@@ -194,7 +196,8 @@ fn check_output_kinds(run: &RunDescription, outputs: &[OutputEntry]) -> Result<(
         let found = outputs.iter().filter(|output| output.kind == kind).count();
         if found != expected {
             return Err(Error::invalid(format!(
-                "its outputs of the stream {kind} are {found}, its settings make {expected}"
+                "it has {} of kind {kind}, but its settings require {expected}",
+                quantity(found as u64, "output")
             )));
         }
     }
@@ -210,11 +213,11 @@ fn setting<T: DeserializeOwned>(
         .map_err(|_| Error::invalid(format!("settings.{setting} is {value}")))
 }
 
-/// Checks the number of records of one size against their bytes.
+/// Checks the number of records against the number of bytes, if all records have the same size.
 fn check_input(input: &InputEntry) -> Result<(), Error> {
     let InputEntry { identity: InputIdentity { file, format, .. }, from, to, bytes, .. } = input;
     let Some(format) = Format::from_name(format) else {
-        return Err(Error::invalid(format!("the format of {file} is {format:?}, which is none")));
+        return Err(Error::invalid(format!("the format of {file} is unknown: {format:?}")));
     };
     let records = to - from;
     match format.record_len() {
@@ -225,13 +228,12 @@ fn check_input(input: &InputEntry) -> Result<(), Error> {
     }
 }
 
-/// So many records of one size do not have so many bytes.
 fn impossible_size(file: &str, format: Format, records: u64, bytes: u64) -> Error {
     let (records, bytes) = (quantity(records, "record"), quantity(bytes, "byte"));
-    Error::invalid(format!("{file}, {format}, cannot have {records} in {bytes}"))
+    Error::invalid(format!("{file} cannot hold {records} of {format} in {bytes}"))
 }
 
-/// The same for an output. Its name tells its format.
+/// Like [`check_input`] for an uncompressed output. Its format is determined by its name.
 fn check_size(output: &OutputEntry) -> Result<(), Error> {
     let OutputEntry { file, kind, records, bytes, .. } = output;
     let name = FormatName::from_file_name(file).filter(|_| kind.holds_records());

@@ -1,7 +1,7 @@
 //! The protocol of a run: start, checkpoints, resume, commit.
 //!
-//! All outputs are written and on disk, the sums are checked, and only then the files get their final names, the
-//! manifest last. Outputs that go to a URL are made in a local folder and sent at the end.
+//! A commit first flushes all outputs to disk and checks the counts. Then it renames the files to their final names,
+//! the manifest last. Outputs for a URL are written to a local folder and sent at the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,32 +19,32 @@ use crate::records::sink::{FinishedOutputs, Sinks, partial_path};
 use crate::storage::lock::Lock;
 use crate::storage::{files, own_files, platform};
 
-/// A run that has ended well.
+/// A completed run.
 #[derive(Clone, Debug)]
 pub struct Completed<T> {
     /// Its manifest.
     pub manifest: Manifest<T>,
-    /// Whether an earlier process had completed it, so that nothing was left to do.
+    /// Whether an earlier process had completed the run, so that this process had nothing to do.
     pub was_done: bool,
 }
 
 /// The start of a run.
 pub(crate) enum Opened<T, P> {
-    /// There is work to do.
+    /// The run has work to do.
     Run(Box<Run<P>>),
-    /// An earlier process did it.
+    /// The run is complete.
     Done(Completed<T>),
 }
 
 /// A run in progress. Holds the lock on its outputs.
 pub(crate) struct Run<P> {
     lock: Lock,
-    /// Its path is `None` if the run cannot be resumed.
+    /// Path of the checkpoint. `None` if the run cannot be resumed.
     path: Option<PathBuf>,
     every: Duration,
     checkpoint: Checkpoint<P>,
     started: Instant,
-    saved: Instant,
+    last_checkpoint: Instant,
     elapsed_before_s: f64,
 }
 
@@ -68,7 +68,7 @@ impl<P: RunProgress> Run<P> {
         if let (Some(staging), true) = (&files.staging, files.resume)
             && let Some(manifest) = staging.find_sent(files, &identity, &resume_state)?
         {
-            staging.leave(files, lock);
+            staging.clean_up(files, lock);
             return Ok(Opened::Done(Completed { manifest, was_done: true }));
         }
         let start = StartPoint::find(files, &identity, planned, resume_state, check_done)?;
@@ -81,7 +81,7 @@ impl<P: RunProgress> Run<P> {
                     return Ok(Opened::Done(Completed { manifest, was_done: true }));
                 };
                 staging.send(files, &manifest, &mut lock, cancel)?;
-                staging.leave(files, lock);
+                staging.clean_up(files, lock);
                 return Ok(Opened::Done(Completed { manifest, was_done: false }));
             }
         };
@@ -98,12 +98,13 @@ impl<P: RunProgress> Run<P> {
         }
         let (path, every, now) = (files.checkpoint.clone(), files.checkpoint_every, Instant::now());
         let elapsed_before_s = checkpoint.elapsed_s;
-        let (started, saved) = (now, now);
-        let run = Self { lock, path, every, checkpoint, started, saved, elapsed_before_s };
+        let (started, last_checkpoint) = (now, now);
+        let run =
+            Self { lock, path, every, checkpoint, started, last_checkpoint, elapsed_before_s };
         Ok(Opened::Run(Box::new(run)))
     }
 
-    /// Creates the outputs, or opens them where an earlier process left them. The run is given up if that fails.
+    /// Creates the outputs, or opens the partial outputs of an earlier process. Abandons the run if that fails.
     pub(crate) fn with_sinks(self, files: &RunFiles) -> Result<(Self, Sinks), Error> {
         let sinks = if self.checkpoint.is_beginning() {
             Sinks::create_with(&files.outputs, true)
@@ -113,20 +114,20 @@ impl<P: RunProgress> Run<P> {
         match sinks {
             Ok(sinks) => Ok((self, sinks)),
             Err(error) => {
-                self.give_up();
+                self.abandon();
                 Err(error)
             }
         }
     }
 
-    /// Gives up a run that has not begun its work. Leaves the files of the run that it was to replace.
-    pub(crate) fn give_up(self) {
+    /// Removes the checkpoint of a run that has not begun its work. The files that it was to replace remain.
+    pub(crate) fn abandon(self) {
         if let Some(path) = self.path.filter(|_| self.checkpoint.is_beginning()) {
             remove_checkpoint(&path);
         }
     }
 
-    /// The progress of this process and those before it.
+    /// The progress of this process and of earlier ones.
     pub(crate) const fn progress(&self) -> &P {
         &self.checkpoint.progress
     }
@@ -138,34 +139,34 @@ impl<P: RunProgress> Run<P> {
     /// Renews the lock. Returns whether a checkpoint is due.
     pub(crate) fn heartbeat(&mut self) -> bool {
         self.lock.heartbeat();
-        self.saved.elapsed() >= self.every
+        self.last_checkpoint.elapsed() >= self.every
     }
 
-    /// Brings the outputs to disk, then writes a checkpoint. Returns whether the run can be resumed there.
+    /// Flushes the outputs to disk, then writes a checkpoint. Returns `false` if the run cannot be resumed.
     pub(crate) fn save(&mut self, sinks: &mut Sinks) -> Result<bool, Error> {
         let Some(path) = &self.path else { return Ok(false) };
         self.checkpoint.outputs = sinks.sync()?;
         self.checkpoint.elapsed_s = self.elapsed_s();
         self.checkpoint.written_unix_s = platform::now_unix_s();
         let written = self.checkpoint.write(path);
-        // If only the sync of its folder failed, the checkpoint may have its name, and needs its files.
+        // If only the sync of the folder failed, the checkpoint exists and needs the partial outputs.
         if written.is_ok() || path.exists() {
             sinks.keep();
         }
         written?;
         let done = self.checkpoint.progress.done();
         tracing::debug!("checkpoint after {done} records or games: {}", path.display());
-        self.saved = Instant::now();
+        self.last_checkpoint = Instant::now();
         Ok(true)
     }
 
-    /// Duration of all processes of the run.
+    /// Duration of all processes of the run, in seconds.
     pub(crate) fn elapsed_s(&self) -> f64 {
         self.elapsed_before_s + self.started.elapsed().as_secs_f64()
     }
 
-    /// Checks the sums, gives the outputs their final names, and sends them if they go to a URL. `check` checks the
-    /// manifest before that.
+    /// Checks the counts, renames the outputs to their final names, and sends them if their destination is a URL.
+    /// `check` is called with the manifest before the renaming.
     pub(crate) fn commit<T: Totals>(
         mut self,
         files: &RunFiles,
@@ -190,7 +191,7 @@ impl<P: RunProgress> Run<P> {
         if self.path.is_some() {
             let named = finished.resumable().commit_with(&files.manifest, &manifest.to_json());
             named.map_err(|error| {
-                Error::new(ErrorKind::Io, "the outputs did not get their names")
+                Error::new(ErrorKind::Io, "cannot rename the outputs to their final names")
                     .with_source(error)
                     .with_remedy(Remedy::Resume)
             })?;
@@ -200,13 +201,13 @@ impl<P: RunProgress> Run<P> {
         self.path.iter().for_each(|path| remove_checkpoint(path));
         if let Some(staging) = &files.staging {
             staging.send(files, &manifest, &mut self.lock, cancel)?;
-            staging.leave(files, self.lock);
+            staging.clean_up(files, self.lock);
         }
         Ok(Completed { manifest, was_done: false })
     }
 }
 
-/// Removes a checkpoint, and a partial one that a killed process may have left.
+/// Removes a checkpoint, and the partial checkpoint that a killed process may have left.
 fn remove_checkpoint(path: &Path) {
     for path in [path, &partial_path(path)] {
         if let Err(error) = platform::remove_if_there(path) {
@@ -215,7 +216,7 @@ fn remove_checkpoint(path: &Path) {
     }
 }
 
-/// Creates the folder of the outputs. A staging folder is private, since other users can write to its parent folder.
+/// Creates the folder of the outputs. A staging folder is private, because other users can write to its parent folder.
 fn create_folder(files: &RunFiles) -> io::Result<()> {
     match files.staging {
         Some(_) => own_files::create_private_folder(&files.folder),

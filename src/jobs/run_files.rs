@@ -7,7 +7,7 @@ use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::staging::Staging;
 use crate::error::{Error, Remedy};
 use crate::records::account::MANIFEST_SUFFIX;
-use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_rereadable};
 use crate::records::opening::check_folder;
 use crate::records::shard::Shard;
 use crate::records::shard_choice::ShardChoice;
@@ -22,39 +22,37 @@ use crate::storage::value_error::seconds;
 /// Default time between two checkpoints.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
-/// Where a run writes, which part of the work it does, and whether it resumes.
+/// Destination, shard and resumption of a run.
 ///
-/// The one definition of these options: a field here is the option of the command line and the entry of configuration
-/// files.
+/// Each field defines both an option of the command line and an entry of configuration files.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct RunRequest {
-    /// Folder of the outputs, made if it is not there, or its URL
+    /// Folder or URL for the outputs; a missing folder is created
     #[cfg_attr(feature = "cli", arg(short, long, required = true, value_name = "DIR", value_parser = location(), help_heading = OUTPUTS))]
     pub output: PathBuf,
-    /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
-    /// [default: that of the system]
+    /// Local staging folder for outputs that are sent to a URL; --resume needs the same one [default: the system's
+    /// temporary folder]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", help_heading = OUTPUTS, hide_short_help = true))]
     pub tmp_dir: Option<PathBuf>,
-    /// Start of the outputs' names [default: the first input's]
+    /// Base name of the outputs [default: from the first input]
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub name: Option<String>,
-    /// Take only the I-th of N equal parts of the work, as in 3/10; auto takes that of the job in Slurm,
-    /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
-    /// not know
+    /// Process only the I-th of N equal ranges of the work, as in 3/10. `auto` reads the shard from the Slurm,
+    /// Kubernetes, Grid Engine or PBS job, or from the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not
+    /// export the number of shards
     #[cfg_attr(feature = "cli", arg(long, value_name = "I/N|auto[/N]", help_heading = RUNNING))]
     pub shard: Option<ShardChoice>,
-    /// Replace outputs that exist
+    /// Replace existing outputs
     #[cfg_attr(feature = "cli", arg(long, help_heading = RUNNING))]
     pub force: bool,
-    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
+    /// Resume an interrupted run. Starts a new run if there is none; does nothing if it has finished
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "force", help_heading = RUNNING))]
     pub resume: bool,
-    /// Write down after so many seconds how far the run has come [default: 10]
+    /// Seconds between two checkpoints [default: 10]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = RUNNING, hide_short_help = true))]
     pub checkpoint_every: Option<Duration>,
-    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
-    /// exporter reads it
+    /// Write the progress to a file for the textfile collector of Prometheus's node exporter
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.prom", help_heading = RUNNING, hide_short_help = true))]
     pub metrics: Option<PathBuf>,
 }
@@ -65,12 +63,12 @@ const OUTPUTS: &str = "Outputs";
 const RUNNING: &str = "Running";
 
 impl RunRequest {
-    /// A new run that writes to this folder or URL.
+    /// A request for a new run that writes to this folder or URL.
     pub fn new(output: impl Into<PathBuf>) -> Self {
         Self { output: output.into(), ..Self::default() }
     }
 
-    /// The shard, from the variables of a job system if need be.
+    /// The shard. Reads it from the variables of a job system if requested.
     pub(crate) fn shard(&self) -> Result<Option<Shard>, Error> {
         self.shard.map(ShardChoice::resolve).transpose()
     }
@@ -79,13 +77,13 @@ impl RunRequest {
 /// The files of a run, and whether it resumes an earlier process.
 #[derive(Clone, Debug)]
 pub struct RunFiles {
-    /// Start of the names of the files of all shards.
+    /// Base name of the files of all shards.
     pub stem: String,
-    /// Which part of the run this is.
+    /// The shard. `None` for the whole work.
     pub shard: Option<Shard>,
-    /// Folder of the outputs on this machine.
+    /// Local folder of the outputs.
     pub folder: PathBuf,
-    /// Where the outputs are sent when they are complete, if they go to a URL.
+    /// Local folder and destination, if the outputs are sent to a URL when they are complete.
     pub(crate) staging: Option<Staging>,
     /// The outputs without the manifest.
     pub outputs: Vec<OutputPlan>,
@@ -99,13 +97,13 @@ pub struct RunFiles {
     pub resume: bool,
     /// The lock on the outputs.
     pub lock: PathBuf,
-    /// File for Prometheus.
+    /// The metrics file for Prometheus.
     pub metrics: Option<PathBuf>,
     is_new: bool,
 }
 
 impl RunFiles {
-    /// Names the files. `outputs` gets the path of a file of this run by its suffix.
+    /// Determines the names of the files. `outputs` receives a function that returns the path of a file by its suffix.
     pub(crate) fn new(
         request: RunRequest,
         stem: String,
@@ -133,19 +131,19 @@ impl RunFiles {
         }
     }
 
-    /// Gives up checkpoints if an input cannot be read twice or an output cannot be continued.
+    /// Disables checkpoints if an input cannot be read twice or an output cannot be resumed.
     ///
     /// # Errors
-    /// [`Error`] with that file if the run is to be resumed.
+    /// [`Error`] with the input or output, if the request is to resume a run.
     pub(crate) fn check_resumable(&mut self, inputs: &[Input]) -> Result<(), Error> {
-        let continued = match self.outputs.iter().find(|output| !output.can_be_resumed()) {
+        let checked_outputs = match self.outputs.iter().find(|output| !output.can_be_resumed()) {
             Some(output) => Err(Error::usage(format!(
-                "{} cannot be resumed: write jsonl.zst, and convert it",
+                "{} cannot be resumed; write jsonl.zst instead and convert it afterwards",
                 output.path.display()
             ))),
             None => Ok(()),
         };
-        let checked = check_twice(inputs, "--resume needs files").and(continued);
+        let checked = check_rereadable(inputs, "--resume reads inputs again").and(checked_outputs);
         if checked.is_err() && !self.resume {
             self.checkpoint = None;
             return Ok(());
@@ -153,7 +151,7 @@ impl RunFiles {
         checked
     }
 
-    /// Checks that no file is written that is read or written by something else, and that a new run replaces nothing.
+    /// Checks that the run does not overwrite its inputs or write a file twice, and that a new run replaces no files.
     /// `others` are further files that the run writes.
     ///
     /// # Errors
@@ -174,7 +172,7 @@ impl RunFiles {
             claims.write(objects.iter().map(FileClaim::in_place))?;
             if self.is_new {
                 check_absence(objects.iter())?;
-                // It was made on this machine and has not been sent.
+                // A local manifest belongs to a run that was completed but not sent.
                 check_not_interrupted(Some(&self.manifest))?;
             }
         }
@@ -190,12 +188,12 @@ impl RunFiles {
         self.outputs.iter().map(|output| &output.path).chain([&self.manifest])
     }
 
-    /// The final place of an output or the manifest.
+    /// The final path or URL of an output or the manifest.
     pub fn destination(&self, path: &Path) -> PathBuf {
         self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
     }
 
-    /// The final folder of the outputs, or its URL.
+    /// The final folder or URL of the outputs.
     pub fn final_folder(&self) -> &Path {
         self.staging.as_ref().map_or(&self.folder, |staging| &staging.url)
     }
@@ -206,12 +204,12 @@ impl RunFiles {
     }
 }
 
-/// No interrupted run may be waiting to be resumed.
-fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), Error> {
-    match checkpoint {
+/// Checks that a file of an interrupted run does not exist.
+fn check_not_interrupted(state: Option<&PathBuf>) -> Result<(), Error> {
+    match state {
         Some(path) if path.exists() => {
-            let message = format!("{} is of a run that was interrupted", path.display());
-            Err(Error::usage(message).with_remedy(Remedy::ResumeOrStartAfresh))
+            let message = format!("{} belongs to an interrupted run", path.display());
+            Err(Error::usage(message).with_remedy(Remedy::ResumeOrRestart))
         }
         _ => Ok(()),
     }

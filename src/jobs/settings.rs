@@ -1,6 +1,6 @@
-//! What the user may choose about a run that searches.
+//! The settings of a run over records.
 //!
-//! The words are those of `gen-filter`'s command line, here, in configuration files and in manifests.
+//! The names in configuration files and manifests follow the command line of `gen-filter`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,81 +12,81 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
 use crate::storage::table::TableFormat;
 
-/// Everything that decides which bytes come out, and the number of threads, which does not.
+/// All settings that affect the outputs, and the number of threads, which does not.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Limits of one search.
     pub search: MateSettings,
-    /// What becomes of mates.
+    /// What to do with mated positions, where the side to move can force mate or is being mated by force.
     pub mated: MatedPolicy,
-    /// What becomes of positions on which the search stopped before it knew.
+    /// What to do with positions that the search could not decide.
     pub unknown: UnknownPolicy,
-    /// What becomes of records that cannot be used.
+    /// What to do with bad records.
     pub on_error: BadPolicy,
-    /// Which records are searched at all.
+    /// Conditions on the records. Other records are neither searched nor written.
     pub filters: RecordFilters,
-    /// Records after which reading stops, over all inputs; shards are parts of them.
+    /// Maximum number of records to read, over all inputs. Shards divide these records.
     pub limit: Option<u64>,
-    /// What is written into fields that the input does not have.
+    /// Values for fields that the inputs lack.
     pub fill: Fill,
-    /// If not records are to come out but rows of a table, which takes the place of what becomes of mates, of
-    /// the unknown and of missing fields.
+    /// Writes a table instead of records. Then `mated`, `unknown` and `fill` have no effect.
     pub dataset: Option<DatasetSettings>,
-    /// If records are not to be judged but to get new evaluations.
+    /// Gives records new evaluations instead of searching for mates.
     pub relabel: Option<RelabelSettings>,
-    /// Threads, 0 for as many as the machine runs at once.
+    /// Number of threads. 0 uses all cores.
     pub threads: usize,
 }
 
-/// What becomes of mates.
+/// What to do with mated positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MatedPolicy {
-    /// They are written to a file of their own, with the proofs beside.
+    /// Write the records to a separate file.
     #[default]
     Split,
-    /// They are not written.
+    /// Do not write the records.
     Drop,
-    /// They are kept, with result, evaluation and move of the proof where the format can say it.
+    /// Write the records to the kept positions, with result, evaluation and move of the proven mate in fields that the
+    /// format has.
     Relabel,
 }
 
-/// What becomes of positions on which the search stopped before it knew.
+/// What to do with positions that the search could not decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum UnknownPolicy {
-    /// They are kept.
+    /// Write the records to the kept positions.
     #[default]
     Keep,
-    /// They are not written.
+    /// Do not write the records.
     Drop,
-    /// They are written to a file of their own.
+    /// Write the records to a separate file.
     Split,
 }
 
-/// What may be chosen about a dataset besides the search.
+/// The settings of a dataset, besides the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DatasetSettings {
-    /// How it is written.
+    /// Format of the table.
     pub format: TableFormat,
-    /// How much of it is for what.
+    /// Proportions of training, validation and test data.
     pub shares: Shares,
-    /// Whether mates are also measured as problems count them.
+    /// Whether to measure mates also as tsume problems count them, without futile interpositions.
     pub tsume_plies: bool,
 }
 
-/// What may be chosen about new evaluations.
+/// The settings of new evaluations.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RelabelSettings {
-    /// What evaluates, with all that its answers depend on.
+    /// The network or engine, with everything that its evaluations depend on.
     pub evaluator: Map<String, Value>,
-    /// Weight of the game's result, from 0 to 1; the rest is that of the evaluation.
+    /// Weight of the game result, from 0 to 1. The evaluation has the remaining weight.
     pub mix: f32,
-    /// Centipawns where the odds are e to 1.
+    /// Eval scale: the evaluation in centipawns where the odds of winning are e to 1.
     pub scale: f32,
-    /// Whether the best move and the visits of the moves are written, too.
+    /// Whether to write also the best move and the visit counts of the moves.
     pub policy: bool,
 }

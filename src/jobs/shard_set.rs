@@ -1,4 +1,4 @@
-//! The shards of one run: whether all are there, belong together, and are as their manifests say.
+//! The shards of one run. Checks that they are complete, belong together and match their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,34 +21,34 @@ use crate::storage::path_text::{path_of, text_of};
 use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
 
-/// Shards of one run, as far as their manifests are there.
+/// The shards of one run that have a manifest.
 #[derive(Clone, Debug)]
 pub struct ShardSet {
     /// The folder.
     pub folder: PathBuf,
-    /// What the names of all begin with.
+    /// Base name of all shards.
     pub stem: String,
-    /// How many there should be.
+    /// Number of shards of the run.
     pub count: u32,
     manifests: BTreeMap<u32, RunManifest>,
 }
 
 impl ShardSet {
-    /// The shards in a folder, of the run with this stem if there are several.
+    /// Finds the shards in a folder. If `stem` is given, only those with this base name.
     ///
     /// # Errors
-    /// [`Error`] if there are none, or of several runs.
+    /// [`Error`] if the folder contains no shards or the shards of several runs.
     pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, Error> {
         let failed = |source| Error::io("read the folder", folder, source);
         let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
         for file in files::names_in(folder).map_err(failed)? {
             let path = folder.join(path_of(&file));
-            let name =
-                RunName::of_file(&file, MANIFEST_SUFFIX).filter(|name| name.shard().is_some());
+            let name = RunName::from_file_name(&file, MANIFEST_SUFFIX)
+                .filter(|name| name.shard().is_some());
             let Some(name) = name else { continue };
-            // A manifest that cannot be read is reported when it is checked.
-            let name =
-                RunManifest::read_unchecked(&path).map_or(name.clone(), |of| of.named(&name));
+            // An unreadable manifest is reported later, when it is checked.
+            let name = RunManifest::read_unchecked(&path)
+                .map_or(name.clone(), |manifest| manifest.named(&name));
             if name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem) {
                 runs.entry((name.stem, name.count)).or_default().push(path);
             }
@@ -59,28 +59,28 @@ impl ShardSet {
                 runs.keys().map(|(stem, count)| format!("{stem} ({})", quantity(*count, "shard")));
             let names = names.collect::<Vec<_>>().join(", ");
             return Err(Error::usage(format!(
-                "there are shards of several runs in {}: {names}; choose one with --name",
+                "{} contains the shards of several runs: {names}; choose one with --name",
                 folder.display()
             )));
         }
         let (_, paths) = runs.pop_first().ok_or_else(|| {
-            Error::usage(format!("there is no manifest of a shard in {}", folder.display()))
+            Error::usage(format!("{} contains no manifests of shards", folder.display()))
         })?;
-        let mut sets = Self::of_files(&paths)?;
+        let mut sets = Self::from_files(&paths)?;
         Ok(sets.remove(0))
     }
 
-    /// The runs whose manifests these are.
+    /// Groups manifests by run.
     ///
     /// # Errors
-    /// [`Error`] if one is no manifest or cannot be read.
-    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
+    /// [`Error`] if a file cannot be read or is not a manifest.
+    pub fn from_files(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
         let mut sets: Vec<Self> = Vec::new();
         for path in paths {
             let name = text_of(path.file_name().unwrap_or_default());
-            let name = RunName::of_file(&name, MANIFEST_SUFFIX).ok_or_else(|| {
+            let name = RunName::from_file_name(&name, MANIFEST_SUFFIX).ok_or_else(|| {
                 Error::usage(format!(
-                    "{} is no manifest: its name does not end with {MANIFEST_SUFFIX}",
+                    "{} is not a manifest: its name does not end with {MANIFEST_SUFFIX}",
                     path.display()
                 ))
             })?;
@@ -103,18 +103,18 @@ impl ShardSet {
         Ok(sets)
     }
 
-    /// Those that are there, in order.
+    /// The manifests, in the order of the shards.
     pub fn manifests(&self) -> impl Iterator<Item = &RunManifest> {
         self.manifests.values()
     }
 
-    /// The names of the manifests that are there, in order.
+    /// The names of the shards that have a manifest, in order.
     pub fn names(&self) -> impl Iterator<Item = RunName> {
         self.manifests.keys().map(|&index| self.name(index))
     }
 
-    /// The shards of a run whose manifests are these, by their numbers.
-    pub(crate) fn of_manifests(
+    /// A set of manifests by shard number.
+    pub(crate) fn from_manifests(
         folder: &Path,
         stem: &str,
         count: u32,
@@ -123,7 +123,7 @@ impl ShardSet {
         Self { folder: folder.to_owned(), stem: stem.to_owned(), count, manifests }
     }
 
-    /// What stands in the way of joining them, going by the manifests.
+    /// The problems that prevent a merge, according to the manifests. Does not read the outputs.
     ///
     /// # Errors
     /// [`Error`] if the folder cannot be read.
@@ -140,7 +140,7 @@ impl ShardSet {
         Ok(problems)
     }
 
-    /// What no manifest of these can say.
+    /// The manifests that contradict themselves.
     pub fn contradictions(&self) -> Vec<Error> {
         let problem = |(&index, manifest): (&u32, &RunManifest)| {
             let name = self.name(index);
@@ -153,7 +153,7 @@ impl ShardSet {
         self.manifests.iter().filter_map(problem).collect()
     }
 
-    /// In what those that are there do not belong together.
+    /// Reasons why the manifests do not belong to the same run or do not cover consecutive ranges.
     pub fn disagreements(&self) -> Vec<Error> {
         let different = self.different();
         if different.is_empty() { self.wrong_ranges() } else { different }
@@ -174,7 +174,7 @@ impl ShardSet {
         let unfinished = unfinished.filter_map(|&index| Shard::new(index, self.count));
         let unfinished = unfinished.map(|shard| {
             Error::invalid(format!(
-                "shard {shard} is not finished: there is no {}",
+                "shard {shard} is not finished: {} is missing",
                 manifest(shard).display()
             ))
         });
@@ -184,12 +184,10 @@ impl ShardSet {
             let manifest = manifest(first);
             let manifest = manifest.display();
             Error::invalid(if first == last {
-                format!("shard {first} is missing: there is no {manifest}")
+                format!("shard {first} is missing ({manifest})")
             } else {
                 let first = first.index();
-                format!(
-                    "shards {first}-{last} are missing: there is no {manifest}, nor those behind it"
-                )
+                format!("shards {first}-{last} are missing ({manifest} and following)")
             })
         });
         Ok(missing.chain(unfinished).collect())
@@ -204,7 +202,7 @@ impl ShardSet {
             .map_err(|source| Error::io("read the folder", &self.folder, source))?;
         let suffixes = [CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let begun = names.iter().filter_map(|name| {
-            let name = suffixes.iter().find_map(|suffix| RunName::of_file(name, suffix))?;
+            let name = suffixes.iter().find_map(|suffix| RunName::from_file_name(name, suffix))?;
             let name = stated_run(&self.folder, name);
             let is_own = name.stem == self.stem && name.count == self.count && name.index > 0;
             is_own.then_some(name.index)
@@ -220,30 +218,31 @@ impl ShardSet {
 
     fn different(&self) -> Vec<Error> {
         let mut shards = self.shards();
-        let Some((first, first_one)) = shards.next() else { return Vec::new() };
-        let expected = of_run(first_one);
+        let Some((first, first_manifest)) = shards.next() else { return Vec::new() };
+        let expected = run_identity(first_manifest);
         let problem = |(shard, manifest): (Shard, &RunManifest)| {
-            let difference = expected.difference(&of_run(manifest));
-            let difference = difference.or_else(|| kind_difference(first_one, manifest))?;
+            let difference = expected.difference(&run_identity(manifest));
+            let difference = difference.or_else(|| kind_difference(first_manifest, manifest))?;
             let IdentityDifference { what, was, is } = &difference;
             Some(Error::invalid(format!(
-                "shard {shard} is of another run: {what} is {is}, in shard {first} {was}"
+                "shard {shard} belongs to a different run: {what} is {is}, but {was} in shard {first}"
             )))
         };
         shards.filter_map(problem).collect()
     }
 
-    /// Each shard begins where the one before it ends, if that is there.
+    /// Shards that do not begin at the end of the previous shard, if that shard has a manifest, or that have a wrong
+    /// number of records.
     fn wrong_ranges(&self) -> Vec<Error> {
         let mut problems = Vec::new();
         let mut before: Option<(u32, &RecordTotals)> = None;
         let last =
-            self.manifests.get(&self.count).and_then(|manifest| manifest.totals.of_records());
+            self.manifests.get(&self.count).and_then(|manifest| manifest.totals.as_records());
         let total = last
             .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
         for (shard, manifest) in self.shards() {
-            // Games depend on their numbers only, and of these a manifest accounts by itself.
-            let Some(totals) = manifest.totals.of_records() else { continue };
+            // Self-play shards have no ranges of inputs. Each manifest is checked against its own number of games.
+            let Some(totals) = manifest.totals.as_records() else { continue };
             let last = before.filter(|&(index, _)| index + 1 == shard.index());
             for (number, input) in totals.inputs.iter().enumerate() {
                 let last = last.and_then(|(_, last)| last.inputs.get(number));
@@ -252,10 +251,9 @@ impl ShardSet {
                     continue;
                 };
                 let file = &input.identity.file;
-                let misplaced = |chunk, from: u64, expected: u64| {
+                let misplaced = |unit, from: u64, expected: u64| {
                     Error::invalid(format!(
-                        "shard {shard} begins with {chunk} {from} of {file}, not with {expected}, where the one \
-                         before it ends"
+                        "shard {shard} begins at {unit} {from} of {file}, expected {expected} because shards are contiguous"
                     ))
                 };
                 if input.from != to {
@@ -269,7 +267,7 @@ impl ShardSet {
             let records = totals.counts.input;
             if let Some(expected) = expected.filter(|&expected| expected != records) {
                 problems.push(Error::invalid(format!(
-                    "shard {shard} has {}, not its part of {expected}",
+                    "shard {shard} has {}, expected {expected}",
                     quantity(records, "record")
                 )));
             }
@@ -278,12 +276,12 @@ impl ShardSet {
         problems
     }
 
-    /// Inputs whose last bytes no shard has read, where their size says it and no limit of records was reached.
+    /// Uncompressed inputs whose last bytes no shard has read, unless the limit of records was reached.
     fn unread_ends(&self) -> Vec<Error> {
         let records = || {
             self.manifests
                 .values()
-                .filter_map(|manifest| Some((manifest, manifest.totals.of_records()?)))
+                .filter_map(|manifest| Some((manifest, manifest.totals.as_records()?)))
         };
         let read =
             records().fold(0, |sum: u64, (_, totals)| sum.saturating_add(totals.counts.input));
@@ -309,16 +307,16 @@ impl ShardSet {
             let file = input.identity.file.clone();
             (read < bytes).then(|| {
                 Error::invalid(format!(
-                    "the shards end with byte {read} of {file}, which has {bytes}"
+                    "the shards end at byte {read} of {file}, which has {bytes} bytes"
                 ))
             })
         };
         ends.into_iter().filter_map(problem).collect()
     }
 
-    /// What is wrong with the outputs, all or those of a stream: their bytes are read.
+    /// Outputs that differ from their manifests. If `kind` is given, checks only outputs of this kind. Reads the files.
     pub fn wrong_outputs(&self, kind: Option<OutputKind>) -> Vec<Error> {
-        // Of one that contradicts itself nothing is opened.
+        // The outputs of a manifest that contradicts itself are not opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
         let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
@@ -327,8 +325,8 @@ impl ShardSet {
     }
 }
 
-/// The run that has files of this name in a folder, as its checkpoint, manifest or lock states it. If none can be read,
-/// the name alone decides.
+/// The name of a run according to the shard that its checkpoint, manifest or lock states. If none of them can be read,
+/// the name is returned unchanged.
 pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
     if name.shard().is_none() {
         return name;
@@ -340,8 +338,8 @@ pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
     if let Ok(manifest) = RunManifest::read_unchecked(&path(MANIFEST_SUFFIX)) {
         return manifest.named(&name);
     }
-    match LockOwner::of(&path(LOCK_SUFFIX)) {
-        Some(holder) => name.stated(holder.shard.as_deref()),
+    match LockOwner::read(&path(LOCK_SUFFIX)) {
+        Some(owner) => name.stated(owner.shard.as_deref()),
         None => name,
     }
 }
@@ -351,16 +349,16 @@ fn identity_in(checkpoint: &Path) -> Option<Identity> {
     Some(Checkpoint::<AnyProgress>::read(checkpoint).ok()??.identity)
 }
 
-/// The difference between a manifest of games and one of records.
+/// The difference if one manifest counts games and the other counts records.
 fn kind_difference(first: &RunManifest, other: &RunManifest) -> Option<IdentityDifference> {
     let (was, is) = (first.totals.kind(), other.totals.kind());
-    let what = || "what it tells of".to_owned();
+    let what = || "the counted unit".to_owned();
     (was != is).then(|| IdentityDifference { what: what(), was: was.into(), is: is.into() })
 }
 
-/// What a shard must have in common with the others. A copy of an input on another machine has another
-/// time of modification.
-fn of_run(manifest: &RunManifest) -> Identity {
+/// The identity that all shards of a run share. Ignores modification times, because a copy of an input on another
+/// machine can have a different one.
+fn run_identity(manifest: &RunManifest) -> Identity {
     let mut identity = manifest.identity();
     identity.run.shard = None;
     identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);

@@ -1,6 +1,6 @@
-//! Which rows are for training, for validation and for the test: decided by the position itself.
+//! Divides the rows of a dataset into training, validation and test data by a hash of the position.
 //!
-//! Splitting by a hash of the content is the way by which copies of an example cannot stand on both sides.
+//! Because equal positions have equal hashes, copies of a position never end up in different splits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use std::str::FromStr;
 use crate::format::ContentHash;
 use crate::storage::value_error::ParseValueError;
 
-/// What a row is for.
+/// The use of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Split {
     /// Training.
     Train,
-    /// Decisions between one training and another.
+    /// Validation: comparing training runs with each other.
     Valid,
-    /// The last word.
+    /// The final test.
     Test,
 }
 
@@ -30,8 +30,7 @@ impl Split {
     }
 }
 
-/// How the rows are shared out, in proportion: 90, 5 and 5 are the same as 18, 1 and 1 in size, and the same
-/// rows.
+/// The proportions of the splits. Only the ratios count: `90,5,5` and `18,1,1` assign the same rows.
 ///
 /// ```
 /// use kyokumen::format::ContentHash;
@@ -58,7 +57,8 @@ impl Default for Shares {
 }
 
 impl Shares {
-    /// What a position is for: where its key stands among all keys, in proportion to the shares.
+    /// The split of a position. The range of all keys is divided in proportion to the shares; the position's key
+    /// selects the split.
     pub fn split(self, ContentHash(key): ContentHash) -> Split {
         let [train, valid, test] = [self.train, self.valid, self.test].map(u128::from);
         let first = key.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
@@ -82,8 +82,8 @@ impl FromStr for Shares {
             }
             _ => {
                 let expected =
-                    format!("three numbers, not all of them 0, as in {}", Self::default());
-                Err(ParseValueError::new(text, "no list of shares", expected))
+                    format!("three numbers, not all of them 0, such as {}", Self::default());
+                Err(ParseValueError::new(text, "not a list of shares", expected))
             }
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_three_numbers() {
+    fn shares_are_three_numbers_and_not_all_zero() {
         for text in ["90,5,5", "1,0,0", "0,0,1"] {
             assert_eq!(text.parse::<Shares>().unwrap().to_string(), text);
         }
@@ -109,9 +109,9 @@ mod tests {
         }
     }
 
-    /// `90,5,5` and `18,1,1` cut at the same keys.
+    /// `90,5,5` and `18,1,1` have the same boundaries.
     #[test]
-    fn proportions_count() {
+    fn shares_with_equal_ratios_give_equal_splits() {
         let (one, other): (Shares, Shares) = ("90,5,5".parse().unwrap(), "18,1,1".parse().unwrap());
         for first in 0..=u16::MAX {
             let mut key = [0; 16];
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_share_gets_nothing() {
+    fn a_split_with_share_zero_gets_no_rows() {
         for (shares, split) in [("1,0,0", Split::Train), ("0,1,0", Split::Valid)] {
             let shares: Shares = shares.parse().unwrap();
             for key in [[0; 16], [0x80; 16], [0xff; 16]] {

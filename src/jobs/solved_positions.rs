@@ -11,7 +11,7 @@ use crate::records::position_verdict::PositionVerdict;
 use crate::shogi::{Move, Position, Setup};
 use crate::storage::table::{Column, ColumnType, Table, Value};
 
-/// A solved position a row.
+/// The table, with one row per position.
 pub(crate) const SOLVED_POSITIONS: Table = Table {
     name: "solved_positions",
     columns: &[
@@ -40,11 +40,11 @@ pub(crate) const SOLVED_POSITIONS: Table = Table {
     ],
 };
 
-/// A position with all that is known of it.
+/// A position with its record and its verdict.
 pub(crate) struct SolvedRow<'a> {
-    /// The input, as it was given.
+    /// Name of the input as given by the user.
     pub(crate) file: &'a str,
-    /// Number within it, from 0.
+    /// Number of the record in the input, from 0.
     pub(crate) index: u64,
     pub(crate) record: &'a RecordRef<'a>,
     pub(crate) setup: &'a Setup,
@@ -64,7 +64,7 @@ impl SolvedRow<'_> {
         let plies = mate_result.verdict.is_mate().then_some(mate_result.line.len() as u32);
         Ok([
             Value::Text(position.to_string().into()),
-            // Where the attacker has no king there is no code for it.
+            // The encoding needs both kings, but the attacker may have none.
             packed::encode(Family::Apery, setup)
                 .map_or(Value::Null, |hcp| Value::Bytes(hcp.to_vec().into())),
             Value::Text(mate_result.verdict.word().into()),
@@ -95,7 +95,7 @@ pub(crate) fn bits(dialect: Dialect, m: Option<Move>) -> Value<'static> {
     Value::Int(m.map_or(move16::NONE, |m| dialect.encode(m)).into())
 }
 
-/// Numbers of records and nodes are far below what does not fit.
+/// Saturates, but realistic numbers of records and nodes fit.
 pub(crate) fn count(number: u64) -> Value<'static> {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -107,7 +107,7 @@ pub(crate) const fn stop(verdict: PositionVerdict) -> Option<&'static str> {
     }
 }
 
-/// The value of the game where it is proven, seen from the side to move.
+/// The proven result from the side to move: 1 for a win, -1 for a loss. `None` without a mate.
 pub(crate) const fn value(verdict: PositionVerdict) -> Option<i8> {
     match verdict {
         PositionVerdict::Win => Some(1),

@@ -1,5 +1,5 @@
 //! Outputs at a URL. They are written to a local folder, where the run can be resumed, and sent when all are complete.
-//! The manifest is sent last, so its presence shows that all files are there.
+//! The manifest is sent last, so its presence shows that all files have been sent.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -21,7 +21,7 @@ use crate::storage::objects::Upload;
 use crate::storage::path_text::path_of;
 use crate::storage::retry_interrupted::RetryInterrupted;
 
-/// Hexadecimal digits of the checksum of the URL in the name of its folder.
+/// Number of hexadecimal digits of the URL's checksum in the name of the local folder.
 const DIGITS: usize = 16;
 
 /// The local folder and the destination of outputs at a URL.
@@ -34,8 +34,8 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Stages outputs in a subfolder of `temporary`, or of the system's temporary folder. The URL determines its name.
-    /// `None` if `url` is a local path.
+    /// Stages outputs in a subfolder of `temporary`, or of the system's temporary folder. The URL determines the name
+    /// of the subfolder, so that a resumed run finds it. `None` if `url` is a local path.
     pub(crate) fn to(url: &Path, temporary: Option<PathBuf>) -> Option<Self> {
         if !files::is_object(url) {
             return None;
@@ -57,7 +57,7 @@ impl Staging {
 const CHUNK_BYTES: usize = 1 << 20;
 
 impl Staging {
-    /// The manifest at the destination, if this run was sent completely.
+    /// The manifest at the destination. `None` if this run has not been sent completely.
     pub(crate) fn find_sent<T: Totals, P: RunProgress>(
         &self,
         run: &RunFiles,
@@ -73,7 +73,7 @@ impl Staging {
         Ok(Some(manifest))
     }
 
-    /// Checks that the destination accepts files, as the outputs may be sent only days later.
+    /// Checks that the destination accepts files. A run may send its outputs only days later.
     pub(crate) fn check_writable(&self, run: &RunFiles) -> Result<(), Error> {
         let path = self.destination(&run.manifest);
         Upload::check(&path).map_err(|source| Error::io("write", &path, source))
@@ -93,9 +93,9 @@ impl Staging {
             let path = self.destination(&output.path);
             match files::exists(&path) {
                 Ok(false) => {}
-                Ok(true) => return Err(Error::unaccounted(path)),
+                Ok(true) => return Err(Error::output_without_manifest(path)),
                 Err(source) => {
-                    return Err(Error::io("look at", &path, source));
+                    return Err(Error::io("access", &path, source));
                 }
             }
         }
@@ -110,8 +110,9 @@ impl Staging {
         lock: &mut Lock,
         cancel: &AtomicBool,
     ) -> Result<(), Error> {
-        let account = self.destination(&run.manifest);
-        files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
+        let sent_manifest = self.destination(&run.manifest);
+        files::remove(&sent_manifest)
+            .map_err(|source| self.failed("replace", &sent_manifest, source))?;
         for output in &manifest.outputs {
             let path = self.folder.join(path_of(&output.file));
             self.send_file(&path, output.sha256, lock, cancel)?;
@@ -119,7 +120,7 @@ impl Staging {
         self.send_file(&run.manifest, None, lock, cancel)
     }
 
-    /// Sends a file and compares its checksum, if `expected` has one.
+    /// Sends a file. Compares its checksum with `expected`, if given.
     fn send_file(
         &self,
         path: &Path,
@@ -150,32 +151,33 @@ impl Staging {
         }
         if checksum.sum() != expected {
             let path = path.display();
-            let message = format!("{path} has another SHA-256 than its manifest says");
+            let message = format!("the SHA-256 of {path} differs from its manifest");
             let error = Error::changed(message).in_file(&path);
-            return Err(error.with_remedy(Remedy::StartAfresh));
+            return Err(error.with_remedy(Remedy::Restart));
         }
         upload.commit().map_err(writing)
     }
 
-    /// Removes the local files of a run that was sent, then the lock, then the folder unless other shards use it.
-    pub(crate) fn leave(&self, run: &RunFiles, lock: Lock) {
+    /// Removes the local files of a run that was sent, then the lock. Removes the folder too unless other shards use
+    /// it.
+    pub(crate) fn clean_up(&self, run: &RunFiles, lock: Lock) {
         let outputs = run.outputs.iter();
         let outputs =
             outputs.flat_map(|output| output.partial_paths().chain([output.path.clone()]));
-        let others = [&run.manifest].into_iter().chain(&run.checkpoint);
-        let others = others.flat_map(|path| [path.clone(), partial_path(path)]);
-        for path in outputs.chain(others) {
+        let metadata = [&run.manifest].into_iter().chain(&run.checkpoint);
+        let metadata = metadata.flat_map(|path| [path.clone(), partial_path(path)]);
+        for path in outputs.chain(metadata) {
             if let Err(error) = files::remove(&path) {
                 tracing::warn!("cannot remove {}: {error}", path.display());
             }
         }
         drop(lock);
-        let is_index = |name: &String| {
+        let is_offset_table = |name: &String| {
             name.strip_suffix(".partial").unwrap_or(name).ends_with(OFFSET_TABLE_SUFFIX)
         };
         let names = files::names_in(&self.folder).unwrap_or_default();
-        if names.iter().all(is_index) {
-            // Another shard may begin at this moment, or remove them first.
+        if names.iter().all(is_offset_table) {
+            // Another shard may start now or remove the same files, so errors are ignored.
             for name in names {
                 drop(fs::remove_file(self.folder.join(path_of(&name))));
             }
@@ -185,7 +187,7 @@ impl Staging {
 
     fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> Error {
         let message = format!(
-            "cannot {verb} {}; what is done waits in {}",
+            "cannot {verb} {}; the complete outputs are in {}",
             path.display(),
             self.folder.display()
         );

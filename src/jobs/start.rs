@@ -1,6 +1,6 @@
-//! Where a run starts: at the beginning, at a checkpoint, or nowhere because it is complete.
+//! Decides where a run starts: at the beginning, at a checkpoint, or nowhere because it is complete.
 //!
-//! Called under the lock of the outputs, so that no other process changes them.
+//! The caller holds the lock of the outputs, so that no other process changes them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ pub(crate) struct ResumeState<P> {
 }
 
 impl<P: RunProgress> ResumeState<P> {
-    /// Empty if no run is to be resumed.
+    /// Reads the checkpoint if the run is to be resumed.
     pub(crate) fn read(files: &RunFiles) -> Result<Self, Error> {
         let path = files.checkpoint.as_ref().filter(|_| files.resume);
         let checkpoint = path.map(|path| Checkpoint::read(path)).transpose()?.flatten();
         Ok(Self { checkpoint })
     }
 
-    /// The manifest in a file. `None` if there is no file, or one that the run will replace.
+    /// Reads a manifest. `None` if the file does not exist or if the run will replace it.
     pub(crate) fn manifest<T: Totals>(&self, path: &Path) -> Result<Option<Manifest<T>>, Error> {
         let failed = |source| Error::io("read", path, source);
         match &self.checkpoint {
@@ -40,16 +40,16 @@ impl<P: RunProgress> ResumeState<P> {
 
 /// Where a run starts.
 pub(crate) enum StartPoint<T, P> {
-    /// At the beginning, with no files of the run.
+    /// At the beginning. The run has no files yet.
     Fresh(Box<Checkpoint<P>>),
-    /// At a checkpoint, which may be that of a run that has only begun.
+    /// At a checkpoint. The run may have written only this checkpoint and no outputs.
     Resumed(Box<Checkpoint<P>>),
     /// Nowhere: the run is complete.
     Done(Box<Manifest<T>>),
 }
 
 impl<T: Totals, P: RunProgress> StartPoint<T, P> {
-    /// Examines the existing files. Removes those that a new run makes obsolete.
+    /// Examines the existing files. Removes the files that a new run makes obsolete.
     pub(crate) fn find(
         files: &RunFiles,
         identity: &Identity,
@@ -62,7 +62,9 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
             return begin(files, begun);
         }
         let manifest = resume_state.manifest::<T>(&files.manifest)?;
-        if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
+        if let Some(manifest) =
+            manifest.as_ref().filter(|manifest| has_identity(manifest, identity))
+        {
             check_done(manifest)?;
             manifest.check_files(&files.manifest)?;
             return done(files, manifest.clone());
@@ -82,25 +84,25 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
         }
         let mut paths = files.outputs.iter().map(|output| &output.path);
         match paths.find(|path| path.symlink_metadata().is_ok()) {
-            Some(path) => Err(Error::unaccounted(path)),
+            Some(path) => Err(Error::output_without_manifest(path)),
             None => Ok(Self::Fresh(Box::new(begun(Vec::new())))),
         }
     }
 }
 
-/// Begins a new run. If it will replace files, writes a checkpoint first: a process that resumes it must not take the
-/// existing files for those of this run.
+/// Begins a new run. If it will replace files, writes a checkpoint first. Without the checkpoint, a process that
+/// resumes the run would mistake the existing files for outputs of this run.
 fn begin<T, P: RunProgress>(
     files: &RunFiles,
     begun: impl Fn(Vec<Sha256Sum>) -> Checkpoint<P>,
 ) -> Result<StartPoint<T, P>, Error> {
     let (Some(path), true) = (&files.checkpoint, replaces_files(files)?) else {
-        forget(files)?;
+        remove_run_state(files)?;
         return Ok(StartPoint::Fresh(Box::new(begun(Vec::new()))));
     };
     let begun = begun(sums_of_manifests(files)?);
     begun.write(path)?;
-    // That of another run.
+    // It belongs to another run.
     remove([partial_path(&files.manifest)])?;
     Ok(StartPoint::Resumed(Box::new(begun)))
 }
@@ -108,7 +110,7 @@ fn begin<T, P: RunProgress>(
 fn replaces_files(files: &RunFiles) -> Result<bool, Error> {
     for path in files.paths() {
         for place in [path, &files.destination(path)] {
-            if files::exists(place).map_err(|source| failed("look at", place, source))? {
+            if files::exists(place).map_err(|source| failed("access", place, source))? {
                 return Ok(true);
             }
         }
@@ -116,7 +118,7 @@ fn replaces_files(files: &RunFiles) -> Result<bool, Error> {
     Ok(files.checkpoint.as_ref().is_some_and(|path| path.exists()))
 }
 
-/// Checksums of the existing manifests: that on this machine, and that at the URL of the outputs.
+/// Checksums of the existing manifests, on this machine and at the URL of the outputs.
 fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, Error> {
     let mut sums = Vec::new();
     let destination = files.staging.as_ref().map(|_| files.destination(&files.manifest));
@@ -126,17 +128,19 @@ fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, Error> {
     Ok(sums)
 }
 
-/// Cleans up after a complete run. The process that renamed the files may have ended before their names were on disk.
+/// Cleans up after a complete run. The process that renamed the files may have ended before the new names were on disk,
+/// so this synchronises the folder.
 fn done<T, P>(files: &RunFiles, manifest: Manifest<T>) -> Result<StartPoint<T, P>, Error> {
     sync_folder(&files.folder)?;
-    forget(files)?;
-    // Those of a run that was about to replace the outputs by the same.
+    remove_run_state(files)?;
+    // A later run may have begun to replace the outputs with equal ones.
     remove(files.outputs.iter().flat_map(OutputPlan::partial_paths))?;
     Ok(StartPoint::Done(Box::new(manifest)))
 }
 
-/// Removes the files that describe partial outputs. They must not outlive them.
-fn forget(files: &RunFiles) -> Result<(), Error> {
+/// Removes the checkpoint and the partial manifest. They must not remain without the partial outputs that they
+/// describe.
+fn remove_run_state(files: &RunFiles) -> Result<(), Error> {
     let checkpoints = files.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
     remove(checkpoints.chain([partial_path(&files.manifest)]))
 }
@@ -148,23 +152,23 @@ fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_of<T: Totals>(manifest: &Manifest<T>, identity: &Identity) -> bool {
+fn has_identity<T: Totals>(manifest: &Manifest<T>, identity: &Identity) -> bool {
     manifest.identity().difference(identity).is_none()
 }
 
-/// Finishes the renaming if the last process ended during it. By then all files were complete, and the manifest is the
-/// last to be renamed.
+/// Finishes the renaming if the last process ended during it. All files were complete by then. The manifest is renamed
+/// last. Returns `None` if there was nothing to finish.
 fn finish_naming<T: Totals>(
     files: &RunFiles,
     identity: &Identity,
 ) -> Result<Option<Manifest<T>>, Error> {
     let partial = partial_path(&files.manifest);
     let manifest = match Manifest::read_if_there(&partial) {
-        // The process ended while it wrote the manifest.
+        // The process ended while it was writing the manifest.
         Err(error) if matches!(error.kind(), ErrorKind::Malformed) => None,
         manifest => manifest?,
     };
-    let Some(manifest) = manifest.filter(|manifest| is_of(manifest, identity)) else {
+    let Some(manifest) = manifest.filter(|manifest| has_identity(manifest, identity)) else {
         return Ok(None);
     };
     let mut unnamed = Vec::new();
@@ -180,7 +184,7 @@ fn finish_naming<T: Totals>(
             unnamed.push((partial, named));
         }
     }
-    // It may be that of outputs which are replaced now.
+    // This manifest may describe outputs that are replaced now.
     remove([files.manifest.clone()])?;
     for (from, to) in &unnamed {
         rename(from, to)?;

@@ -1,4 +1,4 @@
-//! Progress of the runs in a folder, shard by shard, on any machine.
+//! Progress of the runs in a folder and their shards, which may run on several machines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,29 +19,29 @@ use crate::storage::files;
 use crate::storage::lock::LockOwner;
 use crate::storage::path_text::path_of;
 
-/// What has become of a shard.
+/// The state of a shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ShardState {
-    /// Its manifest is there.
+    /// It has a valid manifest.
     Done,
-    /// Its manifest is there, and cannot be right.
+    /// Its manifest is damaged or contradicts itself.
     Damaged,
-    /// A process writes it.
+    /// A process is writing it.
     Running,
-    /// A process has ended before it was done, and another can go on.
+    /// Its process has ended early. It can be resumed.
     Interrupted,
-    /// Nobody has begun it.
+    /// It has not been started.
     Missing,
 }
 
 impl ShardState {
-    /// In the order in which they are told.
+    /// All states, in the order of the report.
     pub const ALL: [Self; 5] =
         [Self::Done, Self::Damaged, Self::Running, Self::Interrupted, Self::Missing];
 
-    /// The word for it.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -53,35 +53,36 @@ impl ShardState {
     }
 }
 
-/// A shard, or missing ones in a row, or a run without shards.
+/// The status of a shard, of consecutive missing shards, or of a run without shards.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ShardStatus {
-    /// As in `3/10`, or `3-7/10`; none for a run without shards.
+    /// The shard, as in `3/10`, or consecutive missing shards, as in `3-7/10`. `None` for a run without shards.
     pub shard: Option<String>,
-    /// How many shards this is about.
+    /// Number of shards described.
     pub shards: u32,
-    /// What has become of it.
+    /// The state.
     pub state: ShardState,
-    /// Records dealt with, or games, as far as that is written down.
+    /// Records or games processed, according to the manifest or the last checkpoint.
     pub done: u64,
-    /// Records or games of the shard, where that is known.
+    /// Records or games of the shard, if known.
     pub records: Option<u64>,
-    /// Proven mates among the positions or openings that were dealt with.
+    /// Processed positions or openings that are mated positions: a mate by or against the side to move is proven.
     pub mated: u64,
-    /// Positions among them that the search did not decide.
+    /// Processed positions that the search could not decide.
     pub unknown: u64,
-    /// Records among them that could not be used.
+    /// Bad records among the processed ones.
     pub bad: u64,
-    /// Speed so far.
+    /// Average speed.
     pub records_per_s: Option<f64>,
-    /// How long it will take, while it is running.
+    /// Estimated remaining time, if the shard is running.
     pub eta_s: Option<f64>,
-    /// Who is writing it.
-    pub holder: Option<LockOwner>,
+    /// The process that is writing the shard.
+    #[serde(rename = "owner")]
+    pub owner: Option<LockOwner>,
 }
 
-/// What the progress of a run is counted in.
+/// The unit of the progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -94,7 +95,7 @@ pub enum RunUnit {
 }
 
 impl RunUnit {
-    /// The word for one.
+    /// The singular noun.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Records => "record",
@@ -103,54 +104,55 @@ impl RunUnit {
     }
 }
 
-/// A run with its shards.
+/// The status of a run.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RunStatus {
-    /// What the names of its files begin with.
+    /// Base name of its files.
     pub name: String,
-    /// What is counted.
+    /// The unit of the numbers.
     pub unit: RunUnit,
-    /// Records or games dealt with.
+    /// Records or games processed.
     pub done: u64,
-    /// Records or games of the run: those of unknown shards taken for as many as the others have.
+    /// Records or games of the run. Shards of unknown size count with the average of the others.
     pub records: Option<u64>,
-    /// Whether there are such shards.
+    /// Whether the size of a shard is unknown, so that `records` is an estimate.
     pub is_estimate: bool,
-    /// Speed of the processes that are running.
+    /// Total speed of the running processes.
     pub records_per_s: f64,
-    /// How long the rest will take them.
+    /// Estimated time in which the running processes finish the run.
     pub eta_s: Option<f64>,
     /// Its shards in order.
     pub shards: Vec<ShardStatus>,
-    /// What is wrong with its manifests, and in what they do not belong together.
+    /// Damaged manifests and contradictions between manifests.
     pub problems: Vec<String>,
 }
 
-/// The runs in a folder.
+/// Reads the status of all runs in a folder. Unreadable files of a shard count as missing.
 ///
 /// # Errors
-/// [`Error`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
+/// [`Error`] if the folder cannot be read.
 pub fn status(folder: &Path) -> Result<Vec<RunStatus>, Error> {
     let failed = |source| Error::io("read the folder", folder, source);
     let mut runs: BTreeMap<(String, u32), FoundRun> = BTreeMap::new();
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
-        let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
-        let Some(name) = found.filter(|_| !is_of_another(&folder.join(path_of(&name)))) else {
+        let run_name = suffixes.iter().find_map(|suffix| RunName::from_file_name(&name, suffix));
+        let is_operation = || is_operation_manifest(&folder.join(path_of(&name)));
+        let Some(name) = run_name.filter(|_| !is_operation()) else {
             continue;
         };
         let name = stated_run(folder, name);
         let run = runs.entry((name.stem.clone(), name.count)).or_default();
         if !run.shards.contains_key(&name.index) {
-            run.look_at(folder, &name);
+            run.add_shard(folder, &name);
         }
     }
     let status = |((stem, count), run): (_, FoundRun)| run.status(folder, stem, count);
     Ok(runs.into_iter().map(status).collect())
 }
 
-/// What there is of a run.
+/// The files found of a run.
 #[derive(Default)]
 struct FoundRun {
     shards: BTreeMap<u32, ShardStatus>,
@@ -159,32 +161,34 @@ struct FoundRun {
     unit: RunUnit,
 }
 
-/// Whether a file is the manifest of a command that has no shards, `split` for instance.
-fn is_of_another(path: &Path) -> bool {
-    ManifestHead::read(path).is_ok_and(|head| !head.is_of_run())
+/// Whether a file is the manifest of a command without shards, such as `split`.
+fn is_operation_manifest(path: &Path) -> bool {
+    ManifestHead::read(path).is_ok_and(|head| !head.can_have_shards())
 }
 
 impl FoundRun {
-    fn look_at(&mut self, folder: &Path, name: &RunName) {
+    fn add_shard(&mut self, folder: &Path, name: &RunName) {
         let path = |suffix| folder.join(path_of(&name.file(suffix)));
         let shard = name.shard().map(|shard| shard.to_string());
-        let holder = LockOwner::of(&path(LOCK_SUFFIX));
+        let owner = LockOwner::read(&path(LOCK_SUFFIX));
         let manifest = path(MANIFEST_SUFFIX);
         let checkpoint = FoundCheckpoint::read(&path(CHECKPOINT_SUFFIX), &manifest);
         if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.unit == RunUnit::Games) {
             self.unit = RunUnit::Games;
         }
-        if holder.is_some() || checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.replaces) {
-            return self.insert(name, unfinished(shard, holder, checkpoint.as_ref()));
+        if owner.is_some() || checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.replaces) {
+            return self.insert(name, unfinished(shard, owner, checkpoint.as_ref()));
         }
         let status = match RunManifest::read(&manifest) {
             Ok(manifest) => {
                 let (counts, records_per_s) = match &manifest.totals {
-                    AnyTotals::Records(of) => (ShardCounts::from(&of.counts), of.records_per_s),
-                    AnyTotals::Games(of) => {
+                    AnyTotals::Records(totals) => {
+                        (ShardCounts::from(&totals.counts), totals.records_per_s)
+                    }
+                    AnyTotals::Games(totals) => {
                         self.unit = RunUnit::Games;
-                        let speed = per_s(of.games.done(), manifest.elapsed_s);
-                        (ShardCounts::from(&of.games), speed)
+                        let speed = per_s(totals.games.done(), manifest.elapsed_s);
+                        (ShardCounts::from(&totals.games), speed)
                     }
                     AnyTotals::Operation(_) => return,
                 };
@@ -209,7 +213,8 @@ impl FoundRun {
 
     fn status(self, folder: &Path, stem: String, count: u32) -> RunStatus {
         let Self { mut shards, manifests, mut problems, unit } = self;
-        let disagreements = ShardSet::of_manifests(folder, &stem, count, manifests).disagreements();
+        let disagreements =
+            ShardSet::from_manifests(folder, &stem, count, manifests).disagreements();
         problems.extend(disagreements.iter().map(ToString::to_string));
         if !shards.contains_key(&0) {
             for (first, last) in missing(shards.keys().copied(), count) {
@@ -231,14 +236,14 @@ impl FoundRun {
     }
 }
 
-/// How far an unfinished run has come.
+/// The progress of an unfinished run.
 struct FoundCheckpoint {
     unit: RunUnit,
     counts: ShardCounts,
     /// Records or games of the shard.
     records: Option<u64>,
     elapsed_s: f64,
-    /// Whether the run replaces one whose manifest is there.
+    /// Whether the existing manifest belongs to an older run that this one replaces.
     replaces: bool,
 }
 
@@ -248,7 +253,7 @@ impl FoundCheckpoint {
         let checkpoint = Checkpoint::<AnyProgress>::read(path).ok()??;
         let (unit, counts) = match &checkpoint.progress {
             AnyProgress::Records(progress) => {
-                (RunUnit::Records, ShardCounts::from(&progress.place.counts))
+                (RunUnit::Records, ShardCounts::from(&progress.resume_point.counts))
             }
             AnyProgress::Games(progress) => (RunUnit::Games, ShardCounts::from(&progress.games)),
         };
@@ -258,7 +263,7 @@ impl FoundCheckpoint {
     }
 }
 
-/// What became of the records or games that were dealt with.
+/// Counts of the processed records or games.
 #[derive(Clone, Copy, Default)]
 struct ShardCounts {
     done: u64,
@@ -287,17 +292,17 @@ impl From<&GameCounts> for ShardCounts {
 /// A shard without a manifest.
 fn unfinished(
     shard: Option<String>,
-    holder: Option<LockOwner>,
+    owner: Option<LockOwner>,
     checkpoint: Option<&FoundCheckpoint>,
 ) -> ShardStatus {
-    let state = match (&holder, checkpoint) {
+    let state = match (&owner, checkpoint) {
         (Some(_), _) => ShardState::Running,
         (None, Some(_)) => ShardState::Interrupted,
         (None, None) => ShardState::Missing,
     };
     let Some(&FoundCheckpoint { counts, records, elapsed_s, .. }) = checkpoint else {
         return ShardStatus {
-            holder,
+            owner,
             ..ShardStatus::new(shard, state, ShardCounts::default(), None, None)
         };
     };
@@ -308,7 +313,7 @@ fn unfinished(
         (ShardState::Running, Some(left), Some(speed)) if speed > 0.0 => Some(left / speed),
         _ => None,
     };
-    ShardStatus { eta_s, holder, ..ShardStatus::new(shard, state, counts, records, speed) }
+    ShardStatus { eta_s, owner, ..ShardStatus::new(shard, state, counts, records, speed) }
 }
 
 impl ShardStatus {
@@ -331,7 +336,7 @@ impl ShardStatus {
             bad,
             records_per_s,
             eta_s: None,
-            holder: None,
+            owner: None,
         }
     }
 }

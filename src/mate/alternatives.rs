@@ -1,7 +1,8 @@
-//! All moves of a position: which mate, and which hold out longest, as composers of problems ask.
+//! Searches all moves of a position: which moves mate, and which defences last longest. Composers of tsume problems use
+//! this to check that a solution is unique.
 //!
-//! The searches are those of [`search::alternatives`](crate::search::alternatives); here a position that was solved
-//! is asked about, with a budget that depends on what solving it took.
+//! The searches are in [`search::alternatives`](crate::search::alternatives). This module applies them to solved
+//! positions, with a node limit that depends on the nodes of the solution.
 
 use std::time::{Duration, Instant};
 
@@ -18,13 +19,13 @@ use crate::search::{SearchObserver, TableError};
 use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, TableSize};
 
-/// By default the searches about one position may take so many times the nodes that its solution took.
+/// The default node limit for all moves of a position, as a multiple of the nodes of its solution.
 pub const NODES_PER_SOLUTION_NODE: u64 = 32;
 
-/// Fewer nodes are never the limit by default.
+/// Minimum of the default node limit for all moves of a position.
 pub const LEAST_NODES_A_POSITION: u64 = 100_000;
 
-/// About which positions all moves are asked.
+/// The positions whose moves are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
@@ -34,44 +35,45 @@ pub enum Extent {
     Line,
 }
 
-/// What is wanted to be known about all moves.
+/// The settings of a search of all moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AllMoves {
-    /// About which positions.
+    /// The positions whose moves are searched.
     pub extent: Extent,
-    /// Nodes that the searches about each of them may take together; [`Self::nodes_a_position`] has the default.
+    /// Maximum number of nodes for all moves of one position together. `None` selects the default of
+    /// [`Self::nodes_a_position`].
     pub nodes: Option<u64>,
-    /// How deep the search of a move goes, in plies from the position whose move it is. Where that is in the way
-    /// nothing is known about uniqueness.
+    /// Maximum depth of the search of a move, in plies from the position where it is played. If this limit is reached,
+    /// the uniqueness can remain undecided.
     pub depth_plies: u16,
-    /// The solution as it is intended; what it does not say is found.
+    /// The intended solution. It may end early; the rest of the line is then found by search.
     pub intended: Vec<Move>,
 }
 
 impl AllMoves {
-    /// Nodes that the searches about one position may take together, where solving it took `solution_nodes`.
+    /// Maximum number of nodes for all moves of a position whose solution took `solution_nodes` nodes.
     pub fn nodes_a_position(&self, solution_nodes: u64) -> u64 {
         let default = solution_nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
         self.nodes.unwrap_or(default.max(LEAST_NODES_A_POSITION))
     }
 }
 
-/// What was found about all moves.
+/// The findings about all moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MovesReport {
-    /// The position, and with [`Extent::Line`] those after each move of the main line.
+    /// The position. With [`Extent::Line`], also the positions after each move of the main line.
     pub line: MainLine,
-    /// About which positions was asked.
+    /// The positions whose moves were searched.
     pub extent: Extent,
-    /// Nodes that were allowed for each position.
+    /// Maximum number of nodes for each position.
     pub nodes_a_position: u64,
-    /// How long the searches took.
+    /// Duration of the searches.
     pub elapsed: Duration,
 }
 
 impl MovesReport {
-    /// Whether there is one solution: in the position, or on the whole line. `None` if that was not the question, the
-    /// defender being to move.
+    /// Whether the solution is unique, in the position or on the whole line. `None` if only one position was searched
+    /// and the defender is to move there.
     pub fn uniqueness(&self) -> Option<Uniqueness> {
         match (self.extent, self.line.nodes.first()?) {
             (Extent::Line, _) => Some(self.line.uniqueness()),
@@ -80,7 +82,7 @@ impl MovesReport {
         }
     }
 
-    /// Nodes that were searched.
+    /// Number of nodes searched.
     pub fn nodes(&self) -> u64 {
         self.line.nodes.iter().flat_map(findings).map(|finding| finding.nodes).sum()
     }
@@ -89,8 +91,8 @@ impl MovesReport {
         self.line.nodes.first().into_iter().flat_map(findings)
     }
 
-    /// The proofs of the moves of the position that mate or lose, each about the position after the move, as number
-    /// `index` of their input.
+    /// The proofs of the moves of `position` that lead to a mate. Each proof is about the position after the move.
+    /// `index` is the record number of `position`.
     pub fn proofs(&self, position: &Position, index: u64) -> Vec<Result<ProofText, TooManySteps>> {
         let claim = match self.line.nodes.first() {
             Some(LineNode::Attack(_)) => ProofClaim::Loss,
@@ -106,7 +108,7 @@ impl MovesReport {
     }
 }
 
-/// What is known of the moves of a node.
+/// The findings about the moves of a node.
 pub fn findings(node: &LineNode) -> Vec<&MoveFinding> {
     match node {
         LineNode::Attack(node) => node.checks.iter().map(|check| &check.finding).collect(),
@@ -114,7 +116,7 @@ pub fn findings(node: &LineNode) -> Vec<&MoveFinding> {
     }
 }
 
-/// Asks about all moves of positions that were solved, with a table of its own.
+/// Searches all moves of solved positions, with a separate hash table.
 pub struct MovesJudge {
     search: AlternativesSearch,
     settings: MateSettings,
@@ -123,10 +125,10 @@ pub struct MovesJudge {
 }
 
 impl MovesJudge {
-    /// Allocates the table.
+    /// Creates the judge with its table.
     ///
     /// # Errors
-    /// [`TableError`] if there is no memory for it.
+    /// [`TableError`] if the table cannot be allocated.
     pub fn try_new(
         settings: &MateSettings,
         all: &AllMoves,
@@ -140,8 +142,8 @@ impl MovesJudge {
         })
     }
 
-    /// Asks about the moves of a position that got this mate_result: about those of the attacker, or about the replies of
-    /// a side that is being mated.
+    /// Searches the moves of a position with this result: the checks of the attacker, or the replies if the side to
+    /// move is being mated.
     pub fn judge(
         &mut self,
         position: &Position,
@@ -178,10 +180,10 @@ impl MovesJudge {
     }
 
     fn attacker(&self, position: &Position, verdict: PositionVerdict) -> Attacker {
-        let is_asked_as_mated = position.in_check() && self.settings.in_check == InCheck::And;
+        let is_defender = position.in_check() && self.settings.in_check == InCheck::And;
         match verdict {
             PositionVerdict::Loss => Attacker::Opponent,
-            PositionVerdict::NoMate | PositionVerdict::Unknown(_) if is_asked_as_mated => {
+            PositionVerdict::NoMate | PositionVerdict::Unknown(_) if is_defender => {
                 Attacker::Opponent
             }
             PositionVerdict::Win | PositionVerdict::NoMate | PositionVerdict::Unknown(_) => {

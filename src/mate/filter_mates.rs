@@ -1,4 +1,4 @@
-//! The filter as an iterator: records in, those without a mate out, in the same order.
+//! The filter as an iterator: takes records and yields those without a proven mate, in the same order.
 
 use std::iter::FusedIterator;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ where
             let work = move |judge: &mut Judge, (index, record): (u64, Record)| {
                 let position = Position::try_from(&record.setup);
                 let is_mate = position.map_err(RecordError::from).and_then(|position| {
-                    let is_asked = in_check.asks_about(&position)?;
-                    Ok(is_asked && judge.judge(&position, &*stop_search).verdict.is_mate())
+                    let is_searched = in_check.searches(&position)?;
+                    Ok(is_searched && judge.judge(&position, &*stop_search).verdict.is_mate())
                 });
                 match is_mate {
                     Ok(is_mate) => Ok((!is_mate).then_some(record)),
@@ -81,7 +81,7 @@ where
                 sender.send(item).map_err(|_| Error::interrupted())
             });
             if let Err(error) = sent {
-                // A dropped iterator needs no error.
+                // Sending fails only if the iterator was dropped.
                 drop(sender.send(Err(error)));
             }
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_in_order_for_any_number_of_threads() {
+    fn kept_records_are_in_input_order_for_any_number_of_threads() {
         let numbered = |ply| KEPT.replace(" 1", &format!(" {ply}"));
         let lines = (1..=300).flat_map(|ply| [numbered(ply), MATE.to_owned()]);
         let all = records(&lines.collect::<Vec<_>>().join("\n"));
@@ -143,8 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn records_that_are_no_positions_are_errors_between_the_others() {
-        // Black could take the king.
+    fn an_illegal_record_is_an_error_item_and_iteration_continues() {
+        // Black could capture the king.
         let text = format!("{KEPT}\n4k4/4G4/9/9/9/9/9/9/4K4 b 2r2b3g4s4n4l18p 2\n{KEPT}\n");
         let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
         let items: Vec<_> = filter_mates(records(&text), &settings, 2).collect();
@@ -165,7 +165,7 @@ mod tests {
         let mut kept = filter_mates(endless, &settings, 2);
         assert!(kept.next().unwrap().is_ok());
         drop(kept);
-        // Nothing of this one is kept.
+        // No record of this input is kept, so the filter never sends an item.
         let (mate, held) = (records(MATE).remove(0), Arc::clone(&source));
         let endless = std::iter::repeat_with(move || (mate.clone(), Arc::clone(&held)).0);
         drop(filter_mates(endless, &settings, 2));

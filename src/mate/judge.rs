@@ -1,7 +1,7 @@
-//! One word a position: does the side to move mate, is it being mated, or neither?
+//! The judge returns a verdict for each position: the side to move can force mate, is being mated, neither, or unknown.
 //!
-//! The words and the modes for positions in check follow `gen-filter`'s command line; the search itself
-//! lives in the rooms `solver` and `search`.
+//! The names of the verdicts and of the modes for positions in check follow the command line of `gen-filter`. The
+//! search itself is in the modules `solver` and `search`.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,20 +20,20 @@ use crate::solver::{
 
 pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
-/// Limits of the search of one position; together with the position they determine the verdict.
+/// The settings of the search of one position. Position and settings determine the verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct MateSettings {
-    /// How many plies the search goes below the root.
+    /// Maximum depth below the root, in plies.
     #[serde(rename = "depth")]
     pub depth_plies: u16,
-    /// Nodes after which one search gives up.
+    /// Maximum number of nodes of one search.
     pub nodes: u64,
-    /// Size of the table of one thread, in MiB.
+    /// Size of the hash table of one thread, in MiB.
     pub hash_mb: usize,
-    /// What is asked about a position in check.
+    /// How to search a position whose side to move is in check.
     pub in_check: InCheck,
-    /// What a search does when it looks as if its nodes were not enough.
+    /// What to do if the nodes will probably not be enough.
     pub when_hopeless: WhenHopeless,
 }
 
@@ -49,7 +49,7 @@ impl Default for MateSettings {
     }
 }
 
-/// Largest table of one thread, in MiB.
+/// Maximum size of the hash table of one thread, in MiB.
 pub const MAX_HASH_MB: usize = 1 << 20;
 
 impl MateSettings {
@@ -59,48 +59,48 @@ impl MateSettings {
         Limits { depth_plies, nodes, when_hopeless }
     }
 
-    /// Checks that a search can keep to these limits.
+    /// Checks that depth and table size do not exceed their maximum.
     ///
     /// # Errors
-    /// [`Error`] for the first one that is too large.
+    /// [`Error`] for the first value that is too large.
     pub fn check(&self) -> Result<(), Error> {
         let &Self { depth_plies, hash_mb, .. } = self;
         if depth_plies > MAX_PLIES {
             return Err(Error::usage(format!(
-                "a depth of {depth_plies} plies is more than the {MAX_PLIES} there can be"
+                "a depth of {depth_plies} plies exceeds the maximum of {MAX_PLIES}"
             )));
         }
         if hash_mb > MAX_HASH_MB {
             return Err(Error::usage(format!(
-                "a table of {hash_mb} MiB is more than the {MAX_HASH_MB} there can be"
+                "a table of {hash_mb} MiB exceeds the maximum of {MAX_HASH_MB}"
             )));
         }
         Ok(())
     }
 }
 
-/// What is asked when the side to move is in check.
+/// How to search a position whose side to move is in check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum InCheck {
-    /// First whether it is being mated, then whether it mates; each with the whole budget.
+    /// Search first with the opponent as the attacker, then with the side to move. Each search may use all nodes.
     #[default]
     Both,
-    /// Whether it is being mated: the root is an AND node.
+    /// Search only with the opponent as the attacker: the root is an AND node.
     And,
-    /// Whether it mates: the root is an OR node.
+    /// Search only with the side to move as the attacker: the root is an OR node.
     Or,
-    /// Nothing: the position is not searched.
+    /// Do not search the position.
     Skip,
 }
 
 impl InCheck {
-    /// Whether a position is searched at all.
+    /// Whether a position is searched in this mode.
     ///
     /// # Errors
-    /// [`RecordError::NothingToMate`] if it is and the king that would be mated is not there.
-    pub fn asks_about(self, position: &Position) -> Result<bool, RecordError> {
+    /// [`RecordError::NothingToMate`] if it is searched but the king to be mated is missing.
+    pub fn searches(self, position: &Position) -> Result<bool, RecordError> {
         if position.in_check() {
             match self {
                 Self::Skip => return Ok(false),
@@ -113,50 +113,49 @@ impl InCheck {
     }
 }
 
-/// A verdict with its proof and its price.
+/// The result of the search of a position: verdict, mating line and costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MateResult {
     /// The verdict.
     pub verdict: PositionVerdict,
-    /// The mating line of a win or a loss, as long as the mate has plies; empty otherwise.
+    /// The moves to the mate for a win or a loss. Empty for other verdicts, and if the side to move has no legal move.
     pub line: Vec<Move>,
     /// Nodes searched, see [`NODE_DEFINITION`].
     pub nodes: u64,
-    /// Size of the proof that was checked: positions in which it has a move for the attacker. 0 where none is
-    /// needed, and where nothing was proven.
+    /// Size of the checked proof: the number of positions with a move for the attacker. 0 without a mate, or if the
+    /// mate needs no move.
     pub proof_nodes: u64,
-    /// Plies of the mate as problems count them, if the judge measures that, see [`Judge::tsume_plies`].
+    /// Plies of the mate as tsume problems count them, if the judge measures them. See [`Judge::tsume_plies`].
     pub tsume_plies: Option<u16>,
 }
 
 impl MateResult {
-    /// A verdict without a word about its proof.
+    /// A result without proof size and `tsume_plies`.
     pub const fn new(verdict: PositionVerdict, line: Vec<Move>, nodes: u64) -> Self {
         Self { verdict, line, nodes, proof_nodes: 0, tsume_plies: None }
     }
 }
 
-/// What a worker asks about a position; the promises hold for any answerer whose
-/// verdict depends on nothing but the position.
+/// Judges positions. The verdict must depend only on the position; the guarantees of a run rely on it.
 pub trait PositionJudge {
-    /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.
+    /// Judges one position. Stops with [`Stop::Cancelled`] soon after `cancel` is set.
     ///
-    /// The king that a search would have to mate may not be missing; the position is left as it was.
+    /// The king to be mated must be present. The position is unchanged on return.
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult;
 
-    /// What this judge has answered so far without a search, because it knew an equal position.
-    fn saved(&self) -> MemoHits {
+    /// All memo hits of this judge.
+    fn memo_hits(&self) -> MemoHits {
         MemoHits::default()
     }
 }
 
-/// Answers that took no search, because an equal position had been searched. Depends on which thread met
-/// what when, as times do.
+/// Counts of positions that needed no search, because an equal position had been searched. They depend on the timing of
+/// the threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MemoHits {
-    /// How many.
+    /// Number of positions.
     pub answers: u64,
-    /// Nodes that searching again would have taken.
+    /// Nodes that these searches would have taken.
     pub nodes: u64,
 }
 
@@ -166,27 +165,31 @@ impl MemoHits {
         Self { answers: self.answers - before.answers, nodes: self.nodes - before.nodes }
     }
 
-    /// Adds what was saved elsewhere.
+    /// Adds the hits of another judge or process.
     pub const fn add(&mut self, other: Self) {
         self.answers = self.answers.saturating_add(other.answers);
         self.nodes = self.nodes.saturating_add(other.nodes);
     }
 }
 
-/// The mate solver with its own table, one for each thread.
+/// The mate solver with its own hash table. Each thread has one.
 pub struct Judge {
     solver: Solver,
     limits: Limits,
     in_check: InCheck,
-    /// Whether [`MateResult::tsume_plies`] is measured.
+    /// Whether to measure [`MateResult::tsume_plies`].
     tsume: bool,
-    /// Whether the shortest mate is looked for.
+    /// Whether to search for the shortest mate.
     shortest: bool,
+    /// Whether the last mate is proven to be the shortest.
     is_shortest: bool,
 }
 
 impl Judge {
-    /// Allocates the table.
+    /// Creates a judge with its table.
+    ///
+    /// # Panics
+    /// If the table cannot be allocated, see [`Self::try_new`].
     pub fn new(settings: &MateSettings) -> Self {
         Self {
             solver: Solver::new(TableSize::from_mib(settings.hash_mb)),
@@ -198,80 +201,81 @@ impl Judge {
         }
     }
 
-    /// The same, if there is memory for the table.
+    /// Creates a judge with its table.
     ///
     /// # Errors
-    /// [`TableError`].
+    /// [`TableError`] if the table cannot be allocated.
     pub fn try_new(settings: &MateSettings) -> Result<Self, TableError> {
         let solver = Solver::try_new(TableSize::from_mib(settings.hash_mb))?;
         Ok(Self { solver, ..Self::new(&MateSettings { hash_mb: 0, ..settings.clone() }) })
     }
 
-    /// The same table for searches within other limits.
+    /// Sets the limits and the mode for positions in check. Keeps the table.
     #[must_use]
     pub fn within(self, limits: Limits, in_check: InCheck) -> Self {
         Self { limits, in_check, ..self }
     }
 
-    /// The same, but searches each position on so many threads, see [`Solver::on_threads`]: answers then depend on more
-    /// than position and settings.
+    /// Sets the number of threads that search each position, see [`Solver::on_threads`]. With several threads, a result
+    /// is no longer determined by position and settings.
     #[must_use]
     pub fn on_threads(self, threads: Threads) -> Self {
         Self { solver: self.solver.on_threads(threads), ..self }
     }
 
-    /// The same, but looks for the shortest mate, with as many nodes again.
+    /// Sets whether to search for the shortest mate. This takes up to as many nodes again.
     #[must_use]
     pub fn shortest(self, shortest: bool) -> Self {
         Self { shortest, ..self }
     }
 
-    /// The same, but measures mates also as problems count them.
+    /// Sets whether to measure mates also as tsume problems count them.
     #[must_use]
     pub fn tsume(self, tsume: bool) -> Self {
         Self { tsume, ..self }
     }
 
-    /// Judges one position; gives up with [`Stop::Cancelled`] soon after `observer` wants it to.
+    /// Judges one position. Stops with [`Stop::Cancelled`] soon after `observer` requests it.
     ///
-    /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`PositionVerdict::NoMate`] when the one
-    /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
+    /// For a position in check, [`InCheck::And`] and [`InCheck::Or`] search only one attacker. Then
+    /// [`PositionVerdict::NoMate`] means that this attacker cannot mate. With [`InCheck::Skip`], callers must not pass
+    /// positions in check.
     pub fn judge(
         &mut self,
         position: &Position,
         observer: &dyn SearchObserver<Move>,
     ) -> MateResult {
-        let mate_result = self.answer(position, observer);
+        let mate_result = self.search(position, observer);
         tracing::trace!("{position}: {:?}, {} nodes", mate_result.verdict, mate_result.nodes);
         if !self.tsume {
             return mate_result;
         }
         let counted = self.tsume_plies(position, mate_result.verdict, observer);
         if observer.wants_stop() {
-            // The length may be one that was given up, as no run that goes on would have it.
+            // The measurement may be incomplete. A complete run could give another length.
             let cancelled = PositionVerdict::Unknown(Stop::Cancelled);
             return MateResult::new(cancelled, Vec::new(), mate_result.nodes);
         }
         MateResult { tsume_plies: counted.map(|counted| counted.plies), ..mate_result }
     }
 
-    fn answer(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> MateResult {
+    fn search(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> MateResult {
         if !position.has_legal_move() {
             return MateResult::new(PositionVerdict::Loss, Vec::new(), 0);
         }
         match self.in_check {
-            _ if !position.in_check() => self.ask(position, Attacker::SideToMove, observer),
-            InCheck::And => self.ask(position, Attacker::Opponent, observer),
-            InCheck::Or => self.ask(position, Attacker::SideToMove, observer),
+            _ if !position.in_check() => self.attack(position, Attacker::SideToMove, observer),
+            InCheck::And => self.attack(position, Attacker::Opponent, observer),
+            InCheck::Or => self.attack(position, Attacker::SideToMove, observer),
             InCheck::Both | InCheck::Skip => {
-                let mated = self.ask(position, Attacker::Opponent, observer);
+                let mated = self.attack(position, Attacker::Opponent, observer);
                 if matches!(
                     mated.verdict,
                     PositionVerdict::Loss | PositionVerdict::Unknown(Stop::Cancelled)
                 ) {
                     return mated;
                 }
-                let mut mates = self.ask(position, Attacker::SideToMove, observer);
+                let mut mates = self.attack(position, Attacker::SideToMove, observer);
                 mates.nodes += mated.nodes;
                 if mates.verdict == PositionVerdict::NoMate {
                     mates.verdict = mated.verdict;
@@ -281,14 +285,15 @@ impl Judge {
         }
     }
 
-    /// Whether the mate of the verdict that was given last, to `position`, is proven to be the shortest in
-    /// plies as played. `None` if shortest mates are not looked for.
+    /// Whether the last mate, which must be about `position`, is proven to be the shortest in plies as played. `None`
+    /// if the judge does not search for shortest mates.
     pub fn is_shortest(&self, position: &Position) -> Option<bool> {
         self.shortest.then(|| self.is_shortest || !position.has_legal_move())
     }
 
-    /// The length of the mate of the verdict that was given last, to `position`, as problems count it: without futile
-    /// interpositions. `None` if there is no mate, or too much to measure. `observer` may have shorter ones given up.
+    /// The length of the last mate as tsume problems count it, without futile interpositions. `position` and `verdict`
+    /// must be those of the last call of [`Self::judge`]. `None` if there is no mate, or if there are too many
+    /// positions to measure. `observer` can stop the search for shorter mates.
     pub fn tsume_plies(
         &mut self,
         position: &Position,
@@ -306,11 +311,11 @@ impl Judge {
         self.solver.tsume_plies(position, attacker, observer)
     }
 
-    /// The proof of the verdict that was given last, to `position`, as number `index` of its input; `None`
-    /// if that was neither [`PositionVerdict::Win`] nor [`PositionVerdict::Loss`].
+    /// The proof of the last mate. `position` and `verdict` must be those of the last call of [`Self::judge`]; `index`
+    /// is the record number of the position. `None` without a mate.
     ///
     /// # Errors
-    /// [`TooManySteps`] if it is too large to be written down; the verdict is as true as any.
+    /// [`TooManySteps`] if the proof is too large for a file. The verdict is correct nevertheless.
     pub fn proof(
         &self,
         position: &Position,
@@ -327,7 +332,7 @@ impl Judge {
         Some(proof_text(head, searched))
     }
 
-    fn ask(
+    fn attack(
         &mut self,
         position: &Position,
         attacker: Attacker,
@@ -372,46 +377,46 @@ mod tests {
         (mate_result.verdict, mate_result.line.len())
     }
 
-    /// White, in check by the lance, can only interpose: the lance mates behind every interposition.
+    /// White, in check from the lance, can only interpose, and is mated after every interposition.
     const BEING_MATED: &str = "7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L16Pp 1";
     /// White, in check, mates by taking the checking gold.
     const MATES_OUT_OF_CHECK: &str =
         "l1r3bn1/3k1g1sl/2G1pp3/p2p1Pp1p/4P4/PP1P2PRP/1g1S5/4+b4/LNK3sNL w Pgsn4p 1";
 
-    /// Wants to stop from call number `question` on.
-    struct StopsAt {
-        question: usize,
-        asked: AtomicUsize,
+    /// Requests a stop after this number of calls.
+    struct StopsAfter {
+        max_calls: usize,
+        calls: AtomicUsize,
     }
 
-    impl SearchObserver<Move> for StopsAt {
+    impl SearchObserver<Move> for StopsAfter {
         fn wants_stop(&self) -> bool {
-            self.asked.fetch_add(1, Ordering::Relaxed) >= self.question
+            self.calls.fetch_add(1, Ordering::Relaxed) >= self.max_calls
         }
     }
 
-    /// What a run writes must not depend on when it was stopped.
+    /// The outputs of a run must not depend on the time of an interruption.
     #[test]
-    fn a_length_that_was_given_up_is_no_answer() {
+    fn a_cancelled_measurement_gives_no_verdict() {
         let problem: Position =
             "9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1".parse().unwrap();
         let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
-        let observed = |tsume, question| {
-            let observer = StopsAt { question, asked: AtomicUsize::new(0) };
+        let observed = |tsume, max_calls| {
+            let observer = StopsAfter { max_calls, calls: AtomicUsize::new(0) };
             let mate_result = Judge::new(&settings).tsume(tsume).judge(&problem, &observer);
-            (mate_result, observer.asked.into_inner())
+            (mate_result, observer.calls.into_inner())
         };
-        let (answered, questions) = observed(false, usize::MAX);
-        assert_eq!(answered.verdict, PositionVerdict::Win);
-        let (whole, _) = observed(true, usize::MAX);
-        assert!(whole.verdict == PositionVerdict::Win && whole.tsume_plies.is_some());
-        let (given_up, _) = observed(true, questions);
-        assert_eq!(given_up.verdict, PositionVerdict::Unknown(Stop::Cancelled));
-        assert_eq!((given_up.line, given_up.tsume_plies), (Vec::new(), None));
+        let (unmeasured, calls) = observed(false, usize::MAX);
+        assert_eq!(unmeasured.verdict, PositionVerdict::Win);
+        let (measured, _) = observed(true, usize::MAX);
+        assert!(measured.verdict == PositionVerdict::Win && measured.tsume_plies.is_some());
+        let (cancelled, _) = observed(true, calls);
+        assert_eq!(cancelled.verdict, PositionVerdict::Unknown(Stop::Cancelled));
+        assert_eq!((cancelled.line, cancelled.tsume_plies), (Vec::new(), None));
     }
 
     #[test]
-    fn modes_for_positions_in_check() {
+    fn the_mode_for_positions_in_check_selects_the_attackers() {
         assert_eq!(judged(BEING_MATED, InCheck::And).0, PositionVerdict::Loss);
         assert_eq!(judged(BEING_MATED, InCheck::Both).0, PositionVerdict::Loss);
         assert_ne!(judged(BEING_MATED, InCheck::Or).0, PositionVerdict::Win);
@@ -421,20 +426,20 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_cannot_be_kept_are_refused() {
+    fn limits_above_the_maximum_are_errors() {
         let settings = MateSettings::default();
         settings.check().unwrap();
         let deep = MateSettings { depth_plies: 4097, ..settings.clone() };
         assert_eq!(
             deep.check().unwrap_err().to_string(),
-            "a depth of 4097 plies is more than the 4096 there can be"
+            "a depth of 4097 plies exceeds the maximum of 4096"
         );
         let wide = MateSettings { hash_mb: MAX_HASH_MB + 1, ..settings };
         assert!(wide.check().unwrap_err().is_usage());
     }
 
     #[test]
-    fn no_legal_move_is_a_loss_with_no_plies() {
+    fn a_position_without_legal_moves_is_a_loss_in_0_plies() {
         let mated = "7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1";
         for in_check in [InCheck::Both, InCheck::And, InCheck::Or] {
             assert_eq!(judged(mated, in_check), (PositionVerdict::Loss, 0));

@@ -1,6 +1,6 @@
-//! Answers to positions that were met before, so that equal positions are searched once.
+//! A memo of search results, so that equal positions are usually searched once.
 //!
-//! Memoisation (Michie 1968) within bounded memory, shared by all threads of a run.
+//! Memoisation (Michie 1968) in bounded memory, shared by all threads of a run.
 
 mod bucket;
 
@@ -21,18 +21,20 @@ impl Memorable for MateResult {
     }
 }
 
-/// Most memory that a memo takes, in bytes, whatever is remembered.
+/// Maximum memory of a memo, in bytes.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// What took fewer nodes is not remembered: in archives of games one verdict in eight is asked for again, so
-/// that one which took eight nodes saves one on average, and packing its position costs almost as much.
+/// Results of searches with fewer nodes are not remembered.
+///
+/// In archives of games, about one result in eight is needed again. So remembering a search of eight nodes saves one
+/// node on average, and packing its position costs almost as much.
 pub const MIN_NODES: u64 = 8;
 
-/// Answers under one and the same settings.
+/// Results of searches with the same settings.
 ///
-/// Positions are equal that have the same board, hands and side to move; the ply does not count. Only an
-/// equal position gets an verdict, never one that merely has the same hash. Whether it gets one depends on
-/// what else was met meanwhile, and on the threads.
+/// Positions are equal if they have the same board, hands and side to move, at any ply. A result is returned only for
+/// an equal position, never for a different one with the same hash. Whether a result is still remembered depends on the
+/// positions searched since then, and on the timing of the threads.
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
@@ -53,27 +55,27 @@ pub struct Memo<V = MateResult> {
 }
 
 impl<V: Memorable> Memo<V> {
-    /// As large as [`MAX_BYTES`] allow.
+    /// A memo with the largest number of buckets that [`MAX_BYTES`] allows.
     pub fn new() -> Self {
         Self::with_buckets(MAX_BYTES / Bucket::<V>::MAX_BYTES)
     }
 
-    /// Of `buckets` buckets, at least one, of [`WAYS`](Self::WAYS) answers at most.
+    /// A memo with `buckets` buckets, at least one, of up to [`WAYS`](Self::WAYS) results each.
     pub fn with_buckets(buckets: usize) -> Self {
         Self { buckets: (0..buckets.max(1)).map(|_| Mutex::default()).collect() }
     }
 
-    /// Answers that share a bucket.
+    /// Maximum number of results in a bucket.
     pub const WAYS: usize = bucket::WAYS;
 
-    /// What was remembered of an equal position.
+    /// The result of an equal position. `None` if it is not remembered.
     pub fn recall(&self, position: &Position) -> Option<V> {
         let hash = hash(position);
         self.bucket(hash).recall(fingerprint(hash), position)
     }
 
-    /// Remembers an verdict, unless it was cheap or `cancel` has been set: then it may be one of a search
-    /// that was given up.
+    /// Remembers a result, unless its search took fewer than [`MIN_NODES`] nodes. Ignores it if `cancel` is set,
+    /// because the search may have been stopped early.
     pub fn remember(&self, position: &Position, value: &V, cancel: &AtomicBool) {
         if value.mate_result().nodes < MIN_NODES || cancel.load(Ordering::Relaxed) {
             return;
@@ -95,7 +97,7 @@ impl<V: Memorable> Default for Memo<V> {
     }
 }
 
-/// Equal positions have equal hashes; nothing else is promised.
+/// A hash of board, hands and side to move. Different positions can have equal hashes.
 fn hash(position: &Position) -> u64 {
     let mut hasher = DefaultHasher::new();
     position.board_key().hash(&mut hasher);
@@ -103,29 +105,29 @@ fn hash(position: &Position) -> u64 {
     hasher.finish()
 }
 
-/// The half of the hash that does not choose the bucket.
+/// The half of the hash that does not select the bucket.
 const fn fingerprint(hash: u64) -> u32 {
     hash as u32
 }
 
-/// A judge that asks a memo before it asks another judge.
+/// A judge that looks a position up in a memo before it calls another judge.
 pub struct Memoized<J> {
     judge: J,
     memo: Arc<Memo>,
-    saved: MemoHits,
+    hits: MemoHits,
 }
 
 impl<J> Memoized<J> {
-    /// `memo` may hold nothing but answers of judges like this one.
+    /// All judges that share `memo` must have the same settings.
     pub const fn new(judge: J, memo: Arc<Memo>) -> Self {
-        Self { judge, memo, saved: MemoHits { answers: 0, nodes: 0 } }
+        Self { judge, memo, hits: MemoHits { answers: 0, nodes: 0 } }
     }
 }
 
 impl<J: PositionJudge> PositionJudge for Memoized<J> {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
         if let Some(known) = self.memo.recall(position) {
-            self.saved.add(MemoHits { answers: 1, nodes: known.nodes });
+            self.hits.add(MemoHits { answers: 1, nodes: known.nodes });
             return known;
         }
         let mate_result = self.judge.judge(position, cancel);
@@ -133,8 +135,8 @@ impl<J: PositionJudge> PositionJudge for Memoized<J> {
         mate_result
     }
 
-    fn saved(&self) -> MemoHits {
-        self.saved
+    fn memo_hits(&self) -> MemoHits {
+        self.hits
     }
 }
 
@@ -145,7 +147,7 @@ mod tests {
     use crate::records::position_verdict::PositionVerdict;
     use crate::shogi::random_play::RandomPlay;
 
-    /// Positions of random games, no two of them equal.
+    /// Different positions of random games.
     pub(crate) fn positions(count: usize) -> Vec<Position> {
         let mut positions: Vec<Position> = Vec::new();
         for game in RandomPlay::new(5, 120) {
@@ -165,15 +167,15 @@ mod tests {
         unreachable!("games never end")
     }
 
-    /// Takes its nodes from the key of the board, and counts what it is asked.
+    /// Counts its searches. The node count of a search depends only on the board.
     #[derive(Default)]
     struct Counting {
-        asked: u64,
+        searches: u64,
     }
 
     impl PositionJudge for Counting {
         fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
-            self.asked += 1;
+            self.searches += 1;
             let cancelled = cancel.load(Ordering::Relaxed);
             let stop = if cancelled { Stop::Cancelled } else { Stop::Nodes };
             let nodes = MIN_NODES + position.board_key() % 100;
@@ -195,12 +197,12 @@ mod tests {
             assert_eq!(mate_result, Counting::default().judge(&mut position, &go));
             nodes += mate_result.nodes;
         }
-        assert_eq!(judge.judge.asked, 200);
-        assert_eq!(judge.saved(), MemoHits { answers: 400, nodes: nodes / 3 * 2 });
+        assert_eq!(judge.judge.searches, 200);
+        assert_eq!(judge.memo_hits(), MemoHits { answers: 400, nodes: nodes / 3 * 2 });
     }
 
     #[test]
-    fn a_memo_too_small_forgets_and_is_never_wrong() {
+    fn a_full_memo_forgets_results_but_returns_no_wrong_ones() {
         let mut judge = memoized(1);
         let go = AtomicBool::new(false);
         for mut position in [positions(200), positions(200), positions(10), positions(10)].concat()
@@ -208,38 +210,39 @@ mod tests {
             let mate_result = judge.judge(&mut position, &go);
             assert_eq!(mate_result, Counting::default().judge(&mut position, &go));
         }
-        let asked = judge.judge.asked;
-        assert!((201..420).contains(&asked), "{asked}");
-        assert_eq!(judge.saved().answers, 420 - asked);
+        let searches = judge.judge.searches;
+        assert!((201..420).contains(&searches), "{searches}");
+        assert_eq!(judge.memo_hits().answers, 420 - searches);
     }
 
     #[test]
-    fn what_was_cancelled_is_not_remembered() {
+    fn results_of_cancelled_searches_are_not_remembered() {
         let mut judge = memoized(1000);
         let (cancelled, go) = (AtomicBool::new(true), AtomicBool::new(false));
         let mut position = Position::start();
-        let given_up = judge.judge(&mut position, &cancelled);
-        assert_eq!(given_up.verdict, PositionVerdict::Unknown(Stop::Cancelled));
+        let stopped = judge.judge(&mut position, &cancelled);
+        assert_eq!(stopped.verdict, PositionVerdict::Unknown(Stop::Cancelled));
         let mate_result = judge.judge(&mut position, &go);
         assert_eq!(
-            (mate_result.verdict, judge.judge.asked),
+            (mate_result.verdict, judge.judge.searches),
             (PositionVerdict::Unknown(Stop::Nodes), 2)
         );
-        // Not even what looks like an verdict: a shortest mate that was not looked for to the end.
+        // A result that looks complete is not remembered either: the search for the shortest mate may have been
+        // stopped.
         let memo = Memo::new();
         memo.remember(&position, &mate_result, &cancelled);
         assert_eq!(memo.recall(&position), None);
     }
 
     #[test]
-    fn what_was_cheap_is_not_remembered() {
+    fn results_of_small_searches_are_not_remembered() {
         let memo = Memo::new();
         let go = AtomicBool::new(false);
-        let judged = |nodes| MateResult::new(PositionVerdict::NoMate, Vec::new(), nodes);
-        memo.remember(&Position::start(), &judged(MIN_NODES - 1), &go);
+        let result = |nodes| MateResult::new(PositionVerdict::NoMate, Vec::new(), nodes);
+        memo.remember(&Position::start(), &result(MIN_NODES - 1), &go);
         assert_eq!(memo.recall(&Position::start()), None);
-        memo.remember(&Position::start(), &judged(MIN_NODES), &go);
-        assert_eq!(memo.recall(&Position::start()), Some(judged(MIN_NODES)));
+        memo.remember(&Position::start(), &result(MIN_NODES), &go);
+        assert_eq!(memo.recall(&Position::start()), Some(result(MIN_NODES)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The positions of an input one after another: records of any format, or text with an SFEN in front.
+//! Reads the positions of an input: records of any format, or lines of text that begin with an SFEN.
 //!
-//! Text needs no more than an SFEN before the first tab; blank lines and lines that begin with `#` are
-//! passed over, as in the problem collections of the field.
+//! A line of text consists of an SFEN, optionally followed by a tab and further columns. Blank lines and lines that
+//! begin with `#` are skipped, as is usual in problem collections.
 
 use std::fmt;
 use std::path::Path;
@@ -16,32 +16,32 @@ use crate::records::source::{Block, Input, InputRange, Source};
 use crate::shogi::Position;
 use crate::storage::path_text::text_of;
 
-/// A position with where it stood.
+/// A position and its location in the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputPosition {
-    /// Where it stood.
+    /// The location of the record.
     pub location: RecordLocation,
     /// The position.
     pub position: Position,
-    /// Text behind the first tab, up to the second.
+    /// The text between the first and the second tab of the line. `None` for other formats.
     pub second_column: Option<String>,
 }
 
-/// Where a position stands in its input.
+/// The location of a record in its input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordLocation {
-    /// Number of the record, from 0; lines that are passed over are none.
+    /// Number of the record, from 0. Skipped lines do not count.
     pub index: u64,
-    /// How a person finds it.
+    /// The place for messages.
     pub spot: LineOrByte,
 }
 
-/// How a person finds a record.
+/// The place of a record in a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineOrByte {
     /// Number of the line, from 1.
     Line(u64),
-    /// Offset of its first byte, uncompressed.
+    /// Offset of its first byte in the uncompressed data.
     Byte(u64),
 }
 
@@ -54,17 +54,17 @@ impl fmt::Display for RecordLocation {
     }
 }
 
-/// A record that holds no position to ask about.
+/// A record without a position that can be searched.
 #[derive(Debug, Error)]
 #[error("{location}: {error}")]
 pub struct BadPosition {
-    /// Where it stood.
+    /// The location of the record.
     pub location: RecordLocation,
-    /// What is wrong.
+    /// The fault.
     pub error: RecordError,
 }
 
-/// What comes of the next record: a position, a reason why there is none, or nothing more.
+/// The next position, a bad record, or an error that ends the input.
 pub type PositionResult = Result<Result<InputPosition, BadPosition>, Error>;
 
 /// The positions of one input, in order.
@@ -79,9 +79,9 @@ pub struct Positions {
 const BLOCK_RECORDS: u64 = 64;
 
 impl Positions {
-    /// Begins to read a file, or standard input if the name is `-`.
+    /// Opens a file, or standard input if the path is `-`.
     ///
-    /// What the name does not say is text.
+    /// Without `from`, the extension determines the format. A file with an unknown extension is read as text.
     pub fn open(path: &Path, from: Option<FormatName>) -> Self {
         let name = text_of(path);
         let format = from.or_else(|| FormatName::from_file_name(&name));
@@ -91,7 +91,7 @@ impl Positions {
         Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
     }
 
-    /// What is read.
+    /// The input.
     pub const fn input(&self) -> &Input {
         &self.input
     }
@@ -128,7 +128,7 @@ impl Positions {
 
     fn decode(&self, record: &RecordRef<'_>) -> Result<Position, RecordError> {
         let setup = match self.input.format {
-            // Columns that are no concern of ours may hold anything, as long as the SFEN stands in front.
+            // Only the first column must be valid. The other columns may hold any text.
             Format::Sfen => RecordRef::new(Format::Sfen, first_column(record.bytes()))?
                 .setup()
                 .or_else(|error| record.setup().or(Err(error))),

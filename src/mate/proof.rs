@@ -1,6 +1,6 @@
-//! Proofs of mates on their way out of the solver, and the check of those that come back in.
+//! Writes proofs of mates, and checks proofs that were read from a file.
 //!
-//! Outgoing proofs were checked by `search`; incoming ones are not trusted and are checked here.
+//! The module `search` has already checked the proofs that it returns. Proofs from files are not trusted.
 
 mod check;
 mod file;
@@ -15,12 +15,12 @@ use crate::shogi::{Hand, Mate, Move, plain};
 pub use check::check;
 pub use file::ProofOutput;
 
-/// A mate's proof as text: the steps that its root needs, each once, in the order of a walk along them.
+/// The text of a proof: each step that the root needs, once, in depth-first order.
 ///
-/// `plies` of `head` are overwritten by those that the proof takes at most.
+/// Sets the `plies` of `head` to the maximum length of the mate.
 ///
 /// # Errors
-/// [`TooManySteps`] for a proof larger than those that are written down.
+/// [`TooManySteps`] if the proof is too large for a file.
 pub fn proof_text(
     mut head: ProofHead,
     proof: Option<&Proof<Move, Hand>>,
@@ -38,7 +38,7 @@ pub fn proof_text(
         None => walk.push_replies(&game),
     }
     while let Some(mut game) = walk.open.pop() {
-        // Whoever calls this with the proof of another position gets a text that proves nothing.
+        // The step is missing only if the proof is about another position. The text then proves nothing.
         let Some(step) = walk.step(&game) else { continue };
         game.set_hand(step.hand);
         if walk.seen.insert((game.board_key(), step.hand)) {
@@ -51,7 +51,7 @@ pub fn proof_text(
 }
 
 struct Walk<'a> {
-    /// `None` where nothing was searched because the root has no legal move.
+    /// `None` if nothing was searched because the root has no legal move.
     proof: Option<&'a Proof<Move, Hand>>,
     seen: HashSet<(u64, Hand)>,
     open: Vec<Mate>,
@@ -62,7 +62,7 @@ impl Walk<'_> {
         self.proof?.shortest_step(game.board_key(), game.hand())
     }
 
-    /// Pushes the position after each move of the defender, the first on top.
+    /// Pushes the position after each move of the defender. The position after the first move is on top.
     fn push_replies(&mut self, game: &Mate) {
         for m in plain::legal_moves(game.position()).into_iter().rev() {
             let mut after = game.clone();

@@ -1,6 +1,6 @@
-//! Questions to the solver, answered on all threads, in the order they were asked.
+//! Solves positions on several threads and returns the solutions in input order.
 //!
-//! An verdict depends only on position and settings; each solution also says where the position was read.
+//! A verdict depends only on the position and the settings. Each solution also contains the location of its position.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -22,49 +22,50 @@ use crate::storage::platform;
 /// Positions in flight per thread.
 const POSITIONS_PER_THREAD: usize = 1 << 10;
 
-/// What is wanted besides the answers, and who may end the work before its end.
+/// Selects what to compute besides the verdicts.
 #[derive(Clone, Debug, Default)]
 pub struct SolveOptions {
-    /// The shortest mates, see [`Judge::shortest`].
+    /// Whether to search for the shortest mates, see [`Judge::shortest`].
     pub shortest: bool,
-    /// Lengths of mates as problems count them.
+    /// Whether to measure mates as tsume problems count them, without futile interpositions.
     pub tsume_plies: bool,
-    /// The proof of each mate, to be written down.
+    /// Whether to return the proofs of mates.
     pub proof: bool,
-    /// What is wanted to be known about all moves.
+    /// Settings of the search of all moves, if requested.
     pub all: Option<AllMoves>,
-    /// Set by the caller to have searches given up; set when the work is over.
+    /// The caller sets this to stop all searches. [`solve`] sets it when it returns.
     pub cancel: Arc<AtomicBool>,
 }
 
-/// A position with the verdict.
+/// A solved position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution {
-    /// The position.
-    pub found: InputPosition,
-    /// The verdict; `None` if the settings leave positions in check alone and this is one.
+    /// The position and its location in the input.
+    pub input: InputPosition,
+    /// The verdict with line, nodes and proof size. `None` if the position is in check and [`InCheck::Skip`] is set.
     pub mate_result: Option<MateResult>,
-    /// How long the search took on its thread. Of an equal position searched before it is that search.
+    /// Duration of the search. For a result from the memo, the duration of the original search.
     pub elapsed: Duration,
-    /// Whether the verdict was known from an equal position. Depends on which thread met what when.
-    pub was_known: bool,
-    /// Whether the mate is proven to be the shortest, if that was wished for.
+    /// Whether the result is from the memo. Depends on the timing of the threads.
+    pub is_from_memo: bool,
+    /// Whether the mate is proven to be the shortest. `None` if not requested or without a mate.
     pub is_shortest: Option<bool>,
-    /// See [`Judge::tsume_plies`], if that was wished for.
+    /// The length of the mate as tsume problems count it, if requested. See [`Judge::tsume_plies`].
     pub tsume_plies: Option<CountedPlies>,
-    /// What was found about all moves, if that was wished for; not where the side to move has none.
+    /// The findings about all moves. `None` if not requested or if the side to move has no legal move.
     pub moves: Option<MovesReport>,
-    /// The proof of a mate, if proofs were wished for, and behind it those of the moves that were asked about.
+    /// If proofs were requested: the proof of the mate, followed by the proofs of the searched moves.
     pub proofs: Vec<Result<ProofText, TooManySteps>>,
 }
 
-/// Solves positions on `threads` threads, 0 for as many as the machine runs at once, and gives the
-/// solutions to `take` in the order of the positions, as soon as they are there. Equal positions are
-/// searched once, as far as the [memo](super::memo) remembers; mates of which the proof is wished for
-/// each time.
+/// Solves positions on `threads` threads; 0 uses all cores. Calls `take` with each solution in the order of the
+/// positions, as soon as it is available.
+///
+/// Equal positions are searched once while the [memo](super::memo) remembers them. If proofs are requested, mates are
+/// searched each time.
 ///
 /// # Errors
-/// What `take` returns, or why the positions could not be read to their end.
+/// Any error of `take`; an [`Error`] if the positions cannot be read to their end.
 pub fn solve<E>(
     positions: impl Iterator<Item = PositionResult> + Send + 'static,
     settings: &MateSettings,
@@ -78,15 +79,17 @@ where
     solve_with(positions, settings, options, threads, Memo::new(), take)
 }
 
-/// Solves one position on `threads` threads, 0 for as many as the machine runs at once, while somebody looks on, who
-/// may have the search given up. This thread is one of them; great depths need a stack of
-/// [`STACK_BYTES`](crate::solver::STACK_BYTES). A long search finds one mate or another as chance has it, see
-/// [`Judge::on_threads`].
+/// Solves one position on `threads` threads, one of them the calling thread; 0 uses all cores. `observer` receives the
+/// progress and can stop the search.
+///
+/// For large depths, call this on a thread with a stack of [`STACK_BYTES`](crate::solver::STACK_BYTES). With several
+/// threads, a long search may find a different mate in each run, see [`Judge::on_threads`].
 ///
 /// # Errors
-/// [`TableError`] if there is no memory for the table; within, [`BadPosition`] if there is nothing to ask about.
+/// [`TableError`] if a table cannot be allocated. The inner result is [`BadPosition`] if the king to be mated is
+/// missing.
 pub fn solve_one(
-    found: InputPosition,
+    input: InputPosition,
     settings: &MateSettings,
     options: &SolveOptions,
     threads: usize,
@@ -97,7 +100,7 @@ pub fn solve_one(
     if let Some(threads) = NonZero::new(platform::threads(threads)) {
         worker.judge = worker.judge.on_threads(Threads::new(threads));
     }
-    Ok(worker.solution(found, observer))
+    Ok(worker.solution(input, observer))
 }
 
 fn solve_with<E>(
@@ -117,9 +120,9 @@ where
         let (settings, options) = (settings.clone(), options.clone());
         move || SolveWorker::try_new(&settings, &options, Arc::clone(&memo))
     };
-    let work = |worker: &mut SolveWorker, delivered: PositionResult| -> Result<_, Error> {
+    let work = |worker: &mut SolveWorker, position: PositionResult| -> Result<_, Error> {
         let cancel = Arc::clone(&worker.options.cancel);
-        Ok(delivered?.and_then(|found| worker.solution(found, &*cancel)))
+        Ok(position?.and_then(|input| worker.solution(input, &*cancel)))
     };
     let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
     let ended = in_order(positions, parallelism, make_worker, work, |solution| match solution {
@@ -130,7 +133,7 @@ where
     ended
 }
 
-/// What the memo remembers of a [`Solution`].
+/// The part of a [`Solution`] that the memo remembers.
 #[derive(Clone)]
 struct SolvedPosition {
     mate_result: MateResult,
@@ -171,20 +174,20 @@ impl SolveWorker {
 
     fn solution(
         &mut self,
-        found: InputPosition,
+        input: InputPosition,
         observer: &dyn SearchObserver<Move>,
     ) -> Result<Solution, BadPosition> {
         let started = Instant::now();
-        let is_asked = self
+        let is_searched = self
             .in_check
-            .asks_about(&found.position)
-            .map_err(|nothing| BadPosition { location: found.location, error: nothing })?;
-        if !is_asked {
-            return Ok(Solution::not_asked(found, started.elapsed()));
+            .searches(&input.position)
+            .map_err(|error| BadPosition { location: input.location, error })?;
+        if !is_searched {
+            return Ok(Solution::skipped(input, started.elapsed()));
         }
-        let (known, was_known) = self.answer(&found.position, observer);
-        let SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies } = known;
-        let (position, index) = (&found.position, found.location.index);
+        let (solved, is_from_memo) = self.recall_or_search(&input.position, observer);
+        let SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies } = solved;
+        let (position, index) = (&input.position, input.location.index);
         let mut proofs = Vec::new();
         if self.options.proof {
             proofs.extend(self.judge.proof(position, mate_result.verdict, index));
@@ -196,10 +199,10 @@ impl SolveWorker {
         }
         let mate_result = Some(mate_result);
         Ok(Solution {
-            found,
+            input,
             mate_result,
             elapsed,
-            was_known,
+            is_from_memo,
             is_shortest,
             tsume_plies,
             moves,
@@ -207,21 +210,21 @@ impl SolveWorker {
         })
     }
 
-    /// Returns the verdict, and whether the memo had it.
-    fn answer(
+    /// Returns the result, and whether it is from the memo.
+    fn recall_or_search(
         &mut self,
         position: &Position,
         observer: &dyn SearchObserver<Move>,
     ) -> (SolvedPosition, bool) {
-        if let Some(known) = self.memo.recall(position) {
-            return (known, true);
+        if let Some(solved) = self.memo.recall(position) {
+            return (solved, true);
         }
-        let known = self.search(position, observer);
-        // A proof is too large to be remembered, and the judge has only that of its last search.
-        if !(self.options.proof && known.mate_result.verdict.is_mate()) {
-            self.memo.remember(position, &known, &self.options.cancel);
+        let solved = self.search(position, observer);
+        // Proofs are too large for the memo, and the judge keeps only the proof of its last search.
+        if !(self.options.proof && solved.mate_result.verdict.is_mate()) {
+            self.memo.remember(position, &solved, &self.options.cancel);
         }
-        (known, false)
+        (solved, false)
     }
 
     fn search(
@@ -241,12 +244,12 @@ impl SolveWorker {
 }
 
 impl Solution {
-    fn not_asked(found: InputPosition, elapsed: Duration) -> Self {
+    fn skipped(input: InputPosition, elapsed: Duration) -> Self {
         Self {
-            found,
+            input,
             mate_result: None,
             elapsed,
-            was_known: false,
+            is_from_memo: false,
             is_shortest: None,
             tsume_plies: None,
             moves: None,
@@ -261,8 +264,8 @@ mod tests {
     use crate::mate::positions::{LineOrByte, RecordLocation};
     use crate::shogi::random_play::RandomPlay;
 
-    /// Positions of a few games, each three times: twice in short succession and once at the end.
-    fn found() -> Vec<InputPosition> {
+    /// Positions of a few games, each three times: twice in close succession and once at the end.
+    fn input_positions() -> Vec<InputPosition> {
         let mut positions = Vec::new();
         for game in RandomPlay::new(8, 160).take(12) {
             let mut position = Position::start();
@@ -273,39 +276,41 @@ mod tests {
                 }
             }
         }
-        let found = |(index, position)| {
+        let input_position = |(index, position)| {
             let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
             InputPosition { location, position, second_column: None }
         };
         let mut thrice: Vec<Position> =
             positions.chunks(9).flat_map(|chunk| [chunk, chunk].concat()).collect();
         thrice.extend(positions);
-        (0..).zip(thrice).map(found).collect()
+        (0..).zip(thrice).map(input_position).collect()
     }
 
     #[test]
-    fn answers_are_the_same_however_much_is_remembered() {
+    fn results_do_not_depend_on_the_size_of_the_memo() {
         let settings = MateSettings { nodes: 60, hash_mb: 1, ..MateSettings::default() };
-        let mut known = Vec::new();
+        let mut memo_hits = Vec::new();
         for (buckets, threads) in [(1, 1), (1, 4), (1000, 1), (1000, 4)] {
-            let positions = found();
-            let delivered: Vec<PositionResult> =
-                positions.into_iter().map(|one| Ok(Ok(one))).collect();
+            let positions: Vec<PositionResult> =
+                input_positions().into_iter().map(|input| Ok(Ok(input))).collect();
             let (memo, options) = (Memo::with_buckets(buckets), SolveOptions::default());
             let mut solutions = Vec::new();
             let take = |solution: Result<Solution, BadPosition>| {
-                solutions.push(solution.expect("both kings are there"));
+                solutions.push(solution.expect("both kings are present"));
                 Ok::<(), Box<dyn std::error::Error>>(())
             };
-            solve_with(delivered.into_iter(), &settings, &options, threads, memo, take)
+            solve_with(positions.into_iter(), &settings, &options, threads, memo, take)
                 .expect("nothing fails");
             let mut judge = Judge::new(&settings);
-            for Solution { found, mate_result, .. } in &solutions {
-                let alone = judge.judge(&found.position, &AtomicBool::new(false));
-                assert_eq!(mate_result.as_ref(), Some(&alone), "{}", found.position);
+            for Solution { input, mate_result, .. } in &solutions {
+                let alone = judge.judge(&input.position, &AtomicBool::new(false));
+                assert_eq!(mate_result.as_ref(), Some(&alone), "{}", input.position);
             }
-            known.push(solutions.iter().filter(|solution| solution.was_known).count());
+            memo_hits.push(solutions.iter().filter(|solution| solution.is_from_memo).count());
         }
-        assert!(known[0] < known[2] && known[0] > 0 && known[3] > 0, "{known:?}");
+        assert!(
+            memo_hits[0] < memo_hits[2] && memo_hits[0] > 0 && memo_hits[3] > 0,
+            "{memo_hits:?}"
+        );
     }
 }

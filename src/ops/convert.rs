@@ -1,6 +1,6 @@
-//! From files in any format to one in any format, with an account of what was lost and filled in.
+//! Converts files of any format to one file of any format, and reports lost and filled-in fields.
 //!
-//! Where the format stays, records leave as the bytes that came in, unless canonical form is asked for.
+//! If the format does not change, the bytes of the records are copied, unless canonical form is requested.
 
 mod arrays;
 mod games;
@@ -31,13 +31,13 @@ pub use output_format::OutputFormat;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings, MakeGames};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
 
-/// Records per block: enough to make the cost of handing a block over negligible.
+/// Records per block: enough to make the cost of passing a block between threads negligible.
 const BLOCK_RECORDS: u64 = 1 << 12;
 
-/// Converts. Sets nothing under a final name unless all went well.
+/// Runs a conversion. The outputs get their final names only if the whole conversion succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished output files are removed.
+/// [`Error`] if the conversion fails. Unfinished outputs are removed.
 pub fn convert(
     plan: ConvertPlan,
     progress: &mut Progress,
@@ -55,14 +55,16 @@ pub fn convert(
         Arc::new(move |block, stop| convert_block(&worker_plan, block, stop));
     let mut order = InOrder::new(&plan);
     let mut sinks = Sinks::create_with(&plan.outputs, job.checksums)?;
-    let take = |processed: &mut ProcessedBlock, found: BlockFindings| order.take(processed, found);
+    let finish_block = |processed: &mut ProcessedBlock, findings: BlockFindings| {
+        order.finish_block(processed, findings)
+    };
     let CompletedPass { mut counts, ranges_read } =
-        pass(&job, &mut sinks, worker, take, progress, cancel)?;
-    let mut behind = ProcessedBlock::default();
-    order.close(&mut behind)?;
-    sinks.write(OutputKind::Kept, behind.encoded(OutputKind::Kept))?;
-    counts.add(&behind.with_tallies().counts);
-    // Tables are built then, which can take long.
+        pass(&job, &mut sinks, worker, finish_block, progress, cancel)?;
+    let mut last_games = ProcessedBlock::default();
+    order.close(&mut last_games)?;
+    sinks.write(OutputKind::Kept, last_games.encoded(OutputKind::Kept))?;
+    counts.add(&last_games.with_tallies().counts);
+    // Building tables can take long.
     let finished = sinks.finish_cancellable(&mut || cancel.load(Ordering::Relaxed))?;
     let (written, elapsed) = (finished.written(), started.elapsed());
     let report = ConvertReport::new(&plan, &counts, &ranges_read, written, elapsed);
@@ -72,7 +74,7 @@ pub fn convert(
     Ok(report)
 }
 
-/// None if cancelled.
+/// Returns `None` if cancelled.
 fn convert_block(
     plan: &ConvertPlan,
     block: &Block,

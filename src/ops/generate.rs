@@ -1,6 +1,6 @@
-//! Generated training records: positions of random games with the move played and the result.
+//! Generates training records: positions of random games with the move played and the result.
 //!
-//! Nobody evaluates these positions: formats that hold an evaluation get 0, and the report says so.
+//! The positions are not evaluated. Formats with an evaluation field get 0, and the report names the invented field.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::records::output_kind::EncodedRecords;
 use crate::shogi::Position;
 use crate::shogi::random_play::{End, Game, RandomPlay};
 
-/// What decides which records are made.
+/// Settings of the generator. Equal settings give equal records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GenerateSettings {
-    /// Records to make.
+    /// Number of records.
     pub count: u64,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// One of so many positions of a game becomes a record; at least 1.
+    /// Every N-th position of a game becomes a record. At least 1.
     pub every: usize,
-    /// Moves after which a game is a draw.
+    /// Number of moves after which a game is a draw.
     pub most_moves: usize,
 }
 
@@ -31,20 +31,20 @@ impl Default for GenerateSettings {
     }
 }
 
-/// The records of a recipe, in the order of the games; their [`Record::eval_cp`] is `None`.
+/// Iterator over the generated records, game by game. Their [`Record::eval_cp`] is `None`.
 ///
 /// ```
 /// use kyokumen::ops::generate::{Generator, GenerateSettings};
-/// let recipe = GenerateSettings { count: 10, ..GenerateSettings::default() };
-/// let records: Vec<_> = Generator::new(recipe).collect();
+/// let settings = GenerateSettings { count: 10, ..GenerateSettings::default() };
+/// let records: Vec<_> = Generator::new(settings).collect();
 /// assert_eq!(records.len(), 10);
-/// assert_eq!(records, Generator::new(recipe).collect::<Vec<_>>());
+/// assert_eq!(records, Generator::new(settings).collect::<Vec<_>>());
 /// ```
 #[derive(Debug)]
 pub struct Generator {
     settings: GenerateSettings,
     play: RandomPlay,
-    /// Draws the offset of the first sampled position of each game. Separate from `play`, so that sampling does not
+    /// Draws the offset of the first sampled position of each game. It is separate from `play`, so sampling does not
     /// change the games.
     offsets: SplitMix64,
     game: std::vec::IntoIter<Record>,
@@ -53,7 +53,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Begins at the first record.
+    /// Creates a generator that starts at the first record.
     pub fn new(settings: GenerateSettings) -> Self {
         Self {
             settings,
@@ -65,15 +65,15 @@ impl Generator {
         }
     }
 
-    /// How many of the games so far ended how.
+    /// Number of generated games by the way in which they ended.
     pub const fn ends(&self) -> &BTreeMap<&'static str, u64> {
         &self.ends
     }
 
-    /// Up to `count` records in a format, a few more where whole games are written; none at the end.
+    /// Encodes the next `count` records, or a few more if the format holds whole games. Returns no records at the end.
     ///
     /// # Errors
-    /// [`EncodeError`]: never, as these records lack nothing but the evaluation.
+    /// Never fails in practice: these records lack only the evaluation, which is filled in.
     pub fn encode_next(
         &mut self,
         format: Format,
@@ -100,7 +100,7 @@ impl Generator {
 }
 
 impl Generator {
-    /// The next record and the rest of its game; None at the end.
+    /// Returns the next record and the rest of its game. `None` at the end.
     fn rest_of_game(&mut self) -> Option<Vec<Record>> {
         let mut records = vec![self.next()?];
         let left = usize::try_from(self.settings.count - self.made).unwrap_or(usize::MAX);
@@ -110,7 +110,7 @@ impl Generator {
     }
 }
 
-/// `records` are consecutive positions of a game, at least one.
+/// Builds a game from consecutive positions. `records` must not be empty.
 fn as_game(records: &[Record]) -> format::Game {
     let played = records.iter().filter_map(|record| {
         let best_move = record.best_move?;
@@ -125,12 +125,12 @@ fn as_game(records: &[Record]) -> format::Game {
     }
 }
 
-/// What stands where nothing is known.
+/// Values for the fields that the generated records lack.
 pub fn fill() -> Fill {
     Fill { eval_cp: Some(0), ..Fill::default() }
 }
 
-/// Fields of a format that hold no knowledge.
+/// Fields of a format whose values are invented.
 pub fn invented(format: Format) -> Fields {
     format.fields().intersection(fill().fields())
 }
@@ -148,14 +148,14 @@ impl Iterator for Generator {
                 return Some(record);
             }
             let game = self.play.next()?;
-            *self.ends.entry(word(game.end)).or_default() += 1;
+            *self.ends.entry(end_name(game.end)).or_default() += 1;
             let every = self.settings.every.max(1);
             self.game = sampled(&game, self.offsets.below(every), every).into_iter();
         }
     }
 }
 
-/// Every `every`-th position of a game, from the `offset`-th on.
+/// Returns every `every`-th position of a game, starting with position number `offset`.
 fn sampled(game: &Game, offset: usize, every: usize) -> Vec<Record> {
     let result = game.end.winner().map_or(GameResult::Draw, GameResult::win_of);
     let ending = match game.end {
@@ -182,7 +182,7 @@ fn sampled(game: &Game, offset: usize, every: usize) -> Vec<Record> {
     records
 }
 
-const fn word(end: End) -> &'static str {
+const fn end_name(end: End) -> &'static str {
     match end {
         End::Mate(_) => "mate",
         End::PerpetualCheck(_) => "perpetual check",
@@ -197,12 +197,12 @@ mod tests {
     use crate::format::{Field, chunks, read_games, records};
     use crate::shogi::Setup;
 
-    const RECIPE: GenerateSettings =
+    const SETTINGS: GenerateSettings =
         GenerateSettings { count: 500, seed: 3, every: 7, most_moves: 150 };
 
     #[test]
     fn records_are_positions_with_a_legal_move() {
-        let mut generator = Generator::new(RECIPE);
+        let mut generator = Generator::new(SETTINGS);
         let records: Vec<Record> = generator.by_ref().collect();
         assert_eq!(records.len(), 500);
         for record in &records {
@@ -219,18 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn the_games_do_not_depend_on_how_they_are_sampled() {
-        let all = Generator::new(GenerateSettings { every: 1, count: 7 * 500, ..RECIPE });
+    fn games_do_not_depend_on_sampling() {
+        let all = Generator::new(GenerateSettings { every: 1, count: 7 * 500, ..SETTINGS });
         let all: Vec<Record> = all.collect();
         let mut sampled: Vec<Record> =
-            Generator::new(GenerateSettings { count: 400, ..RECIPE }).collect();
+            Generator::new(GenerateSettings { count: 400, ..SETTINGS }).collect();
         sampled.retain(|record| !all.contains(record));
         assert_eq!(sampled, []);
     }
 
     #[test]
-    fn formats_of_games_hold_whole_games() {
-        let settings = GenerateSettings { every: 1, count: 1000, ..RECIPE };
+    fn game_formats_contain_whole_games() {
+        let settings = GenerateSettings { every: 1, count: 1000, ..SETTINGS };
         let mut generator = Generator::new(settings);
         let mut read = Vec::new();
         loop {
@@ -240,7 +240,7 @@ mod tests {
             }
             for line in chunks(Format::Usi, encoded.bytes()) {
                 for game in read_games(Format::Usi, line) {
-                    let records = game.expect("our own line").records().into_iter();
+                    let records = game.expect("a generated line").records().into_iter();
                     read.extend(records.map(|record| record.expect("legal").setup));
                 }
             }
@@ -250,22 +250,22 @@ mod tests {
     }
 
     #[test]
-    fn formats_hold_what_was_made_and_an_evaluation_of_0() {
+    fn every_format_reads_back_with_evaluation_0() {
         for format in Format::ALL {
             let encoded =
-                Generator::new(RECIPE).encode_next(format, 1000).expect("nothing is missing");
+                Generator::new(SETTINGS).encode_next(format, 1000).expect("nothing is missing");
             assert_eq!(encoded.len(), 500);
             let read = chunks(format, encoded.bytes())
                 .flat_map(|chunk| records(format, format.dialect(), chunk));
-            for (read, record) in read.zip(Generator::new(RECIPE)) {
-                let read = read.expect("our own record");
+            for (read, record) in read.zip(Generator::new(SETTINGS)) {
+                let read = read.expect("a generated record");
                 let expected = |field, value: Option<i32>| {
                     Ok(value.filter(|_| format.fields().contains(field)))
                 };
                 assert_eq!(read.setup().map(|s| s.with_ply(1)), Ok(record.setup.with_ply(1)));
-                let best_move = read.best_move().expect("no column is wrong");
-                let held = format.fields().contains(Field::BestMove);
-                assert_eq!(best_move, record.best_move.filter(|_| held));
+                let best_move = read.best_move().expect("a valid column");
+                let has_move = format.fields().contains(Field::BestMove);
+                assert_eq!(best_move, record.best_move.filter(|_| has_move));
                 assert_eq!(
                     read.eval_cp().map(|eval| eval.map(i32::from)),
                     expected(Field::EvalCp, Some(0))

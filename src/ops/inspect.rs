@@ -1,6 +1,7 @@
-//! A look into a file of positions: what it is, what its records show of their writer, chosen records.
+//! Shows properties of a position file and selected records.
 //!
-//! Of a file that can be read at any place a sample from all of it is looked at, of a stream its start.
+//! The properties come from a sample: records from the whole file if it supports random access, otherwise the first
+//! records.
 
 mod choice;
 
@@ -12,7 +13,7 @@ use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{Decoded, RecordRef, Survey};
 use crate::records::claims::FileClaims;
-use crate::records::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, take_into};
+use crate::records::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, survey_block};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{self, Unreadable};
 use crate::records::reading::RecordError;
@@ -21,31 +22,31 @@ use crate::storage::quantity::quantity;
 
 pub use choice::{RecordChoice, RecordRange};
 
-/// If fewer than one record in this many is chosen, each is read by random access. Otherwise the file is read through.
+/// Records are read by random access if fewer than one in this many is chosen. Otherwise the whole file is read.
 const RECORDS_PER_PLACE: u64 = 1 << 12;
 
-/// The sample of a stream ends after this many bytes, however few records they are.
+/// Maximum size of the sample of a pipe, even if it has few records.
 const SAMPLE_BYTES: usize = 1 << 25;
 
-/// What is known about a file before its records are shown.
+/// Properties of a file, known before its records are shown.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// The input.
     pub input: Input,
-    /// Records in it, an incomplete last one included; none if the end was not read.
+    /// Number of records, including an incomplete last one. `None` if the end was not read.
     pub records: Option<u64>,
-    /// What the sample shows.
+    /// Properties of the sampled records.
     pub survey: Survey,
 }
 
 /// A record, or the error that makes it unusable.
 #[derive(Debug)]
 pub struct InspectedRecord<'a> {
-    /// Number within the file, from 0.
+    /// Number of the record in the file, from 0.
     pub index: u64,
-    /// Where it begins within the file, uncompressed.
+    /// Offset of the record in the uncompressed file.
     pub offset: u64,
-    /// All its bytes.
+    /// The bytes of the record.
     pub bytes: &'a [u8],
     /// The record.
     pub record: Result<RecordRef<'a>, RecordError>,
@@ -53,26 +54,26 @@ pub struct InspectedRecord<'a> {
 
 /// An opened file.
 pub struct Inspection {
-    /// What is known about it.
+    /// Properties of the file.
     pub header: Header,
     wanted: Wanted,
     blocks: Blocks,
 }
 
 enum Wanted {
-    /// With `must_be_there`, a file that ends earlier is an error.
-    Range { range: RecordRange, must_be_there: bool },
-    /// Ascending.
+    /// If `is_required`, a file that ends before the range is an error.
+    Range { range: RecordRange, is_required: bool },
+    /// In ascending order.
     Numbers(Vec<u64>),
 }
 
 type Blocks = Box<dyn Iterator<Item = Result<Block, Error>>>;
 
 impl Inspection {
-    /// Opens a file (`-` is standard input) and looks at a sample.
+    /// Opens a file and reads a sample. `-` is standard input.
     ///
     /// # Errors
-    /// [`Error`], also if a range is known to go beyond the end.
+    /// [`Error`] if the file cannot be read or a range is known to end after the last record.
     pub fn open(
         path: &Path,
         from: Option<FormatName>,
@@ -82,25 +83,25 @@ impl Inspection {
         let inputs = opening::inputs(&[path.to_owned()], from, dialect, Unreadable::Accepted)?;
         let input = inputs.into_iter().next().ok_or_else(Error::no_input)?;
         FileClaims::reading(std::slice::from_ref(&input))?;
-        Self::of(input, choice)
+        Self::from_input(input, choice)
     }
 
-    /// The same for an input that is opened.
+    /// Reads a sample of an opened input.
     ///
     /// # Errors
-    /// [`Error`], also if a range is known to go beyond the end.
-    pub fn of(input: Input, choice: RecordChoice) -> Result<Self, Error> {
+    /// [`Error`] if the input cannot be read or a range is known to end after the last record.
+    pub fn from_input(input: Input, choice: RecordChoice) -> Result<Self, Error> {
         let range = match choice {
             RecordChoice::First(count) => RecordRange { from: 0, to: Some(count) },
             RecordChoice::Range(range) => range,
-            RecordChoice::Sample { count, seed } => return Self::of_sample(input, count, seed),
+            RecordChoice::Sample { count, seed } => return Self::from_sample(input, count, seed),
         };
-        let must_be_there = matches!(choice, RecordChoice::Range(_));
-        let wanted = Wanted::Range { range, must_be_there };
+        let is_required = matches!(choice, RecordChoice::Range(_));
+        let wanted = Wanted::Range { range, is_required };
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;
-            let part = InputRange::range(input.clone(), range.from, range.to);
-            (Header::of_file(input, records)?, blocks_of(vec![part]))
+            let input_range = InputRange::range(input.clone(), range.from, range.to);
+            (Header::from_file(input, records)?, blocks_of(vec![input_range]))
         } else {
             sample_pipe(input)?
         };
@@ -109,19 +110,19 @@ impl Inspection {
         Ok(inspection)
     }
 
-    fn of_sample(input: Input, count: usize, seed: u64) -> Result<Self, Error> {
+    fn from_sample(input: Input, count: usize, seed: u64) -> Result<Self, Error> {
         if matches!(&input.location, InputLocation::File(path) if path.is_file()) {
             let records = source::count_records(&input)?;
             let numbers = sampled(records, count, seed);
             let are_far_apart = (numbers.len() as u64).saturating_mul(RECORDS_PER_PLACE) < records;
-            let ranges = if are_far_apart && source::can_be_computed(&input) {
-                let part =
+            let ranges = if are_far_apart && source::has_random_access(&input) {
+                let single_record =
                     |&number: &u64| InputRange::range(input.clone(), number, Some(number + 1));
-                numbers.iter().map(part).collect()
+                numbers.iter().map(single_record).collect()
             } else {
                 vec![InputRange::whole(input.clone())]
             };
-            let header = Header::of_file(input, records)?;
+            let header = Header::from_file(input, records)?;
             return Ok(Self {
                 header,
                 wanted: Wanted::Numbers(numbers),
@@ -129,29 +130,28 @@ impl Inspection {
             });
         }
         Err(Error::usage(format!(
-            "{} is read once, and a sample needs the number of its records first; write it to a file, or take --range",
+            "{} can only be read once, but a sample needs the number of records first; write it to a file or use --range",
             input.name
         )))
     }
 
-    /// Shows the chosen records one after the other.
+    /// Calls `show` with each chosen record in file order.
     ///
     /// # Errors
-    /// [`Error`] if reading fails or the input ends before the range does, or whatever `show`
-    /// fails with.
+    /// [`Error`] if reading fails or the input ends before the range, or any error of `show`.
     pub fn for_each<E: From<Error>>(
         mut self,
         mut show: impl FnMut(&InspectedRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut read = None;
         for block in self.blocks.by_ref() {
-            for found in found(&block?) {
-                read = Some(found.index + 1);
-                if self.wanted.is_behind(found.index) {
+            for record in inspected_records(&block?) {
+                read = Some(record.index + 1);
+                if self.wanted.ends_before(record.index) {
                     return Ok(());
                 }
-                if self.wanted.has(found.index) {
-                    show(&found)?;
+                if self.wanted.contains(record.index) {
+                    show(&record)?;
                 }
             }
         }
@@ -160,12 +160,12 @@ impl Inspection {
     }
 
     fn check(&self, records: u64) -> Result<(), Error> {
-        let Wanted::Range { range, must_be_there: true } = self.wanted else { return Ok(()) };
+        let Wanted::Range { range, is_required: true } = self.wanted else { return Ok(()) };
         let last = range.to.unwrap_or(range.from);
         if range.from > records || last > records {
             let input = self.header.input.name.clone();
             return Err(Error::usage(format!(
-                "{input} has {}, numbered from 0: {range} goes beyond that",
+                "{input} has {}, numbered from 0, so it does not contain all of {range}",
                 quantity(records, "record")
             )));
         }
@@ -174,7 +174,7 @@ impl Inspection {
 }
 
 impl Wanted {
-    fn has(&self, number: u64) -> bool {
+    fn contains(&self, number: u64) -> bool {
         match self {
             Self::Range { range, .. } => {
                 range.from <= number && range.to.is_none_or(|to| number < to)
@@ -183,8 +183,8 @@ impl Wanted {
         }
     }
 
-    /// Whether no record from this number on is wanted.
-    fn is_behind(&self, number: u64) -> bool {
+    /// Whether all chosen records have lower numbers.
+    fn ends_before(&self, number: u64) -> bool {
         match self {
             Self::Range { range, .. } => range.to.is_some_and(|to| number >= to),
             Self::Numbers(numbers) => numbers.last().is_none_or(|&last| number > last),
@@ -193,7 +193,7 @@ impl Wanted {
 }
 
 impl Header {
-    fn of_file(input: Input, records: u64) -> Result<Self, Error> {
+    fn from_file(input: Input, records: u64) -> Result<Self, Error> {
         let survey = match &input.evidence {
             Some(survey) => Survey::clone(survey),
             None => evidence::sample(&input, PROBE_RECORDS)?,
@@ -206,7 +206,7 @@ fn blocks_of(ranges: Vec<InputRange>) -> Blocks {
     Box::new(Source::new(ranges, PROBE_RECORDS))
 }
 
-fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
+fn inspected_records(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
     block.wanted_records().map(|Decoded { index, chunk, record }| InspectedRecord {
         index,
         offset: block.offset + chunk.offset,
@@ -215,10 +215,10 @@ fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
     })
 }
 
-/// Reads the start of a stream. The blocks returned begin with what was read.
+/// Reads the start of a pipe as a sample. The returned blocks include the sample.
 fn sample_pipe(input: Input) -> Result<(Header, Blocks), Error> {
-    let part = InputRange::whole(input.clone());
-    let mut source = Source::new(vec![part], PROBE_RECORDS);
+    let range = InputRange::whole(input.clone());
+    let mut source = Source::new(vec![range], PROBE_RECORDS);
     let mut survey = Survey::default();
     let mut start = Vec::new();
     let (mut records, mut read, mut bytes) = (None, 0, 0);
@@ -227,7 +227,7 @@ fn sample_pipe(input: Input) -> Result<(Header, Blocks), Error> {
             records = Some(read);
             break;
         };
-        take_into(&mut survey, &block);
+        survey_block(&mut survey, &block);
         bytes += block.bytes().len();
         read = block.read().records;
         start.push(Ok(block));

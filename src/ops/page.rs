@@ -1,11 +1,11 @@
-//! Pages of HTML that need nothing but a browser.
+//! Self-contained HTML pages.
 //!
-//! No fonts, pictures or scripts from elsewhere: a page's own policy forbids them, and it lets no script run but the
-//! one of the page, which it knows by its checksum. Light or dark as the reader's system is.
+//! A page loads no fonts, pictures or scripts. Its content security policy forbids them and allows only the page's own
+//! script, identified by its checksum. The page is light or dark like the reader's system.
 //!
-//! Markup is formatted text. The crate `maud` (0.27) writes other bytes: it cannot close empty elements of SVG with a
-//! slash, and leaves apostrophes as they are. With a line end after each element its templates are no shorter (this
-//! page 20 lines for 9), and it brings a second `syn`: 7 s of a processor to build.
+//! Markup is built with `format!`. The crate `maud` (0.27) cannot close empty SVG elements with a slash and does not
+//! escape apostrophes. With a line end after each element its templates are longer (20 lines instead of 9 for this
+//! page), and it needs a second version of `syn` (7 s of CPU time to build).
 
 use std::fmt::{Arguments, Write};
 
@@ -19,7 +19,7 @@ use crate::records::sink::{OutputPlan, Sinks};
 /// Style sheet of all pages.
 const STYLE: &str = include_str!("page.css");
 
-/// The most positions on a page. With more, browsers become slow.
+/// Maximum number of positions on a page. Browsers become slow with more.
 #[cfg(feature = "cli")]
 pub(crate) const MAX_POSITIONS: u64 = 5000;
 
@@ -80,8 +80,10 @@ pub(crate) fn push(text: &mut String, more: Arguments<'_>) {
 }
 
 /// All arguments are markup.
-pub(crate) fn figure(name: &str, told: &str, content: &str) -> String {
-    format!("<figure>\n<figcaption><h2>{name}</h2><p>{told}</p></figcaption>\n{content}</figure>\n")
+pub(crate) fn figure(name: &str, caption: &str, content: &str) -> String {
+    format!(
+        "<figure>\n<figcaption><h2>{name}</h2><p>{caption}</p></figcaption>\n{content}</figure>\n"
+    )
 }
 
 #[cfg(test)]
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_are_no_markup() {
+    fn file_names_are_escaped() {
         assert_eq!(escaped("<a href='\"&\"'>"), "&lt;a href=&#39;&quot;&amp;&quot;&#39;&gt;");
         let page =
             Page { title: "</title><script>", subtitle: "", styles: &[], body: "", script: None };
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_script_may_run() {
+    fn policy_allows_only_the_script_of_the_page() {
         let page =
             Page { title: "", subtitle: "", styles: &[], body: "", script: Some("alert(1)") };
         // printf 'alert(1)' | openssl dgst -sha256 -binary | base64

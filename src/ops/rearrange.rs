@@ -1,9 +1,8 @@
-//! Operations on archives that leave every record as it is and decide only where it goes: shuffle, dedup,
-//! split, sample, interleave. None of them keeps an archive in memory. Only the mean of equal records is written anew.
+//! Operations that move records without changing them: shuffle, dedup, split, sample, interleave.
 //!
-//! What is moved are chunks, the least that can be read by itself: a record, or a game where the format holds
-//! games. What comes out depends on inputs, settings and seed, never on memory, threads or what was where
-//! on disk.
+//! The operations move chunks: a record, or a game in formats that hold games. No operation loads a whole archive into
+//! memory. Records are rewritten only by `dedup --average`. The output depends on the inputs, settings and seed, but
+//! not on memory, threads or temporary files.
 
 mod copying;
 mod dedup;
@@ -47,7 +46,7 @@ pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;
 pub use split::{PartLimit, SplitBy, split, split_up_to};
 
-/// An operation in progress: at its end its sums are checked, and its outputs get their names.
+/// An operation in progress. Its end checks the counts and gives the outputs their final names.
 struct Operation<'a> {
     plan: &'a RearrangePlan,
     command: &'static str,
@@ -57,7 +56,8 @@ struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    /// Creates the folder of the outputs. Must outlive the outputs: it is removed again if they are.
+    /// Creates the folder of the outputs. The operation must outlive its outputs, because dropping it removes the
+    /// folder if the folder is empty.
     fn begin(command: &'static str, plan: &'a RearrangePlan) -> Result<Self, Error> {
         let folder = plan.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
         let folders = NewFolders::create(folder)
@@ -70,13 +70,13 @@ impl<'a> Operation<'a> {
         self.plan
     }
 
-    /// The same operation with another plan for the same inputs and folder.
+    /// Replaces the plan. The new plan must have the same inputs and folder.
     fn with_plan(self, plan: &'a RearrangePlan) -> Self {
         Self { plan, ..self }
     }
 
-    /// Checks that the inputs have not changed and that the counts add up, and moves the outputs to their final names,
-    /// the manifest last. `settings` are those of the command.
+    /// Checks that the inputs have not changed and that the counts add up. Then gives the outputs their final names,
+    /// the manifest last. `settings` are the command's own settings, without the common ones.
     fn commit(
         self,
         settings: Vec<(&'static str, Value)>,
@@ -92,7 +92,7 @@ impl<'a> Operation<'a> {
         }
         let elapsed_s = started.elapsed().as_secs_f64();
         let CompletedPass { counts, ranges_read } = pass;
-        let shown = counts.clone();
+        let final_counts = counts.clone();
         let common = [
             ("to", plan.to.to_string().into()),
             ("on-error", serde_json::to_value(plan.on_error).unwrap_or_default()),
@@ -101,11 +101,11 @@ impl<'a> Operation<'a> {
         ];
         let settings = settings.into_iter().chain(common);
         let settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
-        let input = |read: &RangeRead| input_entry(&plan.ranges[read.input], read);
+        let entry = |read: &RangeRead| input_entry(&plan.ranges[read.input], read);
         let manifest = Manifest {
             run: RunDescription::new(command, settings, None),
             totals: OperationTotals {
-                inputs: ranges_read.iter().map(input).collect(),
+                inputs: ranges_read.iter().map(entry).collect(),
                 records_per_s: per_s(counts.input, elapsed_s),
                 counts: OperationCounts {
                     input: counts.input,
@@ -126,7 +126,7 @@ impl<'a> Operation<'a> {
             Some(path) => finished.commit_with(path, &manifest.to_json())?,
             None => finished.commit()?,
         }
-        progress.finish(&shown);
+        progress.finish(&final_counts);
         Ok(manifest)
     }
 }

@@ -1,9 +1,9 @@
-//! Every position of marubatsu, solved, a row each.
+//! The table of all solved positions of marubatsu (tic-tac-toe), one row per position.
 
 use crate::marubatsu::Solved;
 use crate::storage::table::{Column, ColumnType, Table, Value};
 
-/// The columns; `docs/datasets.md` says what they mean.
+/// The table. `docs/datasets.md` describes its columns.
 pub const SOLVED_MARUBATSU: Table = Table {
     name: "solved_marubatsu",
     columns: &[
@@ -35,7 +35,7 @@ mod tests {
     use crate::storage::table::TableFormat;
 
     #[test]
-    fn a_row_says_what_is_known_of_a_position() {
+    fn rows_match_the_columns_and_the_documented_start_position() {
         let solution = Solution::new();
         let mut lines = Vec::new();
         for solved in solution.positions() {

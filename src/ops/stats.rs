@@ -1,6 +1,6 @@
-//! Figures about the records of files: what they say, where the games stand, how often positions come again.
+//! Statistics over records: fields, game phases and distinct positions.
 //!
-//! All files are read as one sequence. Records that cannot be read are counted and say nothing else.
+//! All inputs are read as one sequence. Unreadable records are only counted.
 
 mod distinct;
 mod eval_scale;
@@ -46,40 +46,40 @@ pub use report::{
 pub use squares::SquaresReport;
 pub use tally::{ENDGAME_FROM, MIDDLEGAME_FROM};
 
-/// Records per block. Many, because the tables of every block are added up.
+/// Records per block. Blocks are large because each one costs a merge of tables.
 const BLOCK_RECORDS: u64 = 1 << 12;
 
-/// What the user asked for, not yet checked.
+/// The unchecked request of a `stats` run.
 #[derive(Clone, Debug)]
 pub struct StatsRequest {
-    /// Files of positions, read as one sequence; `-` is standard input.
+    /// Position files, read as one sequence. `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// Format of the inputs, where their extensions do not say it.
+    /// Format of the inputs. `None`: detected by extension.
     pub from: Option<FormatName>,
-    /// How packed moves are encoded, whatever the records show; as they show it if nothing is said.
+    /// Encoding of 16-bit moves. `None`: detected from the records.
     pub dialect: Option<Dialect>,
-    /// Which records are looked at.
+    /// Filters that select the records.
     pub filters: RecordFilters,
-    /// Records after which reading stops, over all inputs.
+    /// Maximum number of records to read, counted over all inputs.
     pub limit: Option<u64>,
-    /// Memory in which positions are told apart; what goes beyond it is estimated.
+    /// Memory for the exact count of distinct positions. The count is estimated if they do not fit.
     pub memory: Memory,
-    /// File for a page of the report; `-` is standard output.
+    /// File for the HTML page of the report. `-` is standard output.
     pub page: Option<PathBuf>,
-    /// Whether a page that is there may be replaced.
+    /// Replace an existing page.
     pub force: bool,
-    /// Threads, 0 for as many as the machine runs at once.
+    /// Number of threads. 0: one per logical CPU.
     pub threads: usize,
 }
 
-/// A reading that can begin.
+/// A checked request.
 #[derive(Clone, Debug)]
 pub struct StatsPlan {
-    /// What is read, in order.
+    /// The input ranges to read, in order.
     pub ranges: Vec<InputRange>,
-    /// Records that will be read, where that is known before.
+    /// Number of records to read, if known.
     pub records: Option<u64>,
-    /// Where a page of the report goes.
+    /// Output plan of the HTML page.
     pub page: Option<OutputPlan>,
     filters: RecordFilters,
     limit: Option<u64>,
@@ -111,7 +111,7 @@ struct BlockStats {
     positions: Vec<PositionKey>,
 }
 
-/// Reads everything and adds it up.
+/// Reads all records and computes the statistics.
 ///
 /// # Errors
 /// [`Error`] if an input cannot be read or the run was interrupted.
@@ -123,46 +123,47 @@ pub fn stats(
     let plan = Arc::new(plan);
     let job = Job { limit: plan.limit, ..Job::new(&plan.ranges, plan.threads, BLOCK_RECORDS) };
     let worker_plan = Arc::clone(&plan);
-    let worker: BlockFunction<_> = Arc::new(move |block, stop| look_at(&worker_plan, block, stop));
+    let worker: BlockFunction<_> =
+        Arc::new(move |block, stop| block_stats(&worker_plan, block, stop));
     let mut tally = Tally::default();
     let mut distinct = Distinct::within(plan.memory);
-    let take = |_: &mut ProcessedBlock, found: BlockStats| {
-        tally.add(&found.tally);
-        found.positions.iter().for_each(|position| distinct.insert(position));
+    let add_block = |_: &mut ProcessedBlock, stats: BlockStats| {
+        tally.add(&stats.tally);
+        stats.positions.iter().for_each(|position| distinct.insert(position));
         Ok(())
     };
     let CompletedPass { counts, ranges_read } =
-        pass(&job, &mut Sinks::create(&[])?, worker, take, progress, cancel)?;
+        pass(&job, &mut Sinks::create(&[])?, worker, add_block, progress, cancel)?;
     let report = StatsReport::new(&plan.ranges, &ranges_read, &counts, &tally, distinct.count());
     report.check_balance().map_err(Error::fault)?;
     progress.finish(&counts);
     Ok(report)
 }
 
-fn look_at(
+fn block_stats(
     plan: &StatsPlan,
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<(ProcessedBlock, BlockStats)> {
     let file = &plan.ranges[block.input].input.name;
-    let mut found = BlockStats::default();
+    let mut stats = BlockStats::default();
     let filters = &plan.filters;
     let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {
         if let Some(condition) = filters.failed_by_fields(item.number, &item.record)? {
             return Ok(AfterRecord::Filtered(condition));
         }
         let content = item.record.record()?;
-        if filters.ask_rules() {
+        if filters.needs_position() {
             let position = Position::try_from(&content.setup).ok();
             let best_move = item.record.best_move()?;
             if let Some(condition) = filters.failed_by_rules(position.as_ref(), best_move) {
                 return Ok(AfterRecord::Filtered(condition));
             }
         }
-        found.tally.take(&item.record, &content)?;
-        found.positions.push(PositionKey::of(&content.setup));
+        stats.tally.add_record(&item.record, &content)?;
+        stats.positions.push(PositionKey::of(&content.setup));
         processed.counts.count_disposition(Disposition::Kept);
         Ok(AfterRecord::Continue)
     });
-    Some((processed?, found))
+    Some((processed?, stats))
 }

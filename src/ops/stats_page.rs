@@ -1,4 +1,4 @@
-//! The figures of `kyokumen stats` as a page of HTML.
+//! The report of `kyokumen stats` as an HTML page.
 
 mod boards;
 mod plot;
@@ -16,10 +16,10 @@ use crate::storage::quantity::separated;
 
 const STYLE: &str = include_str!("stats_page/page.css");
 
-/// Writes the figures as a page with plots that needs nothing but a browser, to where the plan of the reading says.
+/// Writes the report as a self-contained HTML page with plots to the file of the plan.
 ///
 /// # Errors
-/// [`Error`] if the page cannot be written; then there is none.
+/// [`Error`] if the page cannot be written. In this case no file is left.
 pub fn write_stats_page(plan: OutputPlan, report: &StatsReport) -> Result<(), Error> {
     write_page(plan, &page(report))
 }
@@ -55,94 +55,96 @@ fn subtitle(report: &StatsReport) -> String {
         report.inputs.iter().map(|input| &*input.identity.format).collect();
     formats.sort_unstable();
     formats.dedup();
-    format!("{} · told by {}", escaped(&formats.join(", ")), escaped(&report.program))
+    format!("{} · {}", escaped(&formats.join(", ")), escaped(&report.program))
 }
 
 fn cards(report: &StatsReport) -> String {
     let good = report.good;
     let distinct = &report.distinct;
-    let about = if distinct.is_exact { "" } else { "≈ " };
-    let how = if distinct.is_exact {
+    let approximately = if distinct.is_exact { "" } else { "≈ " };
+    let distinct_note = if distinct.is_exact {
         format!("{} of the records", percent(distinct.positions, good))
     } else {
         format!("estimated, ± {:.1} %", distinct.error_percent)
     };
     let filtered: u64 = report.filtered.values().sum();
     let others =
-        [(filtered, "filtered"), (report.bad, "cannot be read"), (report.comments, "comments")];
+        [(filtered, "filtered"), (report.bad, "unreadable"), (report.comments, "comments")];
     let others = others.iter().filter(|(count, _)| *count > 0);
     let others: Vec<_> =
-        others.map(|(count, word)| format!("{} {word}", separated(*count))).collect();
-    let bad = if others.is_empty() { "all of them readable".to_owned() } else { others.join(", ") };
+        others.map(|(count, name)| format!("{} {name}", separated(*count))).collect();
+    let records_note =
+        if others.is_empty() { "all readable".to_owned() } else { others.join(", ") };
+    let positions = format!("{approximately}{}", separated(distinct.positions));
     let mut cards = vec![
-        ("records", separated(report.records), bad),
-        ("different positions", format!("{about}{}", separated(distinct.positions)), how),
+        ("records", separated(report.records), records_note),
+        ("distinct positions", positions, distinct_note),
         ("Black to move", percent(report.to_move.black, good), separated(report.to_move.black)),
         ("in check", percent(report.in_check, good), separated(report.in_check)),
     ];
     if let Some(evals) = &report.evals {
-        let half = evals.percentiles;
-        let told = format!("half between {} and {}", half.p25, half.p75);
-        cards.push(("median evaluation", format!("{} cp", half.p50), told));
+        let percentiles = evals.percentiles;
+        let note = format!("half between {} and {}", percentiles.p25, percentiles.p75);
+        cards.push(("median evaluation", format!("{} cp", percentiles.p50), note));
     }
     if let Some(plies) = &report.plies {
-        let told = format!("from {} to {}", plies.least, plies.most);
-        cards.push(("median ply", plies.percentiles.p50.to_string(), told));
+        let note = format!("from {} to {}", plies.least, plies.most);
+        cards.push(("median ply", plies.percentiles.p50.to_string(), note));
     }
     let mut html = String::from("<section class=\"cards\">\n");
-    for (name, value, told) in cards {
+    for (name, value, note) in cards {
         push(
             &mut html,
-            format_args!("<div><span>{name}</span><b>{value}</b><small>{told}</small></div>\n"),
+            format_args!("<div><span>{name}</span><b>{value}</b><small>{note}</small></div>\n"),
         );
     }
     html + "</section>\n"
 }
 
 fn plots(report: &StatsReport) -> [Option<String>; 6] {
-    let plain = |_: &Bin| "bar";
+    let same_class = |_: &Bin| "bar";
     let phase = |bin: &Bin| match bin.from {
         from if from < MIDDLEGAME_FROM => "opening",
         from if from < ENDGAME_FROM => "middlegame",
         _ => "endgame",
     };
     let phases = &report.phases;
-    let named = shares(&[
+    let phase_shares = shares(&[
         ("opening", phases.opening, "opening"),
         ("middlegame", phases.middlegame, "middlegame"),
         ("endgame", phases.endgame, "endgame"),
     ]);
     let phases = phases.in_hand_or_promoted.as_ref().map(|distribution| {
-        let told = format!(
-            "Opening up to {} pieces in hand or promoted, endgame from {ENDGAME_FROM} on",
+        let caption = format!(
+            "By pieces in hand or promoted. Opening: at most {}. Endgame: at least {ENDGAME_FROM}.",
             MIDDLEGAME_FROM - 1
         );
         let plot = histogram(distribution, "pieces in hand or promoted", phase);
-        figure("Phase of the game", &told, &(plot + &named))
+        figure("Phase of the game", &caption, &(plot + &phase_shares))
     });
     let histograms = [
         (
             &report.evals,
             "Evaluations",
-            "Seen from the side to move; the pale bars hold all that lies beyond",
+            "From the side to move. The pale bars at the ends contain all values beyond.",
             "centipawns",
         ),
         (&report.plies, "Plies", "Move number of the next move", "ply"),
         (
             &report.material,
             "Material",
-            "What the pieces of the side to move are worth more: a pawn 90 points, a rook 990",
+            "Material advantage of the side to move. A pawn is 90 points, a rook 990.",
             "points",
         ),
     ];
-    let [evals, plies, material] = histograms.map(|(distribution, name, told, label)| {
-        let plot = histogram(distribution.as_ref()?, label, plain);
-        Some(figure(name, told, &plot))
+    let [evals, plies, material] = histograms.map(|(distribution, name, caption, label)| {
+        let plot = histogram(distribution.as_ref()?, label, same_class);
+        Some(figure(name, caption, &plot))
     });
     [evals, win_rates(report), plies, results(report), phases, material]
 }
 
-/// Bars of a distribution. Open bins at either end have a class of their own.
+/// Bars of a distribution. The open bins at the ends have a separate class.
 fn histogram(
     distribution: &Distribution,
     label: &'static str,
@@ -151,7 +153,7 @@ fn histogram(
     let Distribution { bins, bin_width: width, records, .. } = distribution;
     let bar = |bin: &Bin| {
         let is_open = bin.to - bin.from >= *width;
-        // An open bin is drawn as wide as the others, beside its neighbour.
+        // An open bin is drawn as wide as the others, next to its neighbour.
         let from = if is_open && bin.to < 0 { bin.to + 1 - width } else { bin.from };
         let range = if bin.from == bin.to {
             bin.from.to_string()
@@ -183,15 +185,15 @@ fn results(report: &StatsReport) -> Option<String> {
         ("Black won", results.black, "black"),
         ("draw", results.draw, "draw"),
         ("White won", results.white, "white"),
-        ("not said", results.none, "none"),
+        ("no result", results.none, "none"),
     ]);
     let relative = shares(&[
         ("won", outcomes.win, "win"),
         ("drew", outcomes.draw, "draw"),
         ("lost", outcomes.loss, "loss"),
     ]);
-    let content = format!("<h3>by side</h3>\n{absolute}<h3>the side to move</h3>\n{relative}");
-    Some(figure("Results", "How the games of the records ended", &content))
+    let content = format!("<h3>by colour</h3>\n{absolute}<h3>side to move</h3>\n{relative}");
+    Some(figure("Results", "Results of the games", &content))
 }
 
 /// All columns but the first are right-aligned.
@@ -213,7 +215,7 @@ fn table(name: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 fn distributions(report: &StatsReport) -> String {
-    let told = [
+    let distributions = [
         ("evaluation, cp", &report.evals),
         ("ply", &report.plies),
         ("material, points", &report.material),
@@ -221,7 +223,7 @@ fn distributions(report: &StatsReport) -> String {
         ("pieces in hand", &report.pieces.in_hand_in_position),
         ("in hand or promoted", &report.phases.in_hand_or_promoted),
     ];
-    let rows: Vec<Vec<String>> = told
+    let rows: Vec<Vec<String>> = distributions
         .into_iter()
         .filter_map(|(name, distribution)| {
             let it = distribution.as_ref()?;
@@ -236,8 +238,8 @@ fn distributions(report: &StatsReport) -> String {
     let heads = [
         "",
         "mean",
-        "deviation",
-        "least",
+        "std. deviation",
+        "minimum",
         "1 %",
         "5 %",
         "25 %",
@@ -245,7 +247,7 @@ fn distributions(report: &StatsReport) -> String {
         "75 %",
         "95 %",
         "99 %",
-        "most",
+        "maximum",
     ];
     table("Distributions", &heads, &rows)
 }
@@ -262,9 +264,9 @@ fn moves(report: &StatsReport) -> Option<String> {
         row("legal", moves.legal, report.good),
         row("illegal", moves.illegal, report.good),
         row("none", moves.none, report.good),
-        row("captures, of the legal", moves.captures, moves.legal),
-        row("promotions", moves.promotions, moves.legal),
-        row("drops", moves.drops, moves.legal),
+        row("captures (of legal moves)", moves.captures, moves.legal),
+        row("promotions (of legal moves)", moves.promotions, moves.legal),
+        row("drops (of legal moves)", moves.drops, moves.legal),
     ];
     Some(table("Stored moves", &["", "records", ""], &rows))
 }
@@ -272,7 +274,7 @@ fn moves(report: &StatsReport) -> Option<String> {
 fn pieces(report: &StatsReport) -> String {
     let pieces = &report.pieces;
     let name = |kind| Piece::new(crate::shogi::Color::Black, kind).to_string();
-    let of = |counts: &std::collections::BTreeMap<String, u64>, name: &str| {
+    let average = |counts: &std::collections::BTreeMap<String, u64>, name: &str| {
         let count = counts.get(name).copied();
         count.map_or("–".to_owned(), |count| per_position(count, report.good))
     };
@@ -281,14 +283,14 @@ fn pieces(report: &StatsReport) -> String {
         let promoted = kind.piece_kind().promoted().map(name).unwrap_or_default();
         vec![
             plain.clone(),
-            of(&pieces.on_board, &plain),
-            of(&pieces.on_board, &promoted),
-            of(&pieces.in_hand, &plain),
+            average(&pieces.on_board, &plain),
+            average(&pieces.on_board, &promoted),
+            average(&pieces.in_hand, &plain),
         ]
     };
     let mut rows: Vec<Vec<String>> = HandKind::ALL.map(row).into();
     let king = name(PieceKind::King);
-    rows.push(vec![king.clone(), of(&pieces.on_board, &king), "–".to_owned(), "–".to_owned()]);
+    rows.push(vec![king.clone(), average(&pieces.on_board, &king), "–".to_owned(), "–".to_owned()]);
     table("Pieces in a position, on average", &["", "on the board", "promoted", "in hand"], &rows)
 }
 
@@ -311,17 +313,18 @@ fn inputs(report: &StatsReport) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = report.inputs.iter().map(row).collect();
-    let heads = ["file", "format", "records", "bytes, uncompressed", "SHA-256 of these"];
+    let heads =
+        ["file", "format", "records", "uncompressed bytes", "SHA-256 of uncompressed bytes"];
     table("Inputs", &heads, &rows).replacen("card", "card inputs", 1)
 }
 
-/// Per cent with one decimal; 0 if `whole` is 0.
+/// Percentage with one decimal. 0 if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
     format!("{percent:.1} %")
 }
 
-/// With two decimals; 0 if there are no positions.
+/// Average per position with two decimals. 0 if there are no positions.
 pub(crate) fn per_position(count: u64, positions: u64) -> String {
     let each = if positions == 0 { 0.0 } else { count as f64 / positions as f64 };
     format!("{each:.2}")
@@ -332,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_nothing_is_none_of_it() {
+    fn percentage_of_zero_is_zero() {
         assert_eq!(percent(1, 3), "33.3 %");
         assert_eq!(percent(0, 0), "0.0 %");
     }

@@ -1,6 +1,7 @@
-//! Every record of a file judged: its bytes, its position, its move, its result; the bad ones set apart.
+//! Checks every record of a file (bytes, position, move, result) and can separate bad records from good ones.
 //!
-//! What cannot be read is bad. What can be read and breaks a rule is a warning (`docs/formats/` names them).
+//! Unreadable records are bad. Records that can be read but break a rule get a warning. `docs/formats/` lists the
+//! warnings.
 
 mod findings;
 mod plan;
@@ -36,13 +37,13 @@ const BLOCK_RECORDS: u64 = 1 << 10;
 /// Finding: the frames of a file do not match its frame table.
 const WRONG_TABLE: &str = "wrong-table-of-frames";
 
-/// The finding that a file is not of the format that its name says; no record of it is judged then.
+/// Finding: the content of a file contradicts its extension. The records of the file are not checked.
 pub const WRONG_NAME: &str = "wrong-name";
 
-/// Judges the records of a file. Sets nothing under a final name unless all went well.
+/// Checks the records of a file. The outputs get their final names only if the whole check succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the file cannot be read or an output cannot be written. Unfinished outputs are removed.
 pub fn verify(
     plan: VerifyPlan,
     progress: &mut Progress,
@@ -56,22 +57,22 @@ pub fn verify(
     }
     let _folders = plan.create_folder()?;
     let plan = Arc::new(plan);
-    let parts = std::slice::from_ref(&plan.part);
-    let job = Job { limit: plan.limit, ..Job::new(parts, plan.threads, BLOCK_RECORDS) };
+    let ranges = std::slice::from_ref(&plan.range);
+    let job = Job { limit: plan.limit, ..Job::new(ranges, plan.threads, BLOCK_RECORDS) };
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =
         Arc::new(move |block, stop| verify_block(&worker_plan, block, stop));
     let mut findings = Findings::default();
-    let take = |_: &mut ProcessedBlock, found: Findings| {
-        findings.add(found);
+    let add_findings = |_: &mut ProcessedBlock, block_findings: Findings| {
+        findings.add(block_findings);
         Ok(())
     };
     let CompletedPass { counts, ranges_read } =
-        pass(&job, &mut sinks, worker, take, progress, cancel)?;
+        pass(&job, &mut sinks, worker, add_findings, progress, cancel)?;
     if let Some(records) = plan.records.filter(|&records| records != counts.input) {
         let (record, byte) = (counts.input, ranges_read.iter().map(|read| read.bytes).sum());
-        let what = format!("it ends here, and not behind {}", quantity(records, "record"));
+        let what = format!("the file ends here, expected {}", quantity(records, "record"));
         findings.count(Level::Error, WRONG_TABLE, || Example { record, byte, what });
     }
     let finished = sinks.finish()?;
@@ -82,7 +83,7 @@ pub fn verify(
     Ok(report)
 }
 
-/// None if cancelled.
+/// Returns `None` if cancelled.
 fn verify_block(
     plan: &VerifyPlan,
     block: &Block,
@@ -99,7 +100,7 @@ fn verify_block(
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
-        index += worker.take(&chunk, index);
+        index += worker.verify_chunk(&chunk, index);
     }
     Some((worker.processed, worker.findings))
 }
@@ -121,19 +122,19 @@ struct BadLine<'a> {
     offset: u64,
     bytes: usize,
     findings: Vec<&'static str>,
-    /// What is wrong with the first bad record.
+    /// Why the first bad record is bad.
     reason: String,
 }
 
 impl RecordVerifier<'_> {
     /// Checks the records of a chunk and returns their number.
-    fn take(&mut self, chunk: &RawChunk<'_>, first_index: u64) -> u64 {
+    fn verify_chunk(&mut self, chunk: &RawChunk<'_>, first_index: u64) -> u64 {
         let mut index = first_index;
         let mut names = Vec::new();
         let mut reason = None;
         for record in self.block.records_in(chunk) {
-            let judged = record.map_err(RecordError::from).and_then(|record| judge(&record));
-            if let Some(bad) = self.count(judged, chunk, index) {
+            let checked = record.map_err(RecordError::from).and_then(|record| warnings_of(&record));
+            if let Some(bad) = self.count(checked, chunk, index) {
                 for name in bad.names {
                     if !names.contains(&name) {
                         names.push(name);
@@ -149,7 +150,7 @@ impl RecordVerifier<'_> {
             let line = reason.map(|reason| {
                 names.sort_unstable();
                 BadLine {
-                    file: &self.plan.part.input.name,
+                    file: &self.plan.range.input.name,
                     index: first_index,
                     records,
                     offset: self.block.offset + chunk.offset,
@@ -158,22 +159,22 @@ impl RecordVerifier<'_> {
                     reason,
                 }
             });
-            self.set_apart(chunk, records, line);
+            self.write_chunk(chunk, records, line);
         }
         records
     }
 
-    /// Counts the findings of a record. Returns why it is bad; None if it is not.
+    /// Counts the findings of a record. Returns why it is bad. `None` if it is good.
     fn count(
         &mut self,
-        judged: Result<Warnings, RecordError>,
+        checked: Result<Warnings, RecordError>,
         chunk: &RawChunk<'_>,
         index: u64,
     ) -> Option<Bad> {
         let byte = self.block.offset + chunk.offset;
         let example = |what: String| Example { record: index, byte, what };
         let counts = &mut self.processed.counts;
-        match judged {
+        match checked {
             Err(error) if error.is_comment() => {
                 *counts.filtered.entry(Condition::Comment).or_default() += 1;
                 None
@@ -204,11 +205,11 @@ impl RecordVerifier<'_> {
         }
     }
 
-    /// Writes a chunk unchanged: with a `line` to the quarantine, otherwise to the good records.
-    fn set_apart(&mut self, chunk: &RawChunk<'_>, records: u64, line: Option<BadLine<'_>>) {
+    /// Writes a chunk unchanged: to the quarantine if there is a `line`, otherwise to the good records.
+    fn write_chunk(&mut self, chunk: &RawChunk<'_>, records: u64, line: Option<BadLine<'_>>) {
         let kind = if line.is_some() { OutputKind::Quarantine } else { OutputKind::Kept };
         let is_first = self.block.offset + chunk.offset == 0;
-        // The good begin with the header already.
+        // The output of good records already starts with the header.
         let bytes = if kind == OutputKind::Kept && is_first {
             self.block.format.without_header(chunk.bytes)
         } else {
@@ -223,7 +224,7 @@ impl RecordVerifier<'_> {
     }
 }
 
-/// Number of lines in a chunk that were not understood, as text.
+/// The number of unparsed lines of a chunk, as text.
 fn skipped_lines(format: Format, chunk: &RawChunk<'_>) -> String {
     let games = read_games(format, chunk.without_line_end(format)).flatten();
     quantity(games.map(|game| u64::from(game.info.skipped_lines)).sum::<u64>(), "line")
@@ -234,7 +235,7 @@ struct Bad {
     reason: String,
 }
 
-fn judge(record: &RecordRef<'_>) -> Result<Warnings, RecordError> {
+fn warnings_of(record: &RecordRef<'_>) -> Result<Warnings, RecordError> {
     let content = record.record()?;
     let position = Position::try_from(&content.setup).ok();
     Ok(record.warnings_about(&content.setup, position.as_ref())?)

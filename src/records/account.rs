@@ -1,4 +1,4 @@
-//! Accounts of what was read and written, as they stand in manifests and reports.
+//! Manifest entries: the inputs that a run read and the outputs that it wrote.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,24 +16,24 @@ use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
 
-/// What was read of one input.
+/// An input, with the range that was read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InputEntry {
-    /// What it is.
+    /// Name, format and state of the input.
     #[serde(flatten)]
     pub identity: InputIdentity,
-    /// OffsetTable of the first record read.
+    /// Number of the first record read.
     pub from: u64,
-    /// OffsetTable behind the last record read.
+    /// Number after the last record read.
     pub to: u64,
-    /// Where the first byte read stands, uncompressed.
+    /// Offset of the first byte read, uncompressed.
     pub offset: u64,
     /// Bytes read, uncompressed.
     pub bytes: u64,
-    /// SHA-256 of these bytes; none where the command was not to compute it.
+    /// SHA-256 of these bytes; `None` if the command does not compute it.
     pub sha256: Option<Sha256Sum>,
-    /// What a sample of all of its records shows of its writer.
+    /// Properties of a sample of the whole input.
     pub evidence: Option<Evidence>,
 }
 
@@ -42,7 +42,7 @@ impl InputEntry {
         entries.iter().map(|entry| entry.identity.clone()).collect()
     }
 
-    /// Offset behind the last byte read, uncompressed.
+    /// Offset after the last byte read, uncompressed.
     pub(crate) const fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
     }
@@ -54,13 +54,13 @@ impl InputEntry {
     }
 }
 
-/// What a sample of records shows of their writer; the same for every shard.
+/// Properties of a sample of records, which depend on the program that wrote them. Equal for every shard.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// Records looked at.
+    /// Number of records in the sample.
     pub sampled: u64,
-    /// Records that could not be read.
+    /// Records that cannot be read.
     pub unreadable: u64,
     /// Order of the pieces in hand.
     pub hand_order: String,
@@ -68,13 +68,13 @@ pub struct Evidence {
     pub padding_not_zero: u64,
     /// Records whose result holds flags.
     pub result_flags: u64,
-    /// What became of the stored moves, in the encoding in which they were read.
+    /// Counts of stored moves, decoded as `dialect`.
     pub moves: MoveCounts,
-    /// The encoding in which moves are read.
+    /// Move encoding used to read the input.
     pub dialect: String,
-    /// Moves that tell the encodings apart.
+    /// Stored moves that the known encodings decode differently.
     pub telling_moves: u64,
-    /// How many of them are legal in each encoding.
+    /// Number of these moves that are legal, by encoding.
     pub legal_in: BTreeMap<String, u64>,
 }
 
@@ -97,36 +97,36 @@ impl Evidence {
     }
 }
 
-/// One file written.
+/// An output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputEntry {
-    /// Its name, without the folder, which may move.
+    /// File name without the folder, because the folder may be moved.
     pub file: String,
-    /// What it holds.
+    /// Kind of output.
     #[serde(rename = "stream")]
     pub kind: OutputKind,
-    /// Records or lines in it.
+    /// Number of records or lines.
     pub records: u64,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// SHA-256 of the file; none where the command was not to compute it.
+    /// SHA-256 of the file; `None` if the command does not compute it.
     pub sha256: Option<Sha256Sum>,
 }
 
-pub(crate) fn input_entry(part: &InputRange, read: &RangeRead) -> InputEntry {
+pub(crate) fn input_entry(range: &InputRange, read: &RangeRead) -> InputEntry {
     InputEntry {
-        identity: InputIdentity::of(&part.input),
-        from: part.from,
-        to: part.from + read.records,
+        identity: InputIdentity::new(&range.input),
+        from: range.from,
+        to: range.from + read.records,
         offset: read.offset,
         bytes: read.bytes,
         sha256: read.sha256,
-        evidence: part
+        evidence: range
             .input
             .evidence
             .as_ref()
-            .map(|survey| Evidence::new(survey, part.input.dialect)),
+            .map(|survey| Evidence::new(survey, range.input.dialect)),
     }
 }
 
@@ -141,26 +141,26 @@ pub(crate) fn output_entry(written: &WrittenOutput) -> OutputEntry {
     }
 }
 
-/// What an input is, as far as that shows without reading it.
+/// Identity of an input, determined without reading its content.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct InputIdentity {
-    /// The input, as it was given.
+    /// Name of the input as given.
     pub file: String,
     /// Format of its records.
     pub format: String,
-    /// How packed moves are read.
+    /// Move encoding.
     pub dialect: String,
-    /// Size of the file; none for standard input.
+    /// Size of the file; `None` for standard input and pipes.
     pub file_bytes: Option<u64>,
-    /// When the file was written last, in nanoseconds since 1970.
+    /// Modification time of the file, in nanoseconds since 1970.
     pub modified_unix_ns: Option<u64>,
-    /// What the store of an object calls this content.
+    /// ETag of an object: the identifier that the object store gives this content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
 }
 
 impl InputIdentity {
-    pub(crate) fn of(input: &Input) -> Self {
+    pub(crate) fn new(input: &Input) -> Self {
         let state = input.location.state();
         Self {
             file: input.name.clone(),
@@ -176,14 +176,14 @@ impl InputIdentity {
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let bytes = files::read(path).map_err(|source| Error::io("read", path, source))?;
     serde_json::from_slice(&bytes).map_err(|source| {
-        let message = format!("{} is no manifest that this version understands", path.display());
+        let message = format!("{} is not a manifest that this version can read", path.display());
         Error::new(ErrorKind::Malformed, message).in_file(&path.display()).with_source(source)
     })
 }
 
-pub(crate) fn to_json(account: &impl Serialize) -> Vec<u8> {
-    let mut json = serde_json::to_vec_pretty(account)
-        .expect("strings, numbers and maps with words as keys always have a JSON form");
+pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
+    let mut json = serde_json::to_vec_pretty(value)
+        .expect("strings, numbers and maps with string keys are always valid JSON");
     json.push(b'\n');
     json
 }

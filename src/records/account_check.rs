@@ -1,4 +1,4 @@
-//! Whether an account can be right: what holds of the numbers of every account that this program writes.
+//! Plausibility checks for manifests read from disk.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::storage::path_text::path_of;
 
-/// More records than any archive has. Sums of many such numbers do not overflow.
+/// Largest plausible number of records. Sums of many such numbers do not overflow.
 pub(crate) const MAX_RECORDS: u64 = 1 << 48;
 
-/// More bytes than any archive has.
+/// Largest plausible number of bytes.
 pub(crate) const MAX_BYTES: u64 = 1 << 60;
 
 /// Checks that no number exceeds its limit and that ranges of records are not reversed.
@@ -22,25 +22,25 @@ pub(crate) fn check_numbers(
     outputs: &[OutputEntry],
 ) -> Result<(), Error> {
     let mut counts = serde_json::to_value(counts).unwrap_or_default();
-    // Nodes are no records, and are only added up.
+    // The limit is for records, not for search nodes.
     counts.as_object_mut().and_then(|counts| counts.remove("nodes"));
     let records = inputs.iter().map(|input| input.from.max(input.to));
     let records = records.chain(outputs.iter().map(|output| output.records));
     let bytes = inputs.iter().map(InputEntry::end);
     let bytes = bytes.chain(outputs.iter().map(|output| output.bytes));
     for (what, number, most) in [
-        ("a count of records", largest(&counts), MAX_RECORDS),
-        ("a number of records", records.max().unwrap_or(0), MAX_RECORDS),
-        ("a number of bytes", bytes.max().unwrap_or(0), MAX_BYTES),
+        ("a record count", largest(&counts), MAX_RECORDS),
+        ("a record number", records.max().unwrap_or(0), MAX_RECORDS),
+        ("a byte count", bytes.max().unwrap_or(0), MAX_BYTES),
     ] {
         if number > most {
-            return Err(Error::invalid(format!("{what} is {number}, more than there can be")));
+            return Err(Error::invalid(format!("{what} is {number}, above the maximum of {most}")));
         }
     }
     for InputEntry { identity, from, to, .. } in inputs {
         if from > to {
             return Err(Error::invalid(format!(
-                "of {} it speaks of the records from {} to {}",
+                "the record range of {} starts at {} and ends at {}",
                 identity.file, *from, *to
             )));
         }
@@ -48,7 +48,7 @@ pub(crate) fn check_numbers(
     Ok(())
 }
 
-/// The largest number in nested objects. A number that is no `u64` counts as [`u64::MAX`].
+/// The largest number in nested objects. A number that is not a `u64` counts as [`u64::MAX`].
 pub(crate) fn largest(value: &Value) -> u64 {
     match value {
         Value::Object(values) => values.values().map(largest).max().unwrap_or(0),
@@ -57,10 +57,10 @@ pub(crate) fn largest(value: &Value) -> u64 {
     }
 }
 
-/// Outputs are in the folder of their manifest, each with a unique name and a checksum.
+/// Checks that there is an output, and that each one has a checksum and a unique file name without a folder.
 pub(crate) fn check_outputs(outputs: &[OutputEntry]) -> Result<(), Error> {
     if outputs.is_empty() {
-        return Err(Error::number_of_outputs(0, "some"));
+        return Err(Error::number_of_outputs(0, "at least one"));
     }
     let mut names = BTreeSet::new();
     for OutputEntry { file, sha256, .. } in outputs {
@@ -68,13 +68,15 @@ pub(crate) fn check_outputs(outputs: &[OutputEntry]) -> Result<(), Error> {
         let is_name = path.file_name() == Some(path.as_os_str())
             && !path.to_string_lossy().contains(['/', '\0']);
         if !is_name {
-            return Err(Error::invalid(format!("{file:?} is no name of an output beside it")));
+            return Err(Error::invalid(format!(
+                "the output name {file:?} is not a file name without a folder"
+            )));
         }
         if !names.insert(file) {
-            return Err(Error::invalid(format!("it names the output {file} twice")));
+            return Err(Error::invalid(format!("the output {file} is listed twice")));
         }
         if sha256.is_none() {
-            return Err(Error::invalid(format!("there is no SHA-256 of {file}")));
+            return Err(Error::invalid(format!("the output {file} has no SHA-256")));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Records of one size, read at random: by their number, without reading the rest.
+//! Random access to files of fixed-size records.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -18,18 +18,17 @@ use crate::storage::mapped_file::MappedFile;
 use crate::storage::platform;
 use crate::storage::seek_table::{Frame, SeekTable};
 
-/// Largest frame, decompressed, that is held in memory.
+/// Largest decompressed size of a frame. One frame is held in memory.
 const MAX_FRAME_BYTES: u64 = 1 << 28;
 
-/// A file of records of one size: as many of them as it has can be asked for, in any order, by any thread.
+/// A file of fixed-size records with random access. Threads can share it.
 ///
-/// A file is mapped into memory; of a file compressed in frames with a table of them, as
-/// [`convert`](crate::ops::convert) writes it, the frame that was read last is kept. Where a record is follows there
-/// from what the table says of all frames before it; of those that are read it is compared with what they hold, of the
-/// others it is believed.
+/// An uncompressed file is mapped into memory. A zstd file must have a table of frames, as
+/// [`convert`](crate::ops::convert) writes it. The offset of a record is computed from this table. Each frame that is
+/// read is compared with its entry; the entries of other frames are trusted. The last frame read stays in memory.
 ///
-/// A file that is mapped must not become shorter while it is open. Its length is looked at before each access, and
-/// a file that has become shorter is an error; if it does so during an access, the system ends the process.
+/// A mapped file must not become shorter while it is open. Its length is checked before each access, and a shorter file
+/// is an error. If the file shrinks during an access, the system ends the process.
 ///
 /// ```no_run
 /// use kyokumen::records::archive::Archive;
@@ -57,7 +56,7 @@ enum ArchiveBytes {
     Frames(Frames),
 }
 
-/// The bytes of a record, of which a [`RecordRef`] can be had.
+/// The bytes of a record, which [`Self::read`] decodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArchiveRecord<'a> {
     format: Format,
@@ -66,31 +65,31 @@ pub struct ArchiveRecord<'a> {
 }
 
 impl ArchiveRecord<'_> {
-    /// Its bytes, as they stand in the archive.
+    /// The bytes as stored in the archive.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What it says, decoded when it is asked for.
+    /// The record. Its fields are decoded when they are accessed.
     ///
     /// # Errors
-    /// [`DecodeError`] of the last record of a file that was cut off.
+    /// [`DecodeError`] if this is the last record of a truncated file.
     pub fn read(&self) -> Result<RecordRef<'_>, DecodeError> {
         RecordRef::with_dialect(self.format, self.dialect, &self.bytes)
     }
 }
 
 impl Archive {
-    /// Opens a file whose name says the format; how its moves are encoded its records show.
+    /// Opens a file and detects its format and move encoding.
     ///
     /// # Errors
-    /// [`Error`] if the file cannot be opened, its format is not known or has no fixed size, or a compressed file has
-    /// no table of frames.
+    /// [`Error`] if the file cannot be opened, its format is unknown or has variable-length records, or it is
+    /// compressed without a table of frames.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::of_input(&input(path, None, None)?)
+        Self::from_input(&input(path, None, None)?)
     }
 
-    /// Opens a file in this format, with moves encoded in this way or, if none is named, as its records show.
+    /// Opens a file in this format. If `dialect` is `None`, the move encoding is detected.
     ///
     /// # Errors
     /// As [`Archive::open`].
@@ -99,20 +98,20 @@ impl Archive {
         format: FormatName,
         dialect: Option<Dialect>,
     ) -> Result<Self, Error> {
-        Self::of_input(&input(path, Some(format), dialect)?)
+        Self::from_input(&input(path, Some(format), dialect)?)
     }
 
-    /// Opens an input that was looked at.
+    /// Opens the file of an input.
     ///
     /// # Errors
     /// As [`Archive::open`].
-    pub fn of_input(input: &Input) -> Result<Self, Error> {
+    pub fn from_input(input: &Input) -> Result<Self, Error> {
         let name = input.name.clone();
         let format = input.format;
         let Some(record_len) = format.record_len() else {
             return Err(no_random_access(format!(
-                "{name}: records of {format} have no one size, and cannot be gone to by their number: \
-                 convert them to a packed format first"
+                "{name}: {format} has variable-length records, so random access is not supported; \
+                 convert the file to a packed format first"
             ))
             .in_file(&name));
         };
@@ -120,7 +119,7 @@ impl Archive {
             InputLocation::File(path) if path.is_file() || !path.exists() => path,
             _ => {
                 return Err(Error::usage(format!(
-                    "{name} is no file, and can be read from its start only"
+                    "{name} is not a regular file, so random access is not supported"
                 ))
                 .in_file(&name));
             }
@@ -148,46 +147,45 @@ impl Archive {
         Ok(Self { name, format, dialect, record_len, content, content_bytes })
     }
 
-    /// Format of its records.
+    /// Format of the records.
     pub const fn format(&self) -> Format {
         self.format
     }
 
-    /// How its moves are encoded.
+    /// Move encoding.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Number of its records. The last one may be cut off.
+    /// Number of records, including a truncated last one.
     pub const fn len(&self) -> u64 {
         self.content_bytes.div_ceil(self.record_len)
     }
 
-    /// Whether it has no record.
+    /// Whether the archive is empty.
     pub const fn is_empty(&self) -> bool {
         self.content_bytes == 0
     }
 
-    /// Whether its last record lacks bytes.
+    /// Whether the last record is truncated.
     pub const fn is_cut_off(&self) -> bool {
         !self.content_bytes.is_multiple_of(self.record_len)
     }
 
-    /// Offset of a record among the bytes of all records.
+    /// Uncompressed offset of a record, at most the end of the data.
     pub const fn offset(&self, index: u64) -> u64 {
         let offset = index.saturating_mul(self.record_len);
         if offset < self.content_bytes { offset } else { self.content_bytes }
     }
 
-    /// Tells the system that records will be asked for here and there, so that it reads nothing around them. Changes
-    /// nothing else.
+    /// Advises the operating system to expect random access, so that it does not read ahead. This is only a hint.
     pub fn expect_random_access(&self) {
         if let ArchiveBytes::Mapped(mapped) = &self.content {
             mapped.expect_random_access();
         }
     }
 
-    /// A record by its number, from 0; none behind the last one.
+    /// The record with this number, from 0. `None` after the last record.
     ///
     /// # Errors
     /// [`Error`] if it cannot be read.
@@ -228,7 +226,7 @@ impl Archive {
         })
     }
 
-    /// The bytes of the records with these numbers, as many of them as there are: borrowed of a file that is
+    /// The bytes of the records with these numbers, up to the end of the archive. They are borrowed if the file is
     /// mapped.
     ///
     /// # Errors
@@ -263,7 +261,7 @@ struct Frames {
     last_read: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
 }
 
-/// Reads from an offset of its own, so that several readers can share a file.
+/// Reads from its own offset, so that several readers can share a file.
 struct ReaderAt {
     file: Arc<File>,
     offset: u64,
@@ -288,7 +286,7 @@ impl Frames {
     }
 
     fn bytes(&self, mut range: Range<u64>) -> io::Result<Vec<u8>> {
-        // Not of the size that the table promises, which may be wrong.
+        // No memory is reserved, because the sizes in the table may be wrong.
         let mut bytes = Vec::new();
         while !range.is_empty() {
             let number = self.table.frame_of(range.start);
@@ -325,7 +323,7 @@ fn no_random_access(message: String) -> Error {
 
 fn no_frames(name: &str) -> Error {
     no_random_access(format!(
-        "{name} has no table of frames of at most {} MiB, and can be read from its start only: \
+        "{name} has no table of frames of at most {} MiB, so random access is not supported; \
          `kyokumen convert` to .zst writes such a table",
         MAX_FRAME_BYTES >> 20
     ))

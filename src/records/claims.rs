@@ -1,7 +1,7 @@
-//! The files that a run reads and writes. No file may be both, and none may be written twice, whatever
-//! names and links lead to it.
+//! Checks that a run does not write to its own inputs and does not write a file twice. Different names and links of the
+//! same file are recognised.
 //!
-//! Every command checks its files here before it creates anything.
+//! Every command checks its files here before it creates any.
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -16,15 +16,15 @@ use crate::storage::files;
 use crate::storage::path_text::text_of;
 use crate::storage::platform::{self, FileIdentity, Standard};
 
-/// What a run reads and writes.
+/// The files that a run reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct FileClaims {
-    /// With their display names.
+    /// Display names of the inputs.
     read: HashMap<ClaimKey, String>,
     written: HashMap<ClaimKey, PathBuf>,
 }
 
-/// Equal for two paths that lead to the same place.
+/// Key of a file: two paths of the same file have the same key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum ClaimKey {
     /// An existing file.
@@ -33,23 +33,23 @@ enum ClaimKey {
     Name(PathBuf),
 }
 
-/// A place that is written.
+/// A file to be written.
 #[derive(Clone, Debug)]
 pub struct FileClaim {
     path: PathBuf,
-    /// Files that are written instead until the output is complete.
+    /// Temporary files that are written until the output is complete.
     partial: Vec<PathBuf>,
     is_pipe: bool,
 }
 
 impl FileClaim {
-    /// That of an output.
+    /// Claims the files of an output.
     pub fn output(plan: &OutputPlan) -> Self {
         let partial = if plan.is_pipe { Vec::new() } else { plan.partial_paths().collect() };
         Self { path: plan.path.clone(), partial, is_pipe: plan.is_pipe }
     }
 
-    /// That of a file that is whole when it has its name.
+    /// Claims a file that is written under a partial name and then renamed.
     pub fn file<P: AsRef<Path>>(path: &P) -> Self {
         let path = path.as_ref();
         Self { path: path.to_owned(), partial: vec![partial_path(path)], is_pipe: false }
@@ -59,7 +59,7 @@ impl FileClaim {
         if platform::is_pipe(path.as_ref()) { Self::in_place(path) } else { Self::file(path) }
     }
 
-    /// A file that is written without a partial file.
+    /// Claims a file that is written without a partial file.
     pub(crate) fn in_place<P: AsRef<Path>>(path: &P) -> Self {
         let path = path.as_ref();
         Self { path: path.to_owned(), partial: Vec::new(), is_pipe: platform::is_pipe(path) }
@@ -67,19 +67,18 @@ impl FileClaim {
 }
 
 impl FileClaims {
-    /// Those of a run that reads these inputs. What it says on standard output and standard error must not go
-    /// to one of them either.
+    /// Claims the inputs of a run. Standard output and standard error must not be redirected to one of them.
     ///
     /// # Errors
-    /// [`Error`] if an input cannot be looked at, or is written by the shell.
+    /// [`Error`] if an input cannot be opened, or a standard stream is redirected to it.
     pub fn reading(inputs: &[Input]) -> Result<Self, Error> {
         let mut claims = Self::default();
         for input in inputs {
-            let looked = |source| Error::io("open", &input.name, source);
+            let open_error = |source| Error::io("open", &input.name, source);
             let key = match &input.location {
                 InputLocation::Stdin => Standard::Input.identity().map(ClaimKey::Content),
                 InputLocation::File(path) => {
-                    platform::identity_of_content(path).map_err(looked)?.map(ClaimKey::Content)
+                    platform::identity_of_content(path).map_err(open_error)?.map(ClaimKey::Content)
                 }
                 InputLocation::Object(object) => Some(ClaimKey::Name(object.url().into())),
             };
@@ -89,7 +88,7 @@ impl FileClaims {
             [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
         {
             let input =
-                stream.identity().and_then(|found| claims.read.get(&ClaimKey::Content(found)));
+                stream.identity().and_then(|file| claims.read.get(&ClaimKey::Content(file)));
             if let Some(input) = input.cloned() {
                 return Err(Error::output_is_input(name, input));
             }
@@ -97,7 +96,7 @@ impl FileClaims {
         Ok(claims)
     }
 
-    /// Adds files that were read before. One that no longer exists is claimed by name only.
+    /// Adds files that were read before. A file that no longer exists is claimed only by its name.
     #[must_use]
     pub(crate) fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         for path in paths {
@@ -109,11 +108,11 @@ impl FileClaims {
         self
     }
 
-    /// Takes in places that are written. Among themselves they are told apart by their names: two names of
-    /// one file are two files when each was replaced.
+    /// Claims files to be written. Two of them may be names of the same existing file, because each name gets a new
+    /// file.
     ///
     /// # Errors
-    /// [`Error`] if one is read or written already, or cannot be the place of a file.
+    /// [`Error`] if a file is already read or written by the run, or no file can be created under its name.
     pub fn write(&mut self, claims: impl IntoIterator<Item = FileClaim>) -> Result<(), Error> {
         let mut contents = Vec::new();
         for claim in claims {
@@ -153,8 +152,8 @@ impl FileClaims {
         }
     }
 
-    /// Plans a single uncompressed output, written without a partial file if the path is a stream. Without `force` the
-    /// file must not exist.
+    /// Plans a single uncompressed output, written without a partial file if the path is a pipe or a device. Without
+    /// `force` the file must not exist.
     pub(crate) fn lone_output(
         &mut self,
         kind: OutputKind,
@@ -212,16 +211,16 @@ fn normal(path: &Path) -> PathBuf {
     let absolute = if files::is_object(path) { None } else { std::path::absolute(path).ok() };
     let Some(absolute) = absolute else { return path.to_owned() };
     for ancestor in absolute.ancestors().skip(1) {
-        if let (Ok(mut found), Ok(rest)) =
+        if let (Ok(mut resolved), Ok(rest)) =
             (ancestor.canonicalize(), absolute.strip_prefix(ancestor))
         {
             for component in rest.components() {
                 match component {
-                    Component::ParentDir => drop(found.pop()),
-                    component => found.push(component),
+                    Component::ParentDir => drop(resolved.pop()),
+                    component => resolved.push(component),
                 }
             }
-            return found;
+            return resolved;
         }
     }
     absolute
@@ -231,15 +230,15 @@ pub(crate) fn check_absence<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), Error> {
     for output in outputs {
-        let looked = |source| Error::io("open", output, source);
-        if files::exists(output).map_err(looked)? {
+        let open_error = |source| Error::io("open", output, source);
+        if files::exists(output).map_err(open_error)? {
             return Err(Error::output_exists(output.clone()));
         }
     }
     Ok(())
 }
 
-/// Whether an output is standard output or another stream, such as a pipe. A folder is an error.
+/// Whether an output is standard output, a pipe or a device. A folder is an error.
 pub(crate) fn is_pipe(output: &Path) -> Result<bool, Error> {
     if files::is_object(output) {
         return Ok(false);
@@ -253,35 +252,34 @@ pub(crate) fn is_pipe(output: &Path) -> Result<bool, Error> {
     Ok(platform::is_pipe(output))
 }
 
-/// A stream has no folder for quarantine files.
+/// Rejects a quarantine for an output that is a pipe, because a pipe has no folder for the quarantine files.
 pub(crate) fn check_pipe(output: &Path, on_error: BadPolicy) -> Result<(), Error> {
     if on_error == BadPolicy::Quarantine {
         let output = text_of(output);
         return Err(Error::usage(format!(
-            "--on-error quarantine needs an output that is a file, and {output} is none"
+            "--on-error quarantine needs an output file, and {output} is not a file"
         )));
     }
     Ok(())
 }
 
-/// An input that can be read only once must not be named twice.
+/// Checks that no pipe is given twice.
 pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), Error> {
-    let mut found = HashSet::new();
+    let mut identities = HashSet::new();
     for input in inputs.into_iter().filter(|input| !input.location.can_be_read_again()) {
-        let why = |why| Err(Error::read_once(input.display_name(), why));
         let identity = match &input.location {
             InputLocation::File(path) => platform::identity(path).ok(),
             _ => Standard::Input.any_identity(),
         };
-        if !found.insert(identity) {
-            return why("it was named more than once");
+        if !identities.insert(identity) {
+            return Err(Error::read_once(input.display_name(), "it is given more than once"));
         }
     }
     Ok(())
 }
 
 /// Checks that all inputs can be read more than once.
-pub(crate) fn check_twice<'a>(
+pub(crate) fn check_rereadable<'a>(
     inputs: impl IntoIterator<Item = &'a Input>,
     why: &'static str,
 ) -> Result<(), Error> {

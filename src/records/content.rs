@@ -1,4 +1,4 @@
-//! Detects formats by content, and defines the errors for names that contradict it.
+//! Detects formats by content, and builds the errors for names that contradict it.
 //!
 //! Magic numbers: `file(1)`, and the specifications of the containers.
 
@@ -13,10 +13,10 @@ use crate::storage::quantity::quantity;
 /// in a damaged file of the right format, more.
 const READABLE: f64 = 0.9;
 
-/// Records looked at in the first block of an input that is read only once.
+/// Maximum number of records that are sampled from the first block of a pipe.
 const MOST_RECORDS: u64 = 1 << 12;
 
-/// A format that an input may have, with what a sample shows.
+/// A format that an input may have, with the survey of a sample read in this format.
 pub(crate) struct FormatCandidate {
     pub(crate) format: Format,
     pub(crate) survey: Survey,
@@ -30,22 +30,23 @@ impl FormatCandidate {
         survey.records > 0 && survey.readable_share() >= READABLE && has_moves
     }
 
-    /// Decides between `hcpe` and `hcpe2`, which have records of the same length: `hcpe2` if the result has flags.
-    fn is_plain(&self) -> bool {
+    /// Whether the flags of the results fit the format. `hcpe` and `hcpe2` have records of the same length, but only
+    /// `hcpe2` has flags.
+    fn fits_result_flags(&self) -> bool {
         (self.format == Format::Hcpe2) == (self.survey.result_flags > 0)
     }
 
-    /// Records of the sample that can be read.
-    pub(crate) fn number(&self) -> u64 {
+    /// Number of records in the sample that can be read.
+    pub(crate) fn readable_records(&self) -> u64 {
         self.survey.records - self.survey.unreadable
     }
 
     pub(crate) fn readable(&self) -> String {
         format!(
-            "as {} {} of {}",
-            self.format,
-            self.number(),
-            quantity(self.survey.records, "record")
+            "{} of {} in a sample can be read as {}",
+            self.readable_records(),
+            quantity(self.survey.records, "record"),
+            self.format
         )
     }
 }
@@ -55,12 +56,12 @@ pub(crate) fn possible(mut candidates: Vec<FormatCandidate>) -> Vec<FormatCandid
     if candidates.len() > 1 {
         let is_like_hcpe =
             |one: &FormatCandidate| one.format.record_len() == Format::Hcpe.record_len();
-        candidates.retain(|one| !is_like_hcpe(one) || one.is_plain());
+        candidates.retain(|one| !is_like_hcpe(one) || one.fits_result_flags());
     }
     candidates
 }
 
-/// All formats in groups, in the order in which they are tried. Formats of one group are not mistaken for each other.
+/// All formats in groups, in the order they are tried. Formats of one group are not mistaken for each other.
 /// The first groups are cheap: a few records show that a file is of another format. The last ones search the whole file
 /// for records.
 pub(crate) fn groups() -> [Vec<Format>; 4] {
@@ -109,7 +110,7 @@ pub(crate) fn better(named: &Survey, candidates: Vec<FormatCandidate>) -> Vec<Fo
     others
 }
 
-/// Checks the first block of an input that cannot be sampled because it can be read only once.
+/// Checks the first block of a pipe, which cannot be sampled.
 pub(crate) fn check_start(
     input: &str,
     named: FormatName,
@@ -132,7 +133,7 @@ pub(crate) fn check_start(
     {
         return Err(error);
     }
-    if let Some(container) = Container::of(bytes) {
+    if let Some(container) = Container::from_magic(bytes) {
         return Err(container.error(input, Some(named)));
     }
     if accepts_unreadable || !is_mostly_unreadable(&survey) {
@@ -153,26 +154,28 @@ fn survey_of_start(format: Format, bytes: &[u8], is_all: bool) -> Survey {
         if !is_whole || survey.records >= MOST_RECORDS {
             break;
         }
-        if !is_remark(format, &chunk) {
+        if !is_comment_or_blank(format, &chunk) {
             chunk.records(format, format.dialect()).for_each(|record| survey.add(record.ok()));
         }
     }
     survey
 }
 
-/// Whether a chunk is a comment or a blank line, and so no evidence for a format.
-pub(crate) fn is_remark(format: Format, chunk: &RawChunk<'_>) -> bool {
+/// Whether a chunk is a comment or a blank line, which is not evidence for a format.
+pub(crate) fn is_comment_or_blank(format: Format, chunk: &RawChunk<'_>) -> bool {
     let content = chunk.without_line_end(format).trim_ascii();
     let is_line = format.is_lines() && (content.is_empty() || content.starts_with(b"#"));
-    is_line || format.is_remark(content)
+    is_line || format.is_comment(content)
 }
 
 /// The error of the first bad record. `bytes` begin with a record.
 pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
-    Decoder::new(format, bytes).filter(|read| !is_remark(format, &read.chunk)).find_map(|read| {
-        let error = read.record.and_then(|record| record.record()).err()?;
-        Some(format!("record {}, at byte {}: {error}", read.index, read.chunk.offset))
-    })
+    Decoder::new(format, bytes).filter(|read| !is_comment_or_blank(format, &read.chunk)).find_map(
+        |read| {
+            let error = read.record.and_then(|record| record.record()).err()?;
+            Some(format!("record {}, at byte {}: {error}", read.index, read.chunk.offset))
+        },
+    )
 }
 
 /// A file of another kind, such as an archive or an image, recognised by its first bytes.
@@ -182,8 +185,9 @@ pub struct Container {
     advice: &'static str,
 }
 
-const EXTRACT: &str = "extract the file in it first";
-const DECOMPRESS: &str = "decompress it first; .zst, .gz and .xz are read as they are";
+const EXTRACT: &str = "extract it first";
+const DECOMPRESS: &str =
+    "decompress it first; only .zst, .gz and .xz are decompressed while reading";
 const NOTHING: &str = "it holds no positions";
 
 /// Magic numbers with their offsets.
@@ -198,32 +202,33 @@ const MAGIC: &[(usize, &[u8], Container)] = &[
     (0, b"BZh", Container { name: "a bzip2 file", advice: DECOMPRESS }),
     (0, b"\x04\x22\x4D\x18", Container { name: "an lz4 file", advice: DECOMPRESS }),
     (0, b"MSCF", Container { name: "a Cabinet archive", advice: EXTRACT }),
-    (0, b"SQLite format 3\0", Container { name: "an SQLite database", advice: NO_BOOK }),
+    (0, b"SQLite format 3\0", Container { name: "an SQLite database", advice: DATABASE }),
     (0, b"\x89PNG\r\n\x1A\n", Container { name: "a PNG image", advice: NOTHING }),
     (0, b"\xFF\xD8\xFF", Container { name: "a JPEG image", advice: NOTHING }),
     (0, b"GIF8", Container { name: "a GIF image", advice: NOTHING }),
     (0, b"%PDF-", Container { name: "a PDF document", advice: NOTHING }),
     (0, b"\x7FELF", Container { name: "a program", advice: NOTHING }),
     (0, b"MZ", Container { name: "a program", advice: NOTHING }),
-    (0, b"\x89HDF\r\n\x1A\n", Container { name: "an HDF5 file", advice: NOT_READ }),
-    (0, b"\x93NUMPY", Container { name: "a numpy array", advice: NOT_READ }),
-    (0, b"version https://git-lfs", Container { name: "a pointer of Git LFS", advice: LFS }),
+    (0, b"\x89HDF\r\n\x1A\n", Container { name: "an HDF5 file", advice: ARRAY }),
+    (0, b"\x93NUMPY", Container { name: "a NumPy array", advice: ARRAY }),
+    (0, b"version https://git-lfs", Container { name: "a Git LFS pointer", advice: LFS }),
 ];
 
-const NO_BOOK: &str = "it is not read; export its positions as text first";
-const NOT_READ: &str = "it is not read; write its records in a format of `kyokumen formats` first";
-const LFS: &str = "the file itself was not downloaded; `git lfs pull` does it";
+const DATABASE: &str = "this format is not supported; export its positions as text first";
+const ARRAY: &str = "this format is not supported; write its records in a format listed by `kyokumen formats` first";
+const LFS: &str = "the file itself was not downloaded; run `git lfs pull`";
 const PAGE: &str = "the download may have failed and left an error page";
-const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) first";
+const BOOK: &str = "this format is not supported; export it as a YaneuraOu text book (.db) first";
 
 impl Container {
     pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
-        let not = named.map(|named| format!(", not {named} as the name says")).unwrap_or_default();
+        let not =
+            named.map(|named| format!(", not {named} as its name suggests")).unwrap_or_default();
         let message = format!("{input}: the content is {}{not}; {}", self.name, self.advice);
         Error::new(ErrorKind::NotRecords, message).in_file(input)
     }
 
-    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn from_magic(head: &[u8]) -> Option<Self> {
         let begins = |&&(at, magic, _): &&(usize, &[u8], Self)| {
             head.get(at..).is_some_and(|rest| rest.starts_with(magic))
         };
@@ -238,7 +243,7 @@ impl Container {
     }
 
     /// The binary opening book that usually has this file name.
-    pub(crate) fn of_name(file_name: &str) -> Option<Self> {
+    pub(crate) fn from_file_name(file_name: &str) -> Option<Self> {
         let name = file_name.to_ascii_lowercase();
         let name = match name.rsplit_once('.') {
             Some((_, "ybb")) => "a binary book of YaneuraOu",
@@ -259,15 +264,15 @@ pub(crate) fn other_format(
     others: &[FormatCandidate],
 ) -> Option<Error> {
     let best = others.first()?;
-    let found = others.iter().map(|other| FormatName { format: other.format, compression });
-    let found: Vec<_> = found.map(|found| found.to_string()).collect();
+    let formats = others.iter().map(|other| FormatName { format: other.format, compression });
+    let formats: Vec<_> = formats.map(|format| format.to_string()).collect();
     let best_format = FormatName { format: best.format, compression };
     let message = format!(
-        "{input}: the content is {} ({}), not {named} as the name says",
-        found.join(" or "),
-        sampled(best.number(), best.survey.records)
+        "{input}: the content is {} ({} can be read), not {named} as its name suggests",
+        formats.join(" or "),
+        sampled(best.readable_records(), best.survey.records)
     );
-    // A format that is given does not override the extension of a compression: such a file can only be renamed.
+    // A given format does not override a compression in the file name. Such a file must be renamed.
     let is_rename = compression != named.compression && compression == Compression::None;
     let remedy = if is_rename {
         Remedy::Rename(best_format)
@@ -279,7 +284,7 @@ pub(crate) fn other_format(
     )
 }
 
-/// Advises to rename the file, for inputs whose format no option gives.
+/// Advises to rename the file. Used for inputs whose format cannot be set with an option.
 pub(crate) fn without_option(error: Error) -> Error {
     match error.kind() {
         &ErrorKind::OtherFormat(found) => error.with_remedy(Remedy::Rename(found)),
@@ -297,7 +302,7 @@ pub(crate) fn unreadable(
         fault.map_or_else(|| ": most records are bad".to_owned(), |fault| format!(", {fault}"));
     let sampled = sampled(survey.records - survey.unreadable, survey.records);
     let message = format!(
-        "{input}{fault}; {sampled} can be read as {named}, as the name says, and no other format fits"
+        "{input}{fault}; {sampled} can be read as {named}, the format of its name, and no other format fits"
     );
     Error::new(ErrorKind::Unreadable, message).in_file(input).with_remedy(Remedy::ReadAnyway(named))
 }
@@ -305,6 +310,6 @@ pub(crate) fn unreadable(
 fn sampled(readable: u64, records: u64) -> String {
     match (readable, records) {
         (0, 1) => "no record".to_owned(),
-        _ => format!("{readable} of {} of a sample", quantity(records, "record")),
+        _ => format!("{readable} of {} in a sample", quantity(records, "record")),
     }
 }

@@ -1,6 +1,6 @@
-//! What became of every record; the sums that show that none was lost.
+//! Counts of what happened to every record, and the check that no record was lost.
 //!
-//! The balance is the third promise: input = kept + mated + unknown + filtered + bad.
+//! The sums must balance: input = kept + mated + unknown + rows + evaluations + filtered + bad.
 
 use std::collections::BTreeMap;
 
@@ -13,60 +13,60 @@ use crate::records::position_verdict::PositionVerdict;
 use crate::records::source::RangeRead;
 use crate::search::Stop;
 
-/// What became of a record that was judged.
+/// What happened to a record that is neither filtered out nor bad.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Disposition {
-    /// Written to the kept records as it was.
+    /// Written to the kept records without labels of a proof.
     Kept,
-    /// Written to the kept records with the result of the proof.
+    /// Written to the kept records with the labels of the proof.
     Relabelled,
     /// Written to the mated records.
     MatedSplit,
-    /// A mate, not written.
+    /// Mated, not written.
     MatedDropped,
     /// Written to the unknown records.
     UnknownSplit,
     /// Unknown, not written.
     UnknownDropped,
-    /// Written as a row of a table, whatever the verdict.
+    /// Written as a row of a table, with any verdict.
     Row,
     /// Written with a new evaluation.
     Evaluated,
-    /// Written with the evaluation it had, as that of a proven mate, or as it is not to be trained on.
+    /// Written with its old evaluation, because this is a proven mate or the record is not for training.
     EvaluationStayed,
 }
 
-/// How many records met which fate and got which verdict.
+/// Numbers of records by what happened to them and by verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Records read.
     pub input: u64,
-    /// Records written to the kept ones as they were.
+    /// Records written to the kept records without labels of a proof.
     pub kept: u64,
-    /// Mates.
+    /// Mated positions.
     pub mated: MatedCounts,
-    /// Unknown verdicts that were not kept.
+    /// Records with an unknown verdict that were not kept.
     pub unknown: UnknownCounts,
-    /// Records that became rows of a table, whatever the verdict.
+    /// Records written as rows of a table, with any verdict.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
-    /// Records that were not judged but evaluated anew.
+    /// Records that were evaluated instead of searched.
     #[serde(default, skip_serializing_if = "EvaluationCounts::is_empty")]
     pub evaluations: EvaluationCounts,
-    /// Records that a filter took out, by the first condition that did not hold.
+    /// Records that were filtered out, by the first condition that failed.
     pub filtered: BTreeMap<Condition, u64>,
-    /// Records that could not be used.
+    /// Bad records.
     pub bad: BadCounts,
-    /// Verdicts on the records that came as far as the search.
+    /// Verdicts on the records that reached the search.
     pub verdicts: VerdictCounts,
-    /// Oddities of records that were used all the same, by kind.
+    /// Warnings about records that were used, by kind.
     pub warnings: BTreeMap<String, u64>,
     /// Records that lost a field because the output format cannot hold it, by field.
     pub lost: BTreeMap<String, u64>,
-    /// Records into which a field was filled that they lacked, by field.
+    /// Records whose missing field was filled in, by field.
     pub invented: BTreeMap<String, u64>,
-    /// Records without a field that the output can hold, where that is counted, by field.
+    /// Records that lack a field of the output format, by field. Only some commands count them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
     /// Games that were written, whole or in part.
@@ -75,42 +75,42 @@ pub struct Counts {
     /// Positions without a move, written to a format of games.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub positions: u64,
-    /// Names, comments and the like that the output format cannot hold, by kind.
+    /// Names, comments and similar data that the output format cannot hold, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lost_info: BTreeMap<String, u64>,
     /// Nodes searched.
     pub nodes: u64,
 }
 
-/// What became of the mates.
+/// What happened to the mated positions.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MatedCounts {
     /// Written to the mated records.
     pub split: u64,
     /// Not written.
     pub dropped: u64,
-    /// Written to the kept records with the result of the proof.
+    /// Written to the kept records with the labels of the proof.
     pub relabelled: u64,
 }
 
 impl MatedCounts {
-    /// All mates that were written or left out as what they are.
+    /// The sum.
     pub const fn all(&self) -> u64 {
         self.split + self.dropped + self.relabelled
     }
 }
 
-/// What became of the evaluations of records.
+/// Numbers of evaluated records.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct EvaluationCounts {
-    /// Records with a new one.
+    /// Records with a new evaluation.
     pub new: u64,
-    /// Records that keep the one they had: that of a proven mate, or of a position that is not to be trained on.
+    /// Records that keep their old evaluation: proven mates, and positions that are not for training.
     pub stayed: u64,
 }
 
 impl EvaluationCounts {
-    /// Records that were written.
+    /// The sum.
     pub const fn all(&self) -> u64 {
         self.new + self.stayed
     }
@@ -120,7 +120,7 @@ impl EvaluationCounts {
     }
 }
 
-/// What became of the unknown, if they were not kept.
+/// What happened to the records with an unknown verdict that were not kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct UnknownCounts {
     /// Written to the unknown records.
@@ -129,7 +129,7 @@ pub struct UnknownCounts {
     pub dropped: u64,
 }
 
-/// What became of the bad records.
+/// What happened to the bad records.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct BadCounts {
     /// Written to the quarantine.
@@ -139,29 +139,29 @@ pub struct BadCounts {
 }
 
 impl BadCounts {
-    /// All of them.
+    /// The sum.
     pub const fn all(&self) -> u64 {
         self.quarantined + self.skipped
     }
 }
 
-/// How many records got which verdict.
+/// Numbers of records by verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct VerdictCounts {
-    /// The side to move mates.
+    /// The side to move can force mate.
     pub win: u64,
-    /// The side to move is being mated.
+    /// The side to move is being mated by force.
     pub loss: u64,
-    /// Neither.
+    /// Neither is the case.
     pub no_mate: u64,
-    /// The search stopped before it knew, by the stop.
+    /// Undecided, by stop reason.
     pub unknown: BTreeMap<Stop, u64>,
-    /// In check, and positions in check were not to be searched.
+    /// Not searched, because the side to move is in check and such positions are skipped.
     pub not_searched: u64,
 }
 
 impl Counts {
-    /// Counts a verdict; `None` for a position that was not to be searched.
+    /// Counts a verdict. `None` is a position that was not searched.
     pub fn count_verdict(&mut self, verdict: Option<PositionVerdict>) {
         let verdicts = &mut self.verdicts;
         *match verdict {
@@ -173,7 +173,7 @@ impl Counts {
         } += 1;
     }
 
-    /// Counts what became of a judged record.
+    /// Counts what happened to a record.
     pub fn count_disposition(&mut self, disposition: Disposition) {
         *match disposition {
             Disposition::Kept => &mut self.kept,
@@ -188,7 +188,7 @@ impl Counts {
         } += 1;
     }
 
-    /// Counts a written game. `lost` holds lost names, comments and the like, not fields of records.
+    /// Counts a written game. `lost` holds lost names, comments and similar data, but not fields of records.
     pub(crate) fn count_game(&mut self, game: &Game, lost: InfoCounts) {
         let what = if game.is_position { &mut self.positions } else { &mut self.games };
         *what += 1;
@@ -225,46 +225,46 @@ impl Counts {
         self.nodes = self.nodes.saturating_add(other.nodes);
     }
 
-    /// Proven mates.
+    /// Positions with a proven mate.
     pub fn mates(&self) -> u64 {
         self.verdicts.win + self.verdicts.loss
     }
 
-    /// Records that could not be used.
+    /// Bad records.
     pub fn bad_records(&self) -> u64 {
         self.bad.all()
     }
 
-    /// Checks that every record met exactly one fate and every searched one got exactly one verdict.
+    /// Checks that every record was counted exactly once, and every searched record has exactly one verdict.
     ///
     /// # Errors
-    /// [`Error`] with the two sides that differ.
+    /// [`Error`] with the two sums that differ.
     pub fn check_balance(&self) -> Result<(), Error> {
         let mated = self.mated.all();
         let unknown = self.unknown.split + self.unknown.dropped;
-        let judged = self.kept + mated + unknown + self.rows;
-        let not_judged =
+        let searched = self.kept + mated + unknown + self.rows;
+        let others =
             self.evaluations.all() + self.filtered.values().sum::<u64>() + self.bad_records();
         let stopped = self.verdicts.unknown.values().sum::<u64>();
         let verdicts = self.mates() + self.verdicts.no_mate + stopped + self.verdicts.not_searched;
         if self.rows > 0 {
-            equal("input", self.input, "rows + filtered + bad", judged + not_judged)?;
+            equal("input", self.input, "rows + filtered + bad", searched + others)?;
             return equal("verdicts", verdicts, "rows", self.rows);
         }
-        equal("input", self.input, "kept + mated + unknown + filtered + bad", judged + not_judged)?;
-        equal("verdicts", verdicts, "kept + mated + unknown", judged)?;
+        equal("input", self.input, "kept + mated + unknown + filtered + bad", searched + others)?;
+        equal("verdicts", verdicts, "kept + mated + unknown", searched)?;
         equal("win + loss", self.mates(), "mated", mated)
     }
 }
 
-/// The place in a run between two blocks.
+/// The point between two blocks where a run can be resumed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ResumePoint {
-    /// Blocks that were dealt with.
+    /// Number of processed blocks.
     pub blocks: u64,
-    /// What became of the records in them.
+    /// Counts of their records.
     pub counts: Counts,
-    /// The part of the last input that was read.
+    /// How much of the last input range was read.
     pub read: Option<RangeRead>,
 }
 
@@ -299,7 +299,7 @@ pub(crate) fn equal(
     )))
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_may_have_any_verdict() {
+    fn rows_balance_with_any_verdict() {
         let mut counts = Counts { input: 2, ..Counts::default() };
         for verdict in [PositionVerdict::Win, PositionVerdict::NoMate] {
             counts.count_verdict(Some(verdict));
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_without_a_fate_is_an_imbalance() {
+    fn a_mate_that_was_kept_is_an_imbalance() {
         let mut counts = Counts { input: 1, ..Counts::default() };
         counts.count_verdict(Some(PositionVerdict::Loss));
         counts.count_disposition(Disposition::Kept);

@@ -1,4 +1,4 @@
-//! Detects the format of a file by content, for names without a format and to check names with one.
+//! Detects the format of a file by its content. Used if the name shows no format, and to check the format of a name.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::records::content::{
     self, Container, FormatCandidate, better, first_fault, groups, is_doubtful,
     is_mostly_unreadable, possible, settle_kif,
 };
-use crate::records::evidence::{PROBE_RECORDS, sample, start_of};
+use crate::records::evidence::{PROBE_RECORDS, first_bytes, sample};
 use crate::records::format_name::FormatName;
 use crate::records::source::{Input, InputLocation};
 use crate::storage::compression::Compression;
@@ -20,15 +20,14 @@ use crate::storage::path_text::text_of;
 #[derive(Debug)]
 pub(crate) struct Detected {
     pub(crate) format: FormatName,
-    /// The readable part of the sample, in words.
+    /// Text about the readable records of the sample.
     readable: String,
 }
 
 impl Detected {
     pub(crate) fn warn(&self, input: &Path) {
         tracing::warn!(
-            "{}: its name does not say its format, its content does: {} looked at can be read; --from forces \
-             another",
+            "{}: format detected by content, because the name does not show it: {}; use --from to force another",
             text_of(input),
             self.readable
         );
@@ -40,12 +39,15 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
     let input = text_of(path);
     let compression = compression_of(path)?;
     if compression == Compression::Parquet {
-        let readable = "as Parquet all records".to_owned();
+        let readable = "it is a Parquet file".to_owned();
         return Ok(Detected { format: FormatName::PARQUET, readable });
     }
     let candidates = candidates(path, compression, None)?;
-    let nearest = candidates.iter().max_by_key(|one| one.number()).filter(|one| one.number() > 0);
-    let nearest = nearest.map(|nearest| format!(" ({} can be read)", nearest.readable()));
+    let nearest = candidates
+        .iter()
+        .max_by_key(|one| one.readable_records())
+        .filter(|one| one.readable_records() > 0);
+    let nearest = nearest.map(|nearest| format!("; {}", nearest.readable()));
     let is_empty = candidates.is_empty();
     match &*possible(candidates) {
         [one] => {
@@ -57,7 +59,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
             None if is_empty => Err(Error::unknown_format(input)),
             None => {
                 let message = format!(
-                    "{input} is of no known format: neither its name nor its content says one{}",
+                    "{input} has an unknown format: neither its name nor its content shows one{}",
                     nearest.unwrap_or_default()
                 );
                 Err(Error::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat))
@@ -65,7 +67,10 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
         },
         several => {
             let formats: Vec<_> = several.iter().map(|one| one.format.name()).collect();
-            let message = format!("{input} may be {}", formats.join(" or "));
+            let message = format!(
+                "{input} has an ambiguous format: its content can be {}",
+                formats.join(" or ")
+            );
             Err(Error::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat))
         }
     }
@@ -79,16 +84,16 @@ fn candidates(
 ) -> Result<Vec<FormatCandidate>, Error> {
     let mut candidates = Vec::new();
     for group in groups() {
-        let is_asked =
+        let is_tried =
             |format: &Format| Some(*format) != except && !matches!(format, Kifu | Ki2 | Ki2u);
-        for format in group.into_iter().filter(is_asked) {
+        for format in group.into_iter().filter(is_tried) {
             let input = Input::named(path, FormatName { format, compression });
             // The extension may name another compression.
             match survey(&Input { compression, ..input }) {
                 Ok(survey) if survey.records > 0 => {
                     candidates.push(FormatCandidate { format, survey })
                 }
-                Err(error) if error.is_of_system() => return Err(error),
+                Err(error) if error.is_system_error() => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -97,7 +102,7 @@ fn candidates(
         }
     }
     let kif = Input { compression, ..Input::named(path, FormatName { format: Kif, compression }) };
-    settle_kif(&mut candidates, || start_of(&kif).unwrap_or_default());
+    settle_kif(&mut candidates, || first_bytes(&kif).unwrap_or_default());
     Ok(candidates)
 }
 
@@ -127,7 +132,9 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Er
     if named.format == Format::Sfen
         && let [FormatCandidate { format: Format::Usi, .. }] = &*others
     {
-        tracing::warn!("{name}: holds USI games and is read as such; --from sfen forces positions");
+        tracing::warn!(
+            "{name}: contains USI games and is read as usi; use --from sfen to force positions"
+        );
         return Ok(Some(Input::named(path, FormatName { format: Format::Usi, compression })));
     }
     if let Some(error) = content::other_format(name, named, compression, &others) {
@@ -140,7 +147,7 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Er
     if !is_mostly_unreadable(&survey) {
         return Ok(None);
     }
-    let fault = start_of(input).ok().and_then(|start| first_fault(input.format, &start));
+    let fault = first_bytes(input).ok().and_then(|start| first_fault(input.format, &start));
     Err(content::unreadable(name, named, &survey, fault))
 }
 
@@ -158,7 +165,7 @@ fn doubtful_survey(input: &Input) -> Result<Option<Survey>, Error> {
     };
     match sampled {
         Ok(survey) => Ok(Some(survey).filter(is_doubtful)),
-        Err(error) if error.is_of_system() => Err(error),
+        Err(error) if error.is_system_error() => Err(error),
         Err(_) => Ok(Some(Survey::default())),
     }
 }
@@ -167,12 +174,12 @@ fn doubtful_survey(input: &Input) -> Result<Option<Survey>, Error> {
 fn container(path: &Path, compression: Compression) -> Result<Option<Container>, Error> {
     // A few records of any fixed-size format give the decompressed bytes.
     let plain = Input::named(path, FormatName { format: Format::Hcp, compression });
-    let head = match start_of(&Input { compression, ..plain }) {
-        Err(error) if error.is_of_system() => return Err(error),
+    let head = match first_bytes(&Input { compression, ..plain }) {
+        Err(error) if error.is_system_error() => return Err(error),
         head => head.unwrap_or_default(),
     };
     let name = path.file_name().map(|name| text_of(Path::new(name))).unwrap_or_default();
-    Ok(Container::of(&head).or_else(|| Container::of_name(&name)))
+    Ok(Container::from_magic(&head).or_else(|| Container::from_file_name(&name)))
 }
 
 /// Surveys a small sample, and a full one if most of the small one is readable.
@@ -211,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_file_says_its_format() {
+    fn formats_are_detected_by_content() {
         let folder = TempDir::new().unwrap();
         for format in Format::ALL {
             let bytes = fs::read(data(format)).unwrap();
@@ -236,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_guessed() {
+    fn unrecognisable_content_is_an_error() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.bin");
         let record = &fs::read(data(Format::Psv)).unwrap()[..40];
@@ -244,11 +251,13 @@ mod tests {
         for bytes in [&[][..], text, &[0; 4000], &[record, text].concat()] {
             fs::write(&path, bytes).unwrap();
             let error = format_of(&path).unwrap_err();
-            let expected = match bytes {
-                [] => "the name of",
-                _ => "is of no known format",
-            };
-            assert!(error.to_string().contains(expected), "{error}");
+            match bytes {
+                [] => {
+                    let expected = Error::unknown_format(text_of(&path));
+                    assert_eq!(error.to_string(), expected.to_string());
+                }
+                _ => assert!(error.to_string().contains("has an unknown format"), "{error}"),
+            }
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The order in which records of archives come to a training: random, different in every epoch, and the same for a seed
-//! whatever the threads, without a list of all records.
+//! The order of archive records for training: random, different in every epoch, and computed without a list of all
+//! records. It depends on the seed, not on the number of threads.
 //!
-//! Records are read in segments, stretches of an archive; segments come in random order, and the records of so many segments
-//! after each other, a window, are mixed. What is near each other in an archive is far from each other in the order,
-//! and only a window is in memory.
+//! A segment is a range of consecutive records of an archive. Segments are read in random order. A fixed number of
+//! segments forms a window, whose records are shuffled. Neighbouring records of an archive are far apart in this order,
+//! and only one window is in memory.
 
 use crate::game::Permutation;
 use crate::random::SplitMix64;
 
-/// The order of segments and of the records in windows, in one epoch and for one of the ranks of a distributed training.
+/// The order of segments, and of the records in each window, for one epoch and one rank of a distributed training.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EpochOrder {
     segments: u64,
@@ -20,42 +20,43 @@ pub struct EpochOrder {
 }
 
 impl EpochOrder {
-    /// All of so many segments, windows of `window_segments`, in the order in which they are.
+    /// `segments` segments in archive order, in windows of `window_segments` segments.
     ///
     /// # Panics
     /// If `window_segments` is 0.
     pub const fn sequential(segments: u64, window_segments: u64) -> Self {
-        assert!(window_segments > 0, "a window of nothing");
+        assert!(window_segments > 0, "a window has at least one segment");
         Self { segments, window_segments, rank: 0, world_size: 1, shuffle: None }
     }
 
-    /// The same in random order: another one for each seed and each epoch.
+    /// The same segments in random order. Each seed and epoch has a different order.
     #[must_use]
     pub const fn shuffled(self, seed: u64, epoch: u64) -> Self {
         Self { shuffle: Some(SplitMix64::nth_bits(SplitMix64::nth_bits(seed, 0), epoch)), ..self }
     }
 
-    /// The part of one of `world_size` ranks: every segment that all but a rest have as many of goes to exactly one.
+    /// The share of one of `world_size` ranks. Ranks read equal numbers of segments, and no segment is read by two
+    /// ranks.
     ///
     /// # Panics
     /// If `rank` is not below `world_size`.
     #[must_use]
-    pub const fn of_rank(self, rank: u64, world_size: u64) -> Self {
-        assert!(rank < world_size, "a rank is below the number of ranks");
+    pub const fn for_rank(self, rank: u64, world_size: u64) -> Self {
+        assert!(rank < world_size, "the rank is below the number of ranks");
         Self { rank, world_size, ..self }
     }
 
-    /// How many segments this rank reads: each rank as many. A rest of fewer than there are ranks is read by none.
+    /// Number of segments that each rank reads. The remainder of the division by the number of ranks is not read.
     pub const fn segments(&self) -> u64 {
         self.segments / self.world_size
     }
 
-    /// How many windows they make.
+    /// Number of windows.
     pub const fn windows(&self) -> u64 {
         self.segments().div_ceil(self.window_segments)
     }
 
-    /// The segments of a window, in the order in which they are read.
+    /// The segments of a window, in reading order.
     pub fn window(&self, window: u64) -> impl Iterator<Item = u64> {
         let all = self.segments();
         let from = window.saturating_mul(self.window_segments).min(all);
@@ -69,13 +70,13 @@ impl EpochOrder {
         })
     }
 
-    /// The order of the records of a window, of which there are so many: their places in the order of its segments.
+    /// The order of the `records` records of a window, as indices into the records of its segments.
     pub fn records(&self, window: u64, records: u32) -> Vec<u32> {
         let mut order: Vec<u32> = (0..records).collect();
         if let Some(seed) = self.shuffle {
-            // Of each rank its own.
-            let of_window = SplitMix64::nth_bits(seed, window * self.world_size + self.rank);
-            let mut random = SplitMix64::new(of_window);
+            // Each rank has a different seed.
+            let window_seed = SplitMix64::nth_bits(seed, window * self.world_size + self.rank);
+            let mut random = SplitMix64::new(window_seed);
             for place in (1..order.len()).rev() {
                 order.swap(place, random.below(place + 1));
             }
@@ -91,12 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_segment_comes_once_but_for_a_rest() {
+    fn ranks_read_every_segment_once_except_the_remainder() {
         for (segments, ranks) in [(100, 1), (100, 3), (7, 8), (0, 1), (1, 1)] {
             let order = EpochOrder::sequential(segments, 4).shuffled(7, 2);
             let mut read = BTreeSet::new();
             for rank in 0..ranks {
-                let order = order.of_rank(rank, ranks);
+                let order = order.for_rank(rank, ranks);
                 let segments: Vec<u64> =
                     (0..order.windows()).flat_map(|w| order.window(w)).collect();
                 assert_eq!(segments.len() as u64, order.segments());
@@ -108,18 +109,19 @@ mod tests {
     }
 
     #[test]
-    fn records_of_a_window_are_mixed_and_none_is_lost() {
+    fn records_of_a_window_are_shuffled_and_none_is_lost() {
         let order = EpochOrder::sequential(10, 10).shuffled(1, 0);
-        let mixed = order.records(0, 1000);
-        assert_eq!(mixed.iter().collect::<BTreeSet<_>>().len(), 1000);
-        let stay = mixed.iter().enumerate().filter(|&(place, &record)| place == record as usize);
-        assert!(stay.count() < 10);
-        assert_ne!(mixed, order.records(1, 1000));
-        assert_ne!(mixed, order.of_rank(1, 2).records(0, 1000));
+        let shuffled = order.records(0, 1000);
+        assert_eq!(shuffled.iter().collect::<BTreeSet<_>>().len(), 1000);
+        let unmoved =
+            shuffled.iter().enumerate().filter(|&(place, &record)| place == record as usize);
+        assert!(unmoved.count() < 10);
+        assert_ne!(shuffled, order.records(1, 1000));
+        assert_ne!(shuffled, order.for_rank(1, 2).records(0, 1000));
     }
 
     #[test]
-    fn seeds_and_epochs_have_orders_of_their_own() {
+    fn every_seed_and_epoch_has_a_different_order() {
         let sequential = EpochOrder::sequential(50, 50);
         let segments = |order: EpochOrder| order.window(0).collect::<Vec<_>>();
         assert_eq!(segments(sequential), (0..50).collect::<Vec<_>>());

@@ -6,10 +6,10 @@ use super::source::{self, Block, Input, InputLocation, InputRange, Source};
 use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
-use crate::records::content::is_remark;
+use crate::records::content::is_comment_or_blank;
 use crate::storage::quantity::quantity;
 
-/// Places at which a file is sampled.
+/// Number of places where a file is sampled.
 const PROBES: u64 = 64;
 
 /// Records sampled at each place.
@@ -22,10 +22,9 @@ const SAMPLE_BYTES: usize = 1 << 25;
 pub(crate) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 
 /// Samples an input of fixed-size records and decides whether `hcpe` records have 38 or 42 bytes, unless the format
-/// was given. Standard input, pipes and damaged files stay as they are: the reader will report what is wrong.
+/// was given. Standard input, pipes and damaged files are left unchanged; the reader will report the damage.
 ///
-/// Errors of the system are returned: the reader may succeed a moment later, and must not take the input for another
-/// format then.
+/// Errors of the system are returned. They may be temporary, and a later read must not use another format.
 pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(), Error> {
     let is_file = match &input.location {
         InputLocation::Stdin => false,
@@ -33,7 +32,7 @@ pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(),
         InputLocation::Object(_) => true,
     };
     if is_file && input.format.record_len().is_some() {
-        input.evidence = found(input)?;
+        input.evidence = survey_if_readable(input)?;
         if input.format == Format::Hcpe && !is_format_given {
             detect_record_length(input)?;
         }
@@ -50,53 +49,53 @@ pub(crate) fn settle_dialect(input: &mut Input, dialect: Option<Dialect>) -> Res
     };
     if settled != input.dialect {
         input.dialect = settled;
-        // The move counts must be those of the encoding that will be used.
+        // The survey must count the moves in the encoding that will be used.
         if input.evidence.is_some() {
-            input.evidence = found(input)?;
+            input.evidence = survey_if_readable(input)?;
         }
     }
     Ok(())
 }
 
 /// Surveys a sample. `None` if the data is damaged.
-fn found(input: &Input) -> Result<Option<Box<Survey>>, Error> {
+fn survey_if_readable(input: &Input) -> Result<Option<Box<Survey>>, Error> {
     match sample(input, PROBE_RECORDS) {
-        Err(error) if error.is_of_system() => Err(error),
+        Err(error) if error.is_system_error() => Err(error),
         sampled => Ok(sampled.ok().map(Box::new)),
     }
 }
 
-/// Reads `hcpe` as Apery's records of 42 bytes if most of them are readable, and a larger share than with 38 bytes. A
-/// few are readable by chance in any data.
+/// Reads `hcpe` as Apery's records of 42 bytes if most of them are readable, and a larger share than with 38 bytes. In
+/// any data a few records are readable by chance.
 fn detect_record_length(input: &mut Input) -> Result<(), Error> {
     let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
         return Ok(());
     };
     let format = Format::Hcpe42;
     let other = Input { format, dialect: format.dialect(), ..input.clone() };
-    let Some(longer) = found(&other)? else { return Ok(()) };
+    let Some(longer) = survey_if_readable(&other)? else { return Ok(()) };
     let name = &input.name;
     let readable = |survey: &Survey| {
         let Survey { records, unreadable, .. } = survey;
-        format!("{} of {} looked at", records - unreadable, quantity(*records, "record"))
+        format!("{} of {}", records - unreadable, quantity(*records, "record"))
     };
-    let as_named = format!("as hcpe {} can be read", readable(survey));
     if longer.is_mostly_readable() && longer.readable_share() > survey.readable_share() {
         tracing::warn!(
-            "{name}: taken for hcpe42, Apery's records of 42 bytes: {as_named}, as hcpe42 {}; \
-             --from hcpe forces 38",
-            readable(&longer)
+            "{name}: read as hcpe42, Apery's records of 42 bytes: {} in a sample can be read as hcpe42, {} as hcpe; \
+             use --from hcpe to force 38 bytes",
+            readable(&longer),
+            readable(survey)
         );
         *input = Input { evidence: Some(longer), ..other };
     }
     Ok(())
 }
 
-/// `1 move that tells is`, `2 moves that tell are`
+/// `1 distinguishing move is`, `2 distinguishing moves are`
 pub(crate) fn telling_moves(number: u64) -> String {
     match number {
-        1 => "1 move that tells is".to_owned(),
-        _ => format!("{number} moves that tell are"),
+        1 => "1 distinguishing move is".to_owned(),
+        _ => format!("{number} distinguishing moves are"),
     }
 }
 
@@ -106,8 +105,7 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     let name = &input.name;
     match finding {
         DialectFinding::Sure(dialect) if dialect != own => tracing::warn!(
-            "{name}: moves are encoded as by {}, not {}: {} of {} legal so; \
-             --dialect {} forces the other",
+            "{name}: the move encoding is {}, not {}: {} of {} legal in it; use --dialect {} to force the other",
             dialect.name(),
             own.name(),
             survey.legal_in(dialect),
@@ -115,7 +113,7 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
             own.name()
         ),
         DialectFinding::Unsure => tracing::warn!(
-            "{name}: in no known encoding are most of the moves legal; taken for {}",
+            "{name}: unknown move encoding, because most moves are illegal in every known one; assuming {}",
             own.name()
         ),
         DialectFinding::Sure(_) | DialectFinding::Undetermined => {}
@@ -123,29 +121,29 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     finding.dialect(own)
 }
 
-/// Samples so many records at each of [`PROBES`] places in the whole file, or as many from its start if the input has
-/// no random access.
-pub(crate) fn sample(input: &Input, in_each: u64) -> Result<Survey, Error> {
-    if !source::can_be_computed(input) {
-        return sample_start(input, in_each * PROBES);
+/// Samples `probe_records` records at each of [`PROBES`] places in the whole file. Without random access, samples the
+/// same number from the start.
+pub(crate) fn sample(input: &Input, probe_records: u64) -> Result<Survey, Error> {
+    if !source::has_random_access(input) {
+        return sample_start(input, probe_records * PROBES);
     }
-    // A table of frames may be wrong, and still all that the file holds can be read.
-    match sample_all(input, in_each) {
-        Err(error) if !error.is_of_system() => sample_start(input, in_each * PROBES),
+    // If the table of frames is wrong, the content may still be readable from the start.
+    match sample_all(input, probe_records) {
+        Err(error) if !error.is_system_error() => sample_start(input, probe_records * PROBES),
         sampled => sampled,
     }
 }
 
-fn sample_all(input: &Input, in_each: u64) -> Result<Survey, Error> {
+fn sample_all(input: &Input, probe_records: u64) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     let records = source::count_records(input)?;
-    let all = in_each * PROBES;
-    let (places, in_each) = if records <= all { (1, all) } else { (PROBES, in_each) };
+    let all = probe_records * PROBES;
+    let (places, place_records) = if records <= all { (1, all) } else { (PROBES, probe_records) };
     for place in 0..places {
         let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
-        let part = InputRange::range(input.clone(), from, Some(from + in_each));
-        for block in Source::new(vec![part], in_each) {
-            take_into(&mut survey, &block?);
+        let range = InputRange::range(input.clone(), from, Some(from + place_records));
+        for block in Source::new(vec![range], place_records) {
+            survey_block(&mut survey, &block?);
         }
     }
     Ok(survey)
@@ -157,7 +155,7 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
     let mut bytes = 0;
     for block in source.limited_to(records) {
         let block = block?;
-        take_into(&mut survey, &block);
+        survey_block(&mut survey, &block);
         bytes += block.bytes().len();
         // In a file without games, the search for one would read the whole file.
         if bytes >= SAMPLE_BYTES {
@@ -168,13 +166,15 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, Error> {
 }
 
 /// The first bytes of an input, decompressed: whole chunks, or a few fixed-size records.
-pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, Error> {
-    let part = InputRange::whole(Input { evidence: None, ..input.clone() });
-    let block = Source::new(vec![part], PROBE_RECORDS).next().transpose()?;
+pub(crate) fn first_bytes(input: &Input) -> Result<Vec<u8>, Error> {
+    let range = InputRange::whole(Input { evidence: None, ..input.clone() });
+    let block = Source::new(vec![range], PROBE_RECORDS).next().transpose()?;
     Ok(block.map_or_else(Vec::new, |block| block.bytes().to_vec()))
 }
 
-pub(crate) fn take_into(survey: &mut Survey, block: &Block) {
-    let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.chunk));
+/// Adds the records of a block to a survey.
+pub(crate) fn survey_block(survey: &mut Survey, block: &Block) {
+    let records =
+        block.wanted_records().filter(|read| !is_comment_or_blank(block.format, &read.chunk));
     records.for_each(|read| survey.add(read.record.ok()));
 }

@@ -9,20 +9,20 @@ use crate::format::{Ending, GameResult};
 use crate::random::SplitMix64;
 use crate::storage::value_error::ParseValueError;
 
-/// A random part of the records, the same on any machine and in any shard.
+/// A random sample of the records, the same on any machine and in any shard.
 ///
-/// Record number `n`, counted from 0 over all inputs, is taken if the `n`-th number of `SplitMix64` behind
-/// the seed lies below the probability times 2⁶⁴.
+/// Record number `n`, counted from 0 over all inputs, is taken if the `n`-th `SplitMix64` number after the seed is less
+/// than the probability times 2⁶⁴.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {
-    /// With which each record is taken.
+    /// Probability that a record is taken.
     pub probability: Probability,
     /// Seed of the random numbers.
     pub seed: u64,
 }
 
 impl Sample {
-    /// Whether the record with this number is in it.
+    /// Whether the record with this number is in the sample.
     pub fn takes(self, number: u64) -> bool {
         u128::from(SplitMix64::nth_bits(self.seed, number)) < self.probability.threshold()
     }
@@ -34,7 +34,7 @@ impl Sample {
 pub struct Probability(f64);
 
 impl Probability {
-    /// The probability, if it is one and not 0.
+    /// `None` unless the number is above 0 and at most 1.
     pub fn new(probability: f64) -> Option<Self> {
         (probability > 0.0 && probability <= 1.0).then_some(Self(probability))
     }
@@ -49,8 +49,8 @@ impl FromStr for Probability {
     type Err = ParseValueError;
 
     fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let number: f64 = text.parse().map_err(|_| no_probability(text))?;
-        Self::new(number).ok_or_else(|| no_probability(text))
+        let number: f64 = text.parse().map_err(|_| probability_error(text))?;
+        Self::new(number).ok_or_else(|| probability_error(text))
     }
 }
 
@@ -58,12 +58,12 @@ impl TryFrom<f64> for Probability {
     type Error = ParseValueError;
 
     fn try_from(number: f64) -> Result<Self, ParseValueError> {
-        Self::new(number).ok_or_else(|| no_probability(&number.to_string()))
+        Self::new(number).ok_or_else(|| probability_error(&number.to_string()))
     }
 }
 
-fn no_probability(text: &str) -> ParseValueError {
-    ParseValueError::new(text, "no probability", "a number above 0 and at most 1, as in 0.25")
+fn probability_error(text: &str) -> ParseValueError {
+    ParseValueError::new(text, "not a probability", "a number above 0 and at most 1, as in 0.25")
 }
 
 /// A set of results of games, not empty: `black,draw`.
@@ -88,8 +88,8 @@ impl FromStr for Results {
             let result = result.ok_or_else(|| {
                 ParseValueError::new(
                     word,
-                    "no result",
-                    "black, white or draw, or several with commas between",
+                    "not a result",
+                    "black, white or draw, or several separated by commas",
                 )
             })?;
             results.0[result as usize] = true;
@@ -114,7 +114,7 @@ pub struct Endings {
     normal: bool,
 }
 
-/// The word for mate and resignation.
+/// The name of mate and resignation.
 const NORMAL: &str = "normal";
 
 impl Endings {
@@ -138,8 +138,8 @@ impl FromStr for Endings {
                 None if word == NORMAL => endings.normal = true,
                 None => {
                     let known = Ending::ALL.map(Ending::name).join(", ");
-                    let expected = format!("{NORMAL}, {known}, or several with commas between");
-                    return Err(ParseValueError::new(word, "no ending", expected));
+                    let expected = format!("{NORMAL}, {known}, or several separated by commas");
+                    return Err(ParseValueError::new(word, "not an ending", expected));
                 }
             }
         }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_are_read_in_any_order_and_written_in_one() {
+    fn endings_are_parsed_in_any_order_and_displayed_in_one() {
         let endings: Endings = "impasse, normal,repetition".parse().unwrap();
         assert_eq!(endings.to_string(), "normal,repetition,impasse");
         assert!(endings.contains(None) && !endings.contains(Some(Ending::TimeUp)));
@@ -190,14 +190,14 @@ mod tests {
         assert_data_eq!(
             error,
             str![[
-                r#""resignation" is no ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several with commas between"#
+                r#""resignation" is not an ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several separated by commas"#
             ]]
         );
         assert!("".parse::<Endings>().is_err());
     }
 
     #[test]
-    fn results_are_read_in_any_order_and_written_in_one() {
+    fn results_are_parsed_in_any_order_and_displayed_in_one() {
         let results: Results = "white, draw".parse().unwrap();
         assert_eq!(results.to_string(), "draw,white");
         assert!(results.contains(GameResult::Draw) && !results.contains(GameResult::BlackWin));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_lies_above_0() {
+    fn a_probability_is_above_0_and_at_most_1() {
         for text in ["0", "-0.1", "1.01", "nan", "inf", "half", ""] {
             assert!(text.parse::<Probability>().is_err(), "{text}");
         }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_about_as_large_as_its_probability_says() {
+    fn the_size_of_a_sample_matches_its_probability() {
         for (probability, seed) in [(0.5, 1), (0.01, 2), (0.9, u64::MAX)] {
             let sample = Sample { probability: Probability(probability), seed };
             let taken = (0..100_000).filter(|&number| sample.takes(number)).count() as f64;

@@ -1,7 +1,7 @@
-//! Which records are taken: conditions on their number, their fields and their position. All must hold.
+//! Record filters: conditions on the number, the fields and the position of a record.
 //!
-//! The words are those of the command line. What needs nothing but bytes is asked before anything is
-//! decoded, so that a record that is filtered out costs very little.
+//! They have the names of the command-line options. Conditions on fields are checked before a position is decoded, so
+//! most filtered records cost very little.
 
 use std::num::NonZeroU64;
 
@@ -20,95 +20,96 @@ const HEADING: &str = "Records";
 
 /// Conditions on a record. All must hold.
 ///
-/// The one definition of a filter: its field here is the option of the command line, the entry of configuration files
-/// and manifests, and the keyword argument in Python.
+/// Each field defines a filter for all interfaces: the command-line option, the key in configuration files and
+/// manifests, and the keyword argument in Python.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(rename_all = "kebab-case", default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 pub struct RecordFilters {
-    /// Only records whose evaluation is at most this far from 0, in centipawns
+    /// Keep only records whose evaluation is at most CP centipawns in absolute value
     #[cfg_attr(feature = "cli", arg(long = "max-abs-eval", value_name = "CP", value_parser = whole_number::<u16>(..), help_heading = HEADING))]
     #[serde(rename = "max-abs-eval")]
     pub max_abs_eval_cp: Option<u16>,
-    /// Only records whose evaluation is at least this far from 0, in centipawns
+    /// Keep only records whose evaluation is at least CP centipawns in absolute value
     #[cfg_attr(feature = "cli", arg(long = "min-abs-eval", value_name = "CP", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "min-abs-eval")]
     pub min_abs_eval_cp: Option<u16>,
-    /// Leave out records whose evaluation is at least this far from 0, in centipawns, for the side that lost the game
+    /// Drop records whose evaluation favours the side that lost the game by at least CP centipawns
     #[cfg_attr(feature = "cli", arg(long = "drop-contradictions", value_name = "CP", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "drop-contradictions")]
     pub contradictions_from_cp: Option<u16>,
-    /// Only records from this ply on
+    /// Keep only records from this ply on
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), help_heading = HEADING))]
     pub min_ply: Option<u16>,
-    /// Only records up to this ply
+    /// Keep only records up to this ply
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_ply: Option<u16>,
-    /// Only records of games that ended so: black (won), white or draw, or several, as in black,white
+    /// Keep only records of games with this result: black (Black won), white, draw, or several, as in black,white
     #[cfg_attr(feature = "cli", arg(long = "result", value_name = "RESULT,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "result")]
     pub results: Option<Results>,
-    /// Only records of games with at least so many moves
+    /// Keep only records of games with at least PLIES moves
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub min_game_plies: Option<u16>,
-    /// Only records of games with at most so many moves
+    /// Keep only records of games with at most PLIES moves
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_game_plies: Option<u16>,
-    /// Only records of games that ended in one of these ways.
+    /// Keep only records of games that ended in one of these ways.
     #[cfg_attr(
         feature = "cli",
         arg(
             long = "ending",
             value_name = "ENDING,…",
-            help = "Only records of games that ended so: normal (mate or resignation), repetition, declaration, \
-                    move_limit, time_up, illegal_move, interruption or impasse, or several, as in normal,declaration",
+            help = "Keep only records of games with this ending: normal (mate or resignation), repetition, \
+                    declaration, move_limit, time_up, illegal_move, interruption, impasse, or several, as in \
+                    normal,declaration",
             hide_short_help = true,
             help_heading = HEADING
         )
     )]
     #[serde(rename = "ending")]
     pub endings: Option<Endings>,
-    /// Leave out records of games that ended so
+    /// Drop records of games with this ending; see --ending
     #[cfg_attr(feature = "cli", arg(long = "drop-ending", value_name = "ENDING,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "drop-ending")]
     pub dropped_endings: Option<Endings>,
-    /// Only records with a stored move
+    /// Keep only records with a stored move
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub has_move: bool,
-    /// Only records with a stored move that can be played
+    /// Keep only records whose stored move is legal
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub legal_move: bool,
-    /// Leave out positions whose side to move is in check
+    /// Drop positions where the side to move is in check
     #[cfg_attr(feature = "cli", arg(long, help_heading = HEADING))]
     pub drop_in_check: bool,
-    /// Only quiet records: the side to move is not in check, and the stored move can be played and is no capture,
+    /// Keep only quiet records: the side to move is not in check, and the stored move is legal and is not a capture,
     /// promotion or check
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
-    /// Take also the moves of hcpe3 games that are marked as not for training (no candidates)
+    /// Include the moves of hcpe3 games that are marked as not for training (no candidates)
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
-    /// Only one of so many records: the first, and every K-th behind it, counted over all inputs
+    /// Keep every K-th record, starting with the first, counted over all inputs
     #[cfg_attr(feature = "cli", arg(long, value_name = "K", value_parser = whole_number::<NonZeroU64>(1..), hide_short_help = true, help_heading = HEADING))]
     pub every: Option<NonZeroU64>,
-    /// Only a random part: each record with this probability, as in 0.25. Which ones depends on the seed and
-    /// their numbers over all inputs, not on threads or shards
+    /// Keep a random sample: each record with this probability, as in 0.25. The choice depends only on the seed and the
+    /// number of the record over all inputs
     #[cfg_attr(feature = "cli", arg(long, value_name = "P", hide_short_help = true, help_heading = HEADING))]
     pub sample: Option<Probability>,
-    /// Seed of the sample [default: 1]
+    /// Seed of --sample [default: 1]
     #[cfg_attr(feature = "cli", arg(long, value_parser = whole_number::<u64>(..), hide_short_help = true, help_heading = HEADING))]
     pub seed: Option<u64>,
 }
 
-/// A record filter that did not hold. Where several do not, the first in this order is counted.
+/// A condition that failed. Only the first failed condition of a record is counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Condition {
-    /// A comment line of a text: no record at all.
+    /// A comment line of a text format, which is not a record.
     Comment,
-    /// The writer of the game says that the position is not to be trained on.
+    /// The record is marked as not for training.
     NotForTraining,
     /// Not selected by `--every`.
     Every,
@@ -130,7 +131,7 @@ pub enum Condition {
     NoResult,
     /// The game was won by another side, or drawn.
     Result,
-    /// The record does not say how many moves its game has.
+    /// The record has no game length to compare.
     NoGamePlies,
     /// The game is too short.
     MinGamePlies,
@@ -138,17 +139,17 @@ pub enum Condition {
     MaxGamePlies,
     /// The game ended in another way.
     Ending,
-    /// The evaluation says that one side wins, and the other won.
+    /// The evaluation favours the side that lost the game.
     Contradiction,
-    /// No move is stored, or bits that encode no move.
+    /// No move is stored, or its bits are not a move.
     NoMove,
     /// The side to move is in check.
     InCheck,
-    /// The stored move cannot be played.
+    /// The stored move is illegal.
     IllegalMove,
     /// The stored move is a capture, a promotion or a check, or the side to move is in check.
     NotQuiet,
-    /// An equal position was met before.
+    /// An equal position came before.
     Duplicate,
 }
 
@@ -165,15 +166,15 @@ impl RecordFilters {
         Self { seed: self.sample().map(|sample| sample.seed), ..self }
     }
 
-    /// Whether a record is taken: number `number` over all inputs, from 0.
+    /// Whether a record passes the filters. `number` is its number over all inputs, from 0.
     ///
     /// # Errors
-    /// [`DecodeError`] if a condition asks for what cannot be read.
+    /// [`DecodeError`] if a condition needs a field that cannot be decoded.
     pub fn takes(&self, number: u64, record: &RecordRef<'_>) -> Result<bool, DecodeError> {
         if self.failed_by_fields(number, record)?.is_some() {
             return Ok(false);
         }
-        if !self.ask_rules() {
+        if !self.needs_position() {
             return Ok(true);
         }
         let position = Position::try_from(record.setup()?).ok();
@@ -181,7 +182,7 @@ impl RecordFilters {
     }
 
     /// Fields that the conditions need, each with the long name of its option.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = (&'static str, Field)> {
+    pub(crate) fn required_fields(&self) -> impl Iterator<Item = (&'static str, Field)> {
         [
             ("max-abs-eval", self.max_abs_eval_cp.is_some(), Field::EvalCp),
             ("min-abs-eval", self.min_abs_eval_cp.is_some(), Field::EvalCp),
@@ -199,22 +200,22 @@ impl RecordFilters {
             ("quiet", self.quiet, Field::BestMove),
         ]
         .into_iter()
-        .filter_map(|(option, is_asked, field)| is_asked.then_some((option, field)))
+        .filter_map(|(option, is_set, field)| is_set.then_some((option, field)))
     }
 
     /// Whether there is any condition besides `keep_untrained`.
     #[inline]
-    pub(crate) fn leave_out(&self) -> bool {
+    pub(crate) fn drops_any(&self) -> bool {
         Self { keep_untrained: false, ..*self } != Self::default()
     }
 
     /// Whether a record of this format can fail [`Self::failed_by_fields`].
-    pub(crate) fn ask_fields_of(&self, format: Format) -> bool {
-        // Nothing of one size says that it is a comment, or not to be trained on.
-        self.leave_out() || format.record_len().is_none()
+    pub(crate) fn can_drop_by_fields(&self, format: Format) -> bool {
+        // Fixed-size records are never comments and cannot be marked as not for training.
+        self.drops_any() || format.record_len().is_none()
     }
 
-    pub(crate) const fn ask_game_plies(&self) -> bool {
+    pub(crate) const fn limits_game_plies(&self) -> bool {
         self.min_game_plies.is_some() || self.max_game_plies.is_some()
     }
 
@@ -222,16 +223,16 @@ impl RecordFilters {
         Self { min_game_plies: None, max_game_plies: None, ..*self }
     }
 
-    /// Whether any condition is about games and not about single records.
-    const fn ask_about_games(&self) -> bool {
+    /// Whether any condition is about games instead of single records.
+    const fn has_game_conditions(&self) -> bool {
         self.results.is_some()
-            || self.ask_game_plies()
+            || self.limits_game_plies()
             || self.endings.is_some()
             || self.dropped_endings.is_some()
     }
 
-    /// The conditions about games, which hold for all records of a game or for none.
-    fn of_games(&self) -> Self {
+    /// The conditions about games. They hold for all records of a game or for none.
+    fn game_conditions(&self) -> Self {
         let Self { results, min_game_plies, max_game_plies, endings, dropped_endings, .. } = *self;
         Self {
             results,
@@ -244,29 +245,29 @@ impl RecordFilters {
     }
 
     /// Whether any condition can hold for only some records of a game.
-    pub(crate) fn leave_out_of_games(&self) -> bool {
-        Self { keep_untrained: false, ..*self } != self.of_games()
+    pub(crate) fn drops_within_games(&self) -> bool {
+        Self { keep_untrained: false, ..*self } != self.game_conditions()
     }
 
     /// Endings named by a filter, each with the long name of its option.
-    pub(crate) fn asked_endings(&self) -> impl Iterator<Item = (&'static str, Ending)> {
-        let asked = [("ending", self.endings), ("drop-ending", self.dropped_endings)];
-        asked.into_iter().flat_map(|(option, endings)| {
-            let asked = Ending::ALL.into_iter();
-            asked
+    pub(crate) fn named_endings(&self) -> impl Iterator<Item = (&'static str, Ending)> {
+        let sets = [("ending", self.endings), ("drop-ending", self.dropped_endings)];
+        sets.into_iter().flat_map(|(option, endings)| {
+            Ending::ALL
+                .into_iter()
                 .filter(move |&ending| endings.is_some_and(|set| set.contains(Some(ending))))
                 .map(move |ending| (option, ending))
         })
     }
 
     /// Whether there are conditions for [`Self::failed_by_rules`].
-    pub(crate) const fn ask_rules(&self) -> bool {
+    pub(crate) const fn needs_position(&self) -> bool {
         self.drop_in_check || self.legal_move || self.quiet
     }
 
-    /// The first condition on number and fields that does not hold, in the order of [`Condition`].
+    /// The first failed condition on number and fields.
     ///
-    /// `number` counts the records of all inputs, from 0. Of packed records the position is decoded only for
+    /// `number` counts the records of all inputs, from 0. The position of a packed record is decoded only for
     /// `contradictions_from_cp`.
     #[inline]
     pub(crate) fn failed_by_fields(
@@ -277,7 +278,7 @@ impl RecordFilters {
         if record.is_not_for_training() && !self.keep_untrained {
             return Ok(Some(Condition::NotForTraining));
         }
-        if record.is_comment() && self.leave_out() {
+        if record.is_comment() && self.drops_any() {
             return Ok(Some(Condition::Comment));
         }
         if self.every.is_some_and(|every| number % every != 0) {
@@ -292,7 +293,7 @@ impl RecordFilters {
         if let failed @ Some(_) = self.failed_by_ply(record)? {
             return Ok(failed);
         }
-        if self.ask_about_games()
+        if self.has_game_conditions()
             && let failed @ Some(_) =
                 self.failed_by_game((record.result()?, record.ending()?), || record.end_ply())?
         {
@@ -306,7 +307,7 @@ impl RecordFilters {
         Ok(lacks_move.then_some(Condition::NoMove))
     }
 
-    /// The first condition about the game that does not hold.
+    /// The first failed condition about the game.
     pub(crate) fn failed_by_game<E>(
         &self,
         (result, ending): (Option<GameResult>, Option<Ending>),
@@ -319,7 +320,7 @@ impl RecordFilters {
                 Some(_) => {}
             }
         }
-        if self.ask_game_plies()
+        if self.limits_game_plies()
             && let failed @ Some(_) = self.failed_by_game_plies(plies()?)
         {
             return Ok(failed);
@@ -329,10 +330,10 @@ impl RecordFilters {
         Ok((is_dropped || !is_kept).then_some(Condition::Ending))
     }
 
-    /// The condition on the length of the game that does not hold. `None` and 0 plies mean that the length is unknown.
+    /// The failed condition on the length of the game, if any. `None` and 0 plies mean that the length is unknown.
     pub(crate) fn failed_by_game_plies(&self, plies: Option<u16>) -> Option<Condition> {
         let Some(plies) = plies.filter(|&plies| plies > 0) else {
-            return self.ask_game_plies().then_some(Condition::NoGamePlies);
+            return self.limits_game_plies().then_some(Condition::NoGamePlies);
         };
         if self.min_game_plies.is_some_and(|least| plies < least) {
             return Some(Condition::MinGamePlies);
@@ -340,8 +341,8 @@ impl RecordFilters {
         self.max_game_plies.is_some_and(|most| plies > most).then_some(Condition::MaxGamePlies)
     }
 
-    /// Fails if the evaluation is large and the better side lost. A draw is no contradiction: even a won game may end
-    /// in one.
+    /// Fails if the evaluation is large and the better side lost. A draw is not a contradiction, because even a won
+    /// game may end in a draw.
     fn failed_by_contradiction(
         &self,
         record: &RecordRef<'_>,
@@ -386,9 +387,10 @@ impl RecordFilters {
         Ok(self.max_ply.is_some_and(|most| ply > most).then_some(Condition::MaxPly))
     }
 
-    /// The first condition on the position that does not hold, in the order of [`Condition`].
+    /// The first failed condition on the position, in the order of [`Condition`].
     ///
-    /// `position` is `None` if the side to move could capture the king. Then there is no check, and no move is legal.
+    /// `position` is `None` if the side to move could capture the king. Such a position counts as not in check, and no
+    /// move in it is legal.
     #[inline]
     pub(crate) fn failed_by_rules(
         &self,
@@ -418,11 +420,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_on_games_are_those_of_all_their_records() {
+    fn game_conditions_apply_to_all_records_of_a_game() {
         let none = RecordFilters::default();
         let of_game = RecordFilters { min_game_plies: Some(1), keep_untrained: true, ..none };
-        assert!(!of_game.leave_out_of_games() && of_game.leave_out());
-        assert!(RecordFilters { min_ply: Some(1), ..of_game }.leave_out_of_games());
+        assert!(!of_game.drops_within_games() && of_game.drops_any());
+        assert!(RecordFilters { min_ply: Some(1), ..of_game }.drops_within_games());
         let failed = |plies| of_game.failed_by_game_plies(plies);
         assert_eq!([None, Some(0)].map(failed), [Some(Condition::NoGamePlies); 2]);
         assert_eq!(failed(Some(1)), None);

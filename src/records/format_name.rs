@@ -1,4 +1,4 @@
-//! The name of a format and of how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.xz`.
+//! Names of formats with their compression: `hcp`, `hcp.zst`, `hcp.xz`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::records::output_kind::OutputKind;
 use crate::storage::compression::Compression;
 use crate::storage::value_error::ParseValueError;
 
-/// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.xz`.
+/// A format with its compression: `hcp`, `hcp.zst`, `hcp.xz`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormatName {
     /// The format of the records.
     pub format: Format,
-    /// How the file is compressed.
+    /// Compression of the file.
     pub compression: Compression,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn format_names() -> String {
 }
 
 pub(crate) fn expected_names() -> String {
-    format!("one of {}, each also with .zst, .gz or .xz, or parquet", format_names())
+    format!("one of {}, optionally with .zst, .gz or .xz, or parquet", format_names())
 }
 
 impl FormatName {
@@ -35,10 +35,10 @@ impl FormatName {
         Self { format, compression: Compression::None }
     }
 
-    /// The name that the file name shows; `None` if its extension is no format's. That of `a.hcp.mated`, which a filter
-    /// wrote, is that of `a.hcp`.
+    /// The format that the file name shows; `None` if its extension is not a format. `a.hcp.mated`, an output of a
+    /// filter, has the format of `a.hcp`.
     pub fn from_file_name(name: &str) -> Option<Self> {
-        let (name, _) = OutputKind::taken_out(name).unwrap_or((name, ""));
+        let (name, _) = OutputKind::split_suffix(name).unwrap_or((name, ""));
         let (name, compression) = without_compression(name);
         if compression == Compression::Parquet {
             return Some(Self::PARQUET);
@@ -47,10 +47,10 @@ impl FormatName {
         Some(Self { format: Format::from_extension(extension)?, compression })
     }
 
-    /// The file name without what says how it is written: `a` of `a.hcp`, `a.mated` of `a.hcp.mated`.
+    /// The file name without format and compression: `a` for `a.hcp`, `a.mated` for `a.hcp.mated`.
     pub fn stem(name: &str) -> Cow<'_, str> {
-        match OutputKind::taken_out(name) {
-            Some((name, word)) => format!("{}.{word}", Self::stem_of_kept(name)).into(),
+        match OutputKind::split_suffix(name) {
+            Some((name, suffix)) => format!("{}.{suffix}", Self::stem_of_kept(name)).into(),
             None => Self::stem_of_kept(name).into(),
         }
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_taken_out_has_the_format_before_its_stream() {
+    fn removed_records_show_their_format_before_the_suffix() {
         for (file, name, stem) in [
             ("a.hcp", Some("hcp"), "a"),
             ("a.hcp.mated", Some("hcp"), "a.mated"),
@@ -117,8 +117,8 @@ mod tests {
             (".mated", None, ".mated"),
             ("a.mated.proofs", None, "a.mated"),
         ] {
-            let found = FormatName::from_file_name(file).map(|name| name.to_string());
-            assert_eq!(found.as_deref(), name, "{file}");
+            let actual = FormatName::from_file_name(file).map(|name| name.to_string());
+            assert_eq!(actual.as_deref(), name, "{file}");
             assert_eq!(FormatName::stem(file), stem, "{file}");
         }
     }

@@ -7,14 +7,14 @@ use super::reading::RecordError;
 use super::source::Block;
 use crate::format::{DecodeError, Field, Fields, Format, Game, RawChunk, Record, read_games};
 
-/// A game as far as it can be read, and its place in the input.
+/// The readable part of a game, and its place in the input.
 pub(crate) struct BlockGame<'a> {
     pub(crate) chunk: RawChunk<'a>,
     pub(crate) first_index: u64,
     pub(crate) game: Result<Game, DecodeError>,
-    /// Its moves up to the fault, each as a record.
+    /// The moves before the first unreadable one, each as a record.
     pub(crate) records: Vec<Record>,
-    /// Why reading stopped, and the number of records that are lost.
+    /// The error of the first unreadable move, and the number of records lost.
     pub(crate) fault: Option<(DecodeError, u64)>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> BlockGame<'a> {
         self.first_index..self.first_index + self.records.len() as u64
     }
 
-    /// OffsetTable after the last record. An unreadable game counts as one record.
+    /// Index after the last record. An unreadable game counts as one record.
     pub(crate) fn end(&self) -> u64 {
         match (&self.game, &self.fault) {
             (Err(_), _) => self.first_index + 1,
@@ -44,36 +44,36 @@ impl<'a> BlockGame<'a> {
         }
     }
 
-    /// Fields that every record loses if `part` is written: this game, or `records` records of it.
-    pub(crate) fn lost_of_part(&self, to: Format, part: &Game, records: usize) -> Fields {
+    /// Fields that every record loses if `part` is written, which has `records` records of this game.
+    pub(crate) fn lost_fields(&self, to: Format, part: &Game, records: usize) -> Fields {
         let lost = to.lost_of_game(&part.start, part.result, part.ending);
-        // A game that is shorter has another length.
+        // A shortened game has another length.
         let is_shorter = self.fault.is_some() || records < self.records.len();
         lost.union(if is_shorter { Fields::of(Field::EndPly) } else { Fields::NONE })
     }
 }
 
 /// The chunks of a block, each with its games.
-pub(crate) fn chunks_of_games(
+pub(crate) fn game_chunks(
     block: &Block,
 ) -> impl Iterator<Item = (RawChunk<'_>, Vec<BlockGame<'_>>)> {
     block.chunks().scan(block.first_index, |index, chunk| {
-        let mut place = |game| {
+        let mut block_game = |game| {
             let game = BlockGame::new(game, chunk, *index);
             *index = game.end();
             game
         };
         let games = if chunk.is_piece {
-            vec![place(Err(DecodeError::TOO_LONG))]
+            vec![block_game(Err(DecodeError::TOO_LONG))]
         } else {
-            read_games(block.format, chunk.without_line_end(block.format)).map(place).collect()
+            read_games(block.format, chunk.without_line_end(block.format)).map(block_game).collect()
         };
         Some((chunk, games))
     })
 }
 
-/// Calls `process_game` with each game until one ends the run, and sets aside the records that it fails with and those
-/// that cannot be read.
+/// Calls `process_game` with each game, until a bad record ends the run. Rejects the records that
+/// `process_game` returns with an error, and the unreadable records.
 pub(crate) fn process_games(
     processing: &mut Processing<'_>,
     games: &[BlockGame<'_>],
@@ -89,11 +89,11 @@ pub(crate) fn process_games(
             Err(error) => Err((read.first_index..read.end(), error.clone().into())),
         };
         if let Err((records, error)) = done {
-            processing.set_aside(&error, &read.chunk, records);
+            processing.reject(&error, &read.chunk, records);
         }
         if let Some((error, _)) = read.fault.as_ref().filter(|_| !processing.is_stopped()) {
             let lost = read.read().end..read.end();
-            processing.set_aside(&error.clone().into(), &read.chunk, lost);
+            processing.reject(&error.clone().into(), &read.chunk, lost);
         }
         if processing.is_stopped() {
             return;

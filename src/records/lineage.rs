@@ -1,4 +1,4 @@
-//! Which manifest beside a file lists it as an output, and as which stream.
+//! Finds the manifest that lists a file as an output.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) struct ListedOutput {
 
 /// Fields that the manifests of all commands have.
 #[derive(Deserialize)]
-struct Account {
+struct ManifestHead {
     command: String,
     outputs: Vec<OutputEntry>,
 }
@@ -27,40 +27,41 @@ struct Account {
 /// Finds the manifest in the same folder that lists a file of this name and size. Unreadable manifests are ignored.
 pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
     let name = text_of(path.file_name()?);
-    // Outputs are called as their run, and more: the manifest of `a.hcp.mated` is that of `a`.
+    // The name of an output begins with the name of its run: the run of `a.hcp.mated` is `a`.
     let stems = name.match_indices('.').map(|(dot, _)| &name[..dot]).chain([&*name]);
     let folder = platform::folder_of(path);
     let mut manifests = stems.map(|stem| folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
     manifests.find_map(|manifest| {
-        let account: Account = read(&manifest).ok()?;
-        let entry = account.outputs.into_iter().find(|entry| entry.file == name)?;
+        let head: ManifestHead = read(&manifest).ok()?;
+        let entry = head.outputs.into_iter().find(|entry| entry.file == name)?;
         let bytes = files::state(path).ok()?.bytes;
-        let listed = ListedOutput { manifest, command: account.command, entry };
+        let listed = ListedOutput { manifest, command: head.command, entry };
         (listed.entry.bytes == bytes).then_some(listed)
     })
 }
 
-/// Warns if some inputs are kept records of a run and others mated or unknown records, which would be added again.
+/// Warns if some inputs are kept records and others are mated or unknown records, which would be added again.
 /// Objects are not checked: requests for thousands of them take too long.
 pub(crate) fn warn_of_mixed_outputs(inputs: &[Input]) {
     let files = inputs.iter().filter_map(|input| match &input.location {
         InputLocation::File(path) if inputs.len() > 1 => Some((&input.name, listed_output(path)?)),
         _ => None,
     });
-    let (mut kept, mut taken_out) = (None, None);
+    let (mut kept, mut removed) = (None, None);
     for (name, listed) in files {
-        let found = match listed.entry.kind {
+        let first = match listed.entry.kind {
             OutputKind::Kept => &mut kept,
-            OutputKind::Mated | OutputKind::Unknown => &mut taken_out,
+            OutputKind::Mated | OutputKind::Unknown => &mut removed,
             _ => continue,
         };
-        found.get_or_insert((name, listed));
+        first.get_or_insert((name, listed));
         if let (Some((kept, _)), Some((name, ListedOutput { manifest, command, entry }))) =
-            (&kept, &taken_out)
+            (&kept, &removed)
         {
             let manifest = manifest.display();
             return tracing::warn!(
-                "{name} holds the {} records of {manifest} ({command}), {kept} the kept ones: what was taken out is taken in again",
+                "{name} holds the {} records of {manifest} ({command}), and {kept} holds kept records; together they contain the \
+                 removed records again",
                 entry.kind
             );
         }

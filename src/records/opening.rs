@@ -1,4 +1,4 @@
-//! Inputs and outputs as they are asked for: looked at, with their formats settled, before anything is created.
+//! Opens inputs and plans outputs. Formats are determined and checked before any file is created.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,13 +31,16 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// Only those who ask for a quarantine expect bad records.
-    pub fn under(asked: Option<BadPolicy>) -> Self {
-        if asked == Some(BadPolicy::Quarantine) { Self::Accepted } else { Self::Refused }
+    /// Accepts unreadable records only if the user requested a quarantine, and so expects bad records.
+    pub fn from_policy(policy: Option<BadPolicy>) -> Self {
+        if policy == Some(BadPolicy::Quarantine) { Self::Accepted } else { Self::Refused }
     }
 }
 
-/// Looks at an input: its format by name or content where none is given, how its moves are encoded by its records.
+/// Opens an input and determines its format and move encoding.
+///
+/// If `from` is `None`, the format is determined by name, or by content if the name shows none. If `dialect` is `None`,
+/// the move encoding is determined from a sample of the records.
 ///
 /// # Errors
 /// [`Error`] if it does not exist, is a folder, has no recognisable format, or its content contradicts its name.
@@ -59,8 +62,8 @@ fn input_with(
     let by_name = FormatName::from_file_name(&text_of(path)).filter(|_| from.is_none());
     let format = match from.or(by_name) {
         Some(format) => format,
-        // What is read only once cannot be looked at before.
-        None if !InputLocation::of(path).can_be_read_again() => {
+        // A pipe cannot be sampled.
+        None if !InputLocation::from_path(path).can_be_read_again() => {
             return Err(Error::unknown_format(text_of(path)));
         }
         None => {
@@ -73,19 +76,22 @@ fn input_with(
     if input.compression == Compression::Parquet {
         check_parquet(input.format)?;
         if !input.location.can_be_read_again() {
-            return Err(Error::read_once(input.display_name(), "Parquet is read from its end"));
+            return Err(Error::read_once(
+                input.display_name(),
+                "Parquet is read from the end of the file",
+            ));
         }
         if matches!(input.location, InputLocation::Object(_)) {
             return Err(Error::usage(format!(
-                "{} cannot be read: of object stores Parquet is only written; copy it to a disk first",
+                "{}: Parquet can be written to an object store but not read from it; copy the file to a disk first",
                 input.name
             )));
         }
     }
     if let InputLocation::Object(object) = &input.location {
-        // Looked at once, for all that will be read of it.
-        let looked = object.state().map(drop);
-        looked.map_err(|source| Error::io("open", &input.name, source))?;
+        // The object keeps this state for all its reads.
+        let state = object.state().map(drop);
+        state.map_err(|source| Error::io("open", &input.name, source))?;
     }
     evidence::add_sample(&mut input, from.is_some())?;
     if by_name.is_some() {
@@ -99,34 +105,33 @@ fn input_with(
 }
 
 fn log(input: &Input, is_given: bool, is_named: bool) {
-    let by = match (is_given, is_named) {
-        (true, _) => "as --from says",
-        (false, true) => "by its name",
-        (false, false) => "by its content",
+    let origin = match (is_given, is_named) {
+        (true, _) => "given by --from",
+        (false, true) => "shown by its name",
+        (false, false) => "detected by content",
     };
     let moves = if input.format.dialect() == input.dialect {
         String::new()
     } else {
-        format!(", moves encoded as by {}", input.dialect.name())
+        format!(", move encoding {}", input.dialect.name())
     };
     let sample = input.evidence.as_ref().map(|survey| {
         let Survey { records, unreadable, .. } = **survey;
         format!(
-            "; {} of {} of a sample can be read",
+            "; {} of {} in a sample can be read",
             records - unreadable,
             quantity(records, "record")
         )
     });
     let (name, format) = (input.display_name(), input.format_name());
-    tracing::info!("{name}: read as {format}, {by}{moves}{}", sample.unwrap_or_default());
+    tracing::info!("{name}: read as {format}, {origin}{moves}{}", sample.unwrap_or_default());
 }
 
 fn is_quarantined(path: &Path) -> bool {
-    OutputKind::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
+    OutputKind::split_suffix(&text_of(path)).is_some_and(|(_, suffix)| suffix == BAD)
 }
 
-/// Checks the format of an input against its content. An input that can be read only once is checked at its first
-/// block.
+/// Checks the format of an input against its content. A pipe is checked later, at its first block.
 fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input, Error> {
     if !input.location.can_be_read_again() {
         return Ok(Input { first_block: FirstBlock::Checked { accepts_unreadable }, ..input });
@@ -149,7 +154,7 @@ pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
     let names = files::names_in(path).unwrap_or_default();
     let mut formats: BTreeMap<String, (bool, u32)> = BTreeMap::new();
     for format in names.iter().filter_map(|name| FormatName::from_file_name(name)) {
-        // Lines of JSON are likely to be about records in a packed format.
+        // jsonl files next to packed records are probably lists about these records.
         let is_packed = format.format.record_len().is_some();
         formats.entry(format.to_string()).or_insert((is_packed, 0)).1 += 1;
     }
@@ -157,22 +162,22 @@ pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
     let pattern = most.map_or("*".to_owned(), |(format, _)| format!("*.{format}"));
     let folder = text_of(path);
     Err(Error::usage(format!(
-        "{} is a folder: name the files in it, as in {}/{pattern}",
+        "{} is a folder; give the files in it, for example {}/{pattern}",
         folder.trim_end_matches('/'),
         folder.trim_end_matches('/')
     )))
 }
 
 /// Called for all inputs first, so that a missing file is reported before any other error.
-fn check_is_there(path: &Path) -> Result<(), Error> {
-    if let InputLocation::File(path) = InputLocation::of(path) {
-        let looked = path.metadata().map(drop);
-        looked.map_err(|source| Error::io("open", text_of(path), source))?;
+fn check_exists(path: &Path) -> Result<(), Error> {
+    if let InputLocation::File(path) = InputLocation::from_path(path) {
+        let metadata = path.metadata().map(drop);
+        metadata.map_err(|source| Error::io("open", text_of(path), source))?;
     }
     Ok(())
 }
 
-/// Opens several inputs. An input that can be read only once must not be named twice.
+/// Opens several inputs. A pipe must not be given twice.
 pub(crate) fn inputs(
     paths: &[PathBuf],
     from: Option<FormatName>,
@@ -183,7 +188,7 @@ pub(crate) fn inputs(
     inputs.into_iter().collect::<Result<_, _>>()
 }
 
-/// Inputs for which the command has no format option.
+/// Opens inputs whose format cannot be set with an option.
 pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let inputs = inputs_or_errors(paths, None, None, Unreadable::Refused)?;
     let inputs = inputs.into_iter().map(|input| input.map_err(content::without_option));
@@ -197,7 +202,7 @@ pub(crate) fn inputs_or_errors(
     dialect: Option<Dialect>,
     unreadable: Unreadable,
 ) -> Result<Vec<Result<Input, Error>>, Error> {
-    paths.iter().try_for_each(|path| check_is_there(path))?;
+    paths.iter().try_for_each(|path| check_exists(path))?;
     let mut inputs = Vec::new();
     for path in paths {
         inputs.push(match input_with(path, from, dialect, unreadable) {
@@ -213,31 +218,34 @@ pub(crate) fn inputs_or_errors(
     Ok(inputs)
 }
 
-/// Whether an input has the fields that conditions ask for.
+/// Checks that the format of an input stores the fields and endings that filters need.
 ///
 /// # Errors
-/// [`Error`] with the condition and what the format does not say.
+/// [`Error`] with the filter, and the field or ending that the format lacks.
 pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error> {
     let (fields, format) = (input.format.fields(), input.format);
     let name = || input.name.clone();
-    if let Some((filter, field)) = filters.asked().find(|&(_, field)| !fields.contains(field)) {
+    if let Some((filter, field)) =
+        filters.required_fields().find(|&(_, field)| !fields.contains(field))
+    {
         return Err(match field {
             Field::EndPly => Error::usage(format!(
-                "--{filter} cannot be asked of {}: {format} records do not say how long their games are, and here they may be \
-         read from the middle of one; `kyokumen convert` puts games together and asks it",
+                "--{filter} cannot be used for {}: {format} records do not store the length of their game, and this command \
+                 may start reading in the middle of a game; `kyokumen convert` joins records to games and supports \
+                 --{filter}",
                 name()
             )),
             _ => Error::filter_on_missing_field(filter, name(), format.name(), field),
         });
     }
-    let said = format.endings();
-    match filters.asked_endings().find(|(_, ending)| !said.contains(ending)) {
+    let stored = format.endings();
+    match filters.named_endings().find(|(_, ending)| !stored.contains(ending)) {
         Some((filter, ending)) => Err(Error::usage(format!(
-            "--{filter}: {format} has no sign for {}, and {} cannot say it; it can say {}",
+            "--{filter}: {format} does not store the ending {}, so {} has no such games; it stores {}",
             ending.name(),
             name(),
             std::iter::once("normal")
-                .chain(said.iter().map(|ending| ending.name()))
+                .chain(stored.iter().map(|ending| ending.name()))
                 .collect::<Vec<_>>()
                 .join(", ")
         ))),
@@ -250,7 +258,7 @@ pub(crate) fn conversion(input: &Input, to: Format, fill: &Fill) -> Result<Conve
         .map_err(|source| Error::conversion(&input.name, to, *fill, source))
 }
 
-/// Warns if evaluations or results are filled in. `conversions` are those of the inputs of one output.
+/// Warns if evaluations or results are filled in. `conversions` has an entry for each input of one output.
 pub(crate) fn warn_of_invented_labels<'a>(
     fill: &Fill,
     to: Fields,
@@ -263,15 +271,17 @@ pub(crate) fn warn_of_invented_labels<'a>(
     });
     let labels = invented.fold(Fields::NONE, Fields::union);
     if !labels.is_empty() {
-        tracing::warn!("{labels} filled in: such records are not for training");
+        tracing::warn!(
+            "{labels} filled in with fixed values; do not use these records for training"
+        );
     }
 }
 
-/// Outputs are compressed with zstd or not at all.
+/// Checks that the compression of an output can be written: zstd, Parquet or none.
 pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, Error> {
     match to.compression {
         Compression::Gzip | Compression::Xz => Err(Error::usage(format!(
-            "{to} can be read, not written; write {} or {}.zst",
+            "{to} can be read but not written; write {} or {}.zst",
             to.format, to.format
         ))),
         Compression::None | Compression::Zstd => Ok(to),
@@ -284,7 +294,7 @@ pub(crate) fn check_parquet(format: Format) -> Result<(), Error> {
         (false, _) => Err(Error::no_parquet()),
         (true, Format::Jsonl) => Ok(()),
         (true, _) => Err(Error::usage(format!(
-            "a Parquet file holds the fields of jsonl, not {}; leave the format out",
+            "a Parquet file has the fields of jsonl, not of {}; omit the format",
             format.name()
         ))),
     }
@@ -294,8 +304,8 @@ pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Err
     let stem = match (name, inputs.first().map(|input| &input.location)) {
         (Some(name), _) => name,
         (None, None | Some(InputLocation::Stdin)) => "stdin".to_owned(),
-        (None, Some(place)) => {
-            let name = text_of(place.file_name().unwrap_or_default());
+        (None, Some(location)) => {
+            let name = text_of(location.file_name().unwrap_or_default());
             FormatName::stem(&name).into_owned()
         }
     };
@@ -303,7 +313,7 @@ pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Err
     if is_file_name {
         Ok(stem)
     } else {
-        Err(Error::usage(format!("{stem:?} cannot be the start of a file name")))
+        Err(Error::usage(format!("{stem:?} cannot be the beginning of a file name")))
     }
 }
 
@@ -320,11 +330,11 @@ pub(crate) fn side_outputs(output: &Path, extension: &str, on_error: BadPolicy) 
         return Vec::new();
     }
     let name = text_of(output.file_name().unwrap_or_default());
-    let beside = |kind: OutputKind| {
+    let plan = |kind: OutputKind| {
         let name = format!("{}{}", FormatName::stem(&name), kind.suffix(extension));
         OutputPlan::plain(kind, output.with_file_name(path_of(&name)))
     };
-    vec![beside(OutputKind::Quarantine), beside(OutputKind::QuarantineLines)]
+    vec![plan(OutputKind::Quarantine), plan(OutputKind::QuarantineLines)]
 }
 
 pub(crate) fn check_table_format(format: TableFormat) -> Result<(), Error> {

@@ -1,33 +1,33 @@
-//! The streams of records that a run writes, and records on their way into one.
+//! The kinds of outputs of a run, and encoded records for one of them.
 //!
-//! Names of the files as the command line documents them: `STEM.hcp`, `STEM.hcp.mated`, `STEM.mated.jsonl`, …. Only the
-//! kept records have a name that ends with their format: a pattern like `out/*.hcp` must not take in again what was
-//! taken out.
+//! The files are named `STEM.hcp`, `STEM.hcp.mated`, `STEM.mated.jsonl` and so on, as documented for the command line.
+//! Only the name of the kept records ends with their format, so that a pattern like `out/*.hcp` does not match the
+//! removed records.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One of the outputs of a run.
+/// The kind of an output.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OutputKind {
     /// Positions without a proven mate.
     Kept,
-    /// Positions with one.
+    /// Positions with a proven mate.
     Mated,
-    /// The proofs, one JSON line each.
+    /// Proofs of the mates, one JSON line each.
     MatedLines,
-    /// Positions on which the search stopped before it knew.
+    /// Positions that the search could not decide.
     Unknown,
-    /// Which records those are, wherever they are written, one JSON line each.
+    /// List of the undecided records with their stop reasons, one JSON line each. They may be in any other output.
     UnknownLines,
     /// Solved positions, as rows of a table.
     Rows,
-    /// Bytes of the records that could not be used.
+    /// Bytes of the bad records.
     Quarantine,
-    /// Where they stood and what was wrong, one JSON line each.
+    /// Location and error of each bad record, one JSON line each.
     QuarantineLines,
 }
 
@@ -35,7 +35,7 @@ pub enum OutputKind {
 pub(crate) const BAD: &str = "bad";
 
 impl OutputKind {
-    /// Every stream.
+    /// All kinds.
     pub const ALL: [Self; 8] = [
         Self::Kept,
         Self::Mated,
@@ -47,13 +47,13 @@ impl OutputKind {
         Self::QuarantineLines,
     ];
 
-    /// What follows the stem in the name of its file; `extension` is that of the format of records or rows.
+    /// Suffix of the file name after the stem. `extension` is the extension of the records or rows.
     pub fn suffix(self, extension: &str) -> String {
         let is_json_lines = extension.split('.').next() == Some("jsonl");
         match self {
             Self::Kept | Self::Rows => format!(".{extension}"),
             Self::Mated | Self::Unknown => format!(".{extension}.{self}"),
-            // Where records are lines of JSON, other lines are not to be taken for records.
+            // Next to records in JSON lines, other JSON lines must not look like records.
             Self::MatedLines if is_json_lines => ".mated.proofs".to_owned(),
             Self::MatedLines => ".mated.jsonl".to_owned(),
             Self::UnknownLines if is_json_lines => ".unknown.stops".to_owned(),
@@ -65,10 +65,10 @@ impl OutputKind {
     }
 
     /// Splits `a.hcp.mated` into `a.hcp` and `mated`. `None` for other files.
-    pub(crate) fn taken_out(file_name: &str) -> Option<(&str, &'static str)> {
-        ["mated", "unknown", BAD].into_iter().find_map(|word| {
-            let name = file_name.strip_suffix(word)?.strip_suffix('.')?;
-            Some((name, word))
+    pub(crate) fn split_suffix(file_name: &str) -> Option<(&str, &'static str)> {
+        ["mated", "unknown", BAD].into_iter().find_map(|suffix| {
+            let name = file_name.strip_suffix(suffix)?.strip_suffix('.')?;
+            Some((name, suffix))
         })
     }
 
@@ -79,13 +79,13 @@ impl OutputKind {
 }
 
 impl fmt::Display for OutputKind {
-    /// The word in manifests.
+    /// The name in manifests.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
 }
 
-/// Records for one stream, from one block.
+/// Encoded records of one block for one output.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EncodedRecords {
     bytes: Vec<u8>,
@@ -96,7 +96,7 @@ pub struct EncodedRecords {
 }
 
 impl EncodedRecords {
-    pub(crate) const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
+    pub(crate) const fn from_fixed(bytes: Vec<u8>, record_len: usize) -> Self {
         Self { bytes, record_len: Some(record_len), ends: Vec::new() }
     }
 
@@ -116,8 +116,8 @@ impl EncodedRecords {
         self.end_record();
     }
 
-    /// Appends records of one size that stand in a row.
-    pub fn push_row(&mut self, bytes: &[u8], record_len: usize) {
+    /// Appends consecutive records of `record_len` bytes each.
+    pub fn push_fixed(&mut self, bytes: &[u8], record_len: usize) {
         if self.is_empty() && self.bytes.is_empty() {
             self.record_len = Some(record_len);
         }
@@ -165,7 +165,7 @@ impl EncodedRecords {
         self.end_group(usize::try_from(records).unwrap_or(usize::MAX));
     }
 
-    /// Appends records behind these.
+    /// Appends other records.
     pub fn append(&mut self, mut others: Self) {
         if self.is_empty() && self.bytes.is_empty() {
             *self = others;
@@ -177,7 +177,7 @@ impl EncodedRecords {
         self.bytes.extend_from_slice(&others.bytes);
     }
 
-    /// Takes out the records, by their number from 0, that are not to be kept. Not for groups.
+    /// Keeps only the records whose number, from 0, satisfies `is_kept`. Groups are not supported.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
         self.listed();
         let Self { bytes, ends, .. } = self;
@@ -201,29 +201,28 @@ impl EncodedRecords {
         self.record_len.map_or(self.ends.len(), |len| self.bytes.len() / len) as u64
     }
 
-    /// Whether there is no record.
+    /// Whether it has no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Memory that it takes, in bytes.
+    /// Memory use in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len() + size_of_val(&*self.ends)
     }
 
-    /// All its bytes.
+    /// The bytes of all records.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Bytes of the records from number `from` up to, but not including, number `to`; those of a group
-    /// belong to its last record.
+    /// Bytes of the records from number `from` to before number `to`. The bytes of a group belong to its last record.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
         &self.bytes[self.end_of(from)..self.end_of(to)]
     }
 
     /// The bytes after the last record: groups without records.
-    pub(crate) fn bytes_behind(&self) -> &[u8] {
+    pub(crate) fn bytes_after_records(&self) -> &[u8] {
         &self.bytes[self.end_of(self.len())..]
     }
 
@@ -264,21 +263,21 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn no_two_streams_of_a_run_have_one_name_and_no_other_ends_as_the_kept_one() {
+    fn outputs_have_different_names_and_only_kept_ones_end_with_the_format() {
         let names = Format::ALL.map(Format::name).into_iter();
         for extension in names.flat_map(|name| [name.to_owned(), format!("{name}.zst")]) {
-            // Rows stand where the kept records would.
+            // Rows have the name of the kept records.
             let kinds = OutputKind::ALL.into_iter().filter(|&kind| kind != OutputKind::Rows);
             let names: Vec<_> = kinds.map(|kind| kind.suffix(&extension)).collect();
             assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{extension}");
             let kept = format!(".{extension}");
-            let caught: Vec<_> = names.iter().filter(|name| name.ends_with(&kept)).collect();
-            assert_eq!(caught, [&kept]);
+            let matching: Vec<_> = names.iter().filter(|name| name.ends_with(&kept)).collect();
+            assert_eq!(matching, [&kept]);
         }
     }
 
     #[test]
-    fn what_is_not_retained_leaves_no_trace() {
+    fn retain_removes_all_other_records() {
         let mut encoded = EncodedRecords::default();
         for record in ["one", "", "three", "four"] {
             encoded.push(record.as_bytes());
@@ -291,8 +290,8 @@ mod tests {
     }
 
     #[test]
-    fn records_stand_behind_each_other_however_they_came() {
-        let row = EncodedRecords::of_row(b"onetwo".to_vec(), 3);
+    fn append_joins_fixed_size_records_and_groups() {
+        let row = EncodedRecords::from_fixed(b"onetwo".to_vec(), 3);
         let mut listed = EncodedRecords::default();
         listed.open_record().extend_from_slice(b"game");
         listed.end_group(2);
@@ -310,20 +309,20 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_as_good_as_one_record_after_the_other() {
+    fn appending_records_together_equals_appending_each() {
         let mut one_by_one = EncodedRecords::default();
         for record in [b"one", b"two", b"six", b"ten"] {
             one_by_one.push(record);
         }
-        let mut row = EncodedRecords::of_row(b"onetwo".to_vec(), 3);
-        row.push_row(b"sixten", 3);
+        let mut row = EncodedRecords::from_fixed(b"onetwo".to_vec(), 3);
+        row.push_fixed(b"sixten", 3);
         let bytes_of = |encoded: &EncodedRecords| {
             (0..=4).map(|to| encoded.bytes_of(to / 2, to).to_vec()).collect::<Vec<_>>()
         };
         assert_eq!((row.len(), bytes_of(&row)), (4, bytes_of(&one_by_one)));
         for encoded in [&mut one_by_one, &mut row] {
             encoded.push(b"eleven");
-            encoded.push_row(b"1234", 2);
+            encoded.push_fixed(b"1234", 2);
             encoded.retain(|record| record != 1);
         }
         assert_eq!(row, one_by_one);

@@ -1,7 +1,7 @@
-//! Positions met so far, each once, within a bounded number of bytes.
+//! A set of positions with a memory limit.
 //!
-//! Whole positions are kept, not hashes of them: what is said to be equal is equal. The table is one of
-//! open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, 6.4).
+//! It stores whole positions instead of hashes, so different positions are never taken as equal. The table uses open
+//! addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, 6.4).
 
 use crate::error::{Error, ErrorKind};
 use crate::format::PositionKey;
@@ -88,7 +88,7 @@ impl PositionSet {
 
     fn grow(&mut self) -> Result<(), Error> {
         let more = (2 * self.slots.len()).max(MIN_SLOTS);
-        // While it grows there are both tables.
+        // The old and the new table exist at the same time.
         self.check(self.slots.len() + more, self.chunks.len())?;
         self.slots = vec![0; more];
         for index in 0..self.len {
@@ -104,9 +104,9 @@ impl PositionSet {
             return Err(Error::new(
                 ErrorKind::Resources,
                 format!(
-                    "{} positions fill the {} of --memory; allow more, or use `kyokumen dedup`, which does not keep \
-                     them in memory",
-                    self.len, self.most
+                    "--memory {} is full with {} positions; increase it, or use `kyokumen dedup`, which does not keep \
+                     positions in memory",
+                    self.most, self.len
                 ),
             ));
         }
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn a_full_set_still_knows_what_is_in_it() {
+    fn a_full_set_still_finds_its_positions() {
         let memory: Memory = "200K".parse().unwrap();
         let mut set = PositionSet::within(memory);
         let keys = keys(200);
         let full = keys.iter().find_map(|key| set.insert(key).err());
-        let message = format!("{} positions fill the {memory} of --memory", set.len());
+        let message = format!("--memory {memory} is full with {} positions", set.len());
         assert!(full.unwrap().to_string().starts_with(&message));
         assert!((1000..6400).contains(&set.len()), "{}", set.len());
         assert!(!set.insert(&keys[0]).unwrap());

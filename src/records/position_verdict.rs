@@ -1,17 +1,17 @@
-//! The verdict on a position, in one word.
+//! The verdict on a position.
 
 pub use crate::search::Stop;
 
 /// The verdict on a position, seen from the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PositionVerdict {
-    /// It mates.
+    /// The side to move can force mate.
     Win,
-    /// It is being mated, or has no legal move.
+    /// The side to move is being mated by force, or has no legal move.
     Loss,
-    /// Neither, proven without limits.
+    /// Neither is the case at any depth.
     NoMate,
-    /// The search stopped before it knew.
+    /// The search stopped without a verdict.
     Unknown(Stop),
 }
 

@@ -1,6 +1,6 @@
-//! Processing of one block: each record is read, appended to a stream, or set aside as bad.
+//! Processes the records of one block: each is decoded, then written to an output, filtered out or rejected as bad.
 //!
-//! The definition of a bad record is the same for every command; how it is handled is the user's choice.
+//! The definition of a bad record is the same for every command. The user chooses how bad records are handled.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +27,8 @@ pub(crate) struct ProcessedBlock {
     pub(crate) stopped_by: Option<BadRecord>,
 }
 
-/// Counts indexed by number: names are looked up once per block. Fields are counted as sets, because the records of a
-/// file have few different ones.
+/// Counters indexed by enum value. Names are looked up once per block. Fields are counted as sets, because the records
+/// of a file have few different ones.
 #[derive(Debug)]
 struct Tallies {
     warnings: [u64; Warning::ALL.len()],
@@ -59,7 +59,7 @@ impl ProcessedBlock {
         &mut self.encoded[kind as usize]
     }
 
-    /// In bytes.
+    /// Size of all outputs in bytes.
     pub(crate) fn size(&self) -> usize {
         self.encoded.iter().map(EncodedRecords::size).sum()
     }
@@ -104,8 +104,8 @@ impl ProcessedBlock {
         *self.counts.filtered.entry(condition).or_default() += 1;
     }
 
-    /// Inserts the kept records of `before` in front of those of this block, and adds its counts.
-    pub(crate) fn put_behind(&mut self, before: Self) {
+    /// Inserts the kept records of `before` in front of the kept records of this block, and adds its counts.
+    pub(crate) fn prepend(&mut self, before: Self) {
         let mut before = before.with_tallies();
         self.counts.add(&before.counts);
         let mut kept = std::mem::take(before.encoded_mut(OutputKind::Kept));
@@ -113,8 +113,8 @@ impl ProcessedBlock {
         *self.encoded_mut(OutputKind::Kept) = kept;
     }
 
-    /// Counts all of the records as filtered.
-    pub(crate) fn leave_out(&mut self, condition: Condition, records: u64) {
+    /// Counts records as read and filtered out.
+    pub(crate) fn filter_out(&mut self, condition: Condition, records: u64) {
         self.counts.input += records;
         if records > 0 {
             *self.counts.filtered.entry(condition).or_default() += records;
@@ -136,15 +136,15 @@ impl ProcessedBlock {
     }
 }
 
-/// A block that is processed, and what becomes of its records.
+/// A block being processed, with the results of its records.
 pub(crate) struct Processing<'a> {
     pub(crate) block: &'a Block,
-    /// The name of its input.
+    /// Name of its input.
     pub(crate) file: &'a str,
     pub(crate) on_error: BadPolicy,
     pub(crate) processed: ProcessedBlock,
-    /// Offset in the block of the chunk quarantined last. Its bytes are written once, however many of its records are
-    /// bad.
+    /// Offset in the block of the chunk quarantined last. Its bytes are written once, even if
+    /// several of its records are bad.
     quarantined_chunk: Option<u64>,
 }
 
@@ -159,12 +159,11 @@ impl<'a> Processing<'a> {
         self.processed.stopped_by.is_some()
     }
 
-    /// Quarantines or skips the wanted ones of these bad records, or stops the run. Comments of a text are only
-    /// counted.
+    /// Quarantines or skips bad records in the wanted range, or stops the run. Comments of a text are only counted.
     ///
-    /// Records that are bad together have one line, and the bytes of a chunk are quarantined once. Both are written
-    /// where the first of the records is, even if that is another shard.
-    pub(crate) fn set_aside(
+    /// Records that fail together get one line, and the bytes of a chunk are quarantined once. The shard that contains
+    /// the first of these records writes both.
+    pub(crate) fn reject(
         &mut self,
         error: &RecordError,
         chunk: &RawChunk<'_>,
@@ -173,10 +172,10 @@ impl<'a> Processing<'a> {
         let (processed, Range { start, end }) = (&mut self.processed, self.block.wanted.clone());
         let number = records.end.min(end).saturating_sub(records.start.max(start));
         if error.is_comment() {
-            return processed.leave_out(Condition::Comment, number);
+            return processed.filter_out(Condition::Comment, number);
         }
         processed.counts.input += number;
-        let is_elsewhere = records.start < start;
+        let is_in_earlier_shard = records.start < start;
         let place = (self.block.offset + chunk.offset, chunk.bytes.len());
         let bad = error.bad_record(self.file, records, place);
         match self.on_error {
@@ -186,12 +185,12 @@ impl<'a> Processing<'a> {
             BadPolicy::Skip => processed.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
                 processed.counts.bad.quarantined += number;
-                let is_new = !is_elsewhere && self.quarantined_chunk != Some(chunk.offset);
+                let is_new = !is_in_earlier_shard && self.quarantined_chunk != Some(chunk.offset);
                 let bytes = processed.encoded_mut(OutputKind::Quarantine);
                 bytes.open_record().extend_from_slice(if is_new { chunk.bytes } else { &[] });
                 bytes.end_group(number as usize);
                 let lines = processed.encoded_mut(OutputKind::QuarantineLines);
-                if !is_elsewhere {
+                if !is_in_earlier_shard {
                     append_json_line(lines.open_record(), &bad);
                 }
                 lines.end_group(number as usize);
@@ -239,7 +238,7 @@ pub(crate) fn process_block(
     let processing = Processing::new(block, file, on_error);
     let mut processor = BlockProcessor { processing, cancel, process_record };
     let is_single = block.format.record_len().is_some();
-    match if is_single { processor.process_records() } else { processor.process_groups() } {
+    match if is_single { processor.process_records() } else { processor.process_chunks() } {
         Err(StopReason::Cancelled) => None,
         Ok(()) | Err(StopReason::Stopped) => Some(processor.processing.processed),
     }
@@ -253,14 +252,14 @@ struct BlockProcessor<'a, F> {
 
 enum StopReason {
     Cancelled,
-    /// By a bad record.
+    /// A bad record ends the run.
     Stopped,
 }
 
 impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, RecordError>>
     BlockProcessor<'_, F>
 {
-    /// Fast path for records of one size, each of which is a chunk.
+    /// Fast path for fixed-size records, where each chunk is a record.
     fn process_records(&mut self) -> Result<(), StopReason> {
         let block = self.processing.block;
         let Block { format, dialect, first_index, .. } = *block;
@@ -273,19 +272,21 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
                 Err(error) => Err(error.into()),
             };
             if let Err(error) = processed {
-                self.set_aside(&error, &chunk, index..index + 1)?;
+                self.reject(&error, &chunk, index..index + 1)?;
             }
         }
         Ok(())
     }
 
-    fn process_groups(&mut self) -> Result<(), StopReason> {
+    fn process_chunks(&mut self) -> Result<(), StopReason> {
         let block = self.processing.block;
-        let Range { start, end } = block.wanted;
+        let Range { start, end: wanted_end } = block.wanted;
         let mut reads = block.records().peekable();
-        // Where the chunk stands, and its first record.
+        // Offset of the chunk, and index of its first record.
         let mut current = (0, block.first_index);
-        while let Some(Decoded { index, chunk, record }) = reads.next_if(|read| read.index < end) {
+        while let Some(Decoded { index, chunk, record }) =
+            reads.next_if(|read| read.index < wanted_end)
+        {
             if chunk.offset != current.0 {
                 current = (chunk.offset, index);
             }
@@ -295,23 +296,27 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
                 Err(error) => Err(error.into()),
             };
             if let Err(error) = processed {
-                let mut behind = index + 1;
-                // Behind a fault in a game nothing is read: the records there are bad together.
+                let mut end = index + 1;
+                // After an error the rest of a game cannot be decoded. These records fail together.
                 while reads.next_if(|next| is_bad_with(next, &chunk, &error)).is_some() {
-                    behind += 1;
+                    end += 1;
                 }
                 if current.1 < start && start <= index {
-                    self.look_back(&chunk, current.1)?;
+                    self.find_earlier_quarantine(&chunk, current.1)?;
                 }
-                self.set_aside(&error, &chunk, index..behind)?;
+                self.reject(&error, &chunk, index..end)?;
             }
         }
         Ok(())
     }
 
-    /// Looks for a decodable but bad record of a chunk before the wanted records. The bytes of the chunk are quarantined
-    /// with that record.
-    fn look_back(&mut self, chunk: &RawChunk<'_>, first_index: u64) -> Result<(), StopReason> {
+    /// Finds out whether an earlier shard quarantines the bytes of a chunk that begins before the wanted records. This
+    /// is the case if one of the earlier records can be decoded but `process_record` fails for it.
+    fn find_earlier_quarantine(
+        &mut self,
+        chunk: &RawChunk<'_>,
+        first_index: u64,
+    ) -> Result<(), StopReason> {
         let Processing { block, on_error, quarantined_chunk, .. } = &mut self.processing;
         if *quarantined_chunk == Some(chunk.offset) || *on_error != BadPolicy::Quarantine {
             return Ok(());
@@ -346,25 +351,25 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         let item = NumberedRecord { index, number: block.number_of(index), chunk, record };
         match (self.process_record)(&item, processed) {
             Ok(AfterRecord::Continue) => processed.counts.input += 1,
-            Ok(AfterRecord::Filtered(condition)) => processed.leave_out(condition, 1),
+            Ok(AfterRecord::Filtered(condition)) => processed.filter_out(condition, 1),
             Ok(AfterRecord::Cancelled) => return Err(StopReason::Cancelled),
             Err(error) => return Ok(Err(error)),
         }
         Ok(Ok(()))
     }
 
-    fn set_aside(
+    fn reject(
         &mut self,
         error: &RecordError,
         chunk: &RawChunk<'_>,
         records: Range<u64>,
     ) -> Result<(), StopReason> {
-        self.processing.set_aside(error, chunk, records);
+        self.processing.reject(error, chunk, records);
         if self.processing.is_stopped() { Err(StopReason::Stopped) } else { Ok(()) }
     }
 }
 
-/// Whether a record is of this chunk and bad for the same reason.
+/// Whether a record belongs to this chunk and fails for the same reason.
 fn is_bad_with(read: &Decoded<'_>, chunk: &RawChunk<'_>, error: &RecordError) -> bool {
     let is_same = match (&read.record, error) {
         (Err(own), RecordError::Decode(other)) => own != &DecodeError::TOO_LONG && own == other,
@@ -395,6 +400,6 @@ pub(crate) fn push_json_line(encoded: &mut EncodedRecords, line: &impl Serialize
 }
 
 fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {
-    serde_json::to_writer(&mut *out, line).expect("strings and numbers always have a JSON form");
+    serde_json::to_writer(&mut *out, line).expect("strings and numbers are always valid JSON");
     out.push(b'\n');
 }

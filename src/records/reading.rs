@@ -1,6 +1,4 @@
-//! Decoding of raw records, and every error that can make a record unusable.
-//!
-//! The definition of an unusable record is the same for every command; each command decides how to handle it.
+//! The errors that make a record unusable.
 
 use std::ops::Range;
 
@@ -12,18 +10,18 @@ use crate::shogi::{Color, PositionError};
 
 /// Why a record cannot be used.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages describe the variants")]
 #[non_exhaustive]
 pub enum RecordError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error(transparent)]
     Position(#[from] PositionError),
-    #[error("the {king:?} king is missing: there is nothing to mate")]
+    #[error("the {king:?} king is missing, so there is no king to mate")]
     NothingToMate { king: Color },
     #[error(transparent)]
     Encode(#[from] EncodeError),
-    #[error("{what} would be lost, which --strict refuses")]
+    #[error("{what} would be lost; --strict allows no losses")]
     Loss { what: String },
     #[error("the best move that the engine found, {text:?}, is not legal")]
     IllegalBestMove { text: String },
@@ -52,8 +50,8 @@ impl RecordError {
         let is_cut_off =
             matches!(self, Self::Decode(DecodeError { kind: DecodeErrorKind::Length { .. }, .. }));
         let reason = match index {
-            1 if is_cut_off => format!("{self}; 1 whole record stands before it"),
-            _ if is_cut_off => format!("{self}; {index} whole records stand before it"),
+            1 if is_cut_off => format!("{self}; 1 complete record precedes it"),
+            _ if is_cut_off => format!("{self}; {index} complete records precede it"),
             _ => self.to_string(),
         };
         let missing = match self {
@@ -81,7 +79,7 @@ impl RecordError {
         }
     }
 
-    /// Whether it ends the run, whatever the policy for bad records.
+    /// Whether it ends the run under every policy for bad records.
     pub(crate) const fn ends_run(&self) -> bool {
         matches!(self, Self::Loss { .. } | Self::PreviousRun(_))
     }

@@ -14,7 +14,7 @@ use crate::format::{Reader, Writer};
 use crate::storage::compression::Compression;
 use crate::storage::path_text::text_of;
 
-/// Bytes that are collected before they are written.
+/// Number of bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Opens a file of records. The name shows the format and the compression (`.zst`, `.gz`, `.xz`), and the content is
@@ -63,7 +63,9 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
     let to = FormatName::from_file_name(&name)
         .ok_or_else(|| Error::usage(format!("the name of {name} does not show a format")))?;
     if to.compression == Compression::Parquet {
-        return Err(Error::usage(format!("{name}: a Parquet file is written by `convert`")));
+        return Err(Error::usage(format!(
+            "{name}: use `kyokumen convert` to write a Parquet file"
+        )));
     }
     let to = check_compression(to)?;
     let plan = FileClaims::reading(&[])?.lone_output(OutputKind::Kept, path, true)?;
@@ -80,16 +82,16 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
 #[derive(Debug)]
 pub struct OutputFile {
     sinks: Sinks,
-    /// Each write is a record: frames of compressed files end between records.
+    /// Each write is a record, because the frames of a compressed file end between records.
     records: EncodedRecords,
     has_failed: bool,
 }
 
 impl OutputFile {
-    /// Brings the file to disk and gives it its name.
+    /// Flushes the file to disk and renames it to its final name.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance, also if it occurred in an earlier write. The file is removed.
+    /// [`Error`] if the disk is full, for instance, also if an earlier write failed. The file is removed.
     pub fn commit(mut self) -> Result<(), Error> {
         self.write_out()?;
         if self.has_failed {

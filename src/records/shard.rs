@@ -1,11 +1,11 @@
-//! Parts of an input, one for each machine or job.
+//! Shards of the whole work, one for each machine or job.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::storage::value_error::ParseValueError;
 
-/// One of several equal parts of the input, counted from 1 as in `3/10`.
+/// One of several contiguous ranges of all records, with equal sizes. Numbered from 1, as in `3/10`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: u32,
@@ -13,22 +13,22 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// InputRange `index` of `count`; `None` unless 1 ≤ `index` ≤ `count`.
+    /// Shard `index` of `count`; `None` unless 1 ≤ `index` ≤ `count`.
     pub const fn new(index: u32, count: u32) -> Option<Self> {
         if 1 <= index && index <= count { Some(Self { index, count }) } else { None }
     }
 
-    /// Which part, from 1.
+    /// Number of the shard, from 1.
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// How many parts.
+    /// Number of shards.
     pub const fn count(self) -> u32 {
         self.count
     }
 
-    /// The records of this part out of `records`; parts differ by at most one record.
+    /// The records of this shard out of `records`. The sizes of shards differ by at most one record.
     ///
     /// ```
     /// use kyokumen::records::shard::Shard;
@@ -41,12 +41,13 @@ impl Shard {
     }
 }
 
-/// Where part `index` (from 0) of `count` begins. The product needs more than 64 bits.
+/// The first record of shard `index` (from 0) of `count`. The product needs more than 64 bits.
 const fn bound(records: u64, index: u32, count: u32) -> u64 {
     (records as u128 * index as u128 / count as u128) as u64
 }
 
-/// The shards that are not among these, in order, as long rows of them: there may be billions.
+/// The shards that are not in `present`, which is in ascending order. Returns the first and the last shard of each
+/// range of missing shards, because there may be billions.
 pub fn missing(present: impl IntoIterator<Item = u32>, count: u32) -> Vec<(Shard, Shard)> {
     let mut missing = Vec::new();
     let mut next = 1;
@@ -58,7 +59,7 @@ pub fn missing(present: impl IntoIterator<Item = u32>, count: u32) -> Vec<(Shard
     missing
 }
 
-pub(crate) fn no_shard(text: &str) -> ParseValueError {
+pub(crate) fn shard_error(text: &str) -> ParseValueError {
     ParseValueError::new(text, "not a shard", "I/N with 1 ≤ I ≤ N, as in 3/10")
 }
 
@@ -68,7 +69,7 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, ParseValueError> {
         text.split_once('/')
             .and_then(|(index, count)| Self::new(index.parse().ok()?, count.parse().ok()?))
-            .ok_or_else(|| no_shard(text))
+            .ok_or_else(|| shard_error(text))
     }
 }
 
@@ -93,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn missing_shards_are_told_in_rows() {
+    fn missing_shards_are_returned_as_ranges() {
         let missing = |present: &[u32], count| -> Vec<(u32, u32)> {
-            let rows = missing(present.iter().copied(), count).into_iter();
-            rows.map(|(first, last)| (first.index, last.index)).collect()
+            let ranges = missing(present.iter().copied(), count).into_iter();
+            ranges.map(|(first, last)| (first.index, last.index)).collect()
         };
         assert_eq!(missing(&[], 3), [(1, 3)]);
         assert_eq!(missing(&[1, 2, 3], 3), []);
@@ -111,7 +112,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shards_in_order_are_the_whole(records in any::<u64>(), count in 1u32..200) {
+        fn shards_cover_all_records_evenly(records in any::<u64>(), count in 1u32..200) {
             let mut next = 0;
             for index in 1..=count {
                 let range = Shard::new(index, count).unwrap().range(records);

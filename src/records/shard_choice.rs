@@ -1,4 +1,4 @@
-//! Which shard a job is to take, from the variables that job systems set.
+//! Selects the shard of a job from the environment variables of job systems.
 //!
 //! Slurm: sbatch(1), "Job arrays". Kubernetes: "Indexed Job for Parallel Processing". Grid Engine: qsub(1),
 //! `-t`. PBS: the user's guide, "Job arrays".
@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::records::shard::{Shard, no_shard};
+use crate::records::shard::{Shard, shard_error};
 use crate::storage::value_error::ParseValueError;
 
 /// The shard, as in `3/10`. Takes precedence over the variables of job systems.
@@ -19,16 +19,16 @@ const OWN_COUNT: &str = "KYOKUMEN_SHARDS";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ShardChoice {
-    /// This one.
+    /// A given shard.
     This(Shard),
-    /// That of the job.
-    OfJob {
-        /// How many shards there are, where the job system does not know.
+    /// The shard that the job system assigns.
+    FromJob {
+        /// Number of shards, if the job system does not provide it.
         count: Option<u32>,
     },
 }
 
-/// Names of the variables of a job system with arrays.
+/// Names of the variables of a job system with job arrays.
 struct Array {
     index: &'static str,
     first: &'static str,
@@ -61,7 +61,7 @@ const PBS: &str = "PBS_ARRAY_INDEX";
 const UNDEFINED: &str = "undefined";
 
 impl ShardChoice {
-    /// The shard, where need be from the variables of this process.
+    /// Returns the shard. [`Self::FromJob`] reads the environment variables of this process.
     ///
     /// # Errors
     /// [`Error`] with the variable that is missing or wrong.
@@ -72,7 +72,7 @@ impl ShardChoice {
     fn resolve_with(self, read: impl Fn(&str) -> Option<String>) -> Result<Shard, Error> {
         let count = match self {
             Self::This(shard) => return Ok(shard),
-            Self::OfJob { count } => count,
+            Self::FromJob { count } => count,
         };
         let variables = Variables(&read);
         if let Some(own) = read(OWN) {
@@ -92,8 +92,8 @@ impl ShardChoice {
         match variables.number(PBS)? {
             Some(index) => numbered(PBS, index, 1, variables.count(count, PBS)?),
             None => Err(Error::usage(format!(
-                "--shard auto: no job variable is set: there is no {OWN}, SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, \
-         SGE_TASK_ID or PBS_ARRAY_INDEX"
+                "--shard auto: no job variable is set; set {OWN}, or run in a job with SLURM_ARRAY_TASK_ID, \
+                 JOB_COMPLETION_INDEX, SGE_TASK_ID or PBS_ARRAY_INDEX"
             ))),
         }
     }
@@ -103,7 +103,11 @@ impl ShardChoice {
 fn numbered(name: &'static str, index: u32, first: u32, count: u32) -> Result<Shard, Error> {
     let shard = index.checked_sub(first).and_then(|before| Shard::new(before + 1, count));
     let last = (first + count).saturating_sub(1);
-    shard.ok_or_else(|| Error::usage(format!("--shard auto/{count}: {name} is {index}: tasks are to be numbered from {first} to {last}")))
+    shard.ok_or_else(|| {
+        Error::usage(format!(
+            "--shard auto/{count}: {name} is {index}; number the tasks from {first} to {last}"
+        ))
+    })
 }
 
 struct Variables<'a, F>(&'a F);
@@ -115,24 +119,24 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
             Some(value) => match value.parse() {
                 Ok(number) => Ok(Some(number)),
                 Err(_) => Err(Error::usage(format!(
-                    "--shard auto: {name} is {value:?}, which is no number"
+                    "--shard auto: {name} is {value:?}, which is not a number"
                 ))),
             },
             None => Ok(None),
         }
     }
 
-    fn count(&self, said: Option<u32>, index: &'static str) -> Result<u32, Error> {
-        match said {
+    fn count(&self, given: Option<u32>, index: &'static str) -> Result<u32, Error> {
+        match given {
             Some(count) => Ok(count),
-            None => self.number(OWN_COUNT)?.ok_or_else(|| Error::usage(format!("--shard auto: {index} is set, but nothing says how many shards there are: say --shard auto/N or \
-         set {OWN_COUNT}"))),
+            None => self.number(OWN_COUNT)?.ok_or_else(|| Error::usage(format!("--shard auto: {index} is set, but the number of shards is unknown; use --shard auto/N or \
+                     set {OWN_COUNT}"))),
         }
     }
 
-    /// The shard with the number of the task if the number of shards is given, else the place of the task in the array.
-    fn task(&self, array: &Array, index: u32, said: Option<u32>) -> Result<Shard, Error> {
-        match said.map_or_else(|| self.number(OWN_COUNT), |count| Ok(Some(count)))? {
+    /// The shard with the number of the task if the number of shards is given, otherwise with its place in the array.
+    fn task(&self, array: &Array, index: u32, given: Option<u32>) -> Result<Shard, Error> {
+        match given.map_or_else(|| self.number(OWN_COUNT), |count| Ok(Some(count)))? {
             Some(count) => numbered(array.index, index, 1, count),
             None => self.in_array(array, index),
         }
@@ -155,8 +159,8 @@ impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
         match Shard::new(before.wrapping_div(step).wrapping_add(1), count) {
             Some(shard) if tasks == count && before.is_multiple_of(step) => Ok(shard),
             _ => Err(Error::usage(format!(
-                "--shard auto: the array has {tasks} tasks, which are not all from {first} to {last} in steps of \
-         {step}: number the tasks of N shards from 1 and say --shard auto/N"
+                "--shard auto: the {tasks} tasks of the job array are not all numbers from {first} to {last} in steps of \
+                 {step}; number the tasks of N shards from 1 to N and use --shard auto/N"
             ))),
         }
     }
@@ -172,13 +176,13 @@ impl FromStr for ShardChoice {
     type Err = ParseValueError;
 
     fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let wrong = || no_shard(text);
+        let wrong = || shard_error(text);
         match text.strip_prefix("auto") {
-            Some("") => Ok(Self::OfJob { count: None }),
+            Some("") => Ok(Self::FromJob { count: None }),
             Some(count) => {
                 let count = count.strip_prefix('/').and_then(|count| count.parse().ok());
                 let count = count.filter(|&count| count > 0).ok_or_else(wrong)?;
-                Ok(Self::OfJob { count: Some(count) })
+                Ok(Self::FromJob { count: Some(count) })
             }
             None => text.parse().map(Self::This),
         }
@@ -189,8 +193,8 @@ impl fmt::Display for ShardChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::This(shard) => shard.fmt(f),
-            Self::OfJob { count: None } => f.write_str("auto"),
-            Self::OfJob { count: Some(count) } => write!(f, "auto/{count}"),
+            Self::FromJob { count: None } => f.write_str("auto"),
+            Self::FromJob { count: Some(count) } => write!(f, "auto/{count}"),
         }
     }
 }
@@ -200,7 +204,7 @@ mod tests {
     use super::*;
 
     /// The shard or the error, with variables as in `A=1 B=2`.
-    fn settled(choice: &str, variables: &str) -> String {
+    fn resolved(choice: &str, variables: &str) -> String {
         let read = |name: &str| {
             let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));
             pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
@@ -212,68 +216,68 @@ mod tests {
     }
 
     #[track_caller]
-    fn complains(choice: &str, variables: &str, about: &str) {
-        let complaint = settled(choice, variables);
-        assert!(complaint.contains(about), "{complaint}");
+    fn assert_error(choice: &str, variables: &str, expected: &str) {
+        let error = resolved(choice, variables);
+        assert!(error.contains(expected), "{error}");
     }
 
     const TASK_3_OF_10: &str = "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=10 \
                                 SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=10";
 
     #[test]
-    fn what_is_said_goes_before_what_is_set() {
-        assert_eq!(settled("2/5", TASK_3_OF_10), "2/5");
-        assert_eq!(settled("auto", &format!("KYOKUMEN_SHARD=4/7 {TASK_3_OF_10}")), "4/7");
-        complains("auto", "KYOKUMEN_SHARD=8/7", "KYOKUMEN_SHARD: \"8/7\" is not a shard");
+    fn a_given_shard_takes_precedence_over_variables() {
+        assert_eq!(resolved("2/5", TASK_3_OF_10), "2/5");
+        assert_eq!(resolved("auto", &format!("KYOKUMEN_SHARD=4/7 {TASK_3_OF_10}")), "4/7");
+        assert_error("auto", "KYOKUMEN_SHARD=8/7", "KYOKUMEN_SHARD: \"8/7\" is not a shard");
     }
 
     #[test]
     fn slurm() {
-        assert_eq!(settled("auto", TASK_3_OF_10), "3/10");
+        assert_eq!(resolved("auto", TASK_3_OF_10), "3/10");
         let from_0 = "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=8 \
                       SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=3";
-        assert_eq!(settled("auto", from_0), "3/3");
+        assert_eq!(resolved("auto", from_0), "3/3");
         let some = "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7 \
                     SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=2";
-        complains("auto", some, "2 tasks, which are not all from 3 to 7");
-        assert_eq!(settled("auto/10", some), "7/10");
-        assert_eq!(settled("auto", &format!("{some} KYOKUMEN_SHARDS=10")), "7/10");
-        complains("auto/5", some, "SLURM_ARRAY_TASK_ID is 7: tasks are to be numbered from 1 to 5");
-        complains("auto", "SLURM_ARRAY_TASK_ID=3", "SLURM_ARRAY_TASK_MIN is not");
-        complains("auto", "SLURM_ARRAY_TASK_ID=x", "SLURM_ARRAY_TASK_ID is \"x\"");
+        assert_error("auto", some, "the 2 tasks of the job array are not all numbers from 3 to 7");
+        assert_eq!(resolved("auto/10", some), "7/10");
+        assert_eq!(resolved("auto", &format!("{some} KYOKUMEN_SHARDS=10")), "7/10");
+        assert_error("auto/5", some, "SLURM_ARRAY_TASK_ID is 7; number the tasks from 1 to 5");
+        assert_error("auto", "SLURM_ARRAY_TASK_ID=3", "SLURM_ARRAY_TASK_MIN is not");
+        assert_error("auto", "SLURM_ARRAY_TASK_ID=x", "SLURM_ARRAY_TASK_ID is \"x\"");
     }
 
     #[test]
     fn kubernetes() {
-        assert_eq!(settled("auto/10", "JOB_COMPLETION_INDEX=0"), "1/10");
-        assert_eq!(settled("auto", "JOB_COMPLETION_INDEX=9 KYOKUMEN_SHARDS=10"), "10/10");
-        complains("auto", "JOB_COMPLETION_INDEX=9", "set KYOKUMEN_SHARDS");
-        complains("auto/9", "JOB_COMPLETION_INDEX=9", "numbered from 0 to 8");
+        assert_eq!(resolved("auto/10", "JOB_COMPLETION_INDEX=0"), "1/10");
+        assert_eq!(resolved("auto", "JOB_COMPLETION_INDEX=9 KYOKUMEN_SHARDS=10"), "10/10");
+        assert_error("auto", "JOB_COMPLETION_INDEX=9", "set KYOKUMEN_SHARDS");
+        assert_error("auto/9", "JOB_COMPLETION_INDEX=9", "number the tasks from 0 to 8");
     }
 
     #[test]
     fn grid_engine() {
         let task = "SGE_TASK_ID=5 SGE_TASK_FIRST=1 SGE_TASK_LAST=9 SGE_TASK_STEPSIZE=2";
-        assert_eq!(settled("auto", task), "3/5");
-        complains("auto", "SGE_TASK_ID=undefined", "no job variable is set");
-        complains("auto", "SGE_TASK_ID=5 SGE_TASK_FIRST=1", "SGE_TASK_LAST is not");
+        assert_eq!(resolved("auto", task), "3/5");
+        assert_error("auto", "SGE_TASK_ID=undefined", "no job variable is set");
+        assert_error("auto", "SGE_TASK_ID=5 SGE_TASK_FIRST=1", "SGE_TASK_LAST is not");
     }
 
     #[test]
     fn pbs() {
-        assert_eq!(settled("auto/10", "PBS_ARRAY_INDEX=3"), "3/10");
-        complains("auto", "PBS_ARRAY_INDEX=3", "say --shard auto/N");
-        complains("auto/10", "PBS_ARRAY_INDEX=0", "numbered from 1 to 10");
+        assert_eq!(resolved("auto/10", "PBS_ARRAY_INDEX=3"), "3/10");
+        assert_error("auto", "PBS_ARRAY_INDEX=3", "use --shard auto/N");
+        assert_error("auto/10", "PBS_ARRAY_INDEX=0", "number the tasks from 1 to 10");
     }
 
     #[test]
-    fn choices_are_read_and_written() {
+    fn choices_are_parsed_and_displayed() {
         for text in ["auto", "auto/10", "3/10"] {
             assert_eq!(text.parse::<ShardChoice>().unwrap().to_string(), text);
         }
         for text in ["auto/0", "auto/", "auto10", "automatic", ""] {
             assert!(text.parse::<ShardChoice>().is_err(), "{text}");
         }
-        complains("auto", "", "no job variable is set");
+        assert_error("auto", "", "no job variable is set");
     }
 }

@@ -1,7 +1,7 @@
-//! Where records go: files that have their final name only when they are whole and on disk.
+//! Writes outputs. A file gets its final name only when it is complete and on disk.
 //!
-//! The order of steps (partial file, fsync, rename, fsync of the folder) is that of any database that
-//! survives a crash; compressed files follow RFC 8878 (Zstandard), which lets frames stand in a row.
+//! Like a crash-safe database, it takes these steps: partial file, fsync, rename, fsync of the folder. Compressed files
+//! follow RFC 8878 (Zstandard), which allows several frames in a file.
 
 mod background_sync;
 mod encoder;
@@ -22,13 +22,13 @@ use crate::storage::files;
 pub use output::OutputState;
 #[cfg_attr(
     not(feature = "cli"),
-    expect(unused_imports, reason = "only the command line asks")
+    expect(unused_imports, reason = "only the command line uses it")
 )]
 pub(crate) use output::is_standard_output;
 pub(crate) use partial::{PARTIAL_SUFFIX, Partial, partial_path};
 pub use plan::{OutputPlan, WrittenOutput};
 
-/// The outputs of a run while they have no final names. Dropped before [`FinishedOutputs::commit`], they vanish.
+/// The outputs of a run under their partial names. Dropping them before [`FinishedOutputs::commit`] removes the files.
 #[derive(Debug)]
 pub struct Sinks {
     outputs: Vec<Output>,
@@ -38,7 +38,7 @@ impl Sinks {
     /// Opens the partial file of every output.
     ///
     /// # Errors
-    /// [`Error`] if one cannot be created or is being written by another process.
+    /// [`Error`] if a file cannot be created or another process is writing it.
     pub fn create(plans: &[OutputPlan]) -> Result<Self, Error> {
         Self::create_with(plans, false)
     }
@@ -51,7 +51,7 @@ impl Sinks {
     /// Continues the partial files of an interrupted run. They are kept even if this run fails.
     ///
     /// # Errors
-    /// [`Error`] if one is not as it was left.
+    /// [`Error`] if a file has changed since the interruption.
     pub fn resume(plans: &[OutputPlan], states: Vec<OutputState>) -> Result<Self, Error> {
         let resume = |(plan, state)| Output::resume(plan, state);
         Ok(Self { outputs: plans.iter().zip(states).map(resume).collect::<Result<_, _>>()? })
@@ -60,20 +60,20 @@ impl Sinks {
     /// Syncs the outputs to disk and returns the state from which each can be resumed.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance, or if one cannot be resumed.
+    /// [`Error`] if the disk is full, for instance, or if an output cannot be resumed.
     pub fn sync(&mut self) -> Result<Vec<OutputState>, Error> {
         self.outputs.iter_mut().map(Output::sync).collect()
     }
 
-    /// From now on the partial files stay if the run ends before its time.
+    /// Keeps the partial files if the run ends early.
     pub fn keep(&mut self) {
         self.outputs.iter_mut().for_each(Output::keep);
     }
 
-    /// Appends the records of a block to their stream.
+    /// Appends the records of a block to an output. Does nothing if the run does not have this output.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance.
+    /// [`Error`] if the disk is full, for instance.
     pub fn write(&mut self, kind: OutputKind, encoded: &EncodedRecords) -> Result<(), Error> {
         match self.outputs.iter_mut().find(|output| output.plan.kind == kind) {
             Some(output) => output.write(encoded),
@@ -81,20 +81,20 @@ impl Sinks {
         }
     }
 
-    /// Records written to each output so far.
+    /// Number of records written to each output.
     pub fn records(&self) -> impl Iterator<Item = (OutputKind, u64)> {
         self.outputs.iter().map(|output| (output.plan.kind, output.records))
     }
 
-    /// Brings every output to disk, without giving it its name.
+    /// Completes every output on disk, under its partial name.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance.
+    /// [`Error`] if the disk is full, for instance.
     pub fn finish(self) -> Result<FinishedOutputs, Error> {
         self.finish_cancellable(&mut || false)
     }
 
-    /// Like [`Self::finish`], but polls `wants_stop` while tables are built, which can take long.
+    /// Like [`Self::finish`], but polls `wants_stop` while tables are built, which can take a long time.
     pub(crate) fn finish_cancellable(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
@@ -108,7 +108,7 @@ impl Sinks {
     }
 }
 
-/// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
+/// Complete outputs on disk, under their partial names. Dropping them removes the files.
 #[derive(Debug, Default)]
 pub struct FinishedOutputs {
     outputs: Vec<FinishedOutput>,
@@ -116,44 +116,44 @@ pub struct FinishedOutputs {
 }
 
 impl FinishedOutputs {
-    /// What was written.
+    /// The outputs.
     pub fn written(&self) -> impl Iterator<Item = &WrittenOutput> {
         self.outputs.iter().map(|output| &output.written)
     }
 
-    /// These, then the others, as if they had been written together.
+    /// Adds other outputs, so that all are committed together.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.outputs.extend(others.outputs);
         self
     }
 
-    /// If a rename fails, all files keep the names they have by then, and the partial manifest stays. Another process
-    /// can resume from there.
+    /// Makes a failed commit resumable: if a rename fails, all files keep their current names, and the partial manifest
+    /// is kept. Another process can resume from there.
     #[must_use]
     pub(crate) fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
     }
 
-    /// Gives the outputs their final names: all of them, or none that was not there before.
+    /// Renames the outputs to their final names. If a rename fails, removes the new files that were already renamed.
     ///
     /// # Errors
-    /// [`Error`] if a file cannot be renamed or a folder not be synchronised.
+    /// [`Error`] if a file cannot be renamed or a folder cannot be synced.
     pub fn commit(mut self) -> Result<(), Error> {
-        self.name(None)?;
+        self.rename(None)?;
         self.clear();
         Ok(())
     }
 
     /// Renames the outputs, then `last`.
-    fn name(&mut self, last: Option<Target>) -> Result<(), Error> {
+    fn rename(&mut self, last: Option<Target>) -> Result<(), Error> {
         let targets: Vec<_> =
             self.outputs.iter_mut().filter_map(|output| output.target.take()).collect();
-        let mut named = Vec::new();
-        let all = give_names(targets, &mut named).and_then(|()| give_names(last, &mut named));
+        let mut new = Vec::new();
+        let all = rename_files(targets, &mut new).and_then(|()| rename_files(last, &mut new));
         if all.is_err() && !self.is_resumable {
-            // The last first: where it is, all are.
-            named.iter().rev().for_each(|path| take_name(path));
+            // In reverse order: as long as the last file exists, all exist.
+            new.iter().rev().for_each(|path| remove_new_file(path));
         }
         all
     }
@@ -182,24 +182,24 @@ impl FinishedOutputs {
         }
         files::remove(manifest_path)
             .map_err(|source| Error::io("replace", manifest_path, source))?;
-        self.name(Some(target))?;
+        self.rename(Some(target))?;
         self.clear();
         Ok(())
     }
 }
 
-/// Renames files and syncs their folders. Paths that did not exist before are added to `named`.
-fn give_names(
+/// Renames files and syncs their folders. Adds the paths that did not exist before to `new`.
+fn rename_files(
     targets: impl IntoIterator<Item = Target>,
-    named: &mut Vec<PathBuf>,
+    new: &mut Vec<PathBuf>,
 ) -> Result<(), Error> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for target in targets {
         let path = target.final_path().to_owned();
-        // An object is replaced whole at any time, and asking for it takes its time.
+        // Objects are always replaced as a whole, and checking whether one exists is slow.
         let is_new = !files::is_object(&path) && path.symlink_metadata().is_err();
         target.commit()?;
-        named.extend(is_new.then(|| path.clone()));
+        new.extend(is_new.then(|| path.clone()));
         paths.push(path);
     }
     paths.dedup_by(|one, other| one.parent() == other.parent());
@@ -207,7 +207,7 @@ fn give_names(
 }
 
 /// Removes a renamed file after another rename has failed.
-fn take_name(path: &Path) {
+fn remove_new_file(path: &Path) {
     if let Err(error) = files::remove(path) {
         tracing::warn!("cannot remove {}: {error}", path.display());
     }
@@ -254,13 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn frames_end_by_records_or_by_bytes() {
+    fn frames_have_limits_of_records_and_bytes() {
         let whole = FRAME_RECORDS as usize;
         assert_eq!([frames(whole / 2, 1), frames(whole / 2 + 1, 1)], [1, 2]);
         assert_eq!([frames(1, FRAME_BYTES - 1), frames(1, FRAME_BYTES)], [1, 2]);
     }
 
-    /// Another batch size gives blocks of another size.
     #[test]
     fn frames_do_not_depend_on_blocks() {
         let records = [&vec![1; FRAME_BYTES - 1], &vec![2; FRAME_BYTES / 2 + 1], &vec![3; 100]];

@@ -1,6 +1,6 @@
-//! The file of a table that is made in one go: whole or not there, like every output.
+//! Writes a table to a file. Like every output, the file is complete or does not exist.
 //!
-//! The steps are those of [`Sinks`].
+//! The steps are the same as in [`Sinks`].
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::records::sink::{OutputPlan, Sinks};
 use crate::storage::files;
 use crate::storage::table::{Table, TableFormat, Value};
 
-/// A table while it is written. Dropped before [`Self::finish`], it vanishes.
+/// A table being written. Dropping it before [`Self::finish`] removes the file.
 ///
 /// ```
 /// use kyokumen::records::table_file::TableFile;
@@ -42,11 +42,11 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Where the file is to be.
+    /// Plans the file.
     ///
     /// # Errors
-    /// [`Error`] if this build does not write the format, or the file exists and may not be replaced by
-    /// `force`.
+    /// [`Error`] if this build does not support the format, the file exists and `force` is not set, or the format
+    /// cannot be written to an object or a pipe.
     pub fn plan(
         path: &Path,
         table: &'static Table,
@@ -69,7 +69,7 @@ impl TableFile {
     /// Opens the partial file.
     ///
     /// # Errors
-    /// [`Error`] if it cannot be created or is being written by another process.
+    /// [`Error`] if the file cannot be created or another process is writing it.
     pub fn create(
         plan: OutputPlan,
         table: &'static Table,
@@ -81,7 +81,7 @@ impl TableFile {
     /// Appends a row.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance.
+    /// [`Error`] if the disk is full, for instance.
     pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), Error> {
         let mut encoded = EncodedRecords::default();
         self.format.push_row(self.table, row, encoded.open_record());
@@ -89,10 +89,10 @@ impl TableFile {
         self.sinks.write(OutputKind::Rows, &encoded)
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     ///
     /// # Errors
-    /// [`Error`], a full disk for instance.
+    /// [`Error`] if the disk is full, for instance.
     pub fn finish(self) -> Result<(), Error> {
         self.sinks.finish()?.commit()
     }

@@ -1,4 +1,4 @@
-//! What evaluates positions, and what its answers become in a record.
+//! Evaluators of positions, and the conversion of their results to record fields.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,12 +9,13 @@ use crate::format::{
 use crate::jobs::settings::RelabelSettings;
 use crate::shogi::{Color, Move, Position};
 
-/// Something that evaluates positions.
+/// Evaluates positions.
 pub trait PositionEvaluator: Send {
-    /// Evaluates positions independently of each other. Each has a legal move. Ends soon after `cancel` is set.
+    /// Evaluates positions independently of each other. Every position has a legal move. Returns soon after `cancel` is
+    /// set.
     ///
     /// # Errors
-    /// [`Error`] if it cannot.
+    /// [`Error`] if the evaluation fails or is cancelled.
     fn evaluate(
         &mut self,
         positions: &[Position],
@@ -22,35 +23,35 @@ pub trait PositionEvaluator: Send {
     ) -> Result<Vec<Evaluated>, Error>;
 }
 
-/// What is newly known of a position.
+/// The evaluation of a position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluated {
-    /// How good it is for the side to move.
+    /// The score from the side to move.
     pub score: Score,
-    /// What a search says about the moves; nothing without one.
+    /// The moves found by a search. Empty without a search.
     pub searched: SearchedMoves,
-    /// The best move that was named, if it is illegal. It is not written.
+    /// The best move of the engine if it is illegal. It is not written.
     pub rejected_move: Option<String>,
 }
 
-/// How good a position is for the side to move.
+/// The score of a position from the side to move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Score {
-    /// How probable it is that it wins.
+    /// Probability of winning, from 0 to 1.
     Value(f32),
-    /// An evaluation.
+    /// Evaluation in centipawns.
     Centipawns(i16),
     /// A proven mate.
     Mate {
-        /// Whether the side to move wins.
+        /// Whether the side to move can force mate. Otherwise it is mated by force.
         wins: bool,
-        /// Its plies; 0 where they are not known.
+        /// Length in plies. 0 if unknown.
         plies: usize,
     },
 }
 
-/// The game's result has a weight, but the record has no result.
+/// The result of the game is to be mixed in, but the record has no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NoResult;
 
@@ -63,7 +64,7 @@ impl Evaluated {
         }
     }
 
-    /// The new fields of a record, with the game's `result` mixed in as `mover` sees it. Proven mates are not mixed.
+    /// The new fields of a record. Mixes the result of the game, seen by `mover`, into the score unless it is a mate.
     pub(super) fn mixed(
         self,
         settings: &RelabelSettings,
@@ -97,7 +98,7 @@ impl Evaluated {
 }
 
 impl Default for RelabelSettings {
-    /// The evaluation alone, on dlshogi's scale.
+    /// The evaluation without the result of the game, on the scale of dlshogi.
     fn default() -> Self {
         Self { evaluator: serde_json::Map::new(), mix: 0.0, scale: EVAL_SCALE, policy: false }
     }
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_mixed_in_as_the_mover_sees_them() {
+    fn results_are_mixed_in_from_the_side_to_move() {
         let [win, loss] = [GameResult::WhiteWin, GameResult::BlackWin].map(Some);
         // 0.5, then 0.75, 0.25 and 0.5: 756.0865 · ln 3 = 830.6.
         let even = Score::Value(0.5);

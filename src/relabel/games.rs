@@ -1,6 +1,6 @@
-//! Games that stay games: every move with a new evaluation of the position before it.
+//! Relabels whole games: every move gets a new evaluation of the position before it.
 //!
-//! Positions that are not to be trained on, and those whose evaluation is that of a mate, keep what they have.
+//! Positions that are not for training and positions with a mate evaluation keep their evaluation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::format::{FieldChanges, Game, Record, WriteOptions, is_mate_eval};
 use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
-use crate::records::games::{BlockGame, chunks_of_games, process_games};
+use crate::records::games::{BlockGame, game_chunks, process_games};
 use crate::records::output_kind::OutputKind;
 use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::reading::RecordError;
@@ -24,19 +24,19 @@ pub(super) fn relabel_block(
     evaluate: &mut Evaluate<'_>,
 ) -> Result<ProcessedBlock, Error> {
     let mut games = Vec::new();
-    for (_, of_chunk) in chunks_of_games(block) {
+    for (_, chunk_games) in game_chunks(block) {
         if cancel.load(Ordering::Relaxed) {
             return Err(Error::evaluation_interrupted());
         }
-        games.extend(of_chunk);
+        games.extend(chunk_games);
     }
-    // Of each record that gets a new evaluation; `None` for the others.
-    let positions = games.iter().flat_map(|read| &read.records).map(open_position);
+    // `None` for records that keep their evaluation.
+    let positions = games.iter().flat_map(|read| &read.records).map(position_to_evaluate);
     let positions: Vec<Option<Position>> = positions.collect();
-    let asked: Vec<Position> = positions.iter().flatten().cloned().collect();
-    let mut evaluated = evaluate(&asked)?.into_iter();
+    let to_evaluate: Vec<Position> = positions.iter().flatten().cloned().collect();
+    let mut evaluated = evaluate(&to_evaluate)?.into_iter();
     let mut evaluated = positions.iter().map(|position| {
-        position.as_ref().map(|_| evaluated.next().expect("an answer for every position"))
+        position.as_ref().map(|_| evaluated.next().expect("one evaluation per position"))
     });
     let plan = relabelling.plan;
     let file = &plan.ranges[block.input].input.name;
@@ -49,13 +49,13 @@ pub(super) fn relabel_block(
     Ok(processing.processed)
 }
 
-/// The position of a record that gets a new evaluation.
-fn open_position(record: &Record) -> Option<Position> {
-    let stays = record.is_not_for_training || record.eval_cp.is_some_and(is_mate_eval);
-    if stays { None } else { Position::try_from(&record.setup).ok() }
+/// The position of a record. `None` if the record keeps its evaluation.
+fn position_to_evaluate(record: &Record) -> Option<Position> {
+    let keeps_eval = record.is_not_for_training || record.eval_cp.is_some_and(is_mate_eval);
+    if keeps_eval { None } else { Position::try_from(&record.setup).ok() }
 }
 
-/// Writes the moves of a game that were read.
+/// Writes the moves that could be read of a game.
 fn write_game(
     relabelling: &Relabelling<'_>,
     (game, read): (&Game, &BlockGame<'_>),
@@ -68,8 +68,8 @@ fn write_game(
         return Ok(());
     };
     if part.is_position {
-        // Evaluations are stored with moves. A game that ended before its first move has none.
-        processed.leave_out(Condition::NoMove, records.len() as u64);
+        // Evaluations are stored with moves, and a game that ended before its first move has none.
+        processed.filter_out(Condition::NoMove, records.len() as u64);
         return Ok(());
     }
     for (number, (record, evaluated)) in records.iter().zip(evaluated).enumerate() {
@@ -81,7 +81,7 @@ fn write_game(
     }
     let to = relabelling.to;
     let invented = relabelling.plan.settings.fill.complete(&mut part, to);
-    let lost_of_game = read.lost_of_part(to, &part, records.len());
+    let lost_of_game = read.lost_fields(to, &part, records.len());
     let game = (&part, to.lost_info(&part));
     processed.write_game((to, WriteOptions::default()), game, records.len())?;
     for ((record, invented), evaluated) in records.iter().zip(invented).zip(evaluated) {

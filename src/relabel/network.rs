@@ -1,4 +1,4 @@
-//! Evaluations by a network: its value of a position, or that of a search with it.
+//! Evaluates positions by a network, or by a search with a network.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,37 +14,37 @@ use crate::jobs::plan_identity::as_written;
 use crate::selfplay::evaluators::Model;
 use crate::shogi::{Position, PositionHistory};
 
-/// A network, and how it is asked.
+/// A network and how to evaluate positions with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetworkSettings {
     /// The network.
     pub model: Model,
-    /// Divides the logits of the policy.
+    /// Temperature of the policy: its logits are divided by this.
     pub policy_temperature: f32,
-    /// Positions that are evaluated together.
+    /// Number of positions to evaluate together.
     pub batch: usize,
-    /// Simulations a position; without any, the network's value is taken.
+    /// Simulations per position. 0: use the value of the network without a search.
     pub playouts: u32,
-    /// Mate search of each position; none with 0 nodes.
+    /// Limits of the mate search in each position. 0 nodes: no mate search.
     pub root_mate: MateLimits,
-    /// Mate search of each position in the tree.
+    /// Limits of the mate search in each position of the tree.
     pub leaf_mate: MateLimits,
-    /// Table of a thread's mate searches, in MiB.
+    /// Size of the mate search table of a thread, in MiB.
     pub mate_table_mib: usize,
 }
 
 impl NetworkSettings {
-    /// Loads the network once, and returns what manifests say of it: whether its answers are the same bits wherever a
-    /// position stands in a batch, too. Ends soon after `cancel` is set.
+    /// Loads the network and returns its manifest entry. The entry includes whether the evaluations are bit-identical
+    /// regardless of the place of a position in a batch. Returns soon after `cancel` is set.
     ///
     /// # Errors
-    /// [`Error`] if it cannot be loaded or asked.
+    /// [`Error`] if the network cannot be loaded or evaluated.
     pub fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, Error> {
         let entry = self.model.entry()?;
         let mut evaluator = self.model.load(self.policy_temperature, cancel)?;
         let reproducible = is_reproducible(&mut *evaluator, self.batch, cancel)
             .map_err(|source| self.failed(source))?;
-        let mut all = json!({
+        let mut json = json!({
             "network": entry,
             "reproducible": reproducible,
             "playouts": self.playouts,
@@ -52,14 +52,14 @@ impl NetworkSettings {
             "mate-table-mib": self.mate_table_mib,
         });
         if self.playouts > 0 {
-            all["policy-temperature"] = as_written(&self.policy_temperature);
-            all["search"] = as_written(&self.search());
+            json["policy-temperature"] = as_written(&self.policy_temperature);
+            json["search"] = as_written(&self.search());
         }
-        let Value::Object(entry) = all else { unreachable!("an object was written") };
+        let Value::Object(entry) = json else { unreachable!("the value is an object") };
         Ok(entry)
     }
 
-    /// The settings of self-play, without noise.
+    /// The search settings of self-play, without noise.
     const fn search(&self) -> MctsSettings {
         MctsSettings {
             puct: Puct { root_noise_per_mille: 0, ..Puct::DLSHOGI },
@@ -73,12 +73,11 @@ impl NetworkSettings {
         if matches!(source, NetworkError::Cancelled) {
             return Error::evaluation_interrupted();
         }
-        Error::evaluation(format!("the network {} gives no evaluations", self.model))
-            .with_source(source)
+        Error::evaluation(format!("the network {} failed", self.model)).with_source(source)
     }
 }
 
-/// A network that evaluates many positions at a time.
+/// Evaluates batches of positions with a network.
 pub struct NetworkEvaluator {
     settings: NetworkSettings,
     network: Box<dyn Evaluator>,
@@ -87,10 +86,10 @@ pub struct NetworkEvaluator {
 }
 
 impl NetworkEvaluator {
-    /// Loads the network. Ends soon after `cancel` is set.
+    /// Loads the network. Returns soon after `cancel` is set.
     ///
     /// # Errors
-    /// [`Error`] if that cannot be done.
+    /// [`Error`] if the network cannot be loaded or there is not enough memory.
     pub fn new(settings: NetworkSettings, cancel: &AtomicBool) -> Result<Self, Error> {
         let network = settings.model.load(settings.policy_temperature, cancel)?;
         let batch = Batch::new(settings.batch, network.planes());
@@ -98,12 +97,12 @@ impl NetworkEvaluator {
         Ok(Self { settings, network, batch, mates })
     }
 
-    fn answer(&mut self, cancel: &AtomicBool) -> Result<(), Error> {
-        let answered = self.network.evaluate(&mut self.batch, cancel);
-        answered.map_err(|source| self.settings.failed(source))
+    fn evaluate_batch(&mut self, cancel: &AtomicBool) -> Result<(), Error> {
+        let result = self.network.evaluate(&mut self.batch, cancel);
+        result.map_err(|source| self.settings.failed(source))
     }
 
-    /// Evaluates at most a batch of positions by the network's values alone.
+    /// Evaluates at most a batch of positions by the values of the network, without a search.
     fn values(
         &mut self,
         positions: &[&Position],
@@ -113,7 +112,7 @@ impl NetworkEvaluator {
         for position in positions {
             self.batch.push(position, &position.legal_moves());
         }
-        self.answer(cancel)?;
+        self.evaluate_batch(cancel)?;
         let value = |slot| Evaluated {
             score: Score::Value(self.batch.value(slot)),
             searched: SearchedMoves::default(),
@@ -122,7 +121,7 @@ impl NetworkEvaluator {
         Ok((0..positions.len()).map(value).collect())
     }
 
-    /// Searches at most a batch of positions, a simulation of each at a time.
+    /// Searches at most a batch of positions. Each step runs one simulation per position.
     fn searches(
         &mut self,
         positions: &[&Position],
@@ -136,7 +135,7 @@ impl NetworkEvaluator {
             self.batch.clear();
             let mut waiting = Vec::with_capacity(searches.len());
             for search in &mut searches {
-                if search.waits(self.settings.playouts, &mut self.mates) {
+                if search.needs_evaluation(self.settings.playouts, &mut self.mates) {
                     self.batch.push(search.leaf.position(), search.leaf.moves());
                     waiting.push(search);
                 }
@@ -144,7 +143,7 @@ impl NetworkEvaluator {
             if waiting.is_empty() {
                 return Ok(searches.iter().map(Search::evaluated).collect());
             }
-            self.answer(cancel)?;
+            self.evaluate_batch(cancel)?;
             for (slot, search) in waiting.into_iter().enumerate() {
                 let (policy, value) = (self.batch.policy(slot), self.batch.value(slot));
                 search.tree.expand(&search.leaf, policy, value);
@@ -152,8 +151,8 @@ impl NetworkEvaluator {
         }
     }
 
-    /// The evaluation of a position in which the mate search finds a mate.
-    fn decided(&mut self, position: &Position) -> Option<Evaluated> {
+    /// The evaluation of a position whose mate the mate search proves. `None` if it finds no mate.
+    fn mate(&mut self, position: &Position) -> Option<Evaluated> {
         let line = self.mates.mate_line(position, self.settings.root_mate)?;
         Some(Evaluated::mate(line.mover_wins, line.moves.len(), line.moves.first().copied()))
     }
@@ -168,7 +167,7 @@ impl PositionEvaluator for NetworkEvaluator {
         let mut all = Vec::with_capacity(positions.len());
         for position in positions {
             check(cancel)?;
-            all.push(self.decided(position));
+            all.push(self.mate(position));
         }
         let open: Vec<usize> = (0..positions.len()).filter(|&i| all[i].is_none()).collect();
         for numbers in open.chunks(self.settings.batch) {
@@ -204,8 +203,8 @@ impl Search {
         Self { tree, leaf: Leaf::default() }
     }
 
-    /// Simulates until a leaf needs an evaluation (true) or the search ends (false).
-    fn waits(&mut self, playouts: u32, mates: &mut LeafSearch) -> bool {
+    /// Simulates until a leaf needs an evaluation (returns true) or the search ends (returns false).
+    fn needs_evaluation(&mut self, playouts: u32, mates: &mut LeafSearch) -> bool {
         while self.tree.visits() < playouts {
             match self.tree.simulate(&mut self.leaf, mates) {
                 Simulation::Leaf => return true,

@@ -1,4 +1,4 @@
-//! Records that stand by themselves, or leave the games they stand in.
+//! Relabels single records, and games whose output format holds single records.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,14 +15,14 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::shogi::Position;
 
-#[expect(clippy::large_enum_variant, reason = "it is looked into at once")]
+#[expect(clippy::large_enum_variant, reason = "values are consumed at once")]
 enum Choice {
     Filtered(Condition),
-    Stays,
+    KeepEvaluation,
     Evaluate(Position),
 }
 
-/// Reads the block twice: to collect the positions, and to write the records with their evaluations.
+/// Reads the block twice: first to collect the positions, then to write the records with their new evaluations.
 pub(super) fn relabel_block(
     relabelling: &Relabelling<'_>,
     block: &Block,
@@ -48,9 +48,9 @@ pub(super) fn relabel_block(
             Choice::Filtered(condition) => {
                 return Ok(AfterRecord::Filtered(condition));
             }
-            Choice::Stays => (Disposition::EvaluationStayed, None),
+            Choice::KeepEvaluation => (Disposition::EvaluationStayed, None),
             Choice::Evaluate(position) => {
-                let mut evaluated = evaluated.next().expect("an answer for every position");
+                let mut evaluated = evaluated.next().expect("one evaluation per position");
                 if let Some(text) = evaluated.rejected_move.take() {
                     if relabelling.settings.policy {
                         return Err(RecordError::IllegalBestMove { text });
@@ -93,7 +93,7 @@ impl Relabelling<'_> {
         if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
             return Ok(Choice::Filtered(condition));
         }
-        let stays = record.eval_cp()?.is_some_and(is_mate_eval);
-        Ok(if stays { Choice::Stays } else { Choice::Evaluate(position) })
+        let keeps_eval = record.eval_cp()?.is_some_and(is_mate_eval);
+        Ok(if keeps_eval { Choice::KeepEvaluation } else { Choice::Evaluate(position) })
     }
 }

@@ -1,6 +1,6 @@
-//! Evaluations by an engine that speaks USI, one process a thread.
+//! Evaluates positions by a USI engine, with one process per thread.
 //!
-//! An engine that dies or falls silent is started again, and asked about the same position.
+//! An engine that ends or stops answering is restarted, and the same position is tried again.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -20,15 +20,15 @@ pub(crate) struct EngineSettings {
     pub options: Vec<(String, String)>,
     /// Nodes per position.
     pub nodes: u64,
-    /// How long the engine may take to get ready, or to make progress in its search.
+    /// Maximum time for the engine to get ready or to make progress in its search.
     pub patience: Duration,
 }
 
 impl EngineSettings {
-    /// Starts the engine once and returns its manifest entry, with the name that it reports.
+    /// Starts the engine and returns its manifest entry, including the name that it reports.
     pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, Error> {
         let mut process = UsiProcess::start(&self.command, self.patience)?;
-        let name = greet(&mut process, cancel)?;
+        let name = initialise(&mut process, cancel)?;
         process.quit();
         let options: Map<String, Value> = self
             .options
@@ -40,10 +40,10 @@ impl EngineSettings {
             "name": name.unwrap_or_default(),
             "options": options,
             "nodes": self.nodes,
-            // What an engine remembers of positions before is its own affair.
+            // The evaluation may depend on the engine's memory of earlier positions.
             "reproducible": false,
         });
-        let Value::Object(entry) = entry else { unreachable!("an object was written") };
+        let Value::Object(entry) = entry else { unreachable!("the value is an object") };
         Ok(entry)
     }
 }
@@ -51,18 +51,18 @@ impl EngineSettings {
 /// Maximum number of tries for one position.
 const TRIES: usize = 3;
 
-/// The failures of one thread's engine that are always tolerated.
+/// Number of failures of one thread's engine that are always tolerated.
 const FAILURES_TOLERATED: u64 = 10;
 
-/// The failures that are tolerated in the long run, per hundred positions.
+/// Number of failures per hundred positions that are tolerated in the long run.
 const FAILURES_TOLERATED_PERCENT: u64 = 10;
 
-/// Sends `usi`. Returns the engine's name, if it gives one.
-fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, Error> {
+/// Sends `usi`. Returns the name of the engine if it reports one.
+fn initialise(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, Error> {
     let mut name = None;
-    process.ask("usi", "usiok", cancel, |line| {
-        if let Some(said) = line.strip_prefix("id name ") {
-            name = Some(said.to_owned());
+    process.request("usi", "usiok", cancel, |line| {
+        if let Some(reported) = line.strip_prefix("id name ") {
+            name = Some(reported.to_owned());
         }
     })?;
     Ok(name)
@@ -71,58 +71,63 @@ fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>
 pub(crate) struct UsiEvaluator {
     settings: EngineSettings,
     process: Option<UsiProcess>,
-    asked: u64,
-    /// How often the engine was given up.
+    /// Number of positions passed to the engine.
+    positions: u64,
+    /// Number of failed tries that were repeated with a new process.
     failures: u64,
 }
 
 impl UsiEvaluator {
-    /// The engine is started when it is first asked.
+    /// Creates an evaluator. The engine is started for the first position.
     pub(crate) const fn new(settings: EngineSettings) -> Self {
-        Self { settings, process: None, asked: 0, failures: 0 }
+        Self { settings, process: None, positions: 0, failures: 0 }
     }
 
-    fn ask(&mut self, position: &Position, cancel: &AtomicBool) -> Result<Evaluated, Error> {
+    fn evaluate_once(
+        &mut self,
+        position: &Position,
+        cancel: &AtomicBool,
+    ) -> Result<Evaluated, Error> {
         let process = match &mut self.process {
             Some(process) => process,
             none => none.insert(start(&self.settings, cancel)?),
         };
-        // An engine forgets with this what earlier positions told it.
-        process.say("usinewgame");
-        process.say(&format!("position sfen {position}"));
+        // Makes the engine forget earlier positions.
+        process.send("usinewgame");
+        process.send(&format!("position sfen {position}"));
         process.go(&format!("go nodes {}", self.settings.nodes))?;
         let (score, best_move) = search(process, self.settings.nodes, cancel)?;
-        // A second `bestmove` arrives before `readyok`, and so is not taken for the answer to the next position.
-        process.ask("isready", "readyok", cancel, |_| {})?;
+        // A second `bestmove` arrives before `readyok`, so it is not mistaken for the answer to the next position.
+        process.request("isready", "readyok", cancel, |_| {})?;
         let evaluated = score.finish(&best_move, position);
         evaluated.ok_or_else(|| {
             let best_move = shortened(&best_move);
-            Error::evaluation(format!("the engine said no score before `bestmove {best_move}`"))
+            Error::evaluation(format!("the engine sent no score before `bestmove {best_move}`"))
         })
     }
 
     /// Whether the engine fails too often to be restarted.
     const fn is_unreliable(&self) -> bool {
         self.failures > FAILURES_TOLERATED
-            && self.failures * 100 > self.asked * FAILURES_TOLERATED_PERCENT
+            && self.failures * 100 > self.positions * FAILURES_TOLERATED_PERCENT
     }
 
-    fn ask_again_and_again(
+    fn evaluate_with_retries(
         &mut self,
         position: &Position,
         cancel: &AtomicBool,
     ) -> Result<Evaluated, Error> {
         let mut tries = 1;
-        self.asked += 1;
+        self.positions += 1;
         loop {
-            let error = match self.ask(position, cancel) {
+            let error = match self.evaluate_once(position, cancel) {
                 Ok(evaluated) => return Ok(evaluated),
                 Err(error) => error,
             };
             self.process = None;
             match error.kind() {
                 ErrorKind::NotStarted | ErrorKind::Interrupted => return Err(error),
-                // After a protocol violation no other answer of this engine can be trusted.
+                // After a protocol violation, no answer of this engine can be trusted.
                 kind if tries == TRIES || matches!(kind, ErrorKind::Protocol) => {
                     let times = if tries > 1 { format!("{tries} times ") } else { String::new() };
                     let message = format!("the engine failed {times}on {position}");
@@ -132,12 +137,12 @@ impl UsiEvaluator {
                     self.failures += 1;
                     if self.is_unreliable() {
                         let message = format!(
-                            "the engine failed {} times on {} positions, so it is not started again",
-                            self.failures, self.asked
+                            "the engine failed {} times on {} positions and is not restarted",
+                            self.failures, self.positions
                         );
                         return Err(Error::evaluation(message).with_source(error));
                     }
-                    tracing::warn!("{error}; it is started again");
+                    tracing::warn!("{error}; restarting the engine");
                 }
             }
             tries += 1;
@@ -146,7 +151,7 @@ impl UsiEvaluator {
 }
 
 impl Drop for UsiEvaluator {
-    /// An engine that failed, or whose search was cancelled, is gone already.
+    /// Ends the engine. An engine that failed or was cancelled has already been killed.
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
             process.quit();
@@ -154,13 +159,13 @@ impl Drop for UsiEvaluator {
     }
 }
 
-/// Receives the lines of a search limited to `nodes`, until the engine sends its best move.
+/// Reads the lines of a search with a limit of `nodes` until the engine sends its best move.
 fn search(
     process: &mut UsiProcess,
     nodes: u64,
     cancel: &AtomicBool,
 ) -> Result<(LastScore, String), Error> {
-    let (mut score, mut progress) = (LastScore::default(), SearchProgress::of_search(nodes));
+    let (mut score, mut progress) = (LastScore::default(), SearchProgress::new(nodes));
     let (mut wait, mut is_stopped) = (process.wait(cancel), false);
     loop {
         let line = process.line(&wait)?;
@@ -168,16 +173,16 @@ fn search(
         match (words.next(), words.next()) {
             (Some("bestmove"), word) => return Ok((score, word.unwrap_or_default().to_owned())),
             (Some("info"), Some(word)) if word != "string" => {
-                score.take(&line);
-                let advances = progress.take(&line);
+                score.update(&line);
+                let advances = progress.update(&line);
                 if is_stopped {
                     continue;
                 }
                 is_stopped = progress.is_excessive();
                 if is_stopped {
-                    process.say("stop");
+                    process.send("stop");
                 }
-                // An engine that was stopped gets one more wait.
+                // A stopped engine gets one more timeout period.
                 if advances || is_stopped {
                     wait = process.wait(cancel);
                 }
@@ -190,11 +195,11 @@ fn search(
 /// Starts an engine and sets its options.
 fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, Error> {
     let mut process = UsiProcess::start(&settings.command, settings.patience)?;
-    greet(&mut process, cancel)?;
+    initialise(&mut process, cancel)?;
     for (name, value) in &settings.options {
-        process.say(&format!("setoption name {name} value {value}"));
+        process.send(&format!("setoption name {name} value {value}"));
     }
-    process.ask("isready", "readyok", cancel, |_| {})?;
+    process.request("isready", "readyok", cancel, |_| {})?;
     Ok(process)
 }
 
@@ -204,6 +209,6 @@ impl PositionEvaluator for UsiEvaluator {
         positions: &[Position],
         cancel: &AtomicBool,
     ) -> Result<Vec<Evaluated>, Error> {
-        positions.iter().map(|position| self.ask_again_and_again(position, cancel)).collect()
+        positions.iter().map(|position| self.evaluate_with_retries(position, cancel)).collect()
     }
 }

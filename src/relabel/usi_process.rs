@@ -1,4 +1,4 @@
-//! A USI engine as a child process. Nothing that it sends is trusted.
+//! A USI engine as a child process. Its output is not trusted.
 
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
@@ -8,20 +8,20 @@ use kyokumen_process::{ChildProcess, Fault, MAX_LINE_BYTES, Wait};
 
 use crate::error::{Error, ErrorKind};
 
-/// The most bytes before an answer. Engines send about a hundred lines for a position.
-const MOST_BYTES: usize = 16 << 20;
+/// Maximum number of bytes before an answer. Engines send about a hundred lines per position.
+const MAX_BYTES: usize = 16 << 20;
 
-/// A running engine; it is killed when this is dropped.
+/// A running engine. It is killed on drop.
 pub(super) struct UsiProcess {
     process: ChildProcess,
     command: String,
     patience: Duration,
-    /// Bytes received since the last question.
-    heard: usize,
+    /// Bytes received since the last command.
+    received: usize,
 }
 
 impl UsiProcess {
-    /// Starts a program. `patience` limits the wait for each answer.
+    /// Starts a program. `patience` is the timeout for each answer.
     pub(super) fn start(command: &[String], patience: Duration) -> Result<Self, Error> {
         let process = ChildProcess::start(command, Stdio::null()).map_err(|source| {
             let program = command.first().cloned().unwrap_or_default();
@@ -29,59 +29,60 @@ impl UsiProcess {
                 .in_file(&program)
                 .with_source(source)
         })?;
-        Ok(Self { process, command: command.join(" "), patience, heard: 0 })
+        Ok(Self { process, command: command.join(" "), patience, received: 0 })
     }
 
-    pub(super) fn say(&mut self, line: &str) {
+    pub(super) fn send(&mut self, line: &str) {
         let mut bytes = self.process.buffer();
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
         self.process.send(bytes);
     }
 
-    /// Sends `quit` and gives the engine a moment to end.
+    /// Sends `quit` and gives the engine a short time to end.
     pub(super) fn quit(mut self) {
-        self.say("quit");
+        self.send("quit");
         self.process.end_or_kill();
     }
 
-    /// Starts the wait for a line.
+    /// Starts waiting for a line.
     pub(super) fn wait<'a>(&self, cancel: &'a AtomicBool) -> Wait<'a> {
         Wait::new(self.patience, cancel)
     }
 
-    /// Sends a line and waits for the line `answer`. Passes lines before it to `other`; they do not extend the wait.
-    pub(super) fn ask(
+    /// Sends a command and waits for the line `answer`. Passes earlier lines to `on_line`. They do not extend the
+    /// timeout.
+    pub(super) fn request(
         &mut self,
-        question: &str,
+        command: &str,
         answer: &str,
         cancel: &AtomicBool,
-        mut other: impl FnMut(&str),
+        mut on_line: impl FnMut(&str),
     ) -> Result<(), Error> {
-        self.heard = 0;
-        self.say(question);
+        self.received = 0;
+        self.send(command);
         let wait = self.wait(cancel);
         loop {
             let line = self.line(&wait)?;
             if line == answer {
                 return Ok(());
             }
-            self.check_unasked(&line)?;
-            other(&line);
+            self.check_unexpected(&line)?;
+            on_line(&line);
         }
     }
 
-    /// Sends a `go` command. Lines that were sent before it are discarded; a `bestmove` among them is an error.
+    /// Sends a `go` command. Discards lines received before it. A `bestmove` among them is an error.
     pub(super) fn go(&mut self, line: &str) -> Result<(), Error> {
-        self.heard = 0;
+        self.received = 0;
         loop {
             let unread = self.process.line_at_once().map_err(|fault| self.failed(&fault))?;
             let Some(unread) = unread else { break };
             self.count(&unread)?;
-            self.check_unasked(&unread)?;
+            self.check_unexpected(&unread)?;
         }
-        self.heard = 0;
-        self.say(line);
+        self.received = 0;
+        self.send(line);
         Ok(())
     }
 
@@ -92,28 +93,28 @@ impl UsiProcess {
     }
 
     fn count(&mut self, line: &str) -> Result<(), Error> {
-        self.heard += line.len() + 1;
-        if self.heard > MOST_BYTES {
-            let what = format!("more than {} MiB and no answer", MOST_BYTES >> 20);
-            return Err(self.nonsense(&what));
+        self.received += line.len() + 1;
+        if self.received > MAX_BYTES {
+            let what = format!("more than {} MiB without an answer", MAX_BYTES >> 20);
+            return Err(self.protocol_error(&what));
         }
         Ok(())
     }
 
-    fn check_unasked(&self, line: &str) -> Result<(), Error> {
+    fn check_unexpected(&self, line: &str) -> Result<(), Error> {
         if line.split_ascii_whitespace().next() != Some("bestmove") {
             return Ok(());
         }
-        Err(self.nonsense("`bestmove` that nobody asked for"))
+        Err(self.protocol_error("an unexpected `bestmove`"))
     }
 
-    fn nonsense(&self, what: &str) -> Error {
+    fn protocol_error(&self, what: &str) -> Error {
         Error::new(ErrorKind::Protocol, format!("`{}` sent {what}", self.command))
             .in_file(&self.command)
     }
 
     fn failed(&self, fault: &Fault) -> Error {
-        let died = |status: &str| Error::evaluation(format!("the engine died ({status})"));
+        let ended = |status: &str| Error::evaluation(format!("the engine ended ({status})"));
         match fault {
             Fault::Cancelled => Error::evaluation_interrupted(),
             Fault::Silent { patience } => {
@@ -121,11 +122,11 @@ impl UsiProcess {
                 let message = format!("no answer from `{command}` within {patience_s} s");
                 Error::new(ErrorKind::TimedOut, message).in_file(command)
             }
-            Fault::Ended(status) => died(&status.to_string()),
+            Fault::Ended(status) => ended(&status.to_string()),
             Fault::LongLine => {
-                self.nonsense(&format!("a line of more than {MAX_LINE_BYTES} bytes"))
+                self.protocol_error(&format!("a line of more than {MAX_LINE_BYTES} bytes"))
             }
-            _ => died("it closed its pipe"),
+            _ => ended("it closed its pipe"),
         }
     }
 }

@@ -1,51 +1,51 @@
-//! Whether an engine that searches makes progress, by its `info` lines.
+//! Detects from `info` lines whether the search of an engine makes progress.
 
-/// No engine searches deeper than this. YaneuraOu's limit is 246 plies.
-const MOST_DEPTH: u64 = 1000;
+/// Maximum plausible search depth. YaneuraOu's limit is 246 plies.
+const MAX_DEPTH: u64 = 1000;
 
-/// Nodes that an engine may search beyond twice its limit: engines look at the limit only now and then.
+/// Tolerance in nodes beyond twice the limit: engines check the limit only at intervals.
 const NODES_TOLERATED: u64 = 1_000_000;
 
 pub(super) struct SearchProgress {
-    most_nodes: u64,
-    /// The largest number of nodes in an `info` line.
+    max_nodes: u64,
+    /// The highest number of nodes in an `info` line.
     nodes: Option<u64>,
-    /// The greatest depth in an `info` line.
+    /// The highest depth in an `info` line.
     depth: Option<u64>,
 }
 
 impl SearchProgress {
-    /// A search that is told to end after `nodes`.
-    pub(super) const fn of_search(nodes: u64) -> Self {
-        let most_nodes = nodes.saturating_mul(2).saturating_add(NODES_TOLERATED);
-        Self { most_nodes, nodes: None, depth: None }
+    /// Progress of a search with a limit of `nodes`.
+    pub(super) const fn new(nodes: u64) -> Self {
+        let max_nodes = nodes.saturating_mul(2).saturating_add(NODES_TOLERATED);
+        Self { max_nodes, nodes: None, depth: None }
     }
 
-    /// Takes an `info` line. Returns whether it shows progress: more nodes, or a greater depth if the engine never
-    /// names its nodes.
-    pub(super) fn take(&mut self, line: &str) -> bool {
+    /// Reads an `info` line. Returns whether it shows progress: more nodes, or a greater depth if the engine never
+    /// reports nodes.
+    pub(super) fn update(&mut self, line: &str) -> bool {
         let mut words = line.split_ascii_whitespace();
         let (mut nodes, mut depth) = (None, None);
         while let Some(word) = words.next() {
             match word {
                 "nodes" => nodes = words.next().and_then(|number| number.parse().ok()),
                 "depth" => depth = words.next().and_then(|number| number.parse().ok()),
-                // Text and moves may look like anything.
+                // The rest is free text or moves.
                 "string" | "pv" => break,
                 _ => {}
             }
         }
-        let names_no_nodes = self.nodes.is_none() && nodes.is_none();
+        let reports_no_nodes = self.nodes.is_none() && nodes.is_none();
         let is_deeper = depth > self.depth;
         let has_more_nodes = nodes > self.nodes;
         self.nodes = self.nodes.max(nodes);
         self.depth = self.depth.max(depth);
-        has_more_nodes || names_no_nodes && is_deeper
+        has_more_nodes || reports_no_nodes && is_deeper
     }
 
-    /// Whether the engine searches far beyond what was asked.
+    /// Whether the engine searches far beyond its limit.
     pub(super) fn is_excessive(&self) -> bool {
-        self.nodes > Some(self.most_nodes) || self.depth > Some(MOST_DEPTH)
+        self.nodes > Some(self.max_nodes) || self.depth > Some(MAX_DEPTH)
     }
 }
 
@@ -54,8 +54,8 @@ mod tests {
     use super::*;
 
     fn progress(lines: &[&str]) -> Vec<bool> {
-        let mut progress = SearchProgress::of_search(5);
-        lines.iter().map(|line| progress.take(line)).collect()
+        let mut progress = SearchProgress::new(5);
+        lines.iter().map(|line| progress.update(line)).collect()
     }
 
     #[test]
@@ -81,17 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn a_search_may_exceed_its_limit_only_so_far() {
+    fn searches_far_beyond_their_limit_are_excessive() {
         for (line, is_excessive) in [
             ("info nodes 1000010", false),
             ("info nodes 1000011", true),
             ("info depth 1000", false),
             ("info depth 1001", true),
         ] {
-            let mut progress = SearchProgress::of_search(5);
-            progress.take(line);
+            let mut progress = SearchProgress::new(5);
+            progress.update(line);
             assert_eq!(progress.is_excessive(), is_excessive, "{line}");
         }
-        assert!(!SearchProgress::of_search(u64::MAX).is_excessive());
+        assert!(!SearchProgress::new(u64::MAX).is_excessive());
     }
 }

@@ -1,28 +1,28 @@
-//! What an engine says of a position in `info` lines and `bestmove`.
+//! Parses the score of a USI engine from its `info` and `bestmove` lines.
 //!
-//! The protocol is USI's: <http://shogidokoro.starfree.jp/usi.html>.
+//! Protocol: <http://shogidokoro.starfree.jp/usi.html>.
 
 use super::evaluator::{Evaluated, Score};
 use crate::format::SearchedMoves;
 use crate::shogi::{Move, Position};
 
-/// The last score of the first line of play, while the engine thinks.
+/// The last score of the principal variation during a search.
 #[derive(Default)]
 pub(super) struct LastScore {
     exact: Option<Score>,
-    /// Upper or lower bound, used if there is no exact score.
+    /// An upper or lower bound, used only without an exact score.
     bound: Option<Score>,
 }
 
-/// Limit of engines' evaluations, below those of mates.
-const MOST_CENTIPAWNS: i16 = 28_999;
+/// Maximum absolute value of centipawns. Higher values are mates.
+const MAX_CENTIPAWNS: i16 = 28_999;
 
-/// Maximum number of characters of an engine's word in a message.
+/// Maximum number of characters of an engine's text in a message.
 const SHOWN_CHARS: usize = 40;
 
 impl LastScore {
-    /// Takes a line that is not `bestmove`.
-    pub(super) fn take(&mut self, line: &str) {
+    /// Updates the score from a line. Ignores lines other than `info`.
+    pub(super) fn update(&mut self, line: &str) {
         let mut words = line.split_ascii_whitespace();
         if words.next() != Some("info") {
             return;
@@ -33,7 +33,7 @@ impl LastScore {
                 "multipv" if words.next() != Some("1") => return,
                 "score" => score = read_score(words.next(), words.next()),
                 "lowerbound" | "upperbound" => is_bound = true,
-                // Text and moves may look like anything.
+                // The rest is free text or moves.
                 "string" | "pv" => break,
                 _ => {}
             }
@@ -43,12 +43,12 @@ impl LastScore {
         }
     }
 
-    /// The evaluation after `bestmove`; `None` if the engine sent no score.
+    /// Returns the evaluation after `bestmove`. `None` if the engine sent no score.
     pub(super) fn finish(self, best_move: &str, position: &Position) -> Option<Evaluated> {
         let score = self.exact.or(self.bound);
         let mut rejected_move = None;
         let (score, best_move) = match best_move {
-            // Declared.
+            // A declaration win.
             "win" => (score.or(Some(Score::Mate { wins: true, plies: 0 })), None),
             "resign" => (score.or(Some(Score::Mate { wins: false, plies: 0 })), None),
             text => {
@@ -64,7 +64,7 @@ impl LastScore {
     }
 }
 
-/// The beginning of an engine's word, for messages.
+/// Shortens an engine's text for a message.
 pub(super) fn shortened(text: &str) -> String {
     text.chars().take(SHOWN_CHARS).collect()
 }
@@ -75,11 +75,11 @@ fn read_score(kind: Option<&str>, number: Option<&str>) -> Option<Score> {
     let is_negative = number.starts_with('-');
     match kind? {
         "cp" => {
-            let cp = i16::try_from(magnitude(unsigned)?).unwrap_or(MOST_CENTIPAWNS);
-            let cp = cp.min(MOST_CENTIPAWNS);
+            let cp = i16::try_from(magnitude(unsigned)?).unwrap_or(MAX_CENTIPAWNS);
+            let cp = cp.min(MAX_CENTIPAWNS);
             Some(Score::Centipawns(if is_negative { -cp } else { cp }))
         }
-        // A sign without a number: the length is not known. A plain `mate 0`: the side to move is mated.
+        // A sign without a number means an unknown length. `mate 0` means that the side to move is mated.
         "mate" => {
             let plies = if unsigned.is_empty() { 0 } else { magnitude(unsigned)? };
             let is_mated = plies == 0 && !number.starts_with('+');
@@ -89,7 +89,7 @@ fn read_score(kind: Option<&str>, number: Option<&str>) -> Option<Score> {
     }
 }
 
-/// Parses a number. A number that is too large becomes the largest value.
+/// Parses a number. A number that is too large becomes `usize::MAX`.
 fn magnitude(text: &str) -> Option<usize> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(usize::MAX))
@@ -102,13 +102,13 @@ mod tests {
     fn evaluated(lines: &[&str], best_move: &str) -> Option<Score> {
         let mut score = LastScore::default();
         for line in lines {
-            score.take(line);
+            score.update(line);
         }
         score.finish(best_move, &Position::start()).map(|evaluated| evaluated.score)
     }
 
     #[test]
-    fn the_last_score_of_the_first_line_counts() {
+    fn last_exact_score_of_the_principal_variation_is_used() {
         let lines = [
             "info depth 1 score cp 10 pv 7g7f",
             "info depth 2 multipv 1 score cp -20 nodes 5 pv 2g2f score cp 9",
@@ -139,35 +139,35 @@ mod tests {
     }
 
     #[test]
-    fn scores_may_be_of_any_size() {
-        let said = |text: &str| evaluated(&[&format!("info score {text}")], "7g7f");
+    fn scores_of_any_size_are_accepted() {
+        let score = |text: &str| evaluated(&[&format!("info score {text}")], "7g7f");
         let long = "9".repeat(30);
         for (plies, text) in [(30_001, "30001"), (usize::MAX, &long)] {
             for (wins, sign) in [(true, ""), (true, "+"), (false, "-")] {
                 let mate = Some(Score::Mate { wins, plies });
-                assert_eq!(said(&format!("mate {sign}{text}")), mate, "{sign}{text}");
+                assert_eq!(score(&format!("mate {sign}{text}")), mate, "{sign}{text}");
             }
         }
-        assert_eq!(said(&format!("cp {long}")), Some(Score::Centipawns(28_999)));
-        assert_eq!(said(&format!("cp -{long}")), Some(Score::Centipawns(-28_999)));
+        assert_eq!(score(&format!("cp {long}")), Some(Score::Centipawns(28_999)));
+        assert_eq!(score(&format!("cp -{long}")), Some(Score::Centipawns(-28_999)));
         for text in ["mate x", "mate 5x", "mate --5", "cp", "cp +", "cp 1.5", "wdl 5"] {
-            assert_eq!(said(text), None, "{text}");
+            assert_eq!(score(text), None, "{text}");
         }
     }
 
     #[test]
-    fn moves_that_are_not_legal_are_rejected() {
-        let of = |best_move: &str| {
+    fn illegal_moves_are_rejected() {
+        let finished = |best_move: &str| {
             let mut score = LastScore::default();
-            score.take("info score cp 1");
+            score.update("info score cp 1");
             let evaluated = score.finish(best_move, &Position::start()).unwrap();
             (evaluated.searched.best_move.map(|m| m.to_string()), evaluated.rejected_move)
         };
-        assert_eq!(of("7g7f"), (Some("7g7f".to_owned()), None));
-        assert_eq!([of("resign"), of("win")], [(None, None), (None, None)]);
+        assert_eq!(finished("7g7f"), (Some("7g7f".to_owned()), None));
+        assert_eq!([finished("resign"), finished("win")], [(None, None), (None, None)]);
         for text in ["7g7f+", "3c3d", "P*5e", "none", "0000", ""] {
-            assert_eq!(of(text), (None, Some(text.to_owned())));
+            assert_eq!(finished(text), (None, Some(text.to_owned())));
         }
-        assert_eq!(of(&"x".repeat(99)).1.unwrap().len(), SHOWN_CHARS);
+        assert_eq!(finished(&"x".repeat(99)).1.unwrap().len(), SHOWN_CHARS);
     }
 }

@@ -1,4 +1,4 @@
-//! A thread's part: a block of records, their positions evaluated together, written with what came out.
+//! Relabels blocks of records on a worker thread. The positions of a block are evaluated together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use crate::engine::job::BlockWorker;
 use crate::error::Error;
 use crate::format::{EncodeError, Field, Fields, Format, GameResult, Reevaluation};
 use crate::jobs::plan::{JobPlan, Product};
-use crate::jobs::record_run::Finding;
+use crate::jobs::record_run::BlockSummary;
 use crate::jobs::settings::RelabelSettings;
 use crate::mate::judge::MemoHits;
 use crate::records::processing::ProcessedBlock;
@@ -24,7 +24,7 @@ pub(super) struct RelabelWorker<E, F> {
     plan: Arc<JobPlan>,
     make_evaluator: Arc<F>,
     evaluator: Option<E>,
-    /// Dropped together with the evaluator: the run waits until all evaluators have ended.
+    /// Dropped with the evaluator. The run waits until all senders are dropped, so that all evaluators have ended.
     _alive: Sender<()>,
 }
 
@@ -35,13 +35,14 @@ impl<E, F> RelabelWorker<E, F> {
 }
 
 impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> RelabelWorker<E, F> {
-    /// Evaluates positions. Those without a legal move are lost, and no evaluator is asked about them: engines give
-    /// all kinds of answers there.
+    /// Evaluates positions. Positions without a legal move are losses and are not passed to the evaluator, because
+    /// engines answer them inconsistently.
     fn evaluate(
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
     ) -> Result<Vec<Evaluated>, Error> {
+        // Open positions have a legal move.
         let is_open: Vec<bool> = positions.iter().map(Position::has_legal_move).collect();
         let open = positions.iter().zip(&is_open).filter(|(_, is_open)| **is_open);
         let open: Vec<Position> = open.map(|(position, _)| position.clone()).collect();
@@ -56,7 +57,7 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> RelabelWorker
         let mut evaluated = evaluated.into_iter();
         let next = |&is_open: &bool| {
             if is_open {
-                evaluated.next().expect("an answer for every position")
+                evaluated.next().expect("one evaluation per position")
             } else {
                 Evaluated::mate(false, 0, None)
             }
@@ -66,10 +67,10 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> RelabelWorker
 
     fn process(&mut self, block: &Block, cancel: &AtomicBool) -> Result<ProcessedBlock, Error> {
         let plan = Arc::clone(&self.plan);
-        let relabelling = Relabelling::of(&plan);
+        let relabelling = Relabelling::new(&plan);
         let mut evaluate = |positions: &[Position]| {
             self.evaluate(positions, cancel).map_err(|error| {
-                // Ctrl-C at a terminal also ends the evaluators, so their errors are expected.
+                // Ctrl-C in a terminal also ends the evaluators, so their errors are expected.
                 let is_cancelled = cancel.load(Ordering::Relaxed);
                 if is_cancelled { Error::evaluation_interrupted() } else { error }
             })
@@ -85,15 +86,19 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> RelabelWorker
 impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, Error>> BlockWorker
     for RelabelWorker<E, F>
 {
-    type Summary = Finding;
+    type Summary = BlockSummary;
 
-    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, Finding)> {
+    fn process(
+        &mut self,
+        block: &Block,
+        stop: &AtomicBool,
+    ) -> Option<(ProcessedBlock, BlockSummary)> {
         match self.process(block, stop) {
             Ok(processed) => Some((processed, Ok(MemoHits::default()))),
             Err(error) if error.is_interruption() => None,
             Err(error) => Some((
                 ProcessedBlock::default(),
-                Err(Error::evaluation("records cannot be evaluated").with_source(error)),
+                Err(Error::evaluation("cannot evaluate records").with_source(error)),
             )),
         }
     }
@@ -109,10 +114,10 @@ pub(super) struct Relabelling<'a> {
 }
 
 impl<'a> Relabelling<'a> {
-    pub(super) fn of(plan: &'a JobPlan) -> Self {
+    pub(super) fn new(plan: &'a JobPlan) -> Self {
         let (Some(settings), Product::Evaluated(to)) = (&plan.settings.relabel, plan.product)
         else {
-            unreachable!("a plan with settings for new evaluations is one for them");
+            unreachable!("the plan has relabel settings");
         };
         Self { plan, settings, to: to.format }
     }

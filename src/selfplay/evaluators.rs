@@ -1,4 +1,4 @@
-//! Networks by their names: files, and what stands in for one.
+//! Models by name: network files, programs and built-in substitutes.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -10,28 +10,28 @@ use crate::jobs::game_totals::NetworkEntry;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 
-/// What evaluates positions.
+/// A model that evaluates positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Model {
-    /// Equal probabilities, even positions: `uniform`.
+    /// `uniform`: equal probabilities for all moves, and value 0.5.
     Uniform,
-    /// Numbers that look random and depend on the position: `hashed`.
+    /// `hashed`: pseudo-random numbers computed from the position.
     Hashed,
-    /// A network of the dlshogi family in an ONNX file.
+    /// An ONNX file with a network of the dlshogi family.
     Onnx(PathBuf),
-    /// A program with its arguments that evaluates batches, see [`ProcessNetwork`]: `run:COMMAND`.
+    /// `run:COMMAND`: a program that evaluates batches, with its arguments. See [`ProcessNetwork`].
     Process(Vec<String>),
 }
 
 impl Model {
-    /// What a file name says, or one of the names above.
+    /// Returns the model of a name: `uniform`, `hashed`, `run:COMMAND` or a file name.
     pub fn named(name: &Path) -> Self {
         match name.to_str() {
             Some("uniform") => Self::Uniform,
             Some("hashed") => Self::Hashed,
             text => match text.and_then(|text| text.strip_prefix("run:")) {
-                Some(command) => Self::Process(words(command)),
+                Some(command) => Self::Process(split_command(command)),
                 None => Self::Onnx(name.to_owned()),
             },
         }
@@ -39,7 +39,8 @@ impl Model {
 }
 
 impl Model {
-    /// A network for each thread, 0 for as many as the machine runs at once; several take turns, each at least once.
+    /// Returns a model for each thread. Several models take turns, and each is used at least once. `threads` = 0 means
+    /// one thread per logical CPU.
     pub fn of_devices(names: &[PathBuf], threads: usize) -> Vec<Self> {
         let threads = platform::threads(threads);
         let named: Vec<Self> = names.iter().map(|name| Self::named(name)).collect();
@@ -47,8 +48,8 @@ impl Model {
     }
 }
 
-/// Splits a command into words. One that cannot be split is a single word, which is the name of no program.
-fn words(command: &str) -> Vec<String> {
+/// Splits a command into program and arguments. A malformed command stays one argument, so starting it fails.
+fn split_command(command: &str) -> Vec<String> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     words.unwrap_or_else(|| vec![command.to_owned()])
 }
@@ -65,10 +66,10 @@ impl fmt::Display for Model {
 }
 
 impl Model {
-    /// What a manifest says of it.
+    /// Returns the manifest entry of the model.
     ///
     /// # Errors
-    /// [`NetworkError::Read`].
+    /// [`NetworkError::Read`] if the file cannot be read.
     pub fn entry(&self) -> Result<NetworkEntry, NetworkError> {
         let Self::Onnx(path) = self else {
             return Ok(NetworkEntry {
@@ -86,11 +87,11 @@ impl Model {
         })
     }
 
-    /// Loads the model. `temperature` divides the logits of a network's policy. Loading a program ends soon after
-    /// `cancel` is set.
+    /// Loads the model. The logits of a network's policy are divided by `temperature`. Loading a program returns soon
+    /// after `cancel` is set.
     ///
     /// # Errors
-    /// [`NetworkError`] with what is wrong with the file.
+    /// [`NetworkError`] if the file is not a supported network or the program cannot be started.
     pub fn load(
         &self,
         temperature: f32,

@@ -1,4 +1,4 @@
-//! Finished games: their records, and their counts.
+//! Encodes and counts finished games.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +30,8 @@ pub(super) fn encoded(
 
 pub(super) fn count(totals: &mut GameCounts, finished: &FinishedGame) {
     let game = &finished.game;
-    let count = |map: &mut BTreeMap<String, u64>, word: &str| {
-        *map.entry(word.to_owned()).or_default() += 1;
+    let count = |map: &mut BTreeMap<String, u64>, name: &str| {
+        *map.entry(name.to_owned()).or_default() += 1;
     };
     totals.played += 1;
     let ending = game.ending.map_or("mate_or_resignation", |ending| ending.name());

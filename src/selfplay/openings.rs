@@ -1,4 +1,4 @@
-//! Where games begin: records of an archive, each once before any comes again.
+//! Openings: the start positions of games, taken from an archive. No record is repeated before all have been used.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -36,13 +36,13 @@ const PACKED: Format = Format::Hcp;
 const PACKED_BYTES: usize = 32;
 
 impl OpeningPositions {
-    /// Opens a file. Reads it whole if it has no random access or is an object.
+    /// Opens a file. Reads the whole file if it has no random access or is an object in a store.
     pub(super) fn open(
         input: &Input,
         path: &Path,
         from: Option<FormatName>,
     ) -> Result<Self, Error> {
-        let read = match Archive::of_input(input) {
+        let positions = match Archive::from_input(input) {
             Err(error)
                 if matches!(error.kind(), ErrorKind::NoRandomAccess)
                     || matches!(input.location, InputLocation::Object(_)) =>
@@ -51,13 +51,13 @@ impl OpeningPositions {
             }
             archive => Self::Archive(archive?),
         };
-        if read.len() == 0 {
+        if positions.len() == 0 {
             return Err(Error::usage(format!(
-                "{} holds no record, and every game needs an opening",
+                "{} contains no records, but every game needs an opening",
                 input.name
             )));
         }
-        Ok(read)
+        Ok(positions)
     }
 
     fn read(path: &Path, from: Option<FormatName>) -> Result<Self, Error> {
@@ -66,7 +66,7 @@ impl OpeningPositions {
         let mut packed = Vec::new();
         while let Some(position) = positions.next().transpose()? {
             let bad = |location| Error::invalid(format!("{name}, {location}")).in_file(&name);
-            let read = position.map_err(|found| bad(found.location).with_source(found.error))?;
+            let read = position.map_err(|error| bad(error.location).with_source(error.error))?;
             let record = Record::new(read.position.setup());
             let encoded = encode(PACKED, &record, &Fill::default(), &mut packed);
             encoded.map_err(|error| bad(read.location).with_source(error))?;
@@ -84,7 +84,7 @@ impl OpeningPositions {
     fn get(&self, record: u64) -> Result<Position, Box<dyn std::error::Error + Send + Sync>> {
         let setup = match self {
             Self::Archive(archive) => {
-                let bytes = archive.get(record)?.ok_or("the archive has become shorter")?;
+                let bytes = archive.get(record)?.ok_or("the archive became shorter")?;
                 bytes.read()?.setup()?
             }
             Self::Packed(packed) => {
@@ -96,11 +96,11 @@ impl OpeningPositions {
     }
 }
 
-/// The openings of a run. That of a game depends only on its number and the seed.
+/// The openings of a run. The opening of a game depends only on its number and the seed.
 pub(super) struct RunOpenings {
     positions: OpeningPositions,
     seed: u64,
-    /// Leaves out openings that a mate decides; `None` keeps them.
+    /// Searches openings for a forced mate, for or against the side to move, to leave them out. `None` keeps all.
     filter: Option<Mutex<Judge>>,
 }
 
@@ -111,7 +111,7 @@ impl RunOpenings {
         filter: Option<&MateSettings>,
     ) -> Result<Self, Error> {
         let judge = filter.map(Judge::try_new).transpose().map_err(|source| {
-            let message = "cannot begin to look for mates in openings";
+            let message = "cannot start the mate search for openings";
             Error::new(ErrorKind::Resources, message).with_source(source)
         })?;
         Ok(Self { positions, seed, filter: judge.map(Mutex::new) })
@@ -119,7 +119,7 @@ impl RunOpenings {
 
     fn position(&self, number: u64) -> Result<Position, Box<dyn std::error::Error + Send + Sync>> {
         let records = self.positions.len();
-        // Another order each time that all have come.
+        // Each pass over the records has a different order.
         let order = SplitMix64::nth_bits(self.seed, u64::MAX - number / records);
         let record = Permutation::new(records, order).at(number % records);
         self.positions.get(record).map_err(|error| format!("record {record}: {error}").into())
@@ -140,8 +140,8 @@ impl Openings for RunOpenings {
     }
 }
 
-/// The origin of a file, if a manifest in its folder lists an output of this name and size. Unreadable manifests are
-/// ignored, since the games do not depend on them.
+/// Returns the origin of a file if a manifest in its folder lists an output with its name and size. Ignores unreadable
+/// manifests because the games do not depend on them.
 pub(super) fn file_origin(path: &Path) -> Option<FileOrigin> {
     let ListedOutput { manifest, command, entry } = listed_output(path)?;
     let file = text_of(manifest.file_name()?);

@@ -1,4 +1,4 @@
-//! What a run of self-play will read and write: everything is checked here, before anything is created.
+//! The plan of a self-play run. All checks are done here, before any file is created.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,43 +25,43 @@ use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
 use crate::storage::quantity::quantity;
 
-/// What the user asked for, not yet checked.
+/// The unchecked request of a self-play run.
 #[derive(Clone, Debug)]
 pub struct SelfPlayRequest {
-    /// One network a device.
+    /// The networks, one per device.
     pub models: Vec<Model>,
-    /// Divides the logits of the policy.
+    /// Temperature of the policy: its logits are divided by this.
     pub policy_temperature: f32,
-    /// Archive of the positions in which games begin; the start position of an even game if nothing is said.
+    /// Archive of start positions. `None`: the start position of an even game.
     pub openings: Option<PathBuf>,
-    /// Its format, where the extension does not say it.
+    /// Format of the openings. `None`: detected by extension.
     pub from: Option<FormatName>,
-    /// Whether openings that are decided by a mate are left out.
+    /// Leave out openings with a forced mate, for or against the side to move.
     pub openings_filter: bool,
-    /// Where the run writes, and whether it resumes.
+    /// The files to write, and whether to resume.
     pub files: RunRequest,
     /// Format of the games.
     pub to: FormatName,
-    /// Games of all shards.
+    /// Number of games of all shards.
     pub games: u64,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Other files that are read: a configuration.
+    /// Other files that the run reads, such as a configuration file.
     pub read_from: Vec<PathBuf>,
-    /// What decides the games.
+    /// Settings that determine the games.
     pub game: GameSettings,
-    /// What does not.
+    /// Settings that do not affect the games.
     pub run: RunSettings,
 }
 
-/// A run that can begin.
+/// A checked request.
 #[derive(Debug)]
 pub struct SelfPlayPlan {
-    /// The networks, one a device.
+    /// The networks, one per device.
     pub models: Vec<Model>,
-    /// What the manifest says of them.
+    /// Manifest entries of the networks.
     pub networks: Vec<NetworkEntry>,
-    /// Divides the logits of the policy.
+    /// Temperature of the policy: its logits are divided by this.
     pub policy_temperature: f32,
     pub(super) openings: Option<OpeningPositions>,
     pub(super) openings_origin: Option<FileOrigin>,
@@ -74,16 +74,16 @@ pub struct SelfPlayPlan {
     pub files: RunFiles,
     /// Format of the games.
     pub format: Format,
-    /// Settings that decide the games.
+    /// Settings that determine the games.
     pub game: GameSettings,
-    /// Settings that do not.
+    /// Settings that do not affect the games.
     pub run: RunSettings,
-    /// Everything that decides the bytes of the outputs.
+    /// Everything that determines the bytes of the outputs.
     pub identity: Identity,
 }
 
 impl SelfPlayPlan {
-    /// Checks a request. Reads networks only for their checksums, creates nothing.
+    /// Checks a request. Reads networks only for their checksums and creates no files.
     ///
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
@@ -141,14 +141,14 @@ fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, Error> {
     if numbers.is_empty() {
         let shard = shard.map_or("1/1".to_owned(), |shard| shard.to_string());
         return Err(Error::usage(format!(
-            "there are no games: shard {shard} of {} is empty",
+            "no games to play: shard {shard} of {} is empty",
             quantity(games, "game")
         )));
     }
     Ok(numbers)
 }
 
-/// Everything that decides the output bytes: not batches, groups and devices of one network.
+/// Everything that determines the output bytes. Excludes batches, groups and the devices of a network.
 fn identity(
     request: &SelfPlayRequest,
     shard: Option<Shard>,
@@ -156,10 +156,10 @@ fn identity(
     networks: &[NetworkEntry],
     openings: Option<&Input>,
 ) -> Identity {
-    let mut different: Vec<&NetworkEntry> = Vec::new();
+    let mut distinct: Vec<&NetworkEntry> = Vec::new();
     for network in networks {
-        if !different.contains(&network) {
-            different.push(network);
+        if !distinct.contains(&network) {
+            distinct.push(network);
         }
     }
     let settings = json!({
@@ -170,14 +170,14 @@ fn identity(
         "openings-filter": request.openings_filter,
         "mate-table-mib": request.run.mate_table_mib,
         "game": as_written(&request.game),
-        "networks": different,
+        "networks": distinct,
     });
     let settings: Map<String, Value> = match settings {
         Value::Object(settings) => settings,
-        _ => unreachable!("an object was written"),
+        _ => unreachable!("the value is an object"),
     };
     Identity {
         run: RunDescription::new(SELFPLAY, settings, shard),
-        inputs: openings.map(InputIdentity::of).into_iter().collect(),
+        inputs: openings.map(InputIdentity::new).into_iter().collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! Snapshots of a run under way, in figures and in words.
+//! Snapshots of the progress of a run.
 
 use std::time::Duration;
 
@@ -8,31 +8,31 @@ use serde::Serialize;
 use crate::engine::metrics::MetricsText;
 use crate::storage::quantity::{duration, rounded, separated, separated_quantity};
 
-/// How far a run has come, and how it is going.
+/// Progress and speed of a run.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SelfPlaySnapshot {
-    /// Games that are written, those of earlier processes included, and numbers passed over.
+    /// Number of games done, including games of earlier processes and games that were skipped.
     pub games: u64,
-    /// Games of the run.
+    /// Number of games of the run.
     pub total: u64,
-    /// Positions searched by this process, those of unfinished games included.
+    /// Number of positions searched by this process, including positions of unfinished games.
     pub positions: u64,
-    /// Simulations of this process.
+    /// Number of simulations of this process.
     pub simulations: u64,
-    /// Positions a second that were searched and a move of which was played.
+    /// Searched positions per second. A position counts when its move has been played.
     pub positions_per_s: f64,
-    /// Simulations a second.
+    /// Simulations per second.
     pub simulations_per_s: f64,
-    /// Which part of the batches is filled, from 0 to 1.
+    /// Filled fraction of the batches, from 0 to 1.
     pub batch_fill: f64,
-    /// Which part of the time devices evaluate, from 0 to 1.
+    /// Fraction of the time when devices evaluate, from 0 to 1.
     pub devices_busy: f64,
-    /// Which part of their time threads wait for a device that another one has, from 0 to 1.
+    /// Fraction of the time when threads wait for a busy device, from 0 to 1.
     pub waiting: f64,
-    /// Seconds since this process began.
+    /// Seconds since this process started.
     pub elapsed_s: f64,
-    /// Seconds that are left at this rate; none before the first game.
+    /// Estimated seconds left. `None` before the first game of this process.
     pub eta_s: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct GamesDone {
 }
 
 impl SelfPlaySnapshot {
-    pub(super) fn of(
+    pub(super) fn new(
         games: GamesDone,
         figures: &Figures,
         groups: usize,
@@ -65,7 +65,7 @@ impl SelfPlaySnapshot {
             positions_per_s: share(figures.positions as f64, elapsed_s),
             simulations_per_s: share(figures.simulations as f64, elapsed_s),
             batch_fill: share(figures.evaluations as f64, figures.slots as f64),
-            // Each device has so many threads.
+            // Each device has `groups` threads.
             devices_busy: share(figures.evaluating.as_secs_f64() * groups as f64, running).min(1.0),
             waiting: share(figures.waiting.as_secs_f64(), running),
             elapsed_s,
@@ -73,13 +73,13 @@ impl SelfPlaySnapshot {
         }
     }
 
-    /// A line of text.
+    /// The snapshot as a line of text.
     pub fn line(&self) -> String {
         let (games, total) = (separated(self.games), separated_quantity(self.total, "game"));
         format!("{games} of {total}, {}", self.rates())
     }
 
-    /// Speeds, devices and what is left.
+    /// Speeds, use of the devices and time left, as text.
     pub fn rates(&self) -> String {
         let percent = |share: f64| (100.0 * share).round();
         let eta = self.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
@@ -95,17 +95,17 @@ impl SelfPlaySnapshot {
 
     pub(super) fn add_metrics(&self, text: &mut MetricsText) {
         text.counter("selfplay_games_total", "Games written.", self.games);
-        text.gauge("selfplay_games_planned", "Games that there are to play.", self.total as f64);
+        text.gauge("selfplay_games_planned", "Games to play.", self.total as f64);
         text.counter("selfplay_positions_total", "Positions searched.", self.positions);
         text.counter("selfplay_simulations_total", "Simulations.", self.simulations);
-        text.gauge("selfplay_batch_fill", "Which part of the batches is filled.", self.batch_fill);
-        let help = "Which part of the time devices evaluate.";
+        text.gauge("selfplay_batch_fill", "Filled fraction of the batches.", self.batch_fill);
+        let help = "Fraction of the time when devices evaluate.";
         text.gauge("selfplay_devices_busy", help, self.devices_busy);
-        let help = "Which part of their time threads wait for a device.";
+        let help = "Fraction of the time when threads wait for a device.";
         text.gauge("selfplay_waiting", help, self.waiting);
-        text.gauge("elapsed_seconds", "How long it has run.", self.elapsed_s);
+        text.gauge("elapsed_seconds", "Seconds since the start.", self.elapsed_s);
         if let Some(eta_s) = self.eta_s {
-            text.gauge("eta_seconds", "How long the rest will take.", eta_s);
+            text.gauge("eta_seconds", "Estimated seconds left.", eta_s);
         }
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_how_it_goes() {
+    fn line_contains_speeds_and_time_left() {
         let figures = Figures {
             simulations: 8000,
             positions: 100,
@@ -127,12 +127,12 @@ mod tests {
             running: Duration::from_secs(20),
         };
         let games = GamesDone { done: 30, before: 10, total: 50 };
-        let snapshot = SelfPlaySnapshot::of(games, &figures, 2, Duration::from_secs(10));
+        let snapshot = SelfPlaySnapshot::new(games, &figures, 2, Duration::from_secs(10));
         let line = "30 of 50 games, 10.0 positions/s, 800 sims/s, batches 75 % full, devices 90 % busy, \
                     10 % waiting, 10 s left";
         assert_eq!(snapshot.line(), line);
         let none = Figures::default();
-        let snapshot = SelfPlaySnapshot::of(games, &none, 2, Duration::ZERO);
+        let snapshot = SelfPlaySnapshot::new(games, &none, 2, Duration::ZERO);
         assert!(snapshot.line().starts_with("30 of 50 games, 0.0 positions/s"));
     }
 }

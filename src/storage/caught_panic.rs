@@ -1,4 +1,4 @@
-//! Turns panics, for instance of libraries, into errors. The message goes to the error instead of standard error.
+//! Turns panics, for instance of libraries, into errors. The message goes into the error, not to standard error.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -12,29 +12,31 @@ pub(crate) struct CaughtPanic(String);
 thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
     /// The message of the last caught panic.
-    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+    static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Calls a function and returns its panic as an error.
 pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let others = take_hook();
-        set_hook(Box::new(move |panic| if IS_CAUGHT.get() { keep(panic) } else { others(panic) }));
+        let previous_hook = take_hook();
+        set_hook(Box::new(
+            move |panic| if IS_CAUGHT.get() { keep(panic) } else { previous_hook(panic) },
+        ));
     });
     let was_caught = IS_CAUGHT.replace(true);
     let called = catch_unwind(AssertUnwindSafe(call));
     IS_CAUGHT.set(was_caught);
     called.map_err(|panic| match panic.downcast::<CaughtPanic>() {
-        Ok(of_another_thread) => *of_another_thread,
-        Err(_) => CaughtPanic(SAID.take()),
+        Ok(from_another_thread) => *from_another_thread,
+        Err(_) => CaughtPanic(MESSAGE.take()),
     })
 }
 
 fn keep(panic: &PanicHookInfo<'_>) {
     let message = panic.payload_as_str().unwrap_or("a panic without a message");
     let place = panic.location().map(|place| format!(" ({place})")).unwrap_or_default();
-    SAID.set(format!("{message}{place}"));
+    MESSAGE.set(format!("{message}{place}"));
 }
 
 impl fmt::Display for CaughtPanic {
@@ -50,12 +52,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_says_what_and_where() {
+    fn a_caught_panic_has_its_message_and_location() {
         assert_eq!(catch(|| 1), Ok(1));
         let place = |line: u32| format!("({}:{line}:", file!());
         let first = line!() + 1;
-        let told = catch(|| -> () { panic!("no {}", 7) }).unwrap_err().to_string();
-        assert!(told.starts_with("no 7 ") && told.contains(&place(first)), "{told}");
+        let message = catch(|| -> () { panic!("no {}", 7) }).unwrap_err().to_string();
+        assert!(message.starts_with("no 7 ") && message.contains(&place(first)), "{message}");
         let outer = catch(|| catch(|| -> () { panic!("inner") }).map_err(|_| panic!("outer")));
         assert!(outer.unwrap_err().to_string().starts_with("outer "));
         assert!(!IS_CAUGHT.get());
@@ -63,9 +65,9 @@ mod tests {
 
     #[test]
     fn a_panic_of_another_thread_is_passed_on() {
-        let there = std::thread::spawn(|| catch(|| -> () { panic!("there") }).unwrap_err());
-        let there = there.join().unwrap();
-        let here = catch(|| -> () { resume_unwind(Box::new(there.clone())) });
-        assert_eq!(here, Err(there));
+        let elsewhere = std::thread::spawn(|| catch(|| -> () { panic!("elsewhere") }).unwrap_err());
+        let elsewhere = elsewhere.join().unwrap();
+        let here = catch(|| -> () { resume_unwind(Box::new(elsewhere.clone())) });
+        assert_eq!(here, Err(elsewhere));
     }
 }

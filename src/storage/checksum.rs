@@ -1,4 +1,4 @@
-//! SHA-256 of what is read and written, computed only where a report or manifest needs it.
+//! SHA-256 of inputs and outputs, computed only if a report or manifest needs it.
 //!
 //! It takes a tenth of the time of a conversion between packed formats.
 
@@ -13,22 +13,22 @@ use sha2::{Digest, Sha256};
 use self::digester::Digester;
 use super::retry_interrupted::RetryInterrupted;
 
-/// A SHA-256, shown as 64 hexadecimal digits.
+/// A SHA-256 checksum, shown as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sha256Sum([u8; Self::LEN]);
 
 impl Sha256Sum {
     const LEN: usize = 32;
 
-    /// Of bytes that are at hand.
+    /// The checksum of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Of all that a reader has.
+    /// The checksum of all bytes of a reader.
     ///
     /// # Errors
-    /// Those of the reader.
+    /// Any error of the reader.
     pub fn of_reader(reader: impl Read) -> io::Result<Self> {
         let mut reader = RetryInterrupted(reader);
         let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
@@ -40,7 +40,7 @@ impl Sha256Sum {
         }
     }
 
-    /// Its bytes.
+    /// The 32 bytes of the checksum.
     pub const fn bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
@@ -83,13 +83,13 @@ impl<'de> Deserialize<'de> for Sha256Sum {
     }
 }
 
-/// A SHA-256 in progress, or nothing if none is needed.
+/// A SHA-256 in progress. Does nothing if no checksum is needed.
 #[derive(Debug)]
 pub(crate) struct RunningChecksum(Option<Digester>);
 
 impl RunningChecksum {
-    pub(crate) fn new(is_asked: bool) -> Self {
-        Self(is_asked.then(Digester::default))
+    pub(crate) fn new(is_needed: bool) -> Self {
+        Self(is_needed.then(Digester::default))
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
@@ -98,13 +98,13 @@ impl RunningChecksum {
         }
     }
 
-    /// The checksum of all bytes so far. `None` if none is needed.
+    /// The checksum of all bytes added until now. `None` if no checksum is needed.
     pub(crate) fn sum(&self) -> Option<Sha256Sum> {
         self.0.as_ref().map(|digester| digester.digest().into())
     }
 }
 
-/// Bytes as hexadecimal digits, as checksums are shown.
+/// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(2 * bytes.len());
     for byte in bytes {

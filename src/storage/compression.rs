@@ -1,23 +1,23 @@
-//! How files are compressed.
+//! The compression of files.
 
-/// How the bytes of a file are compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
-    /// Zstandard, RFC 8878: `.zst`.
+    /// Zstandard (RFC 8878), `.zst`.
     Zstd,
-    /// gzip, RFC 1952: `.gz`. Only read.
+    /// gzip (RFC 1952), `.gz`. Read only.
     Gzip,
-    /// xz, <https://tukaani.org/xz/xz-file-format.txt>: `.xz`. Only read.
+    /// xz (<https://tukaani.org/xz/xz-file-format.txt>), `.xz`. Read only.
     Xz,
-    /// Columns of a Parquet file, which hold records of `jsonl`: `.parquet`.
+    /// Columns of a Parquet file that holds `jsonl` records, `.parquet`.
     Parquet,
 }
 
 impl Compression {
-    /// What the names of such files end with.
+    /// The ending of file names, empty if uncompressed.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::None => "",
@@ -28,7 +28,7 @@ impl Compression {
         }
     }
 
-    /// Compression of a file made from such a file. A compression that can only be read becomes [`Self::None`].
+    /// The compression of an output made from such an input. [`Self::None`] if the compression can only be read.
     pub(crate) const fn written(self) -> Self {
         match self {
             Self::Gzip | Self::Xz => Self::None,
@@ -37,13 +37,13 @@ impl Compression {
     }
 }
 
-/// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
-/// same file.
+/// Records in one zstd frame or Parquet row group. The number is fixed, so a resumed run writes the same bytes as an
+/// uninterrupted run.
 pub const FRAME_RECORDS: u64 = 1 << 16;
 
-/// Bytes after which a frame or group of long records ends before it has all its records. All of it is kept
-/// in memory.
+/// A frame or row group ends after this many bytes, even if it has fewer than [`FRAME_RECORDS`] records. It is kept in
+/// memory until then.
 pub const FRAME_BYTES: usize = 1 << 25;
 
-/// Level of the zstd compression of frames and columns.
+/// zstd compression level of frames and columns.
 pub const ZSTD_LEVEL: i32 = 3;

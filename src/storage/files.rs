@@ -1,6 +1,6 @@
-//! Files by their names: those of the system and, by URL, the objects of a store.
+//! Access by name to files on disk and, by URL, to the objects of a store.
 //!
-//! A URL is passed around as a path; code that opens one asks here which kind it is.
+//! URLs are passed around as paths. The functions of this module distinguish the two.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -33,7 +33,7 @@ pub(crate) fn state(path: &Path) -> io::Result<FileState> {
         return object(path).state().cloned();
     }
     let metadata = path.metadata()?;
-    check_file(&metadata).map(|()| FileState::of(&metadata))
+    check_file(&metadata).map(|()| FileState::from_metadata(&metadata))
 }
 
 fn check_file(metadata: &Metadata) -> io::Result<()> {
@@ -43,30 +43,31 @@ fn check_file(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device: copy it to a file"))
+    let message = "expected a regular file, found a pipe or a device: copy it to a file first";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
 }
 
-/// Whether the name exists, even as a broken link. Only a store can fail; errors of the system mean that there is
-/// nothing.
+/// Whether the name exists, even as a broken link. Fails only for objects. For paths, any error of the system counts as
+/// missing.
 pub(crate) fn exists(path: &Path) -> io::Result<bool> {
-    let found =
+    let looked_up =
         if is_object(path) { state(path).map(drop) } else { path.symlink_metadata().map(drop) };
-    match found {
+    match looked_up {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        // What is no folder holds nothing.
+        // For instance, a parent of the path is a file.
         Err(_) if !is_object(path) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Opens a file or an object. If an object changes while it is read, the reader fails.
+/// Opens a file or an object. The reader fails if an object changes while it is read.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if is_object(path) { Box::new(object(path).reader()?) } else { Box::new(File::open(path)?) })
 }
 
-/// The content of a regular file. Pipes are refused: callers may read the file twice, and must not block on
-/// a pipe.
+/// The content of a regular file or an object. Rejects pipes, because callers may read the file twice and must not
+/// block.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if !is_object(path) {
@@ -76,7 +77,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The names of the entries of a folder. Empty if there are no objects under a URL.
+/// The names of the entries of a folder. Empty for a URL without objects under it.
 pub(crate) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     if is_object(folder) {
         return objects::names_in(&folder.to_string_lossy());
@@ -85,19 +86,19 @@ pub(crate) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     fs::read_dir(folder)?.map(name).collect()
 }
 
-/// Stores need no folders.
+/// Creates a folder and its parents. Does nothing for URLs, because stores have no folders.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if is_object(folder) { Ok(()) } else { fs::create_dir_all(folder) }
 }
 
-/// Folders created for outputs, innermost first. On drop the empty ones are removed.
+/// Folders created for outputs, innermost first. Removes the empty ones when dropped.
 pub(crate) struct NewFolders(Vec<PathBuf>);
 
 impl NewFolders {
     pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let missing = folder.ancestors().take_while(is_missing).map(Path::to_owned);
-        // Before they are made: of several only some may be.
+        // Collected before any folder is created, because creation may fail halfway.
         let folders = Self(if is_object(folder) { Vec::new() } else { missing.collect() });
         create_folder(folder).map(|()| folders)
     }
@@ -106,7 +107,7 @@ impl NewFolders {
 impl Drop for NewFolders {
     fn drop(&mut self) {
         for folder in &self.0 {
-            // With the outputs in it, it stays.
+            // Fails if the folder contains outputs.
             drop(fs::remove_dir(folder));
         }
     }
@@ -123,7 +124,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Identifies the content of a file or object without reading it.
+/// Identifies the content of a file or object without reading the content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileState {
     pub(crate) bytes: u64,
@@ -133,7 +134,7 @@ pub(crate) struct FileState {
 }
 
 impl FileState {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         let modified_unix_ns = platform::modified_unix_ns(metadata);
         Self { bytes: metadata.len(), modified_unix_ns, etag: None }
     }
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_and_paths_are_told_apart() {
+    fn only_urls_of_known_schemes_are_objects() {
         for path in ["a/b.hcp", "-", "C://a", "s3:/a/b", "gs.hcp", "s3//a"] {
             assert!(!is_object(Path::new(path)), "{path}");
         }
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_and_urls_are_joined_alike() {
+    fn path_methods_work_on_urls() {
         let folder = Path::new("s3://bucket/a b");
         assert_eq!(folder.join("c.hcp").to_str(), Some("s3://bucket/a b/c.hcp"));
         assert_eq!(folder.with_file_name("d").to_str(), Some("s3://bucket/d"));

@@ -11,46 +11,47 @@ pub(crate) fn location() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(parse_location)
 }
 
-/// Parses a word of the command line: `file:///a/b` becomes `/a/b`, and the URL of an object stays as it is. The error
-/// is a message for the user.
-pub(crate) fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
-    match word.to_str() {
-        Some(text) if text.contains("://") => place_of_url(text),
-        _ => Ok(word),
+/// Parses an argument of the command line. `file:///a/b` becomes `/a/b`. The URL of an object is returned unchanged.
+/// The error is a message for the user.
+pub(crate) fn parse_location(argument: PathBuf) -> Result<PathBuf, String> {
+    match argument.to_str() {
+        Some(text) if text.contains("://") => parse_url(text),
+        _ => Ok(argument),
     }
 }
 
-fn place_of_url(word: &str) -> Result<PathBuf, String> {
-    if let Some(rest) = word.strip_prefix("file://") {
+fn parse_url(url: &str) -> Result<PathBuf, String> {
+    if let Some(rest) = url.strip_prefix("file://") {
         let path = rest.strip_prefix("localhost").unwrap_or(rest);
         if !path.starts_with('/') {
-            return Err("a file:// URL begins with three slashes".to_owned());
+            return Err("expected three slashes, as in file:///a/b".to_owned());
         }
-        return decoded(path).map(PathBuf::from).ok_or_else(|| "it is no path in UTF-8".to_owned());
+        let invalid = || "the path has an invalid % escape or is not UTF-8".to_owned();
+        return decoded(path).map(PathBuf::from).ok_or_else(invalid);
     }
-    let path = PathBuf::from(word);
+    let path = PathBuf::from(url);
     if files::is_object(&path) {
-        objects::check(word)?;
-    } else if word.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
-        return Err("of URLs only s3://, gs://, az:// and file:// are known".to_owned());
+        objects::check(url)?;
+    } else if url.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
+        return Err("unknown kind of URL: expected s3://, gs://, az:// or file://".to_owned());
     }
     Ok(path)
 }
 
-/// At least two letters: one letter is a drive of Windows.
+/// A scheme has at least two letters. One letter is a Windows drive.
 fn is_scheme(text: &str) -> bool {
     text.len() > 1 && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
 }
 
-/// Decodes the percent encoding of URLs.
+/// Decodes the percent encoding of URLs. `None` if an escape is malformed or the result is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('%') {
+    while let Some((before, after)) = rest.split_once('%') {
         bytes.extend_from_slice(before.as_bytes());
-        let digits = behind.get(..2).filter(|text| text.bytes().all(|c| c.is_ascii_hexdigit()))?;
+        let digits = after.get(..2).filter(|text| text.bytes().all(|c| c.is_ascii_hexdigit()))?;
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = &behind[2..];
+        rest = &after[2..];
     }
     bytes.extend_from_slice(rest.as_bytes());
     String::from_utf8(bytes).ok()
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_urls_are_refused() {
+    fn unknown_urls_are_rejected() {
         for path in ["a/b.hcp", "-", "C://a", "s3:/a/b", "gs.hcp", "s3//a"] {
             assert_eq!(parse_location(path.into()), Ok(path.into()));
         }
@@ -71,7 +72,7 @@ mod tests {
         for url in ["http://a/b", "https://a/b", "ftp://a/b.hcp", "S3://a/b"] {
             assert_data_eq!(
                 parse_location(url.into()).unwrap_err(),
-                str!["of URLs only s3://, gs://, az:// and file:// are known"]
+                str!["unknown kind of URL: expected s3://, gs://, az:// or file://"]
             );
         }
     }

@@ -1,8 +1,8 @@
-//! One process at a time writes the outputs of a shard.
+//! Locks the outputs of a shard, so that only one process writes them.
 //!
-//! A lock of the system dies with its process. Some shared file systems keep such locks to each machine,
-//! others know none: beside the lock the file says who holds it, and its time of modification is a sign of
-//! life that other machines see.
+//! The operating system releases a file lock when its process ends. On some shared file systems a lock is valid on one
+//! machine only, and others have no locks. The lock file therefore names its owner, who updates the modification time
+//! as a heartbeat that other machines see.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -18,42 +18,42 @@ use crate::error::{Error, ErrorKind};
 
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Upper bound of the size of a signature.
+/// Maximum size of the owner's entry in the lock file.
 const MAX_BYTES: u64 = 1 << 16;
 
-/// A process on another machine without a heartbeat for this long counts as dead.
+/// A lock owner on another machine counts as dead after this time without a heartbeat.
 const STALE_AFTER: Duration = Duration::from_mins(1);
 
-/// A lock file older than this is not waited for: clocks of two machines do not differ by so much.
+/// A lock file older than this is stale without waiting. The clocks of two machines do not differ by this much.
 const STALE_BY_CLOCK_AFTER: Duration = Duration::from_mins(30);
 
-/// Pause between, and number of, attempts to take a lock that another process holds only for a moment.
+/// Pause between attempts, and number of attempts, to take a lock that another process may hold for a moment only.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_RETRIES: u32 = 5;
 
-/// Who holds a lock.
+/// The process that holds a lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LockOwner {
     /// Name of the machine.
     pub host: String,
-    /// Which start of it, where the system numbers them: machines of one name are told apart by that.
+    /// Id of the machine's last boot, if the system has one. It distinguishes machines of the same name.
     #[serde(default)]
     pub boot: Option<String>,
-    /// Number of the process on it.
+    /// Process id.
     pub pid: u32,
-    /// The shard that it writes, as in `3/10`. `None` for outputs without shards.
+    /// The shard that the process writes, as in `3/10`. `None` for outputs without shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
 }
 
-fn held(path: &Path, holder: Option<&LockOwner>) -> Error {
-    let (path, by) = (path.display(), by(holder));
-    let message = format!("{path} is held{by}: another process writes these outputs");
+fn busy(path: &Path, owner: Option<&LockOwner>) -> Error {
+    let (path, by) = (path.display(), by(owner));
+    let message = format!("{path} is locked{by}: another process writes these outputs");
     Error::new(ErrorKind::Busy, message).in_file(&path)
 }
 
-fn by(holder: Option<&LockOwner>) -> String {
-    holder.map_or_else(String::new, |LockOwner { host, pid, .. }| {
+fn by(owner: Option<&LockOwner>) -> String {
+    owner.map_or_else(String::new, |LockOwner { host, pid, .. }| {
         format!(" by process {pid} on {host}")
     })
 }
@@ -64,26 +64,27 @@ impl LockOwner {
         Self { host, boot, pid: std::process::id(), shard: None }
     }
 
-    /// Whether the process ran on this machine, since its last boot.
+    /// Whether the process was started on this machine since its last boot.
     fn is_on_this_machine(&self) -> bool {
         let this = Self::this();
         (&self.host, &self.boot) == (&this.host, &this.boot)
     }
 
-    /// Who holds the lock of this file at the moment, as far as that shows without touching it.
-    pub fn of(path: &Path) -> Option<Self> {
-        // To open a pipe would wait for whoever writes to it.
+    /// The current owner of a lock file. `None` if the file does not exist or its lock is stale. Does not change the
+    /// file.
+    pub fn read(path: &Path) -> Option<Self> {
+        // Opening a pipe would block until another process opens it for writing.
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let mut file = is_file.then(|| File::open(path).ok()).flatten()?;
-        let holder = holder(&mut file)?;
+        let owner = read_owner(&mut file)?;
         let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let silent = file.metadata().and_then(|metadata| metadata.modified());
         let silent = silent.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
-        (is_locked || !holder.is_on_this_machine() && silent < STALE_AFTER).then_some(holder)
+        (is_locked || !owner.is_on_this_machine() && silent < STALE_AFTER).then_some(owner)
     }
 }
 
-/// A lock that is held until it is dropped, which removes its file.
+/// A held lock. Dropping it removes the lock file.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
@@ -92,11 +93,12 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Locks the outputs of a shard, or outputs without shards. If a process on another machine holds the lock, waits
-    /// up to a minute for signs that it is alive.
+    /// Locks the outputs of a shard, or outputs without shards. If a process on another machine owns the lock, waits up
+    /// to a minute for its heartbeat.
     ///
     /// # Errors
-    /// [`Error`] if somebody else has it.
+    /// [`Error`] if another process owns the lock, if `cancel` is set while this function waits, or if the lock file
+    /// cannot be written.
     pub fn take(path: &Path, shard: Option<String>, cancel: &AtomicBool) -> Result<Self, Error> {
         let failed = |source| Error::io("lock", path, source);
         loop {
@@ -105,31 +107,34 @@ impl Lock {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,
                 Err(TryLockError::WouldBlock) => {
-                    return Err(held(path, holder(&mut file).as_ref()));
+                    return Err(busy(path, read_owner(&mut file).as_ref()));
                 }
             };
-            if let Some(before) = holder(&mut file)
+            if let Some(before) = read_owner(&mut file)
                 && !(is_ours && before.is_on_this_machine())
             {
                 wait_until_stale(path, &file, before, cancel)?;
             }
             if !is_same_file(path, &file) {
-                // Its holder ended, and took the file along, between our opening and our locking.
+                // The previous owner removed the file after it was opened here and before it was locked.
                 continue;
             }
-            sign(&mut file, &LockOwner { shard, ..LockOwner::this() }).map_err(failed)?;
+            write_owner(&mut file, &LockOwner { shard, ..LockOwner::this() }).map_err(failed)?;
             return Ok(Self { path: path.to_owned(), file, last_heartbeat: Instant::now() });
         }
     }
 
-    /// Gives a sign of life if it is time for one.
+    /// Updates the modification time of the lock file if the last heartbeat is [`HEARTBEAT_INTERVAL`] ago.
     pub fn heartbeat(&mut self) {
         if self.last_heartbeat.elapsed() < HEARTBEAT_INTERVAL {
             return;
         }
         self.last_heartbeat = Instant::now();
         if let Err(error) = self.file.set_modified(SystemTime::now()) {
-            tracing::warn!("cannot touch {}: {error}", self.path.display());
+            tracing::warn!(
+                "cannot update the modification time of {}: {error}",
+                self.path.display()
+            );
         }
     }
 }
@@ -142,8 +147,8 @@ impl Drop for Lock {
     }
 }
 
-/// Tries several times to lock a file: readers of the signature lock it for a moment, and so does a child process that
-/// another thread has just started, which holds a copy of all open files until it executes its program.
+/// Tries several times to lock a file. Two others may hold the lock for a moment: a process that reads the owner, and a
+/// child process just started by another thread, which has copies of all open files until it executes its program.
 pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
     for _ in 0..MAX_RETRIES {
         match file.try_lock() {
@@ -154,27 +159,27 @@ pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// The signature in a file, if there is a valid one.
-fn holder(file: &mut File) -> Option<LockOwner> {
+/// The owner that a lock file names. `None` if the content is not valid.
+fn read_owner(file: &mut File) -> Option<LockOwner> {
     let mut text = String::new();
     file.rewind().ok()?;
     file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
-fn sign(file: &mut File, holder: &LockOwner) -> io::Result<()> {
+fn write_owner(file: &mut File, owner: &LockOwner) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
-    serde_json::to_writer(&mut *file, holder)?;
+    serde_json::to_writer(&mut *file, owner)?;
     file.write_all(b"\n")?;
     file.sync_all()
 }
 
-/// Waits until a process on another machine has had no heartbeat for [`STALE_AFTER`].
+/// Waits for [`STALE_AFTER`]. Fails if the owner on another machine sends a heartbeat in this time.
 fn wait_until_stale(
     path: &Path,
     file: &File,
-    holder: LockOwner,
+    owner: LockOwner,
     cancel: &AtomicBool,
 ) -> Result<(), Error> {
     let modified = || file.metadata().and_then(|metadata| metadata.modified());
@@ -183,11 +188,11 @@ fn wait_until_stale(
     if first.elapsed().is_ok_and(|silent| silent > STALE_BY_CLOCK_AFTER) {
         return Ok(());
     }
-    let (silence, holder) = (STALE_AFTER.as_secs(), Some(holder));
+    let (wait_s, owner) = (STALE_AFTER.as_secs(), Some(owner));
     tracing::warn!(
-        "{} was held{}: waiting {silence} s for a sign of life",
+        "{} was locked{}: waiting {wait_s} s for a heartbeat",
         path.display(),
-        by(holder.as_ref())
+        by(owner.as_ref())
     );
     let started = Instant::now();
     while started.elapsed() < STALE_AFTER {
@@ -196,13 +201,13 @@ fn wait_until_stale(
         }
         sleep(Duration::from_millis(100));
         if modified().map_err(failed)? != first {
-            return Err(held(path, holder.as_ref()));
+            return Err(busy(path, owner.as_ref()));
         }
     }
     Ok(())
 }
 
-/// Whether the path still leads to this file.
+/// Whether the path still names this file.
 pub(crate) fn is_same_file(path: &Path, file: &File) -> bool {
     let named = platform::identity(path).ok();
     named.is_some() && named == platform::identity_of(path, file).ok()
@@ -218,20 +223,20 @@ mod tests {
         Lock::take(path, None, &AtomicBool::new(false))
     }
 
-    fn written_by(path: &Path, host: &str) {
-        let holder = LockOwner { host: host.to_owned(), pid: 1, ..LockOwner::this() };
-        fs::write(path, serde_json::to_vec(&holder).unwrap()).unwrap();
+    fn write_lock_file(path: &Path, host: &str) {
+        let owner = LockOwner { host: host.to_owned(), pid: 1, ..LockOwner::this() };
+        fs::write(path, serde_json::to_vec(&owner).unwrap()).unwrap();
     }
 
     #[test]
-    fn one_at_a_time() {
+    fn only_one_process_holds_a_lock() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.lock");
         let lock = take(&path).unwrap();
         let error = take(&path).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Busy));
         let this =
-            format!("is held by process {} on {}:", std::process::id(), platform::host_name());
+            format!("is locked by process {} on {}:", std::process::id(), platform::host_name());
         assert!(error.to_string().contains(&this), "{error}");
         drop(lock);
         assert!(!path.exists());
@@ -239,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_of_this_machine_hold_nothing() {
+    fn a_lock_of_a_dead_process_on_this_machine_is_stale() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.lock");
-        written_by(&path, &platform::host_name());
+        write_lock_file(&path, &platform::host_name());
         drop(take(&path).unwrap());
         fs::write(&path, "").unwrap();
         drop(take(&path).unwrap());
@@ -250,7 +255,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn machines_of_one_name_are_told_apart() {
+    fn machines_of_the_same_name_are_distinguished_by_boot_id() {
         let this = LockOwner::this();
         assert!(this.is_on_this_machine() && this.boot.is_some());
         let other = LockOwner { boot: Some("another".to_owned()), ..this.clone() };
@@ -261,10 +266,10 @@ mod tests {
     }
 
     #[test]
-    fn those_of_other_machines_are_given_time() {
+    fn a_lock_of_another_machine_is_stale_after_a_wait_without_heartbeat() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.lock");
-        written_by(&path, "a-machine-far-away");
+        write_lock_file(&path, "a-machine-far-away");
         let cancelled = Lock::take(&path, None, &AtomicBool::new(true));
         assert!(cancelled.unwrap_err().is_interruption());
         let beating = std::thread::spawn({
@@ -277,7 +282,7 @@ mod tests {
         });
         let error = take(&path).unwrap_err();
         assert!(
-            error.to_string().contains("is held by process 1 on a-machine-far-away:"),
+            error.to_string().contains("is locked by process 1 on a-machine-far-away:"),
             "{error}"
         );
         beating.join().unwrap();

@@ -1,4 +1,4 @@
-//! A file mapped into memory: any place of it can be read without reading the rest.
+//! A file mapped into memory, for random access.
 
 use std::fs::File;
 use std::io;
@@ -7,14 +7,15 @@ use std::ops::Range;
 use memmap2::Mmap;
 
 use crate::storage::quantity::quantity;
+
 /// A file mapped into memory.
 ///
 /// # Guarantees
 ///
-/// Nothing is read behind the current end of the file: its length is checked before each access, and a file that has
-/// become shorter is an error. Changes by others are visible. If the file becomes shorter between the check and the end
-/// of an access, the system ends the process (`SIGBUS`). Where that can happen, use a
-/// [`Source`](crate::records::source::Source), which reads instead.
+/// The length of the file is checked before each access. Access to a range after the current end is an error. Changes
+/// by other processes are visible. If the file is shortened between the check and the end of an access, the system ends
+/// the process (`SIGBUS`). If that can happen, use a [`Source`](crate::records::source::Source), which reads instead of
+/// mapping.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
     file: File,
@@ -25,14 +26,14 @@ impl MappedFile {
     /// Maps a whole file. Fails for devices and pipes.
     pub(crate) fn new(file: File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::NotSeekable, "it is no regular file"));
+            return Err(io::Error::new(io::ErrorKind::NotSeekable, "not a regular file"));
         }
-        #[expect(unsafe_code, reason = "a file can be mapped in no other way")]
-        // SAFETY: the map is only read, and lives as long as what borrows from it. Its bytes are not Rust's own:
-        // others may change the file while it is mapped. What is made of them are numbers and copies of bytes; no
-        // reference, no enum and no length within the program is taken from the map unchecked, and all decoders take
-        // any bytes. Access behind an end that has moved is excluded by `bytes` but for the race named above,
-        // which ends the process and reads nothing.
+        #[expect(unsafe_code, reason = "mapping a file is always unsafe")]
+        // SAFETY: the map is read only and outlives all borrows from it. Other processes may change the file while it
+        // is mapped, so its bytes may change at any time. The program only makes numbers and copies from them. No
+        // reference, enum or length is taken from the map unchecked, and all decoders accept any bytes. `bytes`
+        // excludes access after a moved end of the file, except for the race described above, which ends the process
+        // and reads no data.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Self { file, map })
     }
@@ -42,23 +43,23 @@ impl MappedFile {
         self.map.len() as u64
     }
 
-    /// Tells the system not to read ahead.
+    /// Asks the system not to read ahead.
     pub(crate) fn expect_random_access(&self) {
-        // Whether it heeds that changes the speed only.
+        // Only a hint: a failure affects nothing but speed.
         #[cfg(unix)]
         let _ = self.map.advise(memmap2::Advice::Random);
     }
 
-    /// Fails if the file now ends before the range.
+    /// The bytes of a range. Fails if the file now ends before the end of the range.
     pub(crate) fn bytes(&self, range: Range<u64>) -> io::Result<&[u8]> {
         let now = self.file.metadata()?.len();
         if range.end > now {
-            let told = format!(
-                "the file has {}, it had {} when it was opened",
+            let message = format!(
+                "the file was shortened to {}; it had {} when it was opened",
                 quantity(now, "byte"),
                 self.len()
             );
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, told));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
         }
         let place = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
         let bytes = place.and_then(|(start, end)| self.map.get(start..end));

@@ -1,6 +1,6 @@
-//! Amounts of memory as people say them: `512M`, `1G`.
+//! Amounts of memory as users write them: `512M`, `1G`.
 //!
-//! Chunks are powers of 1024, as those of `--hash-mb` and of the sort tool of the system.
+//! Units are powers of 1024, as in `--hash-mb` and `sort`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,15 +13,16 @@ use crate::storage::value_error::ParseValueError;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Memory(u64);
 
-const CHUNKS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
+/// The letters of the units, largest first, with the exponent of 2.
+const UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
 impl Memory {
-    /// This many GiB.
+    /// An amount in GiB.
     pub const fn gib(gib: u64) -> Self {
         Self(gib << 30)
     }
 
-    /// This many bytes.
+    /// An amount in bytes.
     pub const fn of_bytes(bytes: u64) -> Self {
         Self(bytes)
     }
@@ -36,27 +37,27 @@ impl FromStr for Memory {
     type Err = ParseValueError;
 
     fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let records_in_chunk = |(letter, shift): (char, u32)| {
+        let number_in_unit = |(letter, shift): (char, u32)| {
             let number = text.strip_suffix([letter, letter.to_ascii_lowercase()])?;
             Some((number, shift))
         };
-        let (number, shift) = CHUNKS.into_iter().find_map(records_in_chunk).unwrap_or((text, 0));
+        let (number, shift) = UNITS.into_iter().find_map(number_in_unit).unwrap_or((text, 0));
         let number: Option<u64> = number.parse().ok();
         number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or_else(|| {
             ParseValueError::new(
                 text,
-                "no amount of memory",
-                "a number with K, M, G or T behind it, as in 512M",
+                "not an amount of memory",
+                "a number followed by K, M, G or T, as in 512M",
             )
         })
     }
 }
 
 impl fmt::Display for Memory {
-    /// In the largest chunk that leaves no fraction.
+    /// Shows the amount in the largest unit that needs no fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = |&(_, shift): &(char, u32)| self.0 != 0 && self.0.trailing_zeros() >= shift;
-        match CHUNKS.into_iter().find(whole) {
+        match UNITS.into_iter().find(whole) {
             Some((letter, shift)) => write!(f, "{}{letter}", self.0 >> shift),
             None => write!(f, "{}", self.0),
         }
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_and_written() {
+    fn amounts_are_parsed_and_shown_in_the_largest_whole_unit() {
         for (text, bytes, shown) in [
             ("1G", 1 << 30, "1G"),
             ("512m", 512 << 20, "512M"),

@@ -1,7 +1,7 @@
-//! Objects in S3 and compatible stores, used like files: read by ranges, written in parts.
+//! Objects in S3, Google and Azure stores, used like files: read by ranges, written in parts.
 //!
-//! Everything asynchronous is in this module: readers and writers block
-//! on their own threads. The protocols are those of the crate `object_store`.
+//! All asynchronous code is in this module. Readers and writers block the thread that calls them. The crate
+//! `object_store` implements the protocols.
 
 mod object;
 mod reader;
@@ -24,13 +24,13 @@ pub(crate) const IS_BUILT_IN: bool = true;
 /// Checks the URL and the settings of its store.
 #[cfg(feature = "cli")]
 pub(crate) fn check(url: &str) -> Result<(), String> {
-    ObjectLocation::of(url).map(drop).map_err(|error| error.to_string())
+    ObjectLocation::parse(url).map(drop).map_err(|error| error.to_string())
 }
 
 /// The names of the objects directly under a URL.
 pub(crate) fn names_in(url: &str) -> io::Result<Vec<String>> {
-    let location = ObjectLocation::of(url)?;
-    let listed = location.ask(async |location| {
+    let location = ObjectLocation::parse(url)?;
+    let listed = location.request(async |location| {
         let folder = Some(&location.key).filter(|key| !key.as_ref().is_empty());
         location.store.lookup.list_with_delimiter(folder).await
     })?;
@@ -39,7 +39,9 @@ pub(crate) fn names_in(url: &str) -> io::Result<Vec<String>> {
 }
 
 pub(crate) fn remove(url: &str) -> io::Result<()> {
-    ObjectLocation::of(url)?.ask(async |location| location.store.lookup.delete(&location.key).await)
+    let delete =
+        async |location: &ObjectLocation| location.store.lookup.delete(&location.key).await;
+    ObjectLocation::parse(url)?.request(delete)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What stands for [`objects`](super::objects) where the program is built without it.
+//! Replaces [`objects`](super::objects) if the program is built without the feature `object-store`.
 //!
-//! The command line refuses URLs before any of this is called.
+//! The command line rejects URLs before any of this is called.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,13 +23,13 @@ pub(crate) fn check(_: &str) -> Result<(), String> {
     Err(ABSENT.to_owned())
 }
 
-/// An object of a store, by its URL.
+/// An object of a store, named by its URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
     url: String,
 }
 
-#[expect(clippy::unused_self, reason = "what is built in needs it")]
+#[expect(clippy::unused_self, reason = "same signatures as with the feature")]
 impl Object {
     pub(crate) fn named(url: &str) -> Self {
         Self { url: url.to_owned() }

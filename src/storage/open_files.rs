@@ -1,17 +1,17 @@
-//! How many files the process may hold open at once: outputs stay open, and with that locked, until all get their
+//! The limit of open files of the process. Outputs stay open, and thereby locked, until all are renamed to their final
 //! names.
 
-/// Files that are open besides outputs: inputs, temporary files, what the system needs.
+/// Open files besides outputs: inputs, temporary files, and files that the system needs.
 const OTHERS: u64 = 64;
 
-/// Raises the limit of open files for this many outputs. The error is the number of outputs that are possible, if that
-/// is fewer.
+/// Raises the limit of open files for this many outputs. If that is not possible, the error is the possible number of
+/// outputs.
 pub(crate) fn allow_outputs(outputs: u64) -> Result<(), u64> {
-    let most = raise_limit(outputs.saturating_add(OTHERS));
-    if most.saturating_sub(OTHERS) < outputs { Err(most.saturating_sub(OTHERS)) } else { Ok(()) }
+    let limit = raise_limit(outputs.saturating_add(OTHERS));
+    if limit.saturating_sub(OTHERS) < outputs { Err(limit.saturating_sub(OTHERS)) } else { Ok(()) }
 }
 
-/// Raises the limit to this many files as far as the system allows. Returns the new limit.
+/// Raises the limit to this many files, or to the system's maximum. Returns the new limit.
 #[cfg(unix)]
 fn raise_limit(files: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -20,7 +20,7 @@ fn raise_limit(files: u64) -> u64 {
     let Rlimit { current, maximum } = limit();
     if current.is_some_and(|current| current < files) {
         let wanted = maximum.map_or(files, |most| files.min(most));
-        // If that is refused the limit stays, which is what the caller is told.
+        // If the system refuses, the limit stays, and the caller gets the old limit.
         let _refused = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
     limit().current.unwrap_or(u64::MAX)
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_allowed_already_stays_allowed() {
+    fn a_number_of_outputs_within_the_limit_is_allowed() {
         assert_eq!(allow_outputs(1), Ok(()));
         if cfg!(unix) {
             let most = allow_outputs(u64::MAX).unwrap_err();

@@ -1,5 +1,5 @@
-//! Files and folders of this program's own making, where others may put something of theirs in their place: no link is
-//! followed, and nothing of another user is written to.
+//! Files and folders that this program creates at known paths. Another user may have created a different file there, so
+//! links are not followed and files of other users are not written to.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::{fs, io};
 use super::platform::folder_of;
 use super::platform::remove_if_there;
 
-/// Opens a file of this program for reading and writing, without truncating it. It must be a regular file with no other
-/// name. Links are not followed, because another user may have created them.
+/// Opens a file of this program for reading and writing, without truncating it. It must be a regular file without
+/// further hard links. Symbolic links are not followed, because another user may have created them.
 pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
     if let Ok(metadata) = path.symlink_metadata() {
-        // To open a device may do something.
+        // Checked before it is opened, because opening a device may have side effects.
         check_own(&metadata)?;
     }
     let mut options = OpenOptions::new();
@@ -29,33 +29,34 @@ pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
 }
 
 fn check_own(metadata: &Metadata) -> io::Result<()> {
-    let what = if metadata.is_symlink() {
-        "a link stands there, which is not followed"
+    let problem = if metadata.is_symlink() {
+        "it is a symbolic link"
     } else if !metadata.is_file() {
-        "what stands there is no regular file"
-    } else if names(metadata) > 1 {
-        "the file there has another name, too"
+        "it is not a regular file"
+    } else if hard_links(metadata) > 1 {
+        "it has several hard links"
     } else {
         return Ok(());
     };
-    let text =
-        format!("{what}: this program makes no such thing; look whose it is, and take it away");
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, text))
+    let message = format!(
+        "{problem}; this program only creates regular files with one name: check its owner and remove it"
+    );
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
 }
 
-/// Number of names of the file; 0 once it is removed.
+/// Number of hard links; 0 for a removed file.
 #[cfg(unix)]
-fn names(metadata: &Metadata) -> u64 {
+fn hard_links(metadata: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(metadata)
 }
 
-/// Windows tells the number only for open files, and only to unstable Rust.
+/// Windows reports the number only for open files, and only in unstable Rust.
 #[cfg(not(unix))]
-fn names(_metadata: &Metadata) -> u64 {
+fn hard_links(_metadata: &Metadata) -> u64 {
     1
 }
 
-/// Creates a folder that only this user can read and write, or checks that an existing folder is one.
+/// Creates a folder that only this user can read and write. Checks an existing folder for the same permissions.
 #[cfg(unix)]
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -65,28 +66,28 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
         created => return created,
     }
     let metadata = folder.symlink_metadata()?;
-    let what = if !metadata.is_dir() {
-        "it is no folder, or a link to one: take it away"
+    let problem = if !metadata.is_dir() {
+        "it is not a folder, or a link to one: remove it"
     } else if metadata.uid() != rustix::process::geteuid().as_raw() {
-        "it belongs to another user: take it away"
+        "it belongs to another user: remove it"
     } else if metadata.mode() & 0o077 != 0 {
-        "other users can look into it: take it away, or `chmod 700` it if all in it is yours"
+        "other users can access it: remove it, or `chmod 700` it if all of its content is yours"
     } else {
         return Ok(());
     };
-    let text = format!("{what}; or name another place with --tmp-dir");
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+    let message = format!("{problem}; or set another folder with --tmp-dir");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }
 
-/// On Windows each user has a folder for temporary files.
+/// Does not set permissions: on Windows each user has a separate folder for temporary files.
 #[cfg(not(unix))]
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Creates a file with these bytes. An existing file is removed and not overwritten: it may be a link created by
-/// another user.
-pub(crate) fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<File> {
+/// Creates a file with these bytes. Removes an existing file instead of overwriting it, because it may be a link that
+/// another user created.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<File> {
     remove_if_there(path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     io::Write::write_all(&mut file, bytes)?;
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_of_our_own_are_written() {
+    fn links_and_devices_are_not_opened() {
         let folder = tempfile::tempdir().unwrap();
         let [own, other, link] = ["own", "other", "link"].map(|name| folder.path().join(name));
         fs::write(&other, "precious").unwrap();
@@ -111,43 +112,43 @@ mod tests {
         drop(open_own(&own, true).unwrap());
         for target in [&other, &folder.path().join("nothing"), &folder.path().to_owned()] {
             symlink(target, &link).unwrap();
-            let told = open_own(&link, true).unwrap_err().to_string();
+            let message = open_own(&link, true).unwrap_err().to_string();
             assert_data_eq!(
-                told,
+                message,
                 str![
-                    "a link stands there, which is not followed: this program makes no such thing; look whose it is, and take it away"
+                    "it is a symbolic link; this program only creates regular files with one name: check its owner and remove it"
                 ]
             );
             fs::remove_file(&link).unwrap();
         }
         fs::hard_link(&other, &link).unwrap();
-        let told = [&link, Path::new("/dev/null")]
+        let messages = [&link, Path::new("/dev/null")]
             .map(|path| open_own(path, true).unwrap_err().to_string());
         assert_data_eq!(
-            told.join("\n"),
+            messages.join("\n"),
             str![[r"
-the file there has another name, too: this program makes no such thing; look whose it is, and take it away
-what stands there is no regular file: this program makes no such thing; look whose it is, and take it away
+it has several hard links; this program only creates regular files with one name: check its owner and remove it
+it is not a regular file; this program only creates regular files with one name: check its owner and remove it
 "]]
         );
         assert!(!folder.path().join("nothing").exists());
     }
 
     #[test]
-    fn what_is_written_anew_is_no_link() {
+    fn replacing_a_link_does_not_change_its_target() {
         let folder = tempfile::tempdir().unwrap();
         let [path, other] = ["path", "other"].map(|name| folder.path().join(name));
         fs::write(&other, "precious").unwrap();
         symlink(&other, &path).unwrap();
-        drop(write_anew(&path, b"new").unwrap());
-        drop(write_anew(&path, b"newer").unwrap());
+        drop(replace(&path, b"new").unwrap());
+        drop(replace(&path, b"newer").unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"newer");
         assert_eq!(fs::read(&other).unwrap(), b"precious");
         assert!(path.symlink_metadata().unwrap().is_file());
     }
 
     #[test]
-    fn folders_for_temporary_files_are_of_one_user() {
+    fn private_folders_are_accessible_to_their_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let [path, link] = ["new/private", "link"].map(|name| folder.path().join(name));
         create_private_folder(&path).unwrap();
@@ -158,7 +159,7 @@ what stands there is no regular file: this program makes no such thing; look who
         assert_data_eq!(
             refusal(&link),
             str![
-                "it is no folder, or a link to one: take it away; or name another place with --tmp-dir"
+                "it is not a folder, or a link to one: remove it; or set another folder with --tmp-dir"
             ]
         );
         for mode in [0o755, 0o770, 0o777] {
@@ -166,19 +167,17 @@ what stands there is no regular file: this program makes no such thing; look who
             assert_data_eq!(
                 refusal(&path),
                 str![
-                    "other users can look into it: take it away, or `chmod 700` it if all in it is yours; or name another place with --tmp-dir"
+                    "other users can access it: remove it, or `chmod 700` it if all of its content is yours; or set another folder with --tmp-dir"
                 ]
             );
         }
-        // Whoever is no root owns no folder of root.
+        // Only root can change the owner of a folder.
         if rustix::process::geteuid().is_root() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
             std::os::unix::fs::chown(&path, Some(1), None).unwrap();
             assert_data_eq!(
                 refusal(&path),
-                str![
-                    "it belongs to another user: take it away; or name another place with --tmp-dir"
-                ]
+                str!["it belongs to another user: remove it; or set another folder with --tmp-dir"]
             );
         }
     }

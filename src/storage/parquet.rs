@@ -1,11 +1,9 @@
-//! Parquet, files of columns: tables of any kind are written; what is read are records, as lines of `jsonl`.
+//! Parquet files. Writes tables of any kind; reads records as lines of `jsonl`.
 //!
-//! The file format is that of <https://parquet.apache.org/docs/file-format/>; `docs/formats/parquet.md` has
-//! the columns.
+//! Format: <https://parquet.apache.org/docs/file-format/>. `docs/formats/parquet.md` describes the columns.
 //!
-//! Groups of rows end where the caller says, and nothing of the file depends on time or machine: equal rows
-//! make equal files. Lists have the three levels of
-//! <https://github.com/apache/parquet-format/blob/master/LogicalTypes.md>.
+//! The caller ends row groups. The files do not depend on time or machine: equal rows make equal files. Lists have the
+//! three levels of <https://github.com/apache/parquet-format/blob/master/LogicalTypes.md>.
 
 mod reader;
 mod writer;
@@ -33,7 +31,7 @@ pub(crate) use writer::RecordColumns;
 
 pub(crate) const IS_BUILT_IN: bool = true;
 
-/// Columns and their `jsonl` keys, in order. The first one is the position.
+/// Columns and their `jsonl` keys, in order. The first column is the position.
 const COLUMNS: [(&str, &str); 9] = [
     ("sfen", "sfen"),
     ("move", "move"),
@@ -46,7 +44,7 @@ const COLUMNS: [(&str, &str); 9] = [
     ("for_training", "for_training"),
 ];
 
-/// Minimum size of a value in bytes, with its levels.
+/// Approximate size of a value in bytes, with its levels and without its text or bytes.
 const VALUE_BYTES: usize = 8;
 
 pub(crate) struct Columns<W: Write + Send> {
@@ -67,7 +65,7 @@ impl<W: Write + Send> Columns<W> {
         })
     }
 
-    /// The values must fit the columns.
+    /// Adds a row. The values must fit the columns.
     pub(crate) fn push(&mut self, row: &[Value<'_>]) {
         self.rows_in_group += 1;
         for (column, value) in self.open.iter_mut().zip(row) {
@@ -75,7 +73,7 @@ impl<W: Write + Send> Columns<W> {
         }
     }
 
-    /// Whether the row group is complete: it has a fixed number of rows, or fewer long ones.
+    /// Whether the row group is complete: it has [`FRAME_RECORDS`] rows, or fewer rows of [`FRAME_BYTES`] in total.
     pub(crate) const fn is_full(&self) -> bool {
         self.rows_in_group == FRAME_RECORDS || self.bytes_in_group >= FRAME_BYTES
     }
@@ -141,9 +139,9 @@ fn write_list(schema: &mut String, name: &str, element: &str) -> fmt::Result {
     )
 }
 
-/// A column of the row group: the values that are not null, and their levels.
+/// A column of the row group: the non-null values and the levels of all values.
 struct Values {
-    found: Physical,
+    present: Physical,
     /// 1 for each value and 0 for null. In lists 1 for each element and 0 for an empty list.
     definitions: Vec<i16>,
     /// Lists only: 0 at the start of a list, 1 for each further element.
@@ -161,7 +159,7 @@ enum Physical {
 
 impl Values {
     fn new(column: &Column) -> Self {
-        let found = match column.kind {
+        let present = match column.kind {
             ColumnType::Text | ColumnType::Texts => Physical::Texts(Vec::new()),
             ColumnType::Bytes(_) => Physical::Bytes(Vec::new()),
             ColumnType::Bool => Physical::Bools(Vec::new()),
@@ -173,26 +171,26 @@ impl Values {
             ColumnType::Int64 => Physical::Int64s(Vec::new()),
         };
         let repetitions = column.kind.is_list().then(Vec::new);
-        Self { found, definitions: Vec::new(), repetitions }
+        Self { present, definitions: Vec::new(), repetitions }
     }
 
-    /// Returns the approximate size in bytes.
+    /// Adds a value. Returns its approximate size in bytes.
     fn push(&mut self, value: &Value<'_>) -> usize {
         match value {
             Value::Texts(texts) => {
                 self.begin_list(texts.len());
-                let found = &mut self.found;
-                VALUE_BYTES + texts.iter().map(|text| found.push_text(text)).sum::<usize>()
+                let present = &mut self.present;
+                VALUE_BYTES + texts.iter().map(|text| present.push_text(text)).sum::<usize>()
             }
             Value::Ints(numbers) => {
                 self.begin_list(numbers.len());
-                let found = &mut self.found;
-                let push = |&number| found.push(&Value::Int(number));
+                let present = &mut self.present;
+                let push = |&number| present.push(&Value::Int(number));
                 VALUE_BYTES + numbers.iter().map(push).sum::<usize>()
             }
             _ => {
                 self.definitions.push((*value != Value::Null).into());
-                self.found.push(value)
+                self.present.push(value)
             }
         }
     }
@@ -211,7 +209,7 @@ impl Values {
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<()> {
         let levels = (&self.definitions[..], self.repetitions.as_deref());
-        match &mut self.found {
+        match &mut self.present {
             Physical::Texts(values) => write::<ByteArrayType, W>(values, levels, group),
             Physical::Bytes(values) => write::<FixedLenByteArrayType, W>(values, levels, group),
             Physical::Bools(values) => write::<BoolType, W>(values, levels, group),
@@ -235,7 +233,7 @@ impl Physical {
             (Self::Bools(all), Value::Bool(is_so)) => all.push(*is_so),
             (Self::Int32s(all), Value::Int(number)) => all.push(*number as i32),
             (Self::Int64s(all), Value::Int(number)) => all.push(*number),
-            // Nothing; another kind of value the column does not hold.
+            // Null. The caller has excluded values that do not fit the column.
             _ => {}
         }
         VALUE_BYTES

@@ -1,6 +1,6 @@
-//! What stands for [`parquet`](super::parquet) where the program is built without it.
+//! Replaces [`parquet`](super::parquet) if the program is built without the feature `parquet`.
 //!
-//! Plans refuse such files before any of this is called.
+//! Plans reject Parquet files before any of this is called.
 
 use std::convert::Infallible;
 use std::fs::File;

@@ -1,14 +1,15 @@
-//! Names of files as text that leads back to them: in manifests, lists and messages.
+//! Reversible conversion of file names to text, for manifests, lists and messages.
 //!
-//! A name is what its file system makes it, on Unix any bytes. What is no UTF-8 stands as `\xE9`, one for each byte,
-//! and everything else as it is; a backslash before what would read like such a byte is `\x5C` itself.
+//! On Unix a file name may contain any bytes. Each byte that is not valid UTF-8 becomes an escape such as `\xE9`. All
+//! other text is unchanged, except that a backslash becomes `\x5C` if it would start such an escape.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 const ESCAPE_LEN: usize = 4;
 
-/// On Unix [`path_of`] is the inverse: two names never have the same text. Elsewhere invalid Unicode is replaced.
+/// A file name as text. On Unix [`path_of`] is the inverse, so two names never have the same text. On other systems,
+/// invalid Unicode is replaced.
 pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     let name = name.as_ref();
     if !cfg!(unix) {
@@ -34,9 +35,9 @@ pub(crate) fn path_of(text: &str) -> PathBuf {
     }
     let (mut name, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some(&first) = rest.first() {
-        let found = escaped(rest);
-        name.push(found.unwrap_or(first));
-        rest = &rest[if found.is_some() { ESCAPE_LEN } else { 1 }..];
+        let byte = escaped(rest);
+        name.push(byte.unwrap_or(first));
+        rest = &rest[if byte.is_some() { ESCAPE_LEN } else { 1 }..];
     }
     name_of_bytes(name).into()
 }
@@ -51,8 +52,8 @@ fn name_of_bytes(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The byte of an escape at the start of `text`. Only a backslash and non-ASCII bytes have escapes, so that a name that
-/// was checked as text cannot turn out to be a path.
+/// The byte of an escape at the start of `text`. Only backslashes and non-ASCII bytes have escapes, so a name without a
+/// slash in its text has no slash in its bytes.
 fn escaped(text: &[u8]) -> Option<u8> {
     let digits = text.get(..ESCAPE_LEN)?.strip_prefix(b"\\x")?;
     let digit = |digit: u8| char::from(digit).to_digit(16);
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_no_text_stands_byte_by_byte() {
+    fn invalid_bytes_of_names_are_escaped() {
         for (name, text) in [
             (&b"a.hcp"[..], "a.hcp"),
             ("局面.hcp".as_bytes(), "局面.hcp"),
@@ -87,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_comes_back(name in proptest::collection::vec(prop_oneof![
+        fn every_name_survives_a_round_trip(name in proptest::collection::vec(prop_oneof![
             any::<u8>(), Just(b'\\'), Just(b'x'), Just(b'5'), Just(b'C'), Just(0xE5), Just(0xB1), Just(0x80),
         ], 0..40)) {
             let name = OsString::from_vec(name);

@@ -1,13 +1,13 @@
-//! What differs between operating systems: folders on disk, the identity of a file, memory.
+//! Functions that differ between operating systems: file access, the identity of files, pipes, folders.
 //!
-//! Everything else in this crate is the same on Linux, macOS and Windows.
+//! All other modules except `own_files`, `open_files` and `signals` are the same on Linux, macOS and Windows.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
-/// Reads at an offset. Other threads may read the same file.
+/// Reads at an offset. Other threads may read the same file at the same time.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, offset)
@@ -18,7 +18,7 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
     std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
 }
 
-/// Equal for two names of the same file: device and inode on Unix, the canonical path elsewhere.
+/// Identifies a file. Equal for two names of the same file: device and inode on Unix, the canonical path elsewhere.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct FileIdentity(Identity);
 
@@ -27,7 +27,7 @@ type Identity = (u64, u64);
 #[cfg(not(unix))]
 type Identity = std::path::PathBuf;
 
-/// Identity of the file behind `path`, links followed.
+/// Identity of the file at `path`. Follows links.
 #[cfg(unix)]
 pub(crate) fn identity(path: &Path) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
@@ -48,17 +48,17 @@ pub(crate) fn identity_of(path: &Path, _file: &File) -> io::Result<FileIdentity>
     identity(path)
 }
 
-/// Identity of the file behind `path`, links followed.
+/// Identity of the file at `path`. Follows links.
 ///
 /// # Errors
-/// If the file does not exist or cannot be looked at.
+/// If the file does not exist or its metadata cannot be read.
 #[cfg(not(unix))]
 pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     path.canonicalize().map(FileIdentity)
 }
 
-/// Identity of the file that `path` leads to, links followed. `None` for sockets and character devices such as
-/// terminals: writing to them does not change what is read from them.
+/// Identity of the file at `path`. Follows links. `None` for sockets and character devices such as terminals: data
+/// written to them cannot be read from them again.
 pub(crate) fn identity_of_content(path: &Path) -> io::Result<Option<FileIdentity>> {
     let metadata = path.metadata()?;
     if has_content(&metadata) { identity(path).map(Some) } else { Ok(None) }
@@ -76,6 +76,7 @@ fn has_content(_metadata: &Metadata) -> bool {
     true
 }
 
+/// Standard input, output or error of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standard {
     Input,
@@ -84,25 +85,25 @@ pub(crate) enum Standard {
 }
 
 impl Standard {
-    /// Identity of the open file or pipe. `None` for the same kinds as in [`identity_of_content`].
+    /// Identity of the open file or pipe. `None` for the same kinds of files as in [`identity_of_content`].
     pub(crate) fn identity(self) -> Option<FileIdentity> {
-        let (identity, metadata) = self.look()?;
+        let (identity, metadata) = self.inspect()?;
         has_content(&metadata).then_some(identity)
     }
 
     /// Identity of any open file, devices and sockets included.
     pub(crate) fn any_identity(self) -> Option<FileIdentity> {
-        self.look().map(|(identity, _)| identity)
+        self.inspect().map(|(identity, _)| identity)
     }
 
-    /// Whether a path leads to it, links followed.
+    /// Whether it is the file at `path`. Follows links.
     pub(crate) fn is(self, path: &Path) -> bool {
-        let found = self.any_identity();
-        found.is_some() && found == identity(path).ok()
+        let open = self.any_identity();
+        open.is_some() && open == identity(path).ok()
     }
 
     #[cfg(unix)]
-    fn look(self) -> Option<(FileIdentity, Metadata)> {
+    fn inspect(self) -> Option<(FileIdentity, Metadata)> {
         use std::os::fd::AsFd;
         use std::os::unix::fs::MetadataExt;
         let descriptor = match self {
@@ -114,21 +115,21 @@ impl Standard {
         Some((FileIdentity((metadata.dev(), metadata.ino())), metadata))
     }
 
-    /// Not needed: Windows does not let a file be written while another process reads it, nor the reverse.
+    /// Not needed on Windows, which does not allow writing a file that another process reads, nor the reverse.
     #[cfg(not(unix))]
-    fn look(self) -> Option<(FileIdentity, Metadata)> {
+    fn inspect(self) -> Option<(FileIdentity, Metadata)> {
         None
     }
 }
 
-/// Whether output to a path, links followed, does not become a file of that name but goes to a pipe, a device, or a
-/// file that this process has open (`/dev/stdout`, `/proc/self/fd/3`).
+/// Whether output to a path goes to a pipe, a device, or a file that this process has open (`/dev/stdout`,
+/// `/proc/self/fd/3`), instead of creating a file at this path. Follows links.
 pub(crate) fn is_pipe(path: &Path) -> bool {
     let leads_to_file = |metadata: Metadata| metadata.is_file() || metadata.is_dir();
     path.metadata().is_ok_and(|metadata| !leads_to_file(metadata)) || leads_to_descriptor(path)
 }
 
-/// The limit of Linux.
+/// Maximum number of links to follow, as on Linux.
 #[cfg(unix)]
 const MAX_LINKS: usize = 40;
 
@@ -151,13 +152,14 @@ fn leads_to_descriptor(_path: &Path) -> bool {
     false
 }
 
-/// Opens a stream for writing. If it is a file, output is appended, because others may have written to it before.
+/// Opens a pipe, a device or an open file of this process for writing. Appends to a file, because it may already have
+/// content.
 pub(crate) fn open_sequential(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// Like [`open_sequential`], but fails if a pipe has no reader yet instead of waiting for one.
-pub(crate) fn open_stream_at_once(path: &Path) -> io::Result<File> {
+/// Like [`open_sequential`], but does not wait for the reader of a pipe. Fails if the pipe has no reader.
+pub(crate) fn open_sequential_nonblocking(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true);
     #[cfg(unix)]
@@ -172,20 +174,20 @@ pub(crate) fn host_name() -> String {
     gethostname::gethostname().to_string_lossy().into_owned()
 }
 
-/// Unique id of this boot of the machine, see random(4).
+/// Unique id of the machine's last boot; see random(4).
 #[cfg(target_os = "linux")]
 pub(crate) fn boot_id() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
-/// Only Linux has one.
+/// Only Linux has a boot id.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn boot_id() -> Option<String> {
     None
 }
 
-/// The parent folder; `.` for a plain file name.
+/// The parent folder of a path. `.` for a plain file name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -193,31 +195,31 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes renames inside a folder survive a loss of power.
+/// Flushes a folder to disk, so that renames in it survive a power failure.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Windows writes folders through; there is nothing to synchronise.
+/// Does nothing, because Windows writes changes of folders to disk at once.
 #[cfg(not(unix))]
 pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills a buffer from a place in a file, whatever other threads read of it.
+/// Fills a buffer from an offset in a file. Other threads may read the same file at the same time.
 ///
 /// # Errors
-/// If the file ends before, or the system refuses.
+/// If the file ends before the buffer is full, or reading fails.
 #[cfg(unix)]
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
-/// Fills a buffer from a place in a file, whatever other threads read of it.
+/// Fills a buffer from an offset in a file. Other threads may read the same file at the same time.
 ///
 /// # Errors
-/// If the file ends before, or the system refuses.
+/// If the file ends before the buffer is full, or reading fails.
 #[cfg(windows)]
 pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -243,7 +245,7 @@ pub(crate) fn now_unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// 0 means as many threads as the machine runs at once.
+/// The number of threads to use. 0 means as many threads as the machine runs at once.
 pub(crate) fn threads(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -270,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_told_from_files() {
+    fn links_to_pipes_devices_and_descriptors_are_recognized() {
         let folder = tempfile::tempdir().unwrap();
         let [file, link, far] = ["file", "link", "far"].map(|name| folder.path().join(name));
         fs::write(&file, "").unwrap();

@@ -1,18 +1,18 @@
-//! Numbers in messages: of things, large ones, speeds, times.
+//! Numbers in messages: quantities with nouns, thousands separators, speeds, durations.
 
 use std::fmt::Display;
 
 /// `1 record`, `2 records`
-pub(crate) fn quantity<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
-    format!("{number} {}", noun(number == N::from(1), thing))
+pub(crate) fn quantity<N: Copy + Display + PartialEq + From<u8>>(number: N, unit: &str) -> String {
+    format!("{number} {}", noun(number == N::from(1), unit))
 }
 
-/// Regular plurals only: `records`, `plies`.
-pub(crate) fn noun(is_one: bool, thing: &str) -> String {
-    let (stem, end) = match thing.strip_suffix('y') {
-        _ if is_one => (thing, ""),
+/// A singular or its regular plural: `records`, `plies`.
+pub(crate) fn noun(is_one: bool, singular: &str) -> String {
+    let (stem, end) = match singular.strip_suffix('y') {
+        _ if is_one => (singular, ""),
         Some(stem) => (stem, "ies"),
-        None => (thing, "s"),
+        None => (singular, "s"),
     };
     format!("{stem}{end}")
 }
@@ -31,11 +31,11 @@ pub(crate) fn separated(number: u64) -> String {
 }
 
 /// `1 node`, `1,234,567 nodes`
-pub(crate) fn separated_quantity(number: u64, thing: &str) -> String {
-    format!("{} {}", separated(number), noun(number == 1, thing))
+pub(crate) fn separated_quantity(number: u64, unit: &str) -> String {
+    format!("{} {}", separated(number), noun(number == 1, unit))
 }
 
-/// A speed without decimals.
+/// A speed without decimals, with thousands separators.
 pub(crate) fn rounded(speed: f64) -> String {
     #[expect(clippy::cast_sign_loss, reason = "saturates")]
     separated(speed.round() as u64)
@@ -43,7 +43,6 @@ pub(crate) fn rounded(speed: f64) -> String {
 
 /// `42 s`, `3 min 20 s`, `5 h 04 min`.
 pub(crate) fn duration(seconds: f64) -> String {
-    // Saturates for a negative, a huge and no number.
     #[expect(clippy::cast_sign_loss, reason = "saturates")]
     let seconds = seconds.round() as u64;
     match seconds {
@@ -58,23 +57,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_singular() {
-        let told = [0_u64, 1, 2, 10].map(|number| quantity(number, "record"));
-        assert_eq!(told, ["0 records", "1 record", "2 records", "10 records"]);
+    fn nouns_after_one_are_singular() {
+        let quantities = [0_u64, 1, 2, 10].map(|number| quantity(number, "record"));
+        assert_eq!(quantities, ["0 records", "1 record", "2 records", "10 records"]);
         assert_eq!(quantity(1_usize, "byte"), "1 byte");
         assert_eq!([1_u16, 2].map(|plies| quantity(plies, "ply")), ["1 ply", "2 plies"]);
     }
 
     #[test]
-    fn durations_are_told_in_two_chunks() {
-        let told = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
-        assert_eq!(told[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
+    fn durations_have_at_most_two_units() {
+        let durations = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
+        assert_eq!(durations[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
     }
 
     #[test]
     fn thousands_are_separated() {
-        let told = [0, 999, 1_000, 65_536, 1_234_567, u64::MAX].map(separated);
+        let numbers = [0, 999, 1_000, 65_536, 1_234_567, u64::MAX].map(separated);
         let expected = ["0", "999", "1,000", "65,536", "1,234,567", "18,446,744,073,709,551,615"];
-        assert_eq!(told, expected);
+        assert_eq!(numbers, expected);
     }
 }

@@ -1,11 +1,11 @@
 //! Reads and writes that are retried when a signal interrupts them.
 //!
-//! POSIX, `EINTR`: nothing has happened then. `read_exact`, `read_to_end` and `write_all` begin again by
-//! themselves; encoders and decoders that stand between them and a file do not all.
+//! After `EINTR`, no data has been transferred (POSIX). `read_exact`, `read_to_end` and `write_all` retry by
+//! themselves, but some encoders and decoders do not.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
-/// Wraps a reader or writer so that `EINTR` is never returned.
+/// Wraps a reader or writer and never returns `EINTR`.
 pub(crate) struct RetryInterrupted<T>(pub(crate) T);
 
 fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
@@ -44,14 +44,14 @@ mod tests {
     use super::*;
     use crate::storage::checksum::Sha256Sum;
 
-    /// Interrupted before each byte.
+    /// A file whose every other call is interrupted. Each successful call transfers one byte.
     struct Signalled {
         bytes: Vec<u8>,
         is_calm: bool,
     }
 
     impl Signalled {
-        fn calls(&mut self) -> io::Result<()> {
+        fn call(&mut self) -> io::Result<()> {
             self.is_calm = !self.is_calm;
             if self.is_calm { Ok(()) } else { Err(ErrorKind::Interrupted.into()) }
         }
@@ -59,7 +59,7 @@ mod tests {
 
     impl Read for Signalled {
         fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            self.calls()?;
+            self.call()?;
             let Some(byte) = self.bytes.pop() else { return Ok(0) };
             bytes[0] = byte;
             Ok(1)
@@ -68,18 +68,18 @@ mod tests {
 
     impl Write for Signalled {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.calls()?;
+            self.call()?;
             self.bytes.push(bytes[0]);
             Ok(1)
         }
 
         fn flush(&mut self) -> io::Result<()> {
-            self.calls()
+            self.call()
         }
     }
 
     #[test]
-    fn signals_lose_nothing() {
+    fn interrupted_calls_are_retried_without_loss() {
         let mut file = RetryInterrupted(Signalled { bytes: Vec::new(), is_calm: true });
         assert_eq!(file.write(b"abc").unwrap(), 1);
         assert_eq!(file.write(b"bc").unwrap(), 1);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums_are_of_all_that_is_read() {
+    fn interrupted_reads_do_not_change_checksums() {
         let file = Signalled { bytes: b"cba".to_vec(), is_calm: true };
         assert_eq!(Sha256Sum::of_reader(file).unwrap(), Sha256Sum::of(b"abc"));
     }

@@ -1,21 +1,21 @@
-//! Text without what gives access to a store: it ends up in logs that others read.
+//! Removes credentials of stores from text that other people may read in logs.
 //!
-//! URLs may carry a user and a password before the host, and a signature behind `?` (RFC 3986, section 3).
+//! A URL may contain a user and a password before the host, and a signature after `?` (RFC 3986, section 3).
 
 use std::borrow::Cow;
 
-/// Prefixes of the variables that configure stores.
+/// Prefixes of the environment variables that configure stores.
 const FAMILIES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
-/// Words in the name of a variable whose value is a secret.
+/// A variable is secret if its name contains one of these words.
 const SECRET: [&str; 6] = ["KEY", "SECRET", "TOKEN", "PASSWORD", "SAS", "SIGNATURE"];
 
-/// Shorter values, such as `true` or a number, may occur anywhere.
+/// Values shorter than this are not hidden: `true` or a number may occur anywhere in a text.
 const SHORTEST_SECRET: usize = 8;
 
 const HIDDEN: &str = "…";
 
-/// A text without the secrets of its URLs and of the variables of this process.
+/// Hides the credentials in the URLs of a text and the values of this process's secret environment variables.
 pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
     let variables = std::env::vars_os().filter_map(|(name, value)| {
         let value = value.into_string().ok()?;
@@ -43,9 +43,9 @@ fn hide(text: &str, values: impl Iterator<Item = String>) -> Cow<'_, str> {
 fn hide_in_urls(text: &str) -> String {
     let mut hidden = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("://") {
+    while let Some((before, after)) = rest.split_once("://") {
         let is_end = |c: char| c.is_whitespace() || c.is_control() || "\"'`<>()".contains(c);
-        let (url, behind) = behind.split_at(behind.find(is_end).unwrap_or(behind.len()));
+        let (url, after) = after.split_at(after.find(is_end).unwrap_or(after.len()));
         hidden.extend([before, "://"]);
         let url =
             without_user(url).map_or(Cow::Borrowed(url), |url| format!("{HIDDEN}@{url}").into());
@@ -53,13 +53,13 @@ fn hide_in_urls(text: &str) -> String {
             Some((place, query)) if query.contains('=') => hidden.extend([place, "?", HIDDEN]),
             _ => hidden.push_str(&url),
         }
-        rest = behind;
+        rest = after;
     }
     hidden + rest
 }
 
 /// Removes user and password from a URL without its scheme. `None` if it has none. A password may contain a slash that
-/// should have been written as `%2F`: then the host seems to contain a colon and no port.
+/// should have been written as `%2F`. In this case the host seems to contain a colon that is not followed by a port.
 fn without_user(url: &str) -> Option<&str> {
     let host = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
     if let Some(at) = host.rfind('@') {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_stores_with_secrets_are_known() {
+    fn only_secret_variables_of_stores_are_hidden() {
         for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AZURE_STORAGE_SAS_KEY"] {
             assert!(is_secret(name), "{name}");
         }

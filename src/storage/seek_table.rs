@@ -1,32 +1,31 @@
-//! The table at the end of a seekable zstd file: how large each frame is, compressed and not.
+//! The table at the end of a seekable zstd file. It contains the compressed and uncompressed size of each frame.
 //!
-//! The format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Decoders pass
-//! over the table, and no checksum protects it: it is a hint, and a reader that uses it compares it with what the
-//! frames hold.
+//! Format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Decoders skip the table. No
+//! checksum protects it, so a reader that uses it must compare it with the content of the frames.
 //!
-//! The crate `zeekstd` (0.6.3), which the tests compare with, would save 68 lines, but has `zstd-safe` with its default
-//! features: all that is read may then be in the formats before zstd 1.0, whose seven decoders make the program 245 kB
-//! larger and take 7 s of a processor to build.
+//! The tests compare with the crate `zeekstd` (0.6.3). Using that crate here would save 68 lines, but it enables the
+//! default features of `zstd-safe`. The program would then accept the formats before zstd 1.0, whose seven decoders
+//! make it 245 kB larger and take 7 s of CPU time to build.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// First bytes of a skippable frame of this kind.
+/// First bytes of the skippable frame that holds the table.
 const FRAME_MAGIC: u32 = 0x184D_2A5E;
 
 /// Last bytes of a seekable file.
 const TABLE_MAGIC: u32 = 0x8F92_EAB1;
 
-/// Magic number and length of the skippable frame.
+/// Size of the head of the skippable frame: magic number and length.
 const HEAD_BYTES: u64 = 8;
 
-/// Number of frames, descriptor and magic number.
+/// Size of the foot of the table: number of frames, descriptor and magic number.
 const FOOT_BYTES: u64 = 9;
 
-/// The most frames that the format allows in one file.
+/// Maximum number of frames in one file.
 const MAX_FRAMES: u32 = 0x800_0000;
 
-/// Descriptor bit: in each entry a checksum of the content follows the sizes.
+/// Descriptor bit: each entry has a checksum of the content after the sizes.
 const WITH_CHECKSUMS: u8 = 1 << 7;
 
 /// Descriptor bits without a meaning.
@@ -58,7 +57,7 @@ pub(crate) struct Frame {
 impl SeekTable {
     pub(crate) fn push(&mut self, sizes: FrameSizes) -> io::Result<()> {
         if self.ends.len() >= MAX_FRAMES as usize {
-            return Err(io::Error::other("a seekable file has 134,217,728 frames at the most"));
+            return Err(io::Error::other("a seekable zstd file has at most 134,217,728 frames"));
         }
         let end = self.end();
         self.ends.push(FrameOffset {
@@ -68,8 +67,8 @@ impl SeekTable {
         Ok(())
     }
 
-    /// Reads the table at the end of a file. `None` if there is none for the whole file: in joined files the last table
-    /// covers only the last one.
+    /// Reads the table at the end of a file. `None` if no table covers the whole file: in concatenated files the last
+    /// table covers only the last of them.
     pub(crate) fn read(file: &mut (impl Read + Seek), file_bytes: u64) -> io::Result<Option<Self>> {
         let Some(foot_at) = file_bytes.checked_sub(FOOT_BYTES) else { return Ok(None) };
         let mut foot = [0; FOOT_BYTES as usize];
@@ -128,8 +127,8 @@ impl SeekTable {
         })
     }
 
-    /// Whether every frame in the table has content. An empty frame is never read, so that
-    /// a wrong entry for it would not be noticed.
+    /// Whether every frame in the table has content. An empty frame is never read, so a wrong entry for it would not be
+    /// noticed.
     pub(crate) fn has_no_empty_frame(&self) -> bool {
         self.sizes().all(|(_, content)| content > 0)
     }
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn another_writer_and_reader_agree() {
+    fn tables_equal_those_of_zeekstd() {
         let sizes = [(20, 100), (1, 2), (300, u32::MAX), (13, 0)];
         for count in 0..=sizes.len() {
             let table = table(&sizes[..count]);
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_found_by_what_they_hold() {
+    fn frame_of_returns_the_frame_that_contains_a_byte() {
         let table = table(&[(20, 100), (1, 2), (300, 50)]);
         assert_eq!(
             [0, 99, 100, 101, 102, 151].map(|byte| table.frame_of(byte)),
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums_behind_the_sizes_are_passed_over() {
+    fn checksums_in_entries_are_skipped() {
         let table = table(&[(20, 100), (1, 2)]);
         let mut file = vec![0; 21];
         file.extend(FRAME_MAGIC.to_le_bytes());
@@ -237,17 +236,17 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_speak_of_all_of_the_file_is_no_table() {
+    fn a_table_that_does_not_cover_the_whole_file_is_ignored() {
         let whole = file(&table(&[(20, 100), (1, 2)]));
         assert!(read(&whole).is_some());
-        assert_eq!(read(&[&[0][..], &whole].concat()), None, "something stands before");
+        assert_eq!(read(&[&[0][..], &whole].concat()), None, "a byte before the file");
         assert_eq!(read(&[&whole[..], &whole].concat()), None, "two files");
         for len in 0..whole.len() {
             assert_eq!(read(&whole[..len]), None, "cut at {len}");
         }
-        let mut most = whole.clone();
-        let at = most.len() - FOOT_BYTES as usize;
-        most[at..at + 4].copy_from_slice(&MAX_FRAMES.to_le_bytes());
-        assert_eq!(read(&most), None, "more frames than there is room for");
+        let mut many = whole.clone();
+        let at = many.len() - FOOT_BYTES as usize;
+        many[at..at + 4].copy_from_slice(&MAX_FRAMES.to_le_bytes());
+        assert_eq!(read(&many), None, "more frames than fit into the file");
     }
 }

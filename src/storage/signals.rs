@@ -13,7 +13,7 @@ use signal_hook::flag;
 #[cfg(unix)]
 use signal_hook::{iterator::Signals, low_level};
 
-/// A request of the user or the system to end the process.
+/// A request from the user or the system to stop.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     cancel: Arc<AtomicBool>,
@@ -21,13 +21,13 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Watches for signals from now on. SIGINT, SIGTERM and SIGHUP are requests to stop. A SIGINT after one of them
-    /// ends the process at once: the user has lost patience. Job systems send SIGTERM twice without meaning that.
-    /// SIGQUIT ends the process, as by default. Child processes are killed in both cases.
+    /// Starts to watch for signals. SIGINT, SIGTERM and SIGHUP are requests to stop. A SIGINT after one of them ends
+    /// the process at once. A second SIGTERM does not, because job systems may send it twice. SIGQUIT ends the process
+    /// at once, as by default. Before the process ends at once, it kills its child processes.
     #[cfg(unix)]
     pub(crate) fn watch() -> io::Result<Self> {
         let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
-        // `nohup` asks for SIGHUP to be ignored, and shells ask for SIGQUIT in the background.
+        // `nohup` makes its program ignore SIGHUP, and shells make background jobs ignore SIGQUIT.
         let optional = [SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
         let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(optional))?;
         let watcher = interrupt.clone();
@@ -42,7 +42,7 @@ impl Interrupt {
         if signal == SIGQUIT || signal == SIGINT && is_stopping {
             kill_all();
             if signal == SIGQUIT {
-                // Does not return, unless the system refuses.
+                // Returns only if it fails.
                 let _: io::Result<()> = low_level::emulate_default_handler(signal);
             }
             low_level::exit(128 + signal);
@@ -53,8 +53,8 @@ impl Interrupt {
         }
     }
 
-    /// Watches for signals from now on. Ctrl-C is a request to stop, and ends the process at once if it is repeated.
-    /// Child processes of the same console receive it, too.
+    /// Starts to watch for signals. Ctrl-C is a request to stop. A second Ctrl-C ends the process at once. Child
+    /// processes of the same console receive it too.
     #[cfg(not(unix))]
     pub(crate) fn watch() -> io::Result<Self> {
         let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
@@ -69,7 +69,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Set by the first signal.
+    /// A flag that the first signal sets.
     pub(crate) fn cancel(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancel)
     }
@@ -91,23 +91,23 @@ fn is_ignored(signal: i32) -> bool {
     ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
 }
 
-/// Whether this process may have been started with a signal ignored. No safe call reports it, but `nohup` redirects
-/// messages that would go to a terminal.
+/// Whether this process may have been started with a signal ignored. No safe call reports it, so the terminal decides:
+/// `nohup` redirects standard error if it is a terminal.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn is_ignored(_signal: i32) -> bool {
     !io::IsTerminal::is_terminal(&io::stderr())
 }
 
-/// A write beyond the file size limit of the user fails from now on, as on a full disk. By default Unix would end the
+/// Makes a write beyond the user's file size limit fail with an error, as on a full disk. By default, Unix ends the
 /// process with a signal.
 #[cfg(unix)]
 pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
-    /// The same number on all systems that have it and that we build for.
+    /// The same number on all supported systems that have this signal.
     const SIGXFSZ: i32 = 25;
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// Windows has no such signal.
+/// Does nothing, because Windows has no such signal.
 #[cfg(not(unix))]
 pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     Ok(())

@@ -1,7 +1,7 @@
-//! Tables: columns described by data, rows of values, and the files that hold them.
+//! Tables of typed columns, and their files in Parquet, npz and JSON Lines.
 //!
-//! The types are those that Parquet, numpy and JSON have in common; `docs/datasets.md` says how each of them
-//! writes a value, a list, and nothing.
+//! Parquet, numpy and JSON can all represent the column types. `docs/datasets.md` describes how each of them represents
+//! values, lists and nulls.
 
 mod format;
 mod json;
@@ -20,7 +20,7 @@ pub use writer::TableWriter;
 pub(crate) mod tests {
     use super::*;
 
-    /// A column of every kind, and of every kind that may be missing.
+    /// A table with a column of every type, some of them nullable.
     pub(crate) const EVERYTHING: Table = Table {
         name: "everything",
         columns: &[
@@ -39,7 +39,7 @@ pub(crate) mod tests {
         ],
     };
 
-    /// Rows of [`EVERYTHING`]: a full one, an empty one, and the full one again.
+    /// Rows of [`EVERYTHING`]: a full row, an empty row, and the full row again.
     pub(crate) fn rows() -> Vec<Vec<Value<'static>>> {
         let full = vec![
             Value::Text("局面 \"1\"".into()),
@@ -73,7 +73,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn columns_hold_what_they_are_for() {
+    fn columns_accept_only_values_of_their_type_and_range() {
         for row in rows() {
             for (column, value) in EVERYTHING.columns.iter().zip(&row) {
                 assert!(column.holds(value), "{}: {value:?}", column.name);

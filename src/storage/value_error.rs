@@ -1,4 +1,4 @@
-//! Why a text is no value of its kind: an option's, or one in a configuration file.
+//! Errors for invalid values of options and configuration files.
 
 use std::borrow::Cow;
 #[cfg(feature = "cli")]
@@ -13,12 +13,12 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use thiserror::Error;
 
-/// A text that is no value of the kind asked for.
+/// A text is not a value of the expected kind.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{text:?} is {kind}: expected {expected}")]
 pub struct ParseValueError {
     text: String,
-    /// For instance `no probability`.
+    /// For instance `not a probability`.
     kind: &'static str,
     expected: Cow<'static, str>,
 }
@@ -33,7 +33,8 @@ impl ParseValueError {
     }
 }
 
-/// A parser of whole numbers within `bounds` and the range of the unsigned type `T`. Its error names both limits.
+/// A parser for whole numbers within `bounds` and within the range of the unsigned type `T`. Its error names both
+/// limits.
 #[cfg(feature = "cli")]
 pub(crate) fn whole_number<T>(
     bounds: impl RangeBounds<u64>,
@@ -59,16 +60,16 @@ where
     }
 }
 
-/// A parser of the variants of an enum by their serde names.
+/// Parses a variant of an enum by its serde name.
 #[cfg(feature = "cli")]
 pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde::de::value::Error> {
-    // The error quotes the text, and a message ends at a line end.
+    // The error quotes the text, and messages must be one line.
     let text = text.replace('\n', "\\n").replace('\r', "\\r");
     let deserializer: StrDeserializer<'_, _> = text.as_str().into_deserializer();
     T::deserialize(deserializer)
 }
 
-/// A parser of times in seconds.
+/// Parses a time in seconds.
 #[cfg(feature = "cli")]
 pub(crate) fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().map_err(|_| "expected a number of seconds")?;

@@ -1,7 +1,7 @@
 //! The two Huffman alphabets of packed positions.
 //!
-//! From the public sources of Apery (`HuffmanCodedPos`) and YaneuraOu (`PackedSfen`). Codes are
-//! written as numbers whose least significant bit is sent first.
+//! From the public sources of Apery (`HuffmanCodedPos`) and YaneuraOu (`PackedSfen`). A code is a number whose least
+//! significant bit comes first in the packed bytes.
 
 use kyokumen_shogi::{Color, HandKind, Piece, PieceKind};
 
@@ -12,7 +12,7 @@ pub(super) struct Code {
     pub(super) len: u8,
 }
 
-/// Where a piece that is not on the board lies.
+/// The owner of a piece that is not on the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum PieceOwner {
@@ -20,7 +20,7 @@ pub(super) enum PieceOwner {
     Black = 0,
     /// In the hand of White.
     White = 1,
-    /// In neither hand: handicap games and problems.
+    /// Neither side: handicap games and problems leave pieces in the box.
     Box = 2,
 }
 
@@ -28,14 +28,14 @@ impl PieceOwner {
     pub(super) const ALL: [Self; 3] = [Self::Black, Self::White, Self::Box];
 }
 
-/// Which of two modifier bits follows the stem of a board code first.
+/// The modifier bit that comes first after the stem of a board code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FirstModifier {
     Color,
     Promotion,
 }
 
-/// The code words of one family. Arrays stand in the order P L N S G B R.
+/// The codes of one family. Arrays are in the order P L N S G B R.
 pub(super) struct Alphabet {
     stems: [Code; HandKind::COUNT],
     first_modifier: FirstModifier,
@@ -112,7 +112,7 @@ pub(super) const YANEURAOU: Alphabet = Alphabet {
 };
 
 impl Alphabet {
-    /// Code of a piece on the board; `None` for kings, whose squares are stored apart.
+    /// Code of a piece on the board. `None` for kings, whose squares are stored separately.
     pub(super) const fn on_board(&self, piece: Piece) -> Option<Code> {
         let Some(kind) = piece.kind.hand_kind() else { return None };
         let stem = self.stems[kind.index()];
@@ -139,7 +139,7 @@ impl Alphabet {
     }
 }
 
-/// Every piece of the board but the kings.
+/// All pieces on the board except kings.
 pub(super) fn board_pieces() -> impl Iterator<Item = Piece> {
     Color::ALL.into_iter().flat_map(|color| {
         PieceKind::ALL
@@ -153,9 +153,9 @@ pub(super) fn board_pieces() -> impl Iterator<Item = Piece> {
 mod tests {
     use super::*;
 
-    /// The whole numbers quoted for single pieces: white pawn, promoted black pawn.
+    /// Published codes of two single pieces: the white pawn and the promoted black pawn.
     #[test]
-    fn pawns_are_those_of_the_engines() {
+    fn pawn_codes_match_the_engines() {
         let white = Piece::new(Color::White, PieceKind::Pawn);
         let promoted = Piece::new(Color::Black, PieceKind::ProPawn);
         assert_eq!(APERY.on_board(white), Some(code(0b101, 4)));
@@ -164,9 +164,10 @@ mod tests {
         assert_eq!(YANEURAOU.on_board(promoted), Some(code(0b101, 4)));
     }
 
-    /// What a piece costs on the board is one bit more than off it: the square it leaves is a bit.
+    /// A board code is one bit longer than the code of the same piece off the board. The difference is the bit for the
+    /// empty square that a captured piece leaves.
     #[test]
-    fn a_captured_piece_leaves_one_bit() {
+    fn a_board_code_is_one_bit_longer_than_a_hand_code() {
         for alphabet in [APERY, YANEURAOU] {
             for piece in board_pieces() {
                 let kind = piece.kind.hand_kind().unwrap();
@@ -178,7 +179,7 @@ mod tests {
         }
     }
 
-    /// No code word begins another one of the same set.
+    /// No code is a prefix of another code of the same set.
     #[test]
     fn codes_are_prefix_free() {
         for alphabet in [APERY, YANEURAOU] {

@@ -1,4 +1,4 @@
-//! The chunks of what is read piece by piece, one at a time in a buffer.
+//! Chunks of an input that is read sequentially. A buffer holds one chunk at a time.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -7,27 +7,27 @@ use super::chunk::RawChunk;
 use super::error::{Error, ErrorKind, Place, RecordPlace};
 use super::format::Format;
 
-/// Bytes that are asked for at a time, at least.
+/// Minimum number of bytes requested per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// The chunk that is read, and what was read behind it.
+/// The current chunk and the bytes read after it.
 pub(super) struct Buffered<R> {
     input: R,
     bytes: Vec<u8>,
-    /// How many of the bytes were read.
+    /// Number of bytes read into `bytes`.
     filled: usize,
-    /// Offset of the first of them in the input.
+    /// Offset of `bytes[0]` in the input.
     offset: u64,
-    /// Where the chunk stands.
+    /// Range of the current chunk in `bytes`.
     chunk: Range<usize>,
     is_piece: bool,
-    /// Whether what follows the chunk continues it.
+    /// Whether the bytes after the chunk continue it.
     is_mid_chunk: bool,
     at_end: bool,
 }
 
 impl<R: Read> Buffered<R> {
-    /// Nothing is read yet.
+    /// Creates a buffer. Reads nothing yet.
     pub(super) const fn new(input: R) -> Self {
         Self {
             input,
@@ -45,21 +45,21 @@ impl<R: Read> Buffered<R> {
         self.input
     }
 
-    /// The chunk that was read last.
+    /// The current chunk.
     pub(super) fn chunk(&self) -> RawChunk<'_> {
         let offset = self.chunk_offset();
         RawChunk { bytes: &self.bytes[self.chunk.clone()], offset, is_piece: self.is_piece }
     }
 
-    /// Where it begins in the input.
+    /// Offset of the current chunk in the input.
     pub(super) fn chunk_offset(&self) -> u64 {
         self.offset + self.chunk.start as u64
     }
 
-    /// Goes on to the next chunk; whether there is one.
+    /// Reads the next chunk. Returns `false` at the end of the input.
     ///
     /// # Errors
-    /// Those of the system: of the record with this number. Behind it there is no chunk.
+    /// I/O errors, placed at record `index`. No chunk follows an error.
     pub(super) fn next_chunk(&mut self, format: Format, index: u64) -> Result<bool, Error> {
         self.chunk.start = self.chunk.end;
         loop {
@@ -84,8 +84,8 @@ impl<R: Read> Buffered<R> {
         }
     }
 
-    /// Reads as many bytes again as there are of a chunk, so that it is looked through a few times only, however
-    /// few come at once.
+    /// Doubles the number of bytes read of the chunk, so that the chunk is scanned only a few times even if each read
+    /// returns few bytes.
     fn fill(&mut self, max_chunk_bytes: usize) -> io::Result<()> {
         self.bytes.copy_within(self.chunk.start..self.filled, 0);
         self.filled -= self.chunk.start;

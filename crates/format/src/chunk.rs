@@ -1,6 +1,8 @@
-//! The chunks of bytes, not yet understood: the least that can be read by itself, a record, a line or a game.
+//! Splits bytes into chunks. A chunk is the smallest piece of an input that can be decoded alone: a record, a line, a
+//! game.
 //!
-//! A chunk that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
+//! A chunk over the size limit is cut into pieces, and each piece is a bad record. Memory stays bounded and no byte is
+//! lost.
 
 use super::error::{DecodeError, EncodeError};
 use super::format::Format;
@@ -10,7 +12,7 @@ use super::record_ref::RecordRef;
 use super::records::{count, records};
 
 impl Format {
-    /// The length of the longest chunk that is read as one.
+    /// Largest chunk that is read whole, in bytes.
     pub const fn max_chunk_bytes(self) -> usize {
         match self.record_len() {
             Some(len) => len,
@@ -19,9 +21,11 @@ impl Format {
         }
     }
 
-    /// The first chunk, or a piece of one that is too long, of bytes that are not empty; `None` if it does not end in
-    /// them and more may follow, which `at_end` excludes. `is_mid_chunk` says whether the bytes continue such a piece,
-    /// and then whether those behind the chunk do.
+    /// The first chunk of `bytes`, or the first piece of a chunk over the size limit. `bytes` must not be empty.
+    ///
+    /// Returns `None` if the chunk does not end within `bytes` and more bytes may follow. With `at_end` no more bytes
+    /// follow. `is_mid_chunk` states whether `bytes` continue a chunk that was cut; it is updated for the bytes after
+    /// the returned chunk.
     pub fn first_chunk<'a>(
         self,
         bytes: &'a [u8],
@@ -41,28 +45,28 @@ impl Format {
     }
 }
 
-/// The bytes of one chunk, not yet understood.
+/// The undecoded bytes of one chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawChunk<'a> {
-    /// All its bytes, the line end of a text included.
+    /// All bytes, including the line end in text formats.
     pub bytes: &'a [u8],
-    /// Offset within the bytes that it was found in.
+    /// Offset of the chunk in the bytes it was read from.
     pub offset: u64,
-    /// Whether this is a piece of a chunk longer than the most that is read at once.
+    /// Whether this is a piece of a chunk over the size limit.
     pub is_piece: bool,
 }
 
 impl<'a> RawChunk<'a> {
-    /// Appends the chunk to a file of its format: [`Format::write_chunk`].
+    /// Appends the chunk to a file of its format. See [`Format::write_chunk`].
     ///
     /// # Errors
-    /// Those of [`Format::write_chunk`].
+    /// The errors of [`Format::write_chunk`].
     #[inline]
     pub fn write(&self, format: Format, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         format.write_chunk(self.bytes, out)
     }
 
-    /// The bytes without the line end of a text whose lines are chunks.
+    /// The bytes. In formats with one record per line, without the line end.
     #[inline]
     pub fn without_line_end(&self, format: Format) -> &'a [u8] {
         if !format.is_lines() {
@@ -71,7 +75,8 @@ impl<'a> RawChunk<'a> {
         lines::content(self.bytes)
     }
 
-    /// Its records in order; what is none is an error. A piece of a chunk is one.
+    /// Decodes the records in order. Yields an error for bytes that are not a record, and one error for a piece of a
+    /// chunk.
     pub fn records(
         &self,
         format: Format,
@@ -83,7 +88,7 @@ impl<'a> RawChunk<'a> {
         piece.into_iter().chain(whole.into_iter().flatten())
     }
 
-    /// The number of its records and errors.
+    /// Number of records, including the bad ones.
     #[inline]
     pub fn count(&self, format: Format) -> u64 {
         let is_one = self.is_piece || format.record_len().is_some();
@@ -91,7 +96,7 @@ impl<'a> RawChunk<'a> {
     }
 }
 
-/// The chunks of bytes in which the last one ends.
+/// The chunks of bytes that end with a complete chunk.
 #[derive(Clone, Debug)]
 pub struct Chunks<'a> {
     format: Format,
@@ -101,7 +106,7 @@ pub struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The bytes begin with a chunk; or, `is_mid_chunk`, they continue one that was too long.
+    /// Creates the iterator. With `is_mid_chunk`, the bytes begin in the middle of a chunk over the size limit.
     pub const fn new(format: Format, bytes: &'a [u8], is_mid_chunk: bool) -> Self {
         Self { format, bytes, at: 0, is_mid_chunk }
     }
@@ -130,9 +135,9 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-/// The longest line that is read as one. A position with every field takes some 200 bytes.
+/// Longest line that is read whole. A position with all fields takes about 200 bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 16;
 
-/// The largest group of records, a game for instance, that is read as one. A game of a thousand moves, each
-/// with as many candidates as there are legal moves, takes 2.4 MB.
+/// Largest group of records (e.g. a game) that is read whole. A game of 1,000 moves that stores every legal move as a
+/// candidate takes 2.4 MB.
 pub const MAX_GROUP_BYTES: usize = 1 << 24;

@@ -1,15 +1,15 @@
-//! Evaluations that programs put into the comments of game records, seen from Black.
+//! Evaluations that programs write into the comments of game records, from Black's point of view.
 //!
-//! Behind the sign of a comment (`*` in KIF, `'*` in CSA), Floodgate and shogi-server write `* 30 +2726FU`, `ShogiHome`
-//! `*評価値=30` for what the player's search said before its move, and `#評価値=30` for an analysis of the position behind
-//! it.
+//! After the comment mark (`*` in KIF, `'*` in CSA), Floodgate and shogi-server write `* 30 +2726FU`, and `ShogiHome`
+//! writes `*評価値=30`. Both give the evaluation of the player's search before the move. `#評価値=30` is an analysis of the
+//! position after the move.
 
-/// An evaluation in centipawns, seen from Black.
+/// An evaluation in centipawns, from Black's point of view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CommentedEval {
-    /// Of the position before the last move, by the player that made it.
+    /// Of the position before the last move, by the player of that move.
     OfPlayer(i32),
-    /// Of the position behind the last move.
+    /// Of the position after the last move.
     OfAnalysis(i32),
 }
 
@@ -30,7 +30,7 @@ pub(super) fn is_bare(comment: &str) -> bool {
     text.parse::<i32>().is_ok()
 }
 
-/// The first word as a number, without its decimals.
+/// The first word as a number, with the decimals cut off.
 fn number(text: &str) -> Option<i32> {
     let word = text.split_ascii_whitespace().next()?;
     let whole = word.split_once('.').map_or(word, |(whole, _)| whole);
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evaluations_of_programs_are_told_apart() {
+    fn evaluations_of_players_and_analyses_are_distinguished() {
         for (comment, expected) in [
             ("* 30 +2726FU -8384FU #1234", Some(OfPlayer(30))),
             ("*-15", Some(OfPlayer(-15))),

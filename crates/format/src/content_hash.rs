@@ -1,6 +1,6 @@
-//! A key that says whether two records hold the same position, whatever their formats.
+//! A hash that is equal for equal positions in any format.
 //!
-//! Ours; `docs/formats/packed.md` says how anybody can compute it.
+//! It is specific to this project. `docs/formats/packed.md` describes how to compute it.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use super::packed;
 use crate::packed::family::Family;
 use crate::packed::words::LEN;
 
-/// The first 16 bytes of the SHA-256 of the canonical `hcp` bytes of a position; where a king is
-/// missing, which `hcp` cannot say, of its canonical SFEN without the move number.
+/// The first 16 bytes of the SHA-256 of the canonical `hcp` bytes of a position. `hcp` cannot express a missing king,
+/// so such a position is hashed as its canonical SFEN without the move number.
 ///
-/// The move number is no part of it: positions of different games are equal.
+/// The move number is not hashed: equal positions of different games have equal hashes.
 ///
 /// ```
 /// use kyokumen_format::ContentHash;
@@ -27,7 +27,7 @@ use crate::packed::words::LEN;
 pub struct ContentHash(pub [u8; 16]);
 
 impl ContentHash {
-    /// The key of an arrangement.
+    /// The hash of a position.
     pub fn of(setup: &Setup) -> Self {
         match packed::encode(Family::Apery, setup) {
             Ok(hcp) => Self::of_bytes(&hcp),
@@ -35,10 +35,10 @@ impl ContentHash {
         }
     }
 
-    /// The key of a packed position, its pieces in hand in any order.
+    /// The hash of a packed position. The order of its pieces in hand does not matter.
     ///
     /// # Errors
-    /// Those of [`packed::decode`].
+    /// The errors of [`packed::decode`].
     pub fn of_packed(family: Family, bytes: &[u8; LEN]) -> Result<Self, DecodeError> {
         let hcp = match family {
             Family::Apery => packed::canonical(family, bytes),

@@ -1,37 +1,37 @@
-//! What becomes of the fields of records on their way into another format.
+//! Predicts which fields a conversion loses or fills in.
 
 use crate::Format;
 use crate::error::EncodeError;
 use crate::field::{Field, Fields};
 use crate::fill::Fill;
 
-/// What happened to the fields of a record when it was written.
+/// What writing a record did to its fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FieldChanges {
-    /// Fields that the record has and the format cannot hold.
+    /// Fields of the record that the format cannot hold.
     pub lost: Fields,
     /// Fields that the record lacks and that were filled in.
     pub invented: Fields,
 }
 
-/// What a conversion does to fields, known before a record is read.
+/// What a conversion does to fields, as far as the formats and the fill determine it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConversionPlan {
     /// Fields that the source format can hold and the target cannot.
     pub lost: Fields,
-    /// Fields that the target holds and the source never does: they are filled in. A plain SFEN always has a move
-    /// number; where the source has none it is 1, and the ply is listed here. So is the ending where games that
-    /// somebody won are written with one, though the source knows none.
+    /// Fields that the target holds, the source never has, and the conversion fills in. A plain SFEN always has a move
+    /// number: if the source has none, it is 1 and the ply is listed here. The ending is listed if the target always
+    /// states how a decided game ended and the source has no endings.
     pub invented: Fields,
 }
 
-/// Judges a conversion before it begins.
+/// Checks a conversion before it begins.
 ///
-/// Text may lack fields in some lines only: that shows when they are converted.
+/// Single lines of a text may lack fields. Such losses are known only when the lines are converted.
 ///
 /// # Errors
-/// [`EncodeError`] if the target needs fields that the source format cannot hold and `fill` lacks, or
-/// if it is never written.
+/// [`EncodeError`] if the target needs a field that neither the source format nor `fill` has, or if the target format
+/// cannot be written.
 pub fn conversion_plan(
     from: Format,
     to: Format,
@@ -53,7 +53,7 @@ pub fn conversion_plan(
         invented = invented.union(Fields::of(Field::Ply));
     }
     let results = from.fields().union(fill.fields()).contains(Field::Result);
-    if to.always_says_ending() && results && !from.fields().contains(Field::Ending) {
+    if to.always_states_ending() && results && !from.fields().contains(Field::Ending) {
         invented = invented.union(Fields::of(Field::Ending));
     }
     let mut lost = from.fields().without(to.fields());

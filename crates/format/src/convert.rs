@@ -1,6 +1,6 @@
-//! Writing a record in any format: what is lost is reported, what is missing is never made up.
+//! Writes a record in any format. Reports the fields that are lost and never invents a value.
 //!
-//! A field that the target must hold and the source lacks is written only if a [`Fill`] names its value.
+//! A field that the target needs and the source lacks is written only if a [`Fill`] gives its value.
 
 use std::iter;
 
@@ -22,57 +22,57 @@ use crate::fill::Fill;
 use crate::game_result::GameResult;
 use crate::record_ref::RecordRef;
 
-/// Appends a record in a format, canonically; text with its line end. After an error `out` is as before.
+/// Appends a record in a format, in canonical form. Text ends with a line end. After an error `out` is unchanged.
 ///
-/// Formats that can leave a move out do so where the record has none, unless `fill` says "no move"; all
-/// others write "no move". Whether the source said so or is silent is known to [`RecordRef::convert`].
+/// If the record has no move, formats with an optional move omit it unless `fill` requests "no move". Other formats
+/// write "no move". Only [`RecordRef::convert`] knows whether the source states "no move" or omits the move.
 ///
 /// # Errors
-/// [`EncodeError`] if a king is missing or a field that neither the record nor `fill` has.
+/// [`EncodeError`] if a king is missing, or if neither the record nor `fill` has a field that the format needs.
 pub fn encode(
     format: Format,
     record: &Record,
     fill: &Fill,
     out: &mut Vec<u8>,
 ) -> Result<FieldChanges, EncodeError> {
-    let said = record.fields();
+    let present = record.fields();
     let record = &*fill.with_move(record, format.fields())?;
     let start = out.len();
     write(format, record, fill, out).inspect_err(|_| out.truncate(start))?;
-    let mut invented = format.fields().without(said).intersection(fill.fields());
-    // "No move" alone is not worth columns.
-    let telling = record.fields().union(invented.without(Fields::of(Field::BestMove)));
-    if format == Format::Sfen && sfen_text::is_plain(telling) {
+    let mut invented = format.fields().without(present).intersection(fill.fields());
+    // "No move" alone does not justify extra columns.
+    let stated = record.fields().union(invented.without(Fields::of(Field::BestMove)));
+    if format == Format::Sfen && sfen_text::is_plain(stated) {
         // A plain SFEN always has a move number.
-        invented = invented.union(Fields::of(Field::Ply).without(said));
+        invented = invented.union(Fields::of(Field::Ply).without(present));
     }
-    let mut lost = format.losses(said, record.ending);
+    let mut lost = format.losses(present, record.ending);
     if format == Format::Usi {
-        // After one move the game has not ended.
-        lost = lost.union(said.intersection(Fields::of_all(&[Field::Result, Field::Ending])));
+        // A game of one move has no end.
+        lost = lost.union(present.intersection(Fields::of_all(&[Field::Result, Field::Ending])));
         invented = invented.without(Fields::of(Field::Result));
     }
     if format.holds_games() {
-        // Of a game of one move the length says nothing.
+        // In a game of one move the length carries no information.
         let result = record.result.or(fill.result);
         let of_game = format.lost_of_game(&record.setup, result, record.ending);
-        lost = lost.union(said.intersection(of_game.union(Fields::of(Field::EndPly))));
+        lost = lost.union(present.intersection(of_game.union(Fields::of(Field::EndPly))));
         if record.best_move.is_none() {
-            lost = lost.union(said.intersection(BESIDE_MOVES));
-            invented = invented.without(BESIDE_MOVES);
+            lost = lost.union(present.intersection(PER_MOVE));
+            invented = invented.without(PER_MOVE);
         }
     }
     Ok(FieldChanges { lost, invented })
 }
 
-/// Fields that formats of games store per move. A position without a move has no place for them.
-pub(crate) const BESIDE_MOVES: Fields =
+/// Fields that game formats store per move. A position without a move cannot hold them.
+pub(crate) const PER_MOVE: Fields =
     Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::EndPly, Field::Candidates]);
 
 impl Format {
-    /// What is lost of a record with these fields when it is written in this format.
-    pub fn losses(self, said: Fields, ending: Option<Ending>) -> Fields {
-        let lost = said.without(self.fields());
+    /// The fields that writing in this format loses, given the fields of the record and its ending.
+    pub fn losses(self, present: Fields, ending: Option<Ending>) -> Fields {
+        let lost = present.without(self.fields());
         match ending {
             Some(ending) if !self.spec().endings.contains(&ending) => {
                 lost.union(Fields::of(Field::Ending))
@@ -81,14 +81,14 @@ impl Format {
         }
     }
 
-    /// Whether a record with these fields, and what `fill` names, has all that this format needs.
-    pub(super) fn check_needs(self, said: Fields, fill: &Fill) -> Result<(), EncodeError> {
-        let fields = self.needs().without(said).without(fill.fields());
+    /// Checks that the record or `fill` has each field that this format needs. `present` are the fields of the record.
+    pub(super) fn check_needs(self, present: Fields, fill: &Fill) -> Result<(), EncodeError> {
+        let fields = self.needs().without(present).without(fill.fields());
         if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
     }
 
-    /// What is lost of each record of a game that begins with this arrangement and ends so, besides
-    /// [`Format::losses`]: the move number, where games of the format begin at 1.
+    /// The additional losses of each record of a game with this start, result and ending, besides [`Format::losses`].
+    /// For example the move number, if games of the format start at move 1.
     pub fn lost_of_game(
         self,
         start: &Setup,
@@ -122,8 +122,8 @@ fn write(
             Ok(())
         }
         Codec::Records { write: Some(write), .. } => {
-            let says_move = record.best_move.is_some() || fill.no_move;
-            write(&Parsed { says_move, ..Parsed::from(filled()) }, out)
+            let states_move = record.best_move.is_some() || fill.no_move;
+            write(&Parsed { states_move, ..Parsed::from(filled()) }, out)
         }
         Codec::Games { .. } => {
             let mut game = Game::of_record(&filled())?;
@@ -136,8 +136,8 @@ fn write(
     }
 }
 
-/// The games of a chunk in order, each read when it is asked for; what is no game is an error, and so is
-/// a chunk of a format that holds none.
+/// The games of a chunk in order, decoded lazily. Yields an error for bytes that are not a game, and for a chunk of a
+/// format without games.
 pub fn read_games(
     format: Format,
     chunk: &[u8],
@@ -151,22 +151,22 @@ pub fn read_games(
 /// Options for writing games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WriteOptions {
-    /// The CSA version in which `csa` is written.
+    /// The CSA version for `csa`.
     pub csa_version: CsaVersion,
 }
 
-/// Appends a game in a format that holds games. After an error `out` is as before.
+/// Appends a game in a game format. After an error `out` is unchanged.
 ///
 /// # Errors
-/// [`EncodeError`] if the format cannot say what the game needs, or holds no games.
+/// [`EncodeError`] if the format cannot express the game, or cannot hold games.
 pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     write_game_with(format, game, WriteOptions::default(), out)
 }
 
-/// [`write_game`] with options.
+/// Like [`write_game`], with options.
 ///
 /// # Errors
-/// As [`write_game`].
+/// The errors of [`write_game`].
 pub fn write_game_with(
     format: Format,
     game: &Game,
@@ -188,12 +188,12 @@ pub fn write_game_with(
 }
 
 impl RecordRef<'_> {
-    /// Appends the record in a format, canonically, the record's own format included; text with its
-    /// line end. After an error `out` is as before.
+    /// Appends the record in a format, in canonical form, even if `to` is the record's own format. Text ends with a
+    /// line end. After an error `out` is unchanged.
     ///
     /// # Errors
-    /// [`ConvertError`] if the record cannot be read, or lacks a king or a field that `to` must hold
-    /// and `fill` does not name.
+    /// [`ConvertError`] if the record cannot be read, has no king for one side, or lacks a field that `to` needs and
+    /// `fill` does not give.
     pub fn convert(
         &self,
         to: Format,
@@ -203,10 +203,10 @@ impl RecordRef<'_> {
         self.convert_with_lookahead(to, fill, (&mut Lookahead::default(), &|| &[]), out)
     }
 
-    /// [`RecordRef::convert`] of one record after the other: where the bytes that are given on demand begin
-    /// with the next one, its position may be transcoded with this one's.
+    /// Like [`RecordRef::convert`], for consecutive records. If the bytes returned by the closure in `lookahead` begin
+    /// with the next record, its position may be transcoded together with this one.
     ///
-    /// # Errors
+    /// The errors of [`RecordRef::convert`].
     /// As [`RecordRef::convert`].
     pub fn convert_with_lookahead<'a>(
         &self,
@@ -216,7 +216,7 @@ impl RecordRef<'_> {
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
         if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec)
-            // A move is filled in by the rules.
+            // A move to fill in must be checked against the rules.
             && (fill.best_move.is_none() || packed.layout.best_move.is_some())
         {
             return self.transcode(packed, to, target, fill, lookahead, out);
@@ -224,10 +224,11 @@ impl RecordRef<'_> {
         Ok(self.convert_content(&self.record()?, to, fill, out)?)
     }
 
-    /// [`RecordRef::convert`] for callers who have read [`RecordRef::record`] already.
+    /// Like [`RecordRef::convert`], for callers that have already read [`RecordRef::record`].
     ///
     /// # Errors
-    /// [`EncodeError`] if the record lacks a king or fields that `to` must hold and `fill` does not name.
+    /// [`EncodeError`] if the record has no king for one side, or lacks a field that `to` needs and `fill` does not
+    /// give.
     pub fn convert_content(
         &self,
         record: &Record,
@@ -235,16 +236,16 @@ impl RecordRef<'_> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, EncodeError> {
-        let said = self.fields();
-        to.check_needs(said, fill)?;
-        let says_move = said.contains(Field::BestMove);
+        let present = self.fields();
+        to.check_needs(present, fill)?;
+        let states_move = present.contains(Field::BestMove);
         let fill = Fill {
-            no_move: fill.no_move || says_move,
-            best_move: fill.best_move.filter(|_| !says_move),
+            no_move: fill.no_move || states_move,
+            best_move: fill.best_move.filter(|_| !states_move),
             ..*fill
         };
         let mut written = encode(to, record, &fill, out)?;
-        if said.contains(Field::BestMove) {
+        if present.contains(Field::BestMove) {
             written.invented = written.invented.without(Fields::of(Field::BestMove));
         }
         written.invented = written.invented.union(self.made_up_ending(record, to));
@@ -256,11 +257,11 @@ impl RecordRef<'_> {
 }
 
 impl RecordRef<'_> {
-    /// The ending, if `to` says one of the game that this format knows nothing about.
+    /// The ending, if `to` states one for this record although the record's format has no endings.
     pub(super) fn made_up_ending(&self, record: &Record, to: Format) -> Fields {
         let knows = self.format().fields().contains(Field::Ending);
         let is_decided = record.result.and_then(GameResult::winner).is_some();
-        if to.always_says_ending() && is_decided && !knows {
+        if to.always_states_ending() && is_decided && !knows {
             Fields::of(Field::Ending)
         } else {
             Fields::NONE
@@ -274,14 +275,14 @@ mod tests {
     use crate::conversion_plan::conversion_plan;
 
     #[test]
-    fn fills_are_read_in_any_order_and_written_in_one() {
+    fn fills_are_parsed_in_any_order_and_written_in_a_fixed_order() {
         let fill: Fill = "eval=-5, result=draw,ply=0,move=none".parse().unwrap();
         assert_eq!(fill.to_string(), "move=none,eval=-5,ply=0,result=draw");
         assert_eq!(fill.fields(), Format::Psv.needs());
         assert_eq!("".parse::<Fill>().unwrap(), Fill::default());
         for (text, message) in [
             ("eval", "\"eval\" is not of the form field=value"),
-            ("score=0", "unknown field \"score\"; known are move, eval, ply, result and end_ply"),
+            ("score=0", "unknown field \"score\"; expected move, eval, ply, result or end_ply"),
             ("ply=-1", "\"-1\" cannot be filled in for ply; expected a number from 0 to 65535"),
             ("eval=1,eval=2", "eval is given twice"),
         ] {
@@ -290,21 +291,24 @@ mod tests {
     }
 
     #[test]
-    fn plans_name_what_is_lost_and_what_is_missing() {
+    fn plans_list_lost_and_missing_fields() {
         let none = Fill::default();
         let plan = conversion_plan(Format::Psv, Format::Hcpe, &none).unwrap();
         assert_eq!((plan.lost.to_string(), plan.invented), ("ply".into(), Fields::NONE));
         let plan = conversion_plan(Format::Psv, Format::Hcp, &none).unwrap();
         assert_eq!(plan.lost, Format::Psv.fields());
         let error = conversion_plan(Format::Hcpe, Format::Psv, &none).unwrap_err();
-        assert_eq!(error.to_string(), "psv needs ply, which hcpe does not hold and no fill names");
+        assert_eq!(
+            error.to_string(),
+            "psv needs ply, which hcpe does not hold; no fill value is given"
+        );
         let fill = "ply=0".parse().unwrap();
         let plan = conversion_plan(Format::Hcpe, Format::Psv, &fill).unwrap();
         assert_eq!(plan.invented, Fields::of(Field::Ply));
         let error = conversion_plan(Format::Hcp, Format::Psv, &fill).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "psv needs move, eval, result, which hcp does not hold and no fill names"
+            "psv needs move, eval, result, which hcp does not hold; no fill value is given"
         );
         let plan = conversion_plan(Format::Hcp, Format::Sfen, &none).unwrap();
         assert_eq!(plan.invented, Fields::of(Field::Ply));

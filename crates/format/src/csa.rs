@@ -1,7 +1,7 @@
 //! `csa`: game records of the Computer Shogi Association, with the evaluations that Floodgate adds.
 //!
-//! The standard is "CSA標準棋譜ファイル形式" V2.2 and V3.0; evaluations and the summary are those of
-//! shogi-server, which runs Floodgate. See `docs/formats/csa.md`.
+//! Follows the standard "CSA標準棋譜ファイル形式" V2.2 and V3.0. Evaluations and the summary follow shogi-server, the program
+//! that runs Floodgate. See `docs/formats/csa.md`.
 
 pub(crate) mod codes;
 pub(crate) mod ending;
@@ -36,7 +36,7 @@ pub(super) const SPEC: Spec = Spec {
     endings: &Ending::ALL,
     codec: Codec::Games {
         read: |chunk| {
-            if is_remark(chunk) { Box::new(std::iter::empty()) } else { one(read(chunk)) }
+            if has_no_game(chunk) { Box::new(std::iter::empty()) } else { one(read(chunk)) }
         },
         count: None,
         write: Some(|game, out| write(game, CsaVersion::default(), out)),
@@ -53,12 +53,12 @@ pub(super) const SPEC: Spec = Spec {
 
 /// The line between games.
 const SEPARATOR: &[u8] = b"/";
-/// The first line of a file that names its encoding.
+/// The line that names the encoding. It is the first line of a file.
 const ENCODING: &[u8] = b"'CSA encoding=";
 
 /// Copies a game with exactly one separator before it. Comments after the last game of a file get none.
 fn copy(chunk: &[u8], out: &mut Vec<u8>) {
-    if !is_remark(chunk) {
+    if !has_no_game(chunk) {
         put_line(out, SEPARATOR);
     }
     let mut rest = chunk;
@@ -71,8 +71,8 @@ fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a chunk has nothing but comments, separators and empty lines.
-pub(super) fn is_remark(chunk: &[u8]) -> bool {
+/// Whether a chunk contains only comments, separators and empty lines.
+pub(super) fn has_no_game(chunk: &[u8]) -> bool {
     Lines::new(chunk).all(|line| !is_content(without_mark(line.content()).trim_ascii()))
 }
 
@@ -80,7 +80,7 @@ fn is_content(line: &[u8]) -> bool {
     !matches!(line, [] | [b'\'', ..] | b"/")
 }
 
-/// A game ends before a separator, or before the version line of another game.
+/// A game ends before a separator and before the version line or encoding line of the next game.
 fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut has_content) = (0, false);
     for line in Lines::new(bytes) {
@@ -94,7 +94,7 @@ fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
         if has_content && begins_game {
             return Some(at);
         }
-        // A comment above the version line belongs to the game, and so does the line of the encoding.
+        // Comments and the encoding line above the version line belong to the game.
         has_content |= is_content(content);
         at += line.raw().len();
     }
@@ -123,13 +123,13 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
         at += line.raw().len();
     }
     if replay.is_none() && start.is_cut_off() {
-        let expected = "the side to move, + or -, behind the head of a game";
+        let expected = "the side to move, + or -, after the head of a game";
         return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(chunk.len()));
     }
     Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(true))
 }
 
-/// The statements of a line with their places: a line is one, or several between commas.
+/// The statements of a line with their offsets. Some lines are one statement; others hold several, separated by commas.
 fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -142,8 +142,7 @@ fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// Takes a statement behind the start. Behind what cannot be read only a summary is looked for, which
-/// tells how the game ended.
+/// Handles a statement after the start. After an unreadable statement only a summary is used: it gives the result.
 fn take(replay: &mut Replay, statement: &[u8], at: usize) {
     if let Some(Summary { end, .. }) = Summary::parse(statement) {
         replay.end(end);
@@ -162,14 +161,14 @@ fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<()
     };
     match statement {
         [] | SEPARATOR => {}
-        // Servers write $END_TIME behind the moves.
+        // Servers write `$END_TIME` after the moves.
         [b'$', ..] if head::take(statement, &mut replay.game.info.headers) => {}
         [b'$', ..] => skip(replay),
         [b'\'', b'*', comment @ ..] => replay.take_comment(&decode(comment)),
         [b'\'', ..] => {}
         [b'T', time @ ..] => match milliseconds(time) {
             // The time belongs to an illegal move, which is not part of the game.
-            Some(_) if replay.is_behind_illegal_move() => {}
+            Some(_) if replay.follows_illegal_move() => {}
             Some(elapsed_ms) => replay.take_time(elapsed_ms),
             None => skip(replay),
         },
@@ -243,12 +242,12 @@ pub(super) fn write(
 fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let (info, mut evaluations) = (&game.info, EvalComments::FLOODGATE);
-    let unsaid = evaluations.of_start(&info.comments, position.side_to_move(), game.moves.first());
+    let missing = evaluations.of_start(&info.comments, position.side_to_move(), game.moves.first());
     // Before the first move there is no evaluation that `'**` could state, and cshogi fails on it.
     let of_start = |comment: &String| {
         if comment.starts_with('*') { format!(" {comment}") } else { comment.clone() }
     };
-    let of_start: Vec<String> = unsaid.iter().chain(&info.comments).map(of_start).collect();
+    let of_start: Vec<String> = missing.iter().chain(&info.comments).map(of_start).collect();
     put_comments(of_start.iter(), out);
     for (i, played) in game.moves.iter().enumerate() {
         if !position.is_legal(played.best_move) {
@@ -256,11 +255,11 @@ fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<()
         }
         write_move(played.best_move, &position, out);
         let mover = position.side_to_move();
-        let unsaid = evaluations.of_move(played, mover, game.moves.get(i + 1));
+        let missing = evaluations.of_move(played, mover, game.moves.get(i + 1));
         let annotation = played.annotation.as_deref();
         put_time(annotation.and_then(|it| it.elapsed_ms), version, out);
         let comments = annotation.map_or(&[][..], |it| &it.comments);
-        put_comments(unsaid.iter().chain(comments), out);
+        put_comments(missing.iter().chain(comments), out);
         position.make(played.best_move);
     }
     if ending::write((game.result, game.ending), version, &position, out) {

@@ -1,4 +1,4 @@
-//! `db`: YaneuraOu's opening books as text, a position and below it its moves, each of them a record.
+//! `db`: YaneuraOu's opening books as text. Each position is followed by its moves, and each move is a record.
 //!
 //! Defined by YaneuraOu's `source/book/book.cpp` (`BookMove::from_string`, `MemoryBook::write_book`). See
 //! `docs/formats/db.md`.
@@ -30,9 +30,9 @@ pub(super) const SPEC: Spec = Spec {
     codec: Codec::Records { read, count: None, write: Some(write) },
 };
 
-/// "No move", as the field writes it.
+/// The spelling of "no move" that is written.
 const NO_MOVE: &str = "none";
-/// All its spellings.
+/// All spellings of "no move" that are read.
 const NO_MOVES: [&[u8]; 3] = [b"none", b"None", b"resign"];
 
 fn read(group: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
@@ -63,7 +63,7 @@ fn is_comment(line: &[u8]) -> bool {
     lines::is_comment(line) || line.starts_with(b"//")
 }
 
-/// The line above the moves.
+/// The line with the position, above its moves.
 struct DbPosition<'a> {
     line: &'a [u8],
     setup: Setup,
@@ -91,7 +91,7 @@ impl<'a> DbPosition<'a> {
         Parsed { warnings: self.warnings, own_bytes, ..Parsed::from(self.record()) }
     }
 
-    /// The record of a line `move ponder value depth count`, of which all but the move may be absent.
+    /// The record of a line `move ponder value depth count`. All columns except the move may be absent.
     fn with_move(&self, at: usize, line: &[u8]) -> Result<Parsed, DecodeError> {
         let mut words = words(line);
         let (_, first) = words.next().unwrap_or_default();
@@ -111,11 +111,11 @@ impl<'a> DbPosition<'a> {
         };
         let record = Record { best_move, eval_cp, ..self.record() };
         let own_bytes = Some([self.line, line, b""].join(&b'\n'));
-        Ok(Parsed { record, says_move: true, warnings, own_bytes })
+        Ok(Parsed { record, states_move: true, warnings, own_bytes })
     }
 }
 
-/// The value of a move. `none`, or a comment in its place, means that there is no value.
+/// The value of a move. `None` if the column is `none` or a comment.
 fn eval_cp(value: &[u8], at: usize, warnings: &mut Warnings) -> Result<Option<i16>, DecodeError> {
     if value.eq_ignore_ascii_case(NO_MOVE.as_bytes()) || is_comment(value) {
         return Ok(None);
@@ -130,7 +130,7 @@ fn eval_cp(value: &[u8], at: usize, warnings: &mut Warnings) -> Result<Option<i1
     Ok(eval_cp)
 }
 
-/// The words of a line with their places.
+/// The words of a line with their offsets.
 fn words(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let words = line.split(u8::is_ascii_whitespace).scan(0, |next, word| {
         let at = *next;
@@ -160,13 +160,13 @@ mod tests {
              // a comment\r\n2g2f none -20\r\n\r\nnone none 0 0 1\r\n1g1f\r\n"
         );
         let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
-        let said: Vec<_> = records
+        let fields: Vec<_> = records
             .iter()
             .map(|Parsed { record, .. }| (record.best_move.map(|m| m.to_string()), record.eval_cp))
             .collect();
         let best_move = |text: &str| Some(text.to_owned());
         assert_eq!(
-            said,
+            fields,
             [
                 (best_move("7g7f"), Some(34)),
                 (best_move("2g2f"), Some(-20)),
@@ -174,7 +174,7 @@ mod tests {
                 (best_move("1g1f"), None)
             ]
         );
-        assert!(records.iter().all(|record| record.says_move && record.record.ply == Some(1)));
+        assert!(records.iter().all(|record| record.states_move && record.record.ply == Some(1)));
         let own = records[1].own_bytes.as_deref().unwrap();
         assert_eq!(own, format!("sfen {START}\n2g2f none -20\n").as_bytes());
     }
@@ -200,9 +200,9 @@ mod tests {
         assert_eq!(records[1].record.eval_cp, Some(-32768));
     }
 
-    /// `ShogiHome` writes it, YaneuraOu reads 0.
+    /// `ShogiHome` writes `none` here. YaneuraOu reads it as 0.
     #[test]
-    fn none_as_a_value_is_no_value() {
+    fn a_value_of_none_means_no_evaluation() {
         let group =
             format!("sfen {START}\n2g2f none none none 103\n7g7f 3c3d None 32\n1g1f none #x\n");
         let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_found_at_their_byte() {
+    fn errors_give_the_byte_offset() {
         let group = format!("sfen {START}\n7g7f none 1\n7g7x none\n2g2f none x\n3g3f none 2\n");
         let errors: Vec<_> =
             read_all(&group).into_iter().map(|record| record.err().map(|e| e.offset)).collect();
@@ -225,6 +225,6 @@ mod tests {
         assert_eq!(read_all("\nsfen x\n7g7f none 1\n")[0].as_ref().unwrap_err().offset, 6);
         assert_eq!(read_all("#YANEURAOU-DB2016 1.00\n\n"), []);
         let alone = read_all(&format!("sfen {START}\n")).remove(0).unwrap();
-        assert_eq!((alone.record.ply, alone.says_move), (Some(1), false));
+        assert_eq!((alone.record.ply, alone.states_move), (Some(1), false));
     }
 }

@@ -1,4 +1,4 @@
-//! From bytes to chunks to records: one walk for whoever has a file, or a block of one, in memory.
+//! Decodes bytes in memory: splits them into chunks and the chunks into records.
 
 use super::chunk::{Chunks, RawChunk};
 use super::error::DecodeError;
@@ -7,18 +7,18 @@ use super::move16::Dialect;
 use super::record_ref::RecordRef;
 use super::records::{Records, records};
 
-/// A record with its place, or why there is none.
+/// A record or the reason why it cannot be read, with its place.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
     /// Number of the record, from 0.
     pub index: u64,
-    /// The chunk that it stands in.
+    /// The chunk that contains it.
     pub chunk: RawChunk<'a>,
-    /// What was read. Formats whose fields are read when they are asked for say only then what is wrong.
+    /// The record. Formats that decode fields on access report invalid fields only on access.
     pub record: Result<RecordRef<'a>, DecodeError>,
 }
 
-/// The records of bytes in which the last chunk ends.
+/// The records of bytes that end with a complete chunk.
 ///
 /// ```
 /// use kyokumen_format::{Decoder, Format};
@@ -32,19 +32,19 @@ pub struct Decoded<'a> {
 pub struct Decoder<'a> {
     chunks: Chunks<'a>,
     dialect: Dialect,
-    /// The chunk that is being read, if it may hold several records.
+    /// The current chunk, if it may contain several records.
     current: Option<(RawChunk<'a>, Records<'a>)>,
     /// Number of the next record.
     index: u64,
 }
 
 impl<'a> Decoder<'a> {
-    /// The bytes begin with a chunk, whose first record has number 0.
+    /// Reads bytes that begin with a chunk. Records are numbered from 0.
     pub const fn new(format: Format, bytes: &'a [u8]) -> Self {
         Self::of_chunks(Chunks::new(format, bytes, false), format.dialect(), 0)
     }
 
-    /// The records of these chunks, the first of which has this number.
+    /// Reads the records of `chunks`. The first record has number `first_index`.
     pub const fn of_chunks(chunks: Chunks<'a>, dialect: Dialect, first_index: u64) -> Self {
         Self { chunks, dialect, current: None, index: first_index }
     }

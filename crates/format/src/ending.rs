@@ -4,29 +4,29 @@ use kyokumen_shogi::Color;
 
 use crate::game_result::GameResult;
 
-/// Why a game ended, where that is not mate or resignation.
+/// Why a game ended, other than by mate or resignation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ending {
-    /// The same position for the fourth time; a win where one side gave perpetual check.
+    /// The fourth occurrence of a position. A win if one side gave perpetual check.
     Repetition,
-    /// The winner's king entered the opponent's camp and the win was declared.
+    /// The winner's king entered the opponent's camp and the winner declared the win.
     Declaration,
     /// Too many moves: a draw.
     MoveLimit,
-    /// The loser's time was up.
+    /// The loser ran out of time.
     TimeUp,
-    /// The loser played what may not be played.
+    /// The loser made an illegal move.
     IllegalMove,
-    /// The game was broken off.
+    /// The game was interrupted.
     Interruption,
     /// Both kings entered the opponent's camp: a draw.
     Impasse,
 }
 
-/// How a game ended, as far as it is known.
+/// Result and ending of a game, as far as they are known.
 pub(crate) type End = (Option<GameResult>, Option<Ending>);
 
-/// Who won, seen from the side to move.
+/// The result from the point of view of the side to move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Win,
@@ -36,7 +36,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The result if this is the outcome for the side to move.
+    /// The result of the game, given the side to move.
     pub(crate) fn result(self, to_move: Color) -> Option<GameResult> {
         match self {
             Self::Win => Some(GameResult::win_of(to_move)),
@@ -46,7 +46,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome for the side to move.
+    /// The outcome for the side to move, given the result of the game.
     pub(crate) fn of(result: Option<GameResult>, to_move: Color) -> Self {
         match result.map(GameResult::winner) {
             None => Self::Unknown,
@@ -69,7 +69,7 @@ impl Ending {
         Self::Impasse,
     ];
 
-    /// The word in reports and in JSON.
+    /// The name in reports and in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Repetition => "repetition",

@@ -1,6 +1,7 @@
-//! Why a file cannot be read or written, and why one record cannot.
+//! Errors of reading and writing files and records.
 //!
-//! Offsets of [`DecodeError`] count within the record; [`Error`] adds the record and its start.
+//! The offset of a [`DecodeError`] counts from the start of the record. [`Error`] adds the record number and the offset
+//! of its chunk.
 
 use std::{fmt, io};
 
@@ -13,32 +14,32 @@ use super::format::Format;
 use super::move16::MalformedMove;
 use super::proof_file::ProofFault;
 
-/// Why a file, or a text, cannot be read or written, and where.
+/// Why a file or a text cannot be read or written, and where.
 #[derive(Debug)]
 pub struct Error {
-    /// The place; `None` if the error is about a text as a whole.
+    /// The place. `None` if the error concerns a text as a whole.
     pub place: Option<Place>,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
 /// The place of an [`Error`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// At a record or a game that is read.
+    /// A record or game of an input.
     Input(RecordPlace),
-    /// At a record or a game that is written. Counts those before it.
+    /// A record or game of an output: the number of records or games before it.
     Output(u64),
-    /// At a line of a file of proofs, from 1. An I/O error occurred after that line.
+    /// A line of a proof file, from 1. For an I/O error, the last line before it.
     Line(u64),
 }
 
 /// The position of a record in an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecordPlace {
-    /// Number of the record, from 0; comments in texts are counted.
+    /// Number of the record, from 0. Comment lines count.
     pub index: u64,
-    /// Offset in bytes of the chunk that holds it: the record itself, a line, a game.
+    /// Byte offset of the chunk that contains it: the record itself, a line or a game.
     pub offset: u64,
 }
 
@@ -46,17 +47,17 @@ pub struct RecordPlace {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An I/O error. Nothing can be read after it; a record may have been written in part.
+    /// An I/O error. No further read is possible. A record may have been written in part.
     #[error(transparent)]
     Io(io::Error),
-    /// The bytes are no record, or the format cannot hold the record; then nothing of it is written. The next
+    /// The bytes are not a record, or the format cannot hold the record. Nothing of the record is written. The next
     /// record can be read or written.
     #[error(transparent)]
     Record(ConvertError),
-    /// A file of proofs is invalid.
+    /// A proof file is invalid.
     #[error(transparent)]
     Proof(ProofFault),
-    /// A text is no [`Fill`](super::Fill).
+    /// A text is not a valid [`Fill`](super::Fill).
     #[error("{0}")]
     Fill(String),
 }
@@ -71,7 +72,7 @@ impl fmt::Display for Error {
             }
             (Some(Place::Output(index)), _) => write!(f, "record {index}: {kind}"),
             (Some(Place::Line(line)), ErrorKind::Io(_)) => {
-                write!(f, "cannot read it after line {line}: {kind}")
+                write!(f, "read error after line {line}: {kind}")
             }
             (Some(Place::Line(line)), _) => write!(f, "line {line}: {kind}"),
         }
@@ -90,46 +91,46 @@ impl std::error::Error for Error {
 /// Why the bytes of one record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct DecodeError {
-    /// Byte offset within the record, from 0, at which the fault shows.
+    /// Byte offset of the fault within the record, from 0.
     pub offset: usize,
-    /// What is wrong.
+    /// The fault.
     pub kind: DecodeErrorKind,
 }
 
 impl DecodeError {
-    /// That of a piece of a chunk which is too long to be read as one.
+    /// The error of a piece of a chunk over the size limit.
     pub const TOO_LONG: Self = DecodeErrorKind::TooLong.at(0);
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            // They are about all bytes.
+            // These concern all bytes of the record.
             kind @ (DecodeErrorKind::TooLong | DecodeErrorKind::Encoding { .. }) => kind.fmt(f),
             kind => write!(f, "byte {}: {kind}", self.offset),
         }
     }
 }
 
-/// What is wrong with the bytes of a record.
+/// The fault in the bytes of a record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// A piece of a chunk that is too long.
+    /// A piece of a chunk over the size limit.
     #[error(
-        "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
+        "part of a line of more than {MAX_LINE_BYTES} bytes or of a game of more than {MAX_GROUP_BYTES} bytes"
     )]
     TooLong,
-    /// Too few or too many bytes, as at the end of a file that was cut off.
-    #[error("a record has {expected} bytes, found {found}")]
+    /// Too few or too many bytes. Common at the end of a truncated file.
+    #[error("expected a record of {expected} bytes, found {found}")]
     Length {
-        /// Bytes of a record of this format.
+        /// Record length of the format, in bytes.
         expected: usize,
-        /// Bytes met.
+        /// Bytes found.
         found: usize,
     },
-    /// A king on a square number above 80; 81 is how these formats say "no king".
-    #[error("the {color:?} king stands on square number {number}, the board ends at 80")]
+    /// A king on a square number above 80. These formats use 81 for "no king".
+    #[error("the {color:?} king is on square number {number}, expected at most 80")]
     KingOffBoard {
         /// Side of the king.
         color: Color,
@@ -137,103 +138,103 @@ pub enum DecodeErrorKind {
         number: u8,
     },
     /// Both kings on one square.
-    #[error("both kings stand on {square}")]
+    #[error("both kings are on {square}")]
     KingsOnOneSquare {
         /// The square.
         square: Square,
     },
-    /// The squares need more than 256 bits.
-    #[error("the bits end before the last square")]
+    /// The codes of the squares need more than 256 bits.
+    #[error("the 256 bits end before the last square")]
     BoardOverrun,
-    /// The last piece in hand or in the box needs more than 256 bits.
-    #[error("the bits end within a piece in hand")]
+    /// The codes of the pieces in hand or in the box need more than 256 bits.
+    #[error("the 256 bits end within a piece in hand")]
     HandOverrun,
-    /// Bits that are no piece in hand and none in the box.
-    #[error("bits that are no piece in hand and none in the box")]
+    /// Bits that are neither a piece in hand nor a piece in the box.
+    #[error("expected a piece in hand or in the box, found other bits")]
     UnknownHandCode,
-    /// Not the 38 pieces of a set besides the kings.
-    #[error("board, hands and box hold {}, a set has {}", HandCounts(*.counts), HandCounts(HandKind::SET))]
+    /// The pieces other than the kings are not the 38 pieces of a set.
+    #[error("board, hands and box contain {}, expected {}", HandCounts(*.counts), HandCounts(HandKind::SET))]
     PieceSet {
-        /// Pieces counted, P L N S G B R.
+        /// Number of pieces by kind, in the order P L N S G B R.
         counts: [u8; HandKind::COUNT],
     },
-    /// The position of a line of text.
+    /// An invalid SFEN.
     #[error("{0}")]
     Sfen(SfenError),
-    /// The start of a game is no arrangement of a set of pieces.
-    #[error("the game's start: {0}")]
+    /// The start position of a game does not use a set of pieces.
+    #[error("start position of the game: {0}")]
     Setup(SetupError),
-    /// The start of a game is no position of one.
-    #[error("the game's start: {0}")]
+    /// The start position of a game is not a valid position.
+    #[error("start position of the game: {0}")]
     Position(PositionError),
-    /// A move of a game that the rules do not allow; the moves behind it are lost with it.
-    #[error("{best_move} cannot be played, the rest of the game is not read")]
+    /// An illegal move in a game. The moves after it cannot be read either.
+    #[error("illegal move {best_move}; the rest of the game is not read")]
     IllegalMove {
         /// The move.
         best_move: Move,
     },
     /// The bytes end within a game.
-    #[error("the game has {}, the bytes end within move {within}", in_moves(*moves))]
+    #[error("expected a game of {}, but the bytes end within move {within}", move_count(*moves))]
     GameCut {
-        /// Moves that the game says it has.
+        /// Number of moves that the game's header gives.
         moves: u16,
-        /// Number of the move that is not whole, from 1.
+        /// Number of the incomplete move, from 1.
         within: u32,
     },
-    /// What stands behind the last move of a game is no other game.
-    #[error("behind the game's {} stands no other game", in_moves(*moves))]
+    /// The bytes after the last move of a game are not another game.
+    #[error("expected another game after the game's {}, found other bytes", move_count(*moves))]
     NotAGame {
-        /// Moves that the game says it has.
+        /// Number of moves that the game's header gives.
         moves: u16,
     },
     /// A move with more candidates than any position has moves.
-    #[error("{candidates} candidates, no position has more than {most} moves")]
+    #[error("{candidates} candidates; no position has more than {most} moves")]
     TooManyCandidates {
-        /// The number stored.
+        /// The number in the record.
         candidates: u16,
         /// The largest number of moves that a position has.
         most: u16,
     },
-    /// A move of a game in bits that are no move.
-    #[error("{0}, the rest of the game is not read")]
+    /// A move of a game whose bits are not a move.
+    #[error("{0}; the rest of the game is not read")]
     MalformedMove(MalformedMove),
-    /// Text in an encoding, or with line ends, that are not read.
+    /// An encoding or a line end that is not supported.
     #[error("expected {expected}, found {found}")]
     Encoding {
-        /// The encodings or line ends that are read.
+        /// The supported encodings or line ends.
         expected: &'static str,
-        /// What the text has.
+        /// The encoding or line end of the text.
         found: &'static str,
     },
     /// A chunk without any record.
-    #[error("no record")]
+    #[error("no record found")]
     Nothing,
-    /// What a format of text says and cannot be understood.
+    /// Text that the format does not allow.
     #[error("expected {expected}, found {found:?}")]
     Syntax {
-        /// What would have been understood.
+        /// What the format allows here.
         expected: &'static str,
-        /// What stands there.
+        /// The text that was found.
         found: String,
     },
     /// A line that begins with `#`.
-    #[error("a comment, no record")]
+    #[error("a comment line, not a record")]
     Comment,
-    /// A column behind the SFEN that cannot be read.
-    #[error("the column {column} is not {expected}")]
+    /// An invalid column after the SFEN.
+    #[error("expected {expected} in the column {column}")]
     Column {
-        /// Which column.
+        /// The column.
         column: Field,
-        /// What would have been understood.
+        /// What the column may contain.
         expected: &'static str,
     },
     /// More columns than there are fields.
-    #[error("more columns than sfen, move, eval, ply and result")]
+    #[error("expected at most the columns sfen, move, eval, ply and result, found more")]
     ExtraColumn,
 }
 
 impl DecodeErrorKind {
-    /// The key in reports: `snake_case`, stable.
+    /// The key in reports: `snake_case` and stable.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::TooLong => "too_long",
@@ -262,7 +263,7 @@ impl DecodeErrorKind {
     }
 
     pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
-        /// More than this of what was found would not help.
+        /// Longer excerpts would not help.
         const MAX_BYTES: usize = 40;
         let found = String::from_utf8_lossy(&found[..found.len().min(MAX_BYTES)]).into_owned();
         Self::Syntax { expected, found }
@@ -273,12 +274,12 @@ impl DecodeErrorKind {
     }
 }
 
-/// Why a record cannot be written in a format, or no record of another format.
+/// Why a record cannot be written in a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// A packed position has no room for "no king": it would need 257 bits.
-    #[error("the {color:?} king is missing; packed positions need both kings")]
+    /// A packed position cannot express "no king": it would need 257 bits.
+    #[error("the {color:?} king is missing; packed formats need both kings")]
     MissingKing {
         /// Side without a king.
         color: Color,
@@ -286,42 +287,42 @@ pub enum EncodeError {
     /// The board is not a valid position of a game.
     #[error("{0}")]
     Position(PositionError),
-    /// A position without a move, in a format that has no place for one.
+    /// A position without a move, in a format that cannot hold one.
     #[error(
-        "{format} holds moves only, and there is none; kif, ki2, bod, csa and jkf hold positions without a move, too"
+        "the position has no move, which {format} needs; kif, ki2, bod, csa and jkf can hold positions without a move"
     )]
     NoMove {
         /// The format.
         format: &'static str,
     },
-    /// Formats of games need a move that can be played.
-    #[error("the move cannot be played in the position, and a game needs one that can")]
+    /// Game formats need legal moves.
+    #[error("a move is illegal in its position; formats of games need legal moves")]
     NoGame,
     /// More moves or candidates than the format can count.
-    #[error("more than {most} {what}, which is all that the format can hold")]
+    #[error("more than {most} {what}, the maximum of the format")]
     TooMany {
-        /// What there is too much of.
+        /// What there is too much of: moves or candidates.
         what: &'static str,
         /// The largest number.
         most: u16,
     },
-    /// The format is only read.
-    #[error("{format} can be read, not written")]
+    /// The format cannot be written.
+    #[error("{format} can be read but not written")]
     OnlyRead {
         /// The format.
         format: &'static str,
     },
-    /// The move to fill in is illegal in this record.
+    /// The move to fill in is illegal in this position.
     #[error(
-        "it has no move, and {best_move}, which is to be filled in, cannot be played in its position"
+        "the record has no move, and the move to fill in, {best_move}, is illegal in its position"
     )]
     IllegalFill {
         /// The move.
         best_move: Move,
     },
-    /// A character that `Shift_JIS` lacks.
+    /// A character that `Shift_JIS` cannot encode.
     #[error(
-        "{text} has {character:?} (U+{:04X}), which Shift_JIS lacks; kifu and ki2u are written in UTF-8",
+        "{text} has {character:?} (U+{:04X}), which Shift_JIS cannot encode; use kifu or ki2u, which are UTF-8",
         u32::from(*character)
     )]
     NotInShiftJis {
@@ -330,14 +331,14 @@ pub enum EncodeError {
         /// The kind of text that contains it.
         text: &'static str,
     },
-    /// The target needs fields that the record lacks and no fill names.
-    #[error("the record has no {fields}, and no value to fill in was given")]
+    /// The target needs fields that neither the record nor the fill has.
+    #[error("the record has no {fields}, and no fill value is given")]
     Missing {
         /// The fields.
         fields: Fields,
     },
-    /// The target needs fields that no record of the source has and no fill names.
-    #[error("{to} needs {fields}, which {from} does not hold and no fill names")]
+    /// The target needs fields that neither the source format nor the fill has.
+    #[error("{to} needs {fields}, which {from} does not hold; no fill value is given")]
     NeverHeld {
         /// Source format.
         from: Format,
@@ -346,9 +347,9 @@ pub enum EncodeError {
         /// The fields.
         fields: Fields,
     },
-    /// The target has no place for a position without a move, and the source has no moves.
+    /// The target needs a move and the source format has none.
     #[error(
-        "{to} holds moves only, and {from} has none; kif, ki2, bod, csa and jkf hold positions without a move, too"
+        "{to} needs a move, and {from} has none; kif, ki2, bod, csa and jkf can hold positions without a move"
     )]
     NoMoves {
         /// Source format.
@@ -358,7 +359,7 @@ pub enum EncodeError {
     },
 }
 
-fn in_moves(moves: u16) -> String {
+fn move_count(moves: u16) -> String {
     format!("{moves} move{}", if moves == 1 { "" } else { "s" })
 }
 

@@ -1,6 +1,7 @@
-//! Comments with evaluations, for writers: adds one where the comments of a game do not state its evaluation.
+//! Evaluations in the comments of a written game. Adds a comment where the comments do not give the evaluation of a
+//! move.
 //!
-//! `Replay::take_comment` reads the same evaluations back.
+//! `Replay::take_comment` reads these evaluations.
 
 use kyokumen_shogi::Color;
 
@@ -8,12 +9,12 @@ use super::comment::{CommentedEval, evaluation, is_bare};
 use super::played::Played;
 use super::replay::{nearest, seen_from};
 
-/// State while a game is written from its start.
+/// The state while a game is written from its start.
 #[derive(Clone)]
 pub(super) struct EvalComments {
-    /// What precedes a player's evaluation in a comment.
+    /// The text before a player's evaluation in a comment.
     prefix: &'static str,
-    /// The evaluation of the next position, as the comments so far state it, seen from the side to move.
+    /// The evaluation of the next position according to the comments written so far, from the side to move.
     analysis_cp: Option<i16>,
 }
 
@@ -23,7 +24,8 @@ impl EvalComments {
     /// The form that `ShogiHome` writes.
     pub(super) const SHOGIHOME: Self = Self { prefix: "*評価値=", analysis_cp: None };
 
-    /// A comment to write before those on the start position, if one is needed. `next` is the first move.
+    /// Returns a comment to write before the comments on the start position, if one is needed. `next` is the first
+    /// move.
     pub(super) fn of_start(
         &mut self,
         comments: &[String],
@@ -33,7 +35,7 @@ impl EvalComments {
         self.take_analysis(comments, to_move, next)
     }
 
-    /// Comments to write before those on a move, if any are needed. `next` is the move after it.
+    /// Returns comments to write before the comments on a move. Empty if none is needed. `next` is the following move.
     pub(super) fn of_move(
         &mut self,
         played: &Played,
@@ -41,19 +43,18 @@ impl EvalComments {
         next: Option<&Played>,
     ) -> Vec<String> {
         let comments = played.annotation.as_deref().map_or(&[][..], |it| &it.comments);
-        let said_by_analysis = self.analysis_cp.take();
-        let said = said_by_analysis.or_else(|| {
+        let from_analysis = self.analysis_cp.take();
+        let stated = from_analysis.or_else(|| {
             let of_player = comments.iter().find_map(|comment| match evaluation(comment)? {
                 CommentedEval::OfPlayer(black_cp) => Some(black_cp),
                 CommentedEval::OfAnalysis(_) => None,
             });
             of_player.and_then(|black_cp| nearest(seen_from(mover, black_cp)))
         });
-        // A first comment that is nothing but the evaluation is not kept as text when it is read.
-        let is_repeated =
-            said_by_analysis.is_none() && comments.first().is_some_and(|it| is_bare(it));
-        let unsaid = played.eval_cp.filter(|&eval_cp| said != Some(eval_cp) || is_repeated);
-        let of_player = unsaid.map(|eval_cp| {
+        // When the game is read back, a first comment that contains only an evaluation is not kept as text.
+        let is_repeated = from_analysis.is_none() && comments.first().is_some_and(|it| is_bare(it));
+        let unstated = played.eval_cp.filter(|&eval_cp| stated != Some(eval_cp) || is_repeated);
+        let of_player = unstated.map(|eval_cp| {
             let black_cp = seen_from(mover, eval_cp.into());
             format!("{}{black_cp}", self.prefix)
         });
@@ -61,7 +62,7 @@ impl EvalComments {
         of_player.into_iter().chain(of_analysis).collect()
     }
 
-    /// Reads an analysis from comments. Returns a comment that corrects it if the game has another evaluation.
+    /// Reads an analysis from comments. If the game has another evaluation, returns a comment that corrects it.
     fn take_analysis(
         &mut self,
         comments: &[String],
@@ -73,8 +74,8 @@ impl EvalComments {
             CommentedEval::OfPlayer(_) => None,
         });
         self.analysis_cp = analysis.and_then(|black_cp| nearest(seen_from(to_move, black_cp)));
-        let said = self.analysis_cp?;
-        let eval_cp = next?.eval_cp.filter(|&eval_cp| eval_cp != said)?;
+        let stated = self.analysis_cp?;
+        let eval_cp = next?.eval_cp.filter(|&eval_cp| eval_cp != stated)?;
         self.analysis_cp = Some(eval_cp);
         Some(format!("#評価値={}", seen_from(to_move, eval_cp.into())))
     }

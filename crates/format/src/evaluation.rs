@@ -1,34 +1,35 @@
-//! Probabilities of winning as evaluations of the field, and back.
+//! Converts between win probabilities and evaluations in centipawns.
 //!
-//! The curve and its scale are those of Apery and dlshogi; mates as 30,000 less their plies is what archives of both
-//! families hold.
+//! The curve and its scale follow Apery and dlshogi. Archives of both format families store a mate as 30,000 minus its
+//! number of plies.
 
-/// Centipawns where the odds are e to 1: that of dlshogi's teacher data (756.0864962951762 in Apery's).
+/// The evaluation at which the odds of winning are e to 1. dlshogi's teacher data uses this value (Apery uses
+/// 756.0864962951762).
 pub const EVAL_SCALE: f32 = 756.0865;
 
-/// The evaluation of a proven win, in centipawns, before its plies are taken off.
+/// The evaluation of a win by mate in centipawns, before the number of plies is subtracted.
 pub const MATE_EVAL: i16 = 30_000;
 
 const MATED_EVAL: i16 = -MATE_EVAL;
 
-/// Evaluations from here on are mates. A win probability below 1 (`f32`) never converts to one as large.
+/// Evaluations of at least this size are mates. A win probability below 1 (`f32`) never converts to such an evaluation.
 const LEAST_MATE_EVAL: i16 = MATE_EVAL - 1000;
 
-/// The evaluation of a mate in `plies` plies: for the side that mates if `wins`, else for the other one. A longer mate
-/// counts as one in 1,000 plies, so that its evaluation remains that of a mate.
+/// The evaluation of a mate in `plies` plies, for the side that mates if `wins`, otherwise for the side that is mated.
+/// A mate in more than 1,000 plies counts as 1,000 plies, so that the evaluation is still recognised as a mate.
 pub fn eval_of_mate(wins: bool, plies: usize) -> i16 {
     const MOST_PLIES: i16 = MATE_EVAL - LEAST_MATE_EVAL;
     let plies = i16::try_from(plies).unwrap_or(MOST_PLIES).min(MOST_PLIES);
     if wins { MATE_EVAL - plies } else { plies - MATE_EVAL }
 }
 
-/// Whether an evaluation is that of a proven mate.
+/// Whether an evaluation is the evaluation of a mate.
 pub const fn is_mate_eval(eval_cp: i16) -> bool {
     eval_cp.unsigned_abs() >= LEAST_MATE_EVAL.unsigned_abs()
 }
 
-/// The evaluation, in centipawns, of a position that is won with probability `value`: −scale · ln(1/v − 1), never that
-/// of a proven win or loss.
+/// The evaluation in centipawns of a position with win probability `value`: −scale · ln(1/v − 1). Never the evaluation
+/// of a mate.
 pub fn eval_of_value(value: f32, scale: f32) -> i16 {
     let most = f32::from(LEAST_MATE_EVAL - 1);
     let eval = -scale * libm::logf(1.0 / value - 1.0);
@@ -36,8 +37,8 @@ pub fn eval_of_value(value: f32, scale: f32) -> i16 {
     eval.clamp(-most, most).round() as i16
 }
 
-/// The probability of winning that an evaluation in centipawns stands for: 1 / (1 + e^(−eval / scale)); 0 and 1 for
-/// mates.
+/// The win probability of an evaluation in centipawns: 1 / (1 + e^(−eval / scale)). 1 from 30,000 up and 0 from −30,000
+/// down.
 pub fn value_of_eval(eval_cp: i16, scale: f32) -> f32 {
     match eval_cp {
         MATE_EVAL.. => 1.0,
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mates_are_told_by_their_distance_from_30000() {
+    fn mate_evaluations_lie_within_1000_of_30000() {
         assert_eq!(
             [(true, 3), (false, 0), (true, 1001), (false, 30_001), (true, usize::MAX)]
                 .map(|(wins, plies)| eval_of_mate(wins, plies)),
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn evaluations_and_values_are_each_other_s_inverse() {
+    fn evaluations_and_values_are_inverse() {
         for (value, eval) in [(0.5, 0), (0.731_058_6, 756), (0.268_941_4, -756), (0.9, 1661)] {
             assert_eq!(eval_of_value(value, EVAL_SCALE), eval);
         }

@@ -1,6 +1,6 @@
-//! What a record may say besides its position, as a set.
+//! The fields that a record may have besides its position, and sets of them.
 //!
-//! The names are those of `--fill` and of the conversion reports.
+//! `--fill` and the conversion reports use these names.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use std::fmt;
 pub enum Field {
     /// The move that was played or recommended.
     BestMove,
-    /// The evaluation in centipawns, seen from the side to move.
+    /// The evaluation in centipawns, from the side to move.
     EvalCp,
     /// The move number of the next move, from 1.
     Ply,
     /// Who won the game.
     Result,
-    /// Why the game ended, where that is not mate or resignation.
+    /// Why the game ended, other than by mate or resignation.
     Ending,
     /// The number of moves of the whole game.
     EndPly,
-    /// Moves that a search tried, with its visits.
+    /// Moves that a search tried, with their visits.
     Candidates,
 }
 
 impl Field {
-    /// Every field.
+    /// All fields.
     pub const ALL: [Self; 7] = [
         Self::BestMove,
         Self::EvalCp,
@@ -36,7 +36,7 @@ impl Field {
         Self::Candidates,
     ];
 
-    /// The word in `--fill` and in reports.
+    /// The name in `--fill` and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::BestMove => "move",
@@ -63,7 +63,7 @@ pub struct Fields(u8);
 impl Fields {
     /// No field.
     pub const NONE: Self = Self(0);
-    /// All there are.
+    /// All fields.
     pub const ALL: Self = Self((1 << Field::ALL.len()) - 1);
 
     /// The set of these fields.
@@ -110,7 +110,7 @@ impl Fields {
         Self(self.0 & other.0)
     }
 
-    /// Number of sets there are.
+    /// Number of different sets.
     pub const COUNT: usize = 1 << Field::ALL.len();
 
     /// Number of the set, below [`Fields::COUNT`].
@@ -119,7 +119,7 @@ impl Fields {
         self.0 as usize
     }
 
-    /// The set of this number, if there is one.
+    /// The set with this number. `None` if the number is too large.
     pub const fn from_index(index: usize) -> Option<Self> {
         if index < Self::COUNT { Some(Self(index as u8)) } else { None }
     }
@@ -137,7 +137,7 @@ impl FromIterator<Field> for Fields {
 }
 
 impl fmt::Display for Fields {
-    /// Names with commas, `none` if there is none.
+    /// Names separated by commas, or `none` for the empty set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("none");

@@ -1,4 +1,4 @@
-//! Values for fields that a record lacks.
+//! Fill values: values for fields that a record lacks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,15 +25,15 @@ use crate::record::Record;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fill {
-    /// Whether a missing move is to be written as "no move".
+    /// Whether to write "no move" for a missing move.
     pub no_move: bool,
-    /// The move for records without one. A record in which it is illegal is an error.
+    /// The move for records without one. It is an error if the move is illegal in a record.
     pub best_move: Option<Move>,
-    /// Evaluation in centipawns, seen from the side to move.
+    /// Evaluation in centipawns, from the side to move.
     pub eval_cp: Option<i16>,
     /// Move number.
     pub ply: Option<u16>,
-    /// Who won the game.
+    /// Result of the game.
     pub result: Option<GameResult>,
     /// Number of moves of the whole game.
     pub end_ply: Option<u16>,
@@ -43,19 +43,19 @@ impl Fill {
     const FILLABLE: Fields =
         Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Ply, Field::Result, Field::EndPly]);
 
-    /// Fields that this names a value for.
+    /// Fields that have a fill value.
     pub fn fields(&self) -> Fields {
-        let named = [
+        let given = [
             (Field::BestMove, self.no_move || self.best_move.is_some()),
             (Field::EvalCp, self.eval_cp.is_some()),
             (Field::Ply, self.ply.is_some()),
             (Field::Result, self.result.is_some()),
             (Field::EndPly, self.end_ply.is_some()),
         ];
-        named.into_iter().filter_map(|(field, given)| given.then_some(field)).collect()
+        given.into_iter().filter_map(|(field, given)| given.then_some(field)).collect()
     }
 
-    /// The values that say least, for these fields: no move, an evaluation of 0, ply 0, a draw.
+    /// The neutral values of these fields: no move, an evaluation of 0, ply 0, a draw.
     ///
     /// ```
     /// use kyokumen_format::{Fields, Fill, Format};
@@ -73,8 +73,7 @@ impl Fill {
         }
     }
 
-    /// Puts every missing field of `target` that this names into the moves of a game; what each was
-    /// given.
+    /// Fills in the missing fields of `target` in all moves of a game. Returns the filled fields of each move.
     pub fn complete(&self, game: &mut Game, target: Format) -> Vec<Fields> {
         let target = target.fields();
         let mut common = Fields::NONE;
@@ -96,13 +95,13 @@ impl Fill {
         game.moves.iter_mut().map(fill_eval).collect()
     }
 
-    /// These values; values of `others` for fields that this does not fill in.
+    /// These values, completed with the values of `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
-        let names_move = self.fields().contains(Field::BestMove);
+        let has_move = self.fields().contains(Field::BestMove);
         Self {
-            no_move: self.no_move || (others.no_move && !names_move),
-            best_move: self.best_move.or(others.best_move.filter(|_| !names_move)),
+            no_move: self.no_move || (others.no_move && !has_move),
+            best_move: self.best_move.or(others.best_move.filter(|_| !has_move)),
             eval_cp: self.eval_cp.or(others.eval_cp),
             ply: self.ply.or(others.ply),
             result: self.result.or(others.result),
@@ -110,13 +109,13 @@ impl Fill {
         }
     }
 
-    /// Those of `fields` that are filled in and that a network would learn from: evaluation and result.
+    /// The fields among `fields` that are filled in and that a network learns from: evaluation and result.
     pub fn labels(&self, fields: Fields) -> Fields {
         let labels = Fields::of_all(&[Field::EvalCp, Field::Result]);
         self.fields().intersection(fields).intersection(labels)
     }
 
-    /// The move to fill in, if there is one.
+    /// The move to fill in, if any.
     ///
     /// # Errors
     /// [`EncodeError::IllegalFill`] if it is illegal in the position of the record.
@@ -130,7 +129,8 @@ impl Fill {
         }
     }
 
-    /// The record with the move filled in, if it lacks one, `target` has a place for it and this has a move.
+    /// The record with the move filled in. Unchanged if the record has a move, `target` has no moves or no move is
+    /// given.
     pub(crate) fn with_move<'a>(
         &self,
         record: &'a Record,
@@ -145,7 +145,7 @@ impl Fill {
         })
     }
 
-    /// The record with all fields of `target` filled in that it lacks, except the move.
+    /// The record with its missing fields of `target` filled in, except the move.
     pub(crate) fn apply(&self, record: &Record, target: Fields) -> Record {
         let mut record = record.clone();
         if target.contains(Field::EvalCp) {
@@ -169,7 +169,7 @@ impl Fill {
 }
 
 impl Fill {
-    /// Gives what is missing its value; the formats that do not hold it do not ask.
+    /// Fills in the missing fields. Values that the format does not hold are ignored when the tail is written.
     pub(crate) fn complete_tail(&self, tail: &mut Tail) {
         tail.eval_cp = tail.eval_cp.or(self.eval_cp);
         tail.ply = tail.ply.or(self.ply);
@@ -192,7 +192,7 @@ impl FromStr for Fill {
             let (name, value) = (name.trim(), value.trim());
             let field = Field::ALL.into_iter().find(|field| field.name() == name);
             let Some(field) = field.filter(|&field| Self::FILLABLE.contains(field)) else {
-                let known = "known are move, eval, ply, result and end_ply";
+                let known = "expected move, eval, ply, result or end_ply";
                 return Err(error(format!("unknown field {name:?}; {known}")));
             };
             if fill.fields().contains(field) {
@@ -207,12 +207,12 @@ impl FromStr for Fill {
 }
 
 impl Fill {
-    /// Takes the value of a field, or says what would have been one.
+    /// Sets a field. On error returns the expected value.
     fn set(&mut self, field: Field, value: &str) -> Result<(), &'static str> {
         match field {
             Field::BestMove if value == "none" => self.no_move = true,
             Field::BestMove => {
-                let expected = "none or a move in USI notation, as in 7g7f or P*5e";
+                let expected = "none or a move in USI notation, such as 7g7f or P*5e";
                 self.best_move = Some(Move::from_usi(value).ok_or(expected)?);
             }
             Field::EvalCp => {

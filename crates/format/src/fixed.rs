@@ -1,8 +1,8 @@
-//! Formats of records of one size: a packed position with fields at fixed places.
+//! Formats with records of fixed size: a packed position and fields at fixed offsets.
 //!
-//! - `hcp`: Apery's `HuffmanCodedPos` and nothing else, 32 bytes;
-//! - `hcpe`, `hcpe2`: the same with evaluation, best move and result, 38 bytes, as cshogi's `HuffmanCodedPosAndEval`
-//!   has them; the flags in the results of `hcpe2` are dlshogi's;
+//! - `hcp`: Apery's `HuffmanCodedPos` only, 32 bytes;
+//! - `hcpe`, `hcpe2`: `hcp` with evaluation, best move and result, 38 bytes, like cshogi's `HuffmanCodedPosAndEval`.
+//!   The flags in the result of `hcpe2` come from dlshogi;
 //! - `hcpe42`: the 42 bytes that Apery itself writes;
 //! - `psv`: YaneuraOu's `PackedSfenValue`, 40 bytes, from its `sfen_packer`.
 //!
@@ -42,17 +42,17 @@ const HCPE_LAYOUT: Layout = Layout {
     ..Layout::position_only(Family::Apery)
 };
 
-/// Flags are understood, not written.
+/// Flags in the result are read but not written.
 pub(super) const HCPE: Spec = with_ending(spec("hcpe", HCPE_LAYOUT));
 
 const HCPE2_LAYOUT: Layout =
     Layout { result: Some((36, ResultCode::AbsoluteWithFlags)), ..HCPE_LAYOUT };
 
-/// The same records with flags that say how a game ended.
+/// Records of `hcpe` with flags in the result that state how the game ended.
 pub(super) const HCPE2: Spec =
     Spec { name: "hcpe2", endings: ENDINGS, codec: Codec::Packed(HCPE2_LAYOUT), ..HCPE };
 
-/// The ends of games that the flags of a result can say.
+/// The endings that the flags of a result can express.
 pub(super) const ENDINGS: &[Ending] = &[Ending::Repetition, Ending::Declaration, Ending::MoveLimit];
 
 pub(super) const HCPE42: Spec = with_ending(spec(
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_leave_the_result_readable() {
+    fn flags_do_not_change_the_result() {
         use GameResult::{BlackWin, Draw, WhiteWin};
         assert_eq!(
             [0, 1, 2].map(|byte| read(byte).0),

@@ -1,10 +1,11 @@
-//! Records that follow from each other: put together, they are the games that they were taken from.
+//! Consecutive records of a game. Joining them restores the game they were taken from.
 //!
-//! Archives of records hold the positions of a game in a row, each with the move that leads to the next.
+//! Archives of records store the positions of a game in order. The move of each record leads to the position of the
+//! next.
 
 use kyokumen_shogi::{Color, Position, Setup};
 
-use super::convert::{BESIDE_MOVES, write_game};
+use super::convert::{PER_MOVE, write_game};
 use super::error::EncodeError;
 use super::field::{Field, Fields};
 use super::game::Game;
@@ -16,12 +17,12 @@ use crate::fill::Fill;
 use crate::game_result::GameResult;
 use crate::record_ref::RecordRef;
 
-/// What a record says that follows another one in its game.
+/// What the next record of the same game must contain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Continuation {
-    /// The position behind the move; its move number is 1.
+    /// The position after the move, with move number 1.
     setup: Setup,
-    /// Its move number, if the record before tells: number 0 says nothing.
+    /// Its move number. `None` if the record before has no number or number 0.
     ply: Option<u16>,
     result: Option<GameResult>,
     ending: Option<Ending>,
@@ -29,7 +30,7 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// What follows a record; nothing can if it has no move, or one that cannot be played.
+    /// The continuation of a record. `None` if the record has no move or an illegal one.
     pub fn of(record: &Record) -> Option<Self> {
         let mut position = Position::try_from(&record.setup).ok()?;
         let best_move = record.best_move.filter(|&best_move| position.is_legal(best_move))?;
@@ -44,8 +45,9 @@ impl Continuation {
         })
     }
 
-    /// Whether a record can be the next one of the same game: its position is the one behind the move, its number the
-    /// next one where both have any, and both say the same of the game.
+    /// Whether a record can be the next record of the game. Its position must be the position after the move, and
+    /// result, ending and length of the game must be equal. If both records have a move number, it must be the next
+    /// one.
     pub fn is(&self, record: &Record) -> bool {
         let ply = record.ply.filter(|&ply| ply > 0);
         let is_next = self.ply.is_none() || ply.is_none() || self.ply == ply;
@@ -58,10 +60,10 @@ impl Continuation {
 
 impl RecordRef<'_> {
     /// The record as a game of one move, or as a position if it has no move, with missing fields filled in. Also
-    /// returns the fields that are lost or filled in, whichever game the move ends up in. [`Format::lost_of_game`]
-    /// gives what else a game loses in a format.
+    /// returns the fields that are lost or filled in. They are the same in any game that the move becomes part of.
+    /// [`Format::lost_of_game`] gives the additional losses of a game in a format.
     ///
-    /// `content` is [`RecordRef::record`], or that with left and right exchanged.
+    /// `content` is [`RecordRef::record`] or its mirror image.
     ///
     /// # Errors
     /// [`EncodeError`] if the move is illegal; if there is no move and `to` needs one; or if a king or a field is
@@ -72,38 +74,38 @@ impl RecordRef<'_> {
         to: Format,
         fill: &Fill,
     ) -> Result<(Game, FieldChanges), EncodeError> {
-        // Without a move there is no game, whatever is filled in.
+        // A missing move is not checked here: without one the record becomes a position.
         to.check_needs(self.fields().union(Fields::of(Field::BestMove)), fill)?;
-        let said = content.fields();
+        let present = content.fields();
         let mut game = Game::of_record(&fill.apply(content, to.fields()))?;
         let has_kings = Color::ALL.into_iter().all(|color| content.setup.king(color).is_some());
         if !has_kings || !content.candidates.is_empty() || game.is_position {
-            // Not every format has a place for that.
+            // Not every format can hold these contents.
             write_game(to, &game, &mut Vec::new())?;
         }
-        let filled = to.fields().without(said).intersection(fill.fields());
-        let mut lost = to.losses(said, content.ending);
+        let filled = to.fields().without(present).intersection(fill.fields());
+        let mut lost = to.losses(present, content.ending);
         let mut invented = filled.without(Fields::of(Field::BestMove));
         if game.is_position {
-            invented = invented.without(BESIDE_MOVES);
-            lost = lost.union(said.intersection(BESIDE_MOVES));
+            invented = invented.without(PER_MOVE);
+            lost = lost.union(present.intersection(PER_MOVE));
         }
         if self.has_malformed_move() {
             lost = lost.union(Fields::of(Field::BestMove));
         }
         invented = invented.union(self.made_up_ending(content, to));
-        if to == Format::Usi && !self.knows_ending(content) {
-            // The USI words for a result also say how the game was won, which this record does not know.
+        if to == Format::Usi && !self.has_known_ending(content) {
+            // The USI words for a result also state how the game was won. This record does not contain that.
             game.result = None;
-            lost = lost.union(said.intersection(Fields::of(Field::Result)));
+            lost = lost.union(present.intersection(Fields::of(Field::Result)));
             invented = invented.without(Fields::of(Field::Result));
         }
         Ok((game, FieldChanges { lost, invented }))
     }
 
-    /// Whether the record tells how its game ended: it states an ending, or its format states all but mate and
-    /// resignation.
-    fn knows_ending(&self, content: &Record) -> bool {
+    /// Whether it is known how the game ended: the record states an ending, or its format can state any ending except
+    /// mate and resignation.
+    fn has_known_ending(&self, content: &Record) -> bool {
         let format = self.format();
         content.ending.is_some() || (!format.endings().is_empty() && !format.is_sparse())
     }
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_follows_if_the_move_leads_to_it_and_nothing_contradicts() {
+    fn a_record_follows_if_the_move_leads_to_it_and_the_game_data_agree() {
         let next = Continuation::of(&first()).unwrap();
         assert!(next.is(&second()));
         for ply in [None, Some(0)] {
@@ -153,13 +155,13 @@ mod tests {
         ] {
             assert!(!next.is(&other), "{other:?}");
         }
-        // What is said of the position itself is free.
+        // Evaluation and move of the next record do not matter.
         let other = Record { eval_cp: Some(-3), best_move: Move::from_usi("3c3d"), ..second() };
         assert!(next.is(&other));
     }
 
     #[test]
-    fn nothing_follows_what_cannot_be_played() {
+    fn a_record_without_a_legal_move_has_no_continuation() {
         for best_move in [None, Move::from_usi("7g7e")] {
             assert_eq!(Continuation::of(&Record { best_move, ..first() }), None);
         }

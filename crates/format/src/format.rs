@@ -1,4 +1,4 @@
-//! The formats, and what is common to all: names, extensions, chunks, fields.
+//! The formats and their common properties: names, extensions, chunks, fields.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -10,7 +10,7 @@ use crate::{
     sfen_text, usi_game,
 };
 
-/// A format of records, each record with one position.
+/// A format of records. Each record has one position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -19,27 +19,27 @@ pub enum Format {
     Hcp,
     /// Packed position with evaluation, move and result, 38 bytes.
     Hcpe,
-    /// The same, 38 bytes, with flags in the result that say how the game ended.
+    /// `Hcpe` with flags in the result that state how the game ended, 38 bytes.
     Hcpe2,
-    /// The same with ply and length of the game as Apery itself writes it, 42 bytes.
+    /// `Hcpe` with ply and game length, as Apery itself writes it, 42 bytes.
     Hcpe42,
     /// dlshogi's games, with the candidates of the search.
     Hcpe3,
     /// YaneuraOu's `PackedSfenValue`, 40 bytes.
     Psv,
-    /// Lines of text: an SFEN, then optionally move, evaluation, ply and result behind tabs.
+    /// Lines of text: an SFEN and optional columns for move, evaluation, ply and result, separated by tabs.
     Sfen,
-    /// Lines of text: a game as the USI command `position` says it.
+    /// Lines of text: a game as the arguments of the USI command `position`.
     Usi,
-    /// Lines of JSON: an object a record.
+    /// Lines of JSON: one object per record.
     Jsonl,
-    /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
+    /// Text with one field per line and several lines per record, as YaneuraOu's learner converts it.
     Plain,
     /// YaneuraOu's opening books as text.
     Db,
-    /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
+    /// Binary games, as YaneuraOu's `GenSfen` writes them.
     Pack,
-    /// Games in chunks of bytes, each move a number among the legal ones.
+    /// Binary games. Each move is a number among the legal moves.
     Sbinpack,
     /// Game records of the Computer Shogi Association.
     Csa,
@@ -47,7 +47,7 @@ pub enum Format {
     Kif,
     /// KIF in UTF-8.
     Kifu,
-    /// Games in Kakinoki's KI2 format, moves in words as in books, in `Shift_JIS`.
+    /// Games in Kakinoki's KI2 format, in `Shift_JIS`. Moves are written in words, as in books.
     Ki2,
     /// KI2 in UTF-8.
     Ki2u,
@@ -57,13 +57,13 @@ pub enum Format {
     Jkf,
 }
 
-/// A word that names no format.
+/// A name that is not a format.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("unknown format {0:?}; known are {known}", known = known())]
+#[error("unknown format {0:?}; expected one of {names}", names = all_names())]
 pub struct UnknownFormat(pub String);
 
 impl Format {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Self; 20] = [
         Self::Hcp,
         Self::Hcpe,
@@ -113,7 +113,7 @@ impl Format {
         }
     }
 
-    /// The word on the command line and in manifests; also the usual file extension.
+    /// The name on the command line and in manifests. It is also the usual file extension.
     pub const fn name(self) -> &'static str {
         self.spec().name
     }
@@ -123,9 +123,9 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The format of files with this extension, with or without its dot, in either case.
+    /// The format of files with this extension, with or without a dot. Case is ignored.
     ///
-    /// `.bin` is used for several formats and therefore names none.
+    /// Several formats use `.bin`, so it has no format.
     ///
     /// ```
     /// use kyokumen_format::Format;
@@ -134,17 +134,17 @@ impl Format {
     /// ```
     pub fn from_extension(extension: &str) -> Option<Self> {
         let extension = extension.strip_prefix('.').unwrap_or(extension).to_ascii_lowercase();
-        let has_it = |format: &Self| format.spec().extensions.contains(&&*extension);
-        Self::from_name(&extension).or_else(|| Self::ALL.into_iter().find(has_it))
+        let has_extension = |format: &Self| format.spec().extensions.contains(&&*extension);
+        Self::from_name(&extension).or_else(|| Self::ALL.into_iter().find(has_extension))
     }
 
-    /// The extensions of files, the usual one first.
+    /// The file extensions, the usual one first.
     pub fn extensions(self) -> Vec<&'static str> {
         let spec = self.spec();
         [spec.name].into_iter().chain(spec.extensions.iter().copied()).collect()
     }
 
-    /// Bytes of a record; `None` where not all records have the same.
+    /// Bytes of a record. `None` if records vary in length.
     #[inline]
     pub const fn record_len(self) -> Option<usize> {
         match self.spec().framing {
@@ -153,14 +153,14 @@ impl Format {
         }
     }
 
-    /// Whether its chunks, the least that can be read by itself, are lines.
+    /// Whether each chunk is a line. A chunk is the smallest piece of a file that can be decoded alone.
     #[inline]
     pub const fn is_lines(self) -> bool {
         matches!(self.spec().framing, Framing::Line)
     }
 
-    /// Appends a chunk unchanged, after the [separator](Format::separator). Adds the end that the last chunk of a file
-    /// may lack.
+    /// Appends a chunk unchanged, after the [separator](Format::separator). Adds the terminator that the last chunk of
+    /// a file may lack.
     #[inline]
     pub fn copy_chunk(self, chunk: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(chunk, out);
@@ -186,12 +186,12 @@ impl Format {
         end(&bytes, true) == Some(len)
     }
 
-    /// Whether a chunk is a remark to its readers and no record: a comment line.
-    pub fn is_remark(self, chunk: &[u8]) -> bool {
+    /// Whether a chunk contains only comments or white space, and no record.
+    pub fn is_comment(self, chunk: &[u8]) -> bool {
         match self.spec().codec {
             Codec::Columns => lines::is_comment(chunk),
-            Codec::Games { .. } if self == Self::Csa => csa::is_remark(chunk),
-            Codec::Games { .. } if self == Self::Jkf => jkf::is_remark(chunk),
+            Codec::Games { .. } if self == Self::Csa => csa::has_no_game(chunk),
+            Codec::Games { .. } if self == Self::Jkf => jkf::has_no_game(chunk),
             Codec::Games { .. } => self.is_lines() && lines::is_comment(chunk),
             _ => chunk.is_empty(),
         }
@@ -203,7 +203,7 @@ impl Format {
         self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
     }
 
-    /// A chunk without the file header before it, if any, and without a byte order mark.
+    /// A chunk without a byte order mark and without the file header before it.
     pub fn without_header(self, chunk: &[u8]) -> &[u8] {
         let chunk = if self.is_text() { lines::without_mark(chunk) } else { chunk };
         let header = self.header().trim_ascii_end();
@@ -213,14 +213,14 @@ impl Format {
         }
     }
 
-    /// Whether its chunks hold games: [`read_games`](crate::read_games) reads them.
+    /// Whether its chunks contain games. [`read_games`](crate::read_games) reads them.
     #[inline]
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
     }
 
-    /// Whether a game that somebody won always ends with a sign of how: resignation, if nothing else is said.
-    pub const fn always_says_ending(self) -> bool {
+    /// Whether a decided game always states how it ended. The default is resignation.
+    pub const fn always_states_ending(self) -> bool {
         matches!(self, Self::Csa | Self::Jkf) || self.is_kif()
     }
 
@@ -229,22 +229,22 @@ impl Format {
         matches!(self, Self::Kif | Self::Kifu | Self::Ki2 | Self::Ki2u)
     }
 
-    /// Whether the format holds positions without a move. Formats that hold only moves do not.
+    /// Whether the format can hold positions without a move.
     pub const fn holds_positions(self) -> bool {
         matches!(self, Self::Csa | Self::Jkf) || self.is_kif() || !self.holds_games()
     }
 
-    /// Whether its chunks are records, each one of its own.
+    /// Whether each chunk is a single record.
     pub fn has_single_records(self) -> bool {
         !self.holds_games() && self != Self::Db
     }
 
-    /// Whether its records may lack fields that others of the same file have.
+    /// Whether records may lack fields that other records of the same file have.
     pub const fn is_sparse(self) -> bool {
         matches!(self.spec().codec, Codec::Columns | Codec::Records { .. })
     }
 
-    /// Whether it can be written, not only read.
+    /// Whether the format can be written.
     pub const fn is_written(self) -> bool {
         !matches!(
             self.spec().codec,
@@ -252,8 +252,8 @@ impl Format {
         )
     }
 
-    /// Where the first chunk ends in bytes that are not empty; `None` if it does not end in them and more
-    /// may follow, which `at_end` excludes.
+    /// The end of the first chunk in `bytes`, which must not be empty. `None` if the chunk does not end within `bytes`
+    /// and more bytes may follow. With `at_end` no more bytes follow.
     pub fn chunk_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
         let end = match self.spec().framing {
             Framing::Fixed(len) => (bytes.len() >= len).then_some(len),
@@ -263,7 +263,7 @@ impl Format {
         end.or_else(|| at_end.then_some(bytes.len()))
     }
 
-    /// Whose codes pack the position; `None` where it is text.
+    /// The code family of packed positions. `None` for other formats.
     #[inline]
     pub const fn family(self) -> Option<packed::Family> {
         match &self.spec().codec {
@@ -272,7 +272,7 @@ impl Format {
         }
     }
 
-    /// How the format encodes moves in 16 bits, where it does.
+    /// The encoding of moves in 16 bits. Apery's for formats that have none.
     #[inline]
     pub const fn dialect(self) -> move16::Dialect {
         match &self.spec().codec {
@@ -281,22 +281,22 @@ impl Format {
         }
     }
 
-    /// What stands before the first record of a file.
+    /// The bytes before the first record of a file.
     pub const fn header(self) -> &'static [u8] {
         self.spec().header
     }
 
-    /// What separates two chunks of a file: a line with a slash in `csa`, nothing in other formats. There is none before
-    /// the first chunk or after the last.
+    /// The bytes between two chunks of a file: a line with a slash in `csa`, nothing in other formats. There is no
+    /// separator before the first chunk or after the last one.
     pub const fn separator(self) -> &'static [u8] {
         self.spec().separator
     }
 
-    /// Appends what `write` writes as a chunk after others, with the [separator](Format::separator) before it. If
-    /// `write` fails or appends nothing, `out` is unchanged. At the start of a file, remove the separator.
+    /// Appends the chunk that `write` writes, with the [separator](Format::separator) before it. If `write` fails or
+    /// appends nothing, `out` is unchanged. The caller removes the separator at the start of a file.
     ///
     /// # Errors
-    /// Those of `write`.
+    /// The errors of `write`.
     pub fn append_chunk<T, E>(
         self,
         out: &mut Vec<u8>,
@@ -312,25 +312,25 @@ impl Format {
         written
     }
 
-    /// What a record can say besides the position.
+    /// The fields that a record can have.
     #[inline]
     pub const fn fields(self) -> Fields {
         self.spec().holds
     }
 
-    /// The endings of games that it has a sign for, mate and resignation aside.
+    /// The endings that the format can express, besides mate and resignation.
     pub const fn endings(self) -> &'static [Ending] {
         self.spec().endings
     }
 
-    /// What a record must say.
+    /// The fields that a record must have.
     #[inline]
     pub const fn needs(self) -> Fields {
         self.spec().needs
     }
 }
 
-fn known() -> String {
+fn all_names() -> String {
     let names = Format::ALL.map(Format::name);
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
     format!("{} and {last}", others.join(", "))
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_lengths_are_those_of_the_field() {
+    fn names_and_record_lengths_are_fixed() {
         let lengths = Format::ALL.map(|format| (format.name(), format.record_len()));
         assert_eq!(
             lengths,

@@ -1,4 +1,4 @@
-//! Text encodings, for formats that exist in more than one.
+//! Text encodings of formats that exist in several encodings.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_encoding_picks_the_format_of_the_same_syntax() {
+    fn an_encoding_selects_the_format_with_the_same_syntax() {
         let encoded = |name| Format::Kif.in_encoding(TextEncoding::from_name(name)?);
         for name in ["utf-8", "UTF8"] {
             assert_eq!(encoded(name), Some(Format::Kifu));

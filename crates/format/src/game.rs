@@ -1,6 +1,6 @@
-//! A game: where it began, what was played, how it ended; and its positions as records.
+//! A game: its start position, moves and result. Converts between games and records.
 //!
-//! What game records of the field (`hcpe3`, CSA, KIF, USI lines) have in common.
+//! `Game` holds what the game formats (`hcpe3`, CSA, KIF, USI lines and others) have in common.
 
 use std::ops::Range;
 
@@ -13,29 +13,28 @@ use crate::game_info::GameInfo;
 use crate::game_result::GameResult;
 use crate::played::{Played, Variation};
 
-/// A game, as far as it could be read.
+/// A game, up to the point where it could be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Game {
-    /// The arrangement it began with; its move number is that of the first move.
+    /// The start position. Its move number is the number of the first move.
     pub start: Setup,
-    /// The moves, in order; each can be played unless a reader says otherwise in [`Game::broken`].
+    /// The moves in order. They are legal unless [`Game::broken`] is set.
     pub moves: Vec<Played>,
-    /// How it ended.
+    /// The result.
     pub result: Option<GameResult>,
-    /// Why it ended, where that is not mate or resignation.
+    /// Why it ended, other than by mate or resignation.
     pub ending: Option<Ending>,
-    /// Why the reader stopped before the end of the chunk: what follows [`Game::moves`].
+    /// Why the reader stopped after [`Game::moves`], before the end of the chunk.
     pub broken: Option<DecodeError>,
-    /// How many moves the chunk says it holds, where the format counts them.
+    /// Number of moves according to the chunk, in formats that store it.
     pub announced: Option<usize>,
-    /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It
-    /// is one record.
+    /// Whether this is a position without a game, for example a diagram or a problem. It is one record.
     pub is_position: bool,
     /// Names, dates, comments and other information about the game.
     pub info: GameInfo,
 }
 
-/// Moves of the longest game that is read.
+/// Number of moves of the longest game that is read.
 const MAX_MOVES: usize = u16::MAX as usize;
 
 impl Game {
@@ -53,7 +52,7 @@ impl Game {
         }
     }
 
-    /// A game of the one move that a record holds; a position without moves if the record has none.
+    /// The record as a game of one move, or as a position if the record has no move.
     ///
     /// # Errors
     /// [`EncodeError`] if the record is not a valid position, or its move is illegal.
@@ -76,7 +75,7 @@ impl Game {
         Ok(Self { moves: vec![played], ..game })
     }
 
-    /// The same game with left and right of the board exchanged.
+    /// The mirror image of the game: left and right of the board are exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
         let moves = self.moves.into_iter().map(Played::mirrored).collect();
@@ -85,8 +84,9 @@ impl Game {
         Self { start: self.start.mirrored(), moves, info, ..self }
     }
 
-    /// These moves as a game by themselves, which begins where the first of them was played and ends as this one;
-    /// `None` if there is no such move, or it cannot be reached. Of a position by itself the first is all of it.
+    /// Part of the game as a separate game. It starts at the position of its first move and has the result of the whole
+    /// game. `None` if `moves` is empty or out of range, or if an illegal move precedes it. For a position, `0..1` is
+    /// the whole.
     pub fn part(&self, moves: Range<usize>) -> Option<Self> {
         if self.is_position {
             return (moves == (0..1)).then(|| self.clone());
@@ -104,23 +104,22 @@ impl Game {
         Some(Self { moves: played.to_vec(), result, ending, info, ..Self::new(position.setup()) })
     }
 
-    /// Adds a move that was read. No game that was played is longer than a number of 16 bits says; one that
-    /// is takes memory without end.
+    /// Adds a move that was read. The limit of 65,535 moves bounds memory; no real game is longer.
     pub(super) fn push(&mut self, played: Played) -> Result<(), DecodeError> {
         if self.moves.len() == MAX_MOVES {
-            let kind = DecodeErrorKind::syntax("at most 65,535 moves", b"another one");
+            let kind = DecodeErrorKind::syntax("at most 65,535 moves", b"another move");
             return Err(kind.at(played.offset));
         }
         self.moves.push(played);
         Ok(())
     }
 
-    /// The positions of the game, each with the move played in it, in order.
+    /// The positions of the game in order, each with the move played in it.
     ///
-    /// A move that cannot be played, or what could not be read, is an error, and nothing is read behind
-    /// it: if the chunk says how many moves it holds, each of the others is the same error.
+    /// The first illegal or unreadable move is an error, and nothing after it is read. If the chunk states its number
+    /// of moves, each remaining move yields the same error.
     ///
-    /// Of a position by itself there is one record, without a move.
+    /// A position without a game yields one record without a move.
     pub fn records(&self) -> Vec<Result<Record, DecodeError>> {
         if self.is_position {
             let (result, ending) = (self.result, self.ending);
@@ -152,14 +151,14 @@ impl Game {
         records
     }
 
-    /// Number of its last move, counted on from that of the first; `None` if 16 bits do not hold it, and of a position
-    /// by itself.
+    /// Number of the last move, counted from the number of the first. `None` if it exceeds 16 bits, and for a position
+    /// without a game.
     pub fn end_ply(&self) -> Option<u16> {
         let moves = u16::try_from(self.moves.len()).ok().filter(|_| !self.is_position)?;
         self.start.ply().checked_add(moves)?.checked_sub(1)
     }
 
-    /// The number of [`Game::records`].
+    /// The length of [`Game::records`].
     pub(super) fn count_records(&self) -> usize {
         if self.is_position {
             return 1;
@@ -169,13 +168,13 @@ impl Game {
         records + fault.map_or(0, |_| self.lost(records))
     }
 
-    /// Records that cannot be read, behind so many that can.
+    /// Number of records that cannot be read, after `read` records.
     fn lost(&self, read: usize) -> usize {
         self.announced.map_or(1, |moves| moves.saturating_sub(read))
     }
 
-    /// Calls `visit` with each position and the move played in it, as far as the rules allow; why it
-    /// ended before the chunk did.
+    /// Calls `visit` with each position and the move played in it, up to the first illegal move. Returns why the game
+    /// ends early, or `None`.
     fn replay(&self, mut visit: impl FnMut(Setup, &Played)) -> Option<DecodeError> {
         let mut position = match Position::try_from(&self.start) {
             Ok(position) => position,
@@ -192,7 +191,7 @@ impl Game {
         self.broken.clone()
     }
 
-    /// Whether every move of the chunk was read and can be played.
+    /// Whether all moves of the chunk were read and are legal.
     pub(super) fn is_whole(&self) -> bool {
         self.replay(|_, _| {}).is_none()
     }

@@ -1,6 +1,7 @@
 //! Information about games besides moves, evaluations and results: names, dates, times, comments, variations.
 //!
-//! Header keys are those of Kakinoki's KIF format and of CSA. Each corresponds to a key of the other.
+//! The header keys are the keys of Kakinoki's KIF format and of CSA. Each key of one format has a counterpart in the
+//! other.
 
 use std::collections::HashSet;
 use std::{fmt, ops};
@@ -35,7 +36,7 @@ pub struct Header {
     pub value: String,
 }
 
-/// The key of a header entry. Formats have different keywords for it.
+/// The key of a header entry. Each format has its own keyword for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeaderKey {
     /// The name of Black (先手, 下手; `N+`).
@@ -58,7 +59,8 @@ pub enum HeaderKey {
     Other(String),
 }
 
-/// Counts of information besides moves, evaluations and results: what a game has, or what a format cannot hold of it.
+/// Counts of information besides moves, evaluations and results. Either the content of a game or what a format cannot
+/// hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InfoCounts {
     /// Header entries.
@@ -72,15 +74,15 @@ pub struct InfoCounts {
     pub variations: u64,
     /// Bookmarks.
     pub bookmarks: u64,
-    /// Times that are not whole seconds and lose their fraction. Times that are lost altogether are not counted again.
+    /// Times with a fraction of a second that lose the fraction. Times that are lost entirely are not counted here.
     pub time_fractions: u64,
 }
 
-/// The information that a format can hold.
+/// The kinds of information that a format can hold.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is held or not, whatever the others")]
+#[expect(clippy::struct_excessive_bools, reason = "the flags are independent")]
 pub(crate) struct HoldsInfo {
-    /// Whether the format holds an entry with this key. Entries are asked about in file order.
+    /// Whether the format holds an entry with this key. Called in file order.
     pub(crate) header: for<'a> fn(&'a HeaderKey, &mut HeldHeaders<'a>) -> bool,
     pub(crate) comments: bool,
     pub(crate) times: bool,
@@ -99,11 +101,11 @@ impl HoldsInfo {
     };
 }
 
-/// Header entries already written, for formats that allow each key once.
+/// Header entries already written. Some formats allow each key once.
 pub(crate) struct HeldHeaders<'a> {
     /// Whether the header has an entry for the event.
     pub(crate) has_event: bool,
-    /// The keywords of the entries that are held.
+    /// The keywords of these entries.
     keywords: HashSet<&'a str>,
 }
 
@@ -113,15 +115,15 @@ impl<'a> HeldHeaders<'a> {
         Self { has_event, keywords: HashSet::new() }
     }
 
-    /// Whether no entry before has this keyword.
+    /// Whether this keyword occurs for the first time. Remembers it.
     pub(crate) fn is_first(&mut self, keyword: &'a str) -> bool {
         self.keywords.insert(keyword)
     }
 }
 
 impl GameInfo {
-    /// The information that belongs to a part of the game: the header, and the comments at those ends of the game that
-    /// the part includes.
+    /// The information for a part of the game: the header, and the comments at the start and end of the game if the
+    /// part includes them.
     pub(crate) fn of_part(&self, has_start: bool, has_end: bool) -> Self {
         let mut info = self.clone();
         if !has_start {

@@ -2,9 +2,9 @@
 
 use kyokumen_shogi::Color;
 
-/// Who won a game, whoever is to move.
+/// Who won a game, independent of the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are clear")]
 pub enum GameResult {
     Draw,
     BlackWin,
@@ -12,10 +12,10 @@ pub enum GameResult {
 }
 
 impl GameResult {
-    /// Every result.
+    /// All results.
     pub const ALL: [Self; 3] = [Self::Draw, Self::BlackWin, Self::WhiteWin];
 
-    /// Who won.
+    /// The winner. `None` for a draw.
     pub const fn winner(self) -> Option<Color> {
         match self {
             Self::Draw => None,
@@ -24,7 +24,7 @@ impl GameResult {
         }
     }
 
-    /// A victory of this side.
+    /// The result when this side wins.
     pub const fn win_of(color: Color) -> Self {
         match color {
             Color::Black => Self::BlackWin,
@@ -32,7 +32,7 @@ impl GameResult {
         }
     }
 
-    /// The word in reports, in JSON and in `--fill`.
+    /// The name in reports, in JSON and in `--fill`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Draw => "draw",

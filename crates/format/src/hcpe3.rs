@@ -1,7 +1,7 @@
-//! `hcpe3`: dlshogi's games, each move with the evaluation and the candidates of the search.
+//! `hcpe3`: dlshogi's games. Each move has an evaluation and the candidates of the search.
 //!
-//! Layout from dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`), what
-//! stands in it from its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
+//! The layout follows dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`). The meaning of
+//! the fields follows its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
 
 use kyokumen_shogi::{Move, Position, Setup};
 
@@ -37,27 +37,27 @@ pub(super) const SPEC: Spec = Spec {
     },
 };
 
-/// Position, number of moves (u16), result with flags, and a byte of which dlshogi says who played.
+/// Position, number of moves (u16), result with flags, and a byte for the opponent (dlshogi).
 pub(crate) const HEADER_BYTES: usize = packed::LEN + 4;
 pub(crate) const MOVES_AT: usize = packed::LEN;
 pub(crate) const RESULT_AT: usize = packed::LEN + 2;
-/// Move, evaluation, number of candidates, 16 bits each.
+/// Move, evaluation and number of candidates, 16 bits each.
 const MOVE_BYTES: usize = 6;
-/// Move, visits, 16 bits each.
+/// Move and visits, 16 bits each.
 const CANDIDATE_BYTES: usize = 4;
 
-/// No position has more legal moves.
+/// The largest number of legal moves of any position.
 const MAX_CANDIDATES: u16 = 593;
 
-/// How far a damaged game is searched for the next one before what was searched is given up.
+/// A damaged game is searched for the start of the next game up to this distance.
 const MAX_DAMAGED_BYTES: usize = 1 << 20;
 
-/// Where the moves of a game end, going by their counts.
+/// The end of a game according to its counts.
 enum GameScan {
     End(usize),
-    /// The bytes end before, within the move of this number, from 0.
+    /// The bytes end within the move with this number, from 0.
     Short(u16),
-    /// A move that says it has more candidates than there are moves, and its place.
+    /// The move at `at` has more candidates than a position has moves.
     Broken {
         at: usize,
         candidates: u16,
@@ -85,15 +85,15 @@ fn is_header(bytes: &[u8]) -> bool {
     bytes.len() >= HEADER_BYTES && start_of(bytes).is_some()
 }
 
-/// Whether a game begins here for certain. A position alone is no proof: what stands two bytes behind one
-/// may be another, with the pieces that fell off at the front made up of the bytes behind it.
+/// Whether a game with a legal first move begins here. A valid position is not enough: two bytes after the start of a
+/// position there may be another valid one, whose bits are completed by the bytes after the position.
 fn begins_game(bytes: &[u8]) -> bool {
     let Some(first) = first_move(bytes) else { return false };
     let position = start_of(bytes).and_then(|setup| Position::try_from(setup).ok());
     position.is_some_and(|position| position.is_legal(first))
 }
 
-/// The first move of what may be a game; most places in damaged bytes are none at a glance.
+/// The first move of a possible game. Cheap checks reject most offsets in damaged bytes.
 fn first_move(bytes: &[u8]) -> Option<Move> {
     let kings = [bytes.first()? >> 1, bytes.get(1)? & 0x7f];
     let are_on_board = kings[0] != kings[1] && kings.into_iter().all(|king| king < 81);
@@ -103,10 +103,10 @@ fn first_move(bytes: &[u8]) -> Option<Move> {
     (are_on_board && has_moves && has_candidates).then(|| decode(first).ok())?
 }
 
-/// A game ends where the next one begins. If none does, it ends there all the same if all its moves can
-/// be played; else something is damaged, and all bytes up to the next game belong together.
+/// A game ends where the next one begins. If no game follows, it still ends there if all its moves are legal. Otherwise
+/// the game is damaged, and all bytes up to the next game are one chunk.
 ///
-/// Whatever lies behind the end changes nothing, so that a block can be cut there.
+/// Bytes after the end do not change the result, so a block can be cut there.
 fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     if bytes.len() < HEADER_BYTES {
         return at_end.then_some(bytes.len());
@@ -114,11 +114,11 @@ fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     if is_header(bytes) {
         match walk(bytes) {
             GameScan::End(end) => {
-                let behind = &bytes[end..];
-                if behind.len() < HEADER_BYTES && !at_end {
+                let rest = &bytes[end..];
+                if rest.len() < HEADER_BYTES && !at_end {
                     return None;
                 }
-                let is_end = behind.is_empty() || is_header(behind);
+                let is_end = rest.is_empty() || is_header(rest);
                 if is_end || read(&bytes[..end]).is_ok_and(|game| game.is_whole()) {
                     return Some(end);
                 }
@@ -130,7 +130,7 @@ fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     damage_end(bytes, at_end)
 }
 
-/// Where the next game begins behind the start.
+/// The start of the next game after the first byte.
 fn damage_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let last = bytes.len().saturating_sub(HEADER_BYTES + MOVE_BYTES).min(MAX_DAMAGED_BYTES);
     if let Some(start) = (1..=last).find(|&start| begins_game(&bytes[start..])) {
@@ -142,7 +142,7 @@ fn damage_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     at_end.then_some(bytes.len())
 }
 
-/// The number of moves, or 1 for what is no whole game.
+/// Number of moves, or 1 if the chunk is not a whole game.
 fn count(chunk: &[u8]) -> u64 {
     match (is_header(chunk), walk(chunk), word(chunk, MOVES_AT)) {
         (true, GameScan::End(end), Some(moves)) if end == chunk.len() => moves.into(),
@@ -173,7 +173,7 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     Ok(game)
 }
 
-/// The number of moves of a chunk whose counts lead to its end.
+/// Checks that the counts of the chunk lead to its end. Returns the number of moves.
 fn check(chunk: &[u8]) -> Result<u16, DecodeError> {
     let Some(moves) = word(chunk, MOVES_AT).filter(|_| chunk.len() >= HEADER_BYTES) else {
         let (expected, found) = (HEADER_BYTES, chunk.len());
@@ -195,7 +195,7 @@ fn check(chunk: &[u8]) -> Result<u16, DecodeError> {
     }
 }
 
-/// The move at a place of a chunk that was checked, and its length.
+/// The move at an offset of a checked chunk, and its length.
 fn read_move(chunk: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> {
     let number = |at: usize| word(chunk, at).unwrap_or_default();
     let mut played = Played {
@@ -215,7 +215,7 @@ fn read_move(chunk: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> 
     Ok((played, end - at))
 }
 
-/// What dlshogi's converters write for a move that no search looked at.
+/// The candidate that dlshogi's converters write for a move without a search.
 const fn not_searched(best_move: Move) -> VisitedMove {
     VisitedMove { best_move, visits: 1 }
 }
@@ -228,8 +228,8 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let missing = |field| EncodeError::Missing { fields: Fields::of(field) };
     let result = game.result.ok_or(missing(Field::Result))?;
     out.extend_from_slice(&packed::encode(Family::Apery, &game.start)?);
-    push(out, length("moves", game.moves.len(), u16::MAX)?);
-    // Who played is not known of games from elsewhere; 0 is dlshogi's for itself.
+    push(out, checked_length("moves", game.moves.len(), u16::MAX)?);
+    // The opponent is not known for games from other formats. dlshogi uses 0 for games against itself.
     out.extend_from_slice(&[result_with_flags(result, game.ending), 0]);
     for played in &game.moves {
         let eval_cp = played.eval_cp.ok_or(missing(Field::EvalCp))?;
@@ -241,7 +241,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         };
         push(out, Dialect::Apery.encode(played.best_move));
         push(out, eval_cp.cast_unsigned());
-        push(out, length("candidates", candidates.len(), MAX_CANDIDATES)?);
+        push(out, checked_length("candidates", candidates.len(), MAX_CANDIDATES)?);
         for candidate in candidates {
             push(out, Dialect::Apery.encode(candidate.best_move));
             push(out, candidate.visits);
@@ -250,7 +250,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-fn length(what: &'static str, length: usize, most: u16) -> Result<u16, EncodeError> {
+fn checked_length(what: &'static str, length: usize, most: u16) -> Result<u16, EncodeError> {
     let counted = u16::try_from(length).ok().filter(|&length| length <= most);
     counted.ok_or(EncodeError::TooMany { what, most })
 }

@@ -28,7 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     endings: &Ending::ALL,
     codec: Codec::Games {
         read: |chunk| {
-            if is_remark(chunk) { Box::new(std::iter::empty()) } else { one(reader::read(chunk)) }
+            if has_no_game(chunk) { Box::new(std::iter::empty()) } else { one(reader::read(chunk)) }
         },
         count: None,
         write: Some(writer::write),
@@ -43,18 +43,18 @@ pub(super) const SPEC: Spec = Spec {
     },
 };
 
-/// How most programs begin a game. No line within a game begins so.
+/// The usual start of a game. No line within a game begins like this.
 const FIRST_KEY: &[u8] = b"{\"header\"";
 
-/// Copies a game without surrounding white space, byte order marks and array punctuation.
+/// Copies a game without white space, byte order marks and array punctuation around it.
 fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     let chunk = &chunk[around(chunk)..];
     let len = chunk.iter().rposition(|byte| !is_around(*byte)).map_or(0, |last| last + 1);
     with_line_end(&chunk[..len], out);
 }
 
-/// Whether a chunk holds no game, only white space, byte order marks or array punctuation.
-pub(super) fn is_remark(chunk: &[u8]) -> bool {
+/// Whether a chunk contains only white space, byte order marks or array punctuation.
+pub(super) fn has_no_game(chunk: &[u8]) -> bool {
     around(chunk) == chunk.len()
 }
 
@@ -75,11 +75,11 @@ fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
             b'\n' => {
                 // A JSON string cannot contain a line end.
                 in_string = false;
-                let behind = &bytes[at + 1..];
-                if behind.starts_with(FIRST_KEY) {
+                let rest = &bytes[at + 1..];
+                if rest.starts_with(FIRST_KEY) {
                     return Some(at + 1);
                 }
-                if !at_end && FIRST_KEY.starts_with(behind) {
+                if !at_end && FIRST_KEY.starts_with(rest) {
                     return None;
                 }
             }

@@ -1,6 +1,6 @@
-//! `jsonl`: a record a line, one JSON object with a key for each field.
+//! `jsonl`: one record per line, a JSON object with a key for each field.
 //!
-//! JSON is RFC 8259; the keys are those of `kyokumen inspect --json`. See `docs/formats/jsonl.md`.
+//! JSON as in RFC 8259. The keys are the keys of `kyokumen inspect --json`. See `docs/formats/jsonl.md`.
 
 use kyokumen_shogi::Move;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     codec: Codec::Records { read, count: Some(|_| 1), write: Some(write) },
 };
 
-/// What stands for a move where it is said that there is none.
+/// The value of `move` for a record that states "no move".
 const NO_MOVE: &str = "none";
 
 fn read(line: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
@@ -37,28 +37,28 @@ fn read(line: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
 
 #[expect(clippy::unnecessary_wraps, reason = "other formats cannot write everything")]
 fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let line = JsonRecord::of(&parsed.record, parsed.says_move);
+    let line = JsonRecord::of(&parsed.record, parsed.states_move);
     serde_json::to_writer(&mut *out, &line)
         .expect("strings and numbers always have a JSON form, and a vector takes all");
     out.push(b'\n');
     Ok(())
 }
 
-/// A record as it is written.
+/// A record in the order of its keys in the output.
 #[derive(Clone, Debug, Serialize)]
 pub struct JsonRecord {
     /// The position.
     pub sfen: String,
-    /// In USI; `none` where the record says that there is none.
+    /// Move in USI notation, or `none` if the record states "no move".
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
     pub best_move: Option<String>,
-    /// Centipawns, for the side to move.
+    /// Centipawns, from the side to move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eval: Option<i16>,
     /// Move number, as in the SFEN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ply: Option<u16>,
-    /// Who won.
+    /// The winner or `draw`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<&'static str>,
     /// How the game ended.
@@ -67,32 +67,32 @@ pub struct JsonRecord {
     /// Moves of the whole game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ply: Option<u16>,
-    /// Moves that were tried, with their visits.
+    /// Moves that the search tried, with their visits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<JsonCandidate>,
-    /// Written only where it is not.
+    /// `false` if the record is not for training; otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub for_training: Option<bool>,
 }
 
-/// A candidate.
+/// A candidate move of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JsonCandidate {
-    /// In USI.
+    /// Move in USI notation.
     #[serde(rename = "move")]
     pub best_move: String,
-    /// How often the search went there.
+    /// How often the search visited it.
     pub visits: u16,
 }
 
 impl JsonRecord {
-    /// `says_move`: whether the record speaks of a move, if only to say that there is none.
-    pub fn of(record: &Record, says_move: bool) -> Self {
+    /// Converts a record. With `states_move` a missing move is written as `none`.
+    pub fn of(record: &Record, states_move: bool) -> Self {
         let candidates = record.candidates.iter().map(|candidate| JsonCandidate {
             best_move: candidate.best_move.to_string(),
             visits: candidate.visits,
         });
-        let no_move = says_move.then(|| NO_MOVE.to_owned());
+        let no_move = states_move.then(|| NO_MOVE.to_owned());
         Self {
             sfen: record.setup.to_string(),
             best_move: record.best_move.map(|best_move| best_move.to_string()).or(no_move),
@@ -107,7 +107,7 @@ impl JsonRecord {
     }
 }
 
-/// The values of an object that is read; `null` is as good as none.
+/// The values of an input object. `null` means that the key is absent.
 #[derive(Deserialize)]
 struct Keys<'a> {
     #[serde(borrow)]
@@ -130,7 +130,7 @@ struct Keys<'a> {
     for_training: Option<&'a RawValue>,
 }
 
-/// The values together with the line, which says where they stand.
+/// The values, and the line that they are slices of. The line gives their offsets.
 struct Values<'a> {
     line: &'a [u8],
     keys: Keys<'a>,
@@ -142,7 +142,7 @@ impl<'a> Values<'a> {
         let keys = serde_json::from_slice(object).map_err(|error| {
             let before = lines::mark_len(line) + error.column().saturating_sub(1);
             let at = before.min(line.len());
-            DecodeErrorKind::syntax("a JSON object, no key twice", &line[at..]).at(at)
+            DecodeErrorKind::syntax("a JSON object without repeated keys", &line[at..]).at(at)
         })?;
         Ok(Self { line, keys })
     }
@@ -155,9 +155,9 @@ impl<'a> Values<'a> {
         let quote = 1;
         let arrangement = sfen_text::parse(text.as_bytes(), self.offset(sfen) + quote)?;
 
-        let eval_cp = self.said(self.keys.eval, "a number from -32768 to 32767, or null")?;
-        let ply = self.said(self.keys.ply, "a number from 0 to 65535, or null")?;
-        let end_ply = self.said(self.keys.end_ply, "a number from 0 to 65535, or null")?;
+        let eval_cp = self.optional(self.keys.eval, "a number from -32768 to 32767, or null")?;
+        let ply = self.optional(self.keys.ply, "a number from 0 to 65535, or null")?;
+        let end_ply = self.optional(self.keys.end_ply, "a number from 0 to 65535, or null")?;
         let best_move =
             self.word(self.keys.best_move, "a move in USI notation, \"none\", or null", |word| {
                 if word == NO_MOVE { Some(None) } else { Move::from_usi(word).map(Some) }
@@ -168,9 +168,9 @@ impl<'a> Values<'a> {
             GameResult::from_name,
         )?;
         let ending =
-            self.word(self.keys.ending, "the end of a game, or null", Ending::from_name)?;
+            self.word(self.keys.ending, "the name of an ending, or null", Ending::from_name)?;
         let candidates = self.keys.candidates.map(|value| self.candidates(value)).transpose()?;
-        let for_training = self.said(self.keys.for_training, "true, false, or null")?;
+        let for_training = self.optional(self.keys.for_training, "true, false, or null")?;
 
         let (setup, warnings) = sfen_text::with_ply(&arrangement, ply);
         let record = Record {
@@ -184,10 +184,10 @@ impl<'a> Values<'a> {
             is_not_for_training: for_training == Some(false),
             ..Record::new(setup)
         };
-        Ok(Parsed { says_move: best_move.is_some(), warnings, ..Parsed::from(record) })
+        Ok(Parsed { states_move: best_move.is_some(), warnings, ..Parsed::from(record) })
     }
 
-    fn said<T: Deserialize<'a>>(
+    fn optional<T: Deserialize<'a>>(
         &self,
         value: Option<&'a RawValue>,
         expected: &'static str,
@@ -215,7 +215,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// A value of type `V`, as `read` understands it.
+    /// Parses a JSON value as `V` and converts it with `read`.
     fn value<V: Deserialize<'a>, T>(
         &self,
         value: &'a RawValue,
@@ -228,7 +228,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Where in the line a value begins.
+    /// The offset of a value in the line.
     fn offset(&self, value: &RawValue) -> usize {
         value.get().as_ptr().addr() - self.line.as_ptr().addr()
     }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn all_keys_are_read_and_written_in_their_order() {
+    fn all_keys_are_read_and_written_in_order() {
         let line = format!(
             r#"{{"sfen":"{START}","move":"2g2f","eval":-10,"ply":1,"result":"white","ending":"time_up","end_ply":99,"candidates":[{{"move":"2g2f","visits":900}},{{"move":"7g7f","visits":0}}],"for_training":false}}"#
         );
@@ -271,27 +271,30 @@ mod tests {
     }
 
     #[test]
-    fn absent_and_null_say_nothing_and_none_says_that_there_is_no_move() {
+    fn absent_and_null_mean_no_field_and_none_means_no_move() {
         for line in [
             format!(r#"{{"sfen":"{START}"}}"#),
             format!(r#" {{ "eval" : null, "sfen": "{START}", "move":null, "ply":null }} "#),
         ] {
-            let silent = parsed(&line).unwrap();
-            assert_eq!((silent.record.fields(), silent.says_move), (Fields::NONE, false));
+            let without_fields = parsed(&line).unwrap();
+            assert_eq!(
+                (without_fields.record.fields(), without_fields.states_move),
+                (Fields::NONE, false)
+            );
             let mut out = Vec::new();
-            write(&silent, &mut out).unwrap();
+            write(&without_fields, &mut out).unwrap();
             assert_eq!(String::from_utf8(out).unwrap(), format!("{{\"sfen\":\"{START}\"}}\n"));
         }
         let line = format!(r#"{{"sfen":"{START}","move":"none"}}"#);
         let none = parsed(&line).unwrap();
-        assert_eq!((none.record.best_move, none.says_move), (None, true));
+        assert_eq!((none.record.best_move, none.states_move), (None, true));
         let mut out = Vec::new();
         write(&none, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), line + "\n");
     }
 
     #[test]
-    fn faults_are_found_at_their_byte() {
+    fn errors_give_the_byte_offset() {
         let start = format!(r#"{{"sfen":"{START}","#);
         let cases = [
             ("\"move\":\"2g2x\"}".to_owned(), 7),
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_the_sfen_is_no_ply() {
+    fn the_move_number_of_the_sfen_is_not_the_ply_field() {
         let record = |end: &str| parsed(&format!(r#"{{"sfen":"{START}"{end}}}"#)).unwrap();
         assert_eq!(record("").record.ply, None);
         let other = record(r#","ply":7"#);
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_are_passed_over() {
+    fn other_keys_are_ignored() {
         let line = format!(
             r#"{{"file":"a.psv","index":3,"offset":120,"sfen":"{START}","move":null,"eval":5,"ply":1,"result":"draw","in_check":false,"warnings":["move_none"],"hex":"00"}}"#
         );

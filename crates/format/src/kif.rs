@@ -1,7 +1,7 @@
 //! `kif`, `kifu`, `ki2`, `ki2u`: games in the formats of Kakinoki's programs, in `Shift_JIS` or UTF-8.
 //!
-//! The formats are defined by "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, and by what his Kifu for Windows writes.
-//! One reader reads all four. See `docs/formats/kif.md` and `docs/formats/ki2.md`.
+//! The formats follow "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu and the files that his Kifu for Windows writes. One reader
+//! reads all four. See `docs/formats/kif.md` and `docs/formats/ki2.md`.
 
 pub(super) mod bod;
 mod boundary;
@@ -80,7 +80,7 @@ const fn games(
     }
 }
 
-/// A draw by the move limit is written as one by impasse, which other programs know. Its ending is lost.
+/// A draw by the move limit is written as a draw by impasse, which other programs know. The ending is lost.
 const fn ki2_games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>) -> Codec {
     Codec::Games {
         read: |chunk| one(reader::read(chunk)),

@@ -1,6 +1,6 @@
-//! Records of fixed size: a packed position with fields behind it, each at its place.
+//! Records of fixed size: a packed position followed by fields at fixed offsets.
 //!
-//! `fixed.rs` has the places of the fields; `docs/formats/` has the diagrams.
+//! `fixed.rs` defines the offsets; `docs/formats/` has the diagrams.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::ending::Ending;
 use crate::game_result::GameResult;
 use crate::packed::family::Family;
 
-/// Where the fields of a record stand, counted in bytes from its start. The position comes first.
+/// Byte offsets of the fields from the start of a record. The position comes first.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) len: usize,
@@ -29,7 +29,7 @@ pub(super) struct Layout {
     pub(super) padding: Range<usize>,
 }
 
-/// What stands behind a position.
+/// The fields after the position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tail {
     pub(super) side_to_move: Color,
@@ -55,30 +55,30 @@ impl From<&Record> for Tail {
     }
 }
 
-/// What the byte of a result means.
+/// The meaning of the result byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ResultCode {
-    /// 0 draw, 1 Black won, 2 White won. Flags above that are understood and not written.
+    /// 0 draw, 1 Black won, 2 White won. Flags in the higher bits are read but not written.
     Absolute,
-    /// The same with the flags.
+    /// Like `Absolute`, and flags are written.
     AbsoluteWithFlags,
-    /// As a signed number: 0 draw, 1 the side to move won, −1 it lost.
+    /// A signed number: 0 draw, 1 the side to move won, −1 the side to move lost.
     SideToMove,
 }
 
-/// No record of a packed position is longer.
+/// Longer than any record with a packed position.
 const MAX_BYTES: usize = 64;
 /// The result bits of [`ResultCode::Absolute`].
 const RESULT_MASK: u8 = 3;
-/// The flags above them, from dlshogi's `hcpe2`.
+/// The flags in the higher bits, from dlshogi's `hcpe2`.
 const FLAGS: [(u8, Ending); 3] =
     [(4, Ending::Repetition), (8, Ending::Declaration), (16, Ending::MoveLimit)];
-/// Draw by move limit as written from 2021 to 2026: the flag 0x10 with two bits that masking would
-/// take for a victory of White.
+/// A draw by move limit as written from 2021 to 2026: the flag 0x10 and two more bits. Masking the flags would turn it
+/// into a win of White.
 const MOVE_LIMIT_DRAW: u8 = 0x16;
 
 impl Layout {
-    /// A position and nothing else.
+    /// A layout with a position and no fields.
     pub(super) const fn position_only(family: Family) -> Self {
         let dialect = match family {
             Family::Apery => Dialect::Apery,
@@ -97,7 +97,7 @@ impl Layout {
         }
     }
 
-    /// The fields that have a place.
+    /// The fields of the layout.
     pub(super) const fn fields(&self) -> Fields {
         let mut fields = Fields::NONE;
         if self.best_move.is_some() {
@@ -130,12 +130,12 @@ impl Layout {
         word(bytes, self.end_ply).map(u16::from_le_bytes)
     }
 
-    /// `None` where no move has a place.
+    /// `None` if the layout has no move.
     pub(super) fn move_bits(&self, bytes: &[u8]) -> Option<u16> {
         word(bytes, self.best_move).map(u16::from_le_bytes)
     }
 
-    /// `None` where no move has a place.
+    /// `None` if the layout has no move.
     pub(super) fn best_move(
         &self,
         bytes: &[u8],
@@ -164,7 +164,7 @@ impl Layout {
         if code == ResultCode::SideToMove { None } else { ending_of_flags(byte) }
     }
 
-    /// What is unusual about the fields.
+    /// Unusual field values.
     pub(super) fn warnings(&self, bytes: &[u8], dialect: Dialect) -> Warnings {
         let mut warnings =
             self.best_move(bytes, dialect).map_or(Warnings::NONE, Warnings::of_stored_move);
@@ -192,7 +192,7 @@ impl Layout {
         warnings
     }
 
-    /// All that stands behind the position.
+    /// Reads all fields after the position.
     #[inline]
     pub(super) fn tail(&self, bytes: &[u8], dialect: Dialect) -> Tail {
         Tail {
@@ -206,9 +206,9 @@ impl Layout {
         }
     }
 
-    /// Fields that a record speaks of, if only to say that there is no move.
+    /// The fields that the record has. An explicit "no move" counts as a field.
     #[inline]
-    pub(super) fn said(&self, tail: &Tail) -> Fields {
+    pub(super) fn present(&self, tail: &Tail) -> Fields {
         let mut fields = self.fields();
         if tail.result.is_none() {
             fields = fields.without(Fields::of(Field::Result));
@@ -219,7 +219,7 @@ impl Layout {
         fields
     }
 
-    /// Appends a position with what stands behind it.
+    /// Appends a position and its fields.
     #[inline]
     pub(crate) fn append(&self, position: &[u8; packed::LEN], tail: &Tail, out: &mut Vec<u8>) {
         let mut bytes = [0; MAX_BYTES];
@@ -228,21 +228,21 @@ impl Layout {
         out.extend_from_slice(&bytes[..self.len]);
     }
 
-    /// Writes a new evaluation over the old one, and leaves all else as it is.
+    /// Overwrites the evaluation and leaves all other bytes unchanged.
     pub(super) fn put_eval(&self, eval_cp: i16, bytes: &mut [u8]) {
         if let Some(at) = self.eval {
             bytes[at..at + 2].copy_from_slice(&eval_cp.to_le_bytes());
         }
     }
 
-    /// Writes another result over the old one, and with it nothing of how the game ended.
+    /// Overwrites the result and clears the flags for the ending.
     pub(super) fn put_result(&self, result: GameResult, bytes: &mut [u8]) {
         if let Some((at, code)) = self.result {
             bytes[at] = code.byte(result, side_to_move(bytes), None);
         }
     }
 
-    /// Writes another move over the stored one.
+    /// Overwrites the move.
     pub(super) fn put_move(&self, best_move: Option<Move>, dialect: Dialect, bytes: &mut [u8]) {
         if let Some(at) = self.best_move {
             let bits = best_move.map_or(move16::NONE, |m| dialect.encode(m));
@@ -250,8 +250,8 @@ impl Layout {
         }
     }
 
-    /// Writes what is said over the fields of `bytes`, and leaves all else as it is. Moves are encoded as
-    /// those of the records around.
+    /// Overwrites the fields of `bytes` that are set in `tail` and leaves the rest unchanged. The move is always
+    /// overwritten, encoded in `dialect`.
     #[inline]
     pub(super) fn put(&self, tail: &Tail, dialect: Dialect, bytes: &mut [u8]) {
         let mut put = |at: Option<usize>, word: Option<[u8; 2]>| {
@@ -283,7 +283,7 @@ impl ResultCode {
     }
 }
 
-/// The result in a byte that may hold flags.
+/// The result in a byte that may have flags.
 pub(super) const fn absolute_result(byte: u8) -> Option<GameResult> {
     if byte == MOVE_LIMIT_DRAW {
         return Some(GameResult::Draw);
@@ -296,7 +296,7 @@ pub(super) const fn absolute_result(byte: u8) -> Option<GameResult> {
     }
 }
 
-/// What the flags of a result say, if they say one thing.
+/// The ending in the flags of a result byte. `None` if no flag or several flags are set.
 pub(super) fn ending_of_flags(byte: u8) -> Option<Ending> {
     if byte == MOVE_LIMIT_DRAW {
         return Some(Ending::MoveLimit);
@@ -305,7 +305,7 @@ pub(super) fn ending_of_flags(byte: u8) -> Option<Ending> {
     FLAGS.into_iter().find_map(|(flag, ending)| (flags == flag).then_some(ending))
 }
 
-/// The byte that says both, as far as flags can.
+/// The byte for a result and an ending. Endings without a flag are lost.
 pub(super) fn result_with_flags(result: GameResult, ending: Option<Ending>) -> u8 {
     let flag = FLAGS.into_iter().find(|&(_, flagged)| ending == Some(flagged));
     let result = match result {
@@ -320,7 +320,7 @@ fn word(bytes: &[u8], at: Option<usize>) -> Option<[u8; 2]> {
     bytes.get(at?..)?.first_chunk().copied()
 }
 
-/// Side to move of a packed position of either family: its first bit.
+/// Side to move of a packed position, which is the first bit in both families.
 const fn side_to_move(bytes: &[u8]) -> Color {
     if bytes[0] & 1 == 0 { Color::Black } else { Color::White }
 }

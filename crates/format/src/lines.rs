@@ -1,6 +1,6 @@
-//! Text as lines: the record between two line ends, and the bytes as they stood in the file.
+//! Text as lines, with and without line ends.
 //!
-//! LF and CRLF end a line, also with several CR; the last line may lack its end.
+//! Lines end with LF or CRLF, or with several CR and LF. The last line may lack its end.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line with its end, as it is to be written where records pass untouched.
+    /// The line with its end, unchanged.
     pub const fn raw(&self) -> &'a [u8] {
         self.raw
     }
@@ -24,21 +24,20 @@ impl<'a> Line<'a> {
         content(self.raw)
     }
 
-    /// Whether the line is a comment, which is no record: it begins with `#`, perhaps after a byte order mark.
+    /// Whether the line is a comment and not a record: it begins with `#`, possibly after a byte order mark.
     pub fn is_comment(&self) -> bool {
         is_comment(self.raw)
     }
 }
 
-/// What begins a line that says a position, in formats whose records are groups of lines.
+/// The start of a line with a position, in formats whose records are groups of lines.
 pub(super) const POSITION: &[u8] = b"sfen ";
 
-/// A group of lines without an end is cut here, before the line that goes beyond. Records are much
-/// shorter.
+/// A group of lines without an end is cut at this length, before the line that exceeds it. Records are much shorter.
 pub(super) const LONGEST_GROUP: usize = 1 << 16;
 
-/// Where the first group of lines ends: behind the line that `is_last` accepts, or before the second one
-/// that says a position. `None` if the bytes end before it does.
+/// The end of the first group of lines: after the line that `is_last` accepts, or before the second line with a
+/// position. `None` if the group does not end within `bytes`.
 pub(super) fn group_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option<usize> {
     let window = &bytes[..bytes.len().min(LONGEST_GROUP)];
     let (mut at, mut has_position) = (0, false);
@@ -60,8 +59,7 @@ pub(super) fn group_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option
     is_full.then_some(if at == 0 { window.len() } else { at })
 }
 
-/// The lines of a group, each with its place and without white space around it; those without anything
-/// else are left out.
+/// The lines of a group with their offsets, without surrounding white space. Empty lines are skipped.
 pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = Lines::new(group).scan(0, |next, Line { raw }| {
         let text = without_mark(raw).trim_ascii_start();
@@ -72,7 +70,7 @@ pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines.filter(|(_, text)| !text.is_empty())
 }
 
-/// A line without its end. Text that was converted twice has several carriage returns there.
+/// A line without its end. Text that was converted twice has several carriage returns before the line feed.
 #[inline]
 pub(super) fn content(line: &[u8]) -> &[u8] {
     let Some(mut line) = line.strip_suffix(b"\n") else { return line };
@@ -89,12 +87,12 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 /// The UTF-8 byte order mark. It occurs at the start of a file, and at line starts where files were joined.
 pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The bytes of the marks that a line begins with. Some programs add one to a file that has one.
+/// The length of the byte order marks at the start of a line. Some programs add a mark to a file that already has one.
 pub(super) fn mark_len(line: &[u8]) -> usize {
     line.len() - without_mark(line).len()
 }
 
-/// A line without the marks of the byte order at its start.
+/// A line without the byte order marks at its start.
 #[inline]
 pub(crate) fn without_mark(mut line: &[u8]) -> &[u8] {
     while let Some(rest) = line.strip_prefix(MARK) {
@@ -103,7 +101,7 @@ pub(crate) fn without_mark(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// The lines of a buffer. Their [raw](Line::raw) bytes together are the buffer.
+/// The lines of a buffer. Their [raw](Line::raw) bytes joined are the buffer.
 ///
 /// ```
 /// use kyokumen_format::Lines;
@@ -136,7 +134,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// A line in UTF-8 if it is one, else in `Shift_JIS`; what is neither becomes a replacement character.
+/// Decodes a line as UTF-8, or as `Shift_JIS` if it is not valid UTF-8. Invalid bytes become replacement characters.
 pub(super) fn decode(line: &[u8]) -> Cow<'_, str> {
     let line = without_mark(line);
     match str::from_utf8(line) {
@@ -154,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_end_at_their_last_line_or_before_the_next_position() {
+    fn groups_end_after_their_last_line_or_before_the_next_position() {
         assert_eq!(ends(b"sfen x\nmove y\ne\nsfen"), Some(16));
         assert_eq!(ends(b"\r\nsfen x\r\ne\r\n"), Some(13));
         assert_eq!(ends(b"sfen x\nmove y\nsfen "), Some(14));
@@ -163,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_cut_at_a_line() {
+    fn groups_without_an_end_are_cut_between_lines() {
         let mut garbage = b"garbage\n".repeat(LONGEST_GROUP / 8 - 1);
         assert_eq!(ends(&garbage), None);
         let whole = garbage.len();

@@ -1,4 +1,4 @@
-//! Counts names, dates, times, comments and variations that a format cannot hold.
+//! Counts header entries, dates, times, comments and variations that a format cannot hold.
 
 use crate::Format;
 use crate::convert::WriteOptions;
@@ -10,21 +10,21 @@ use crate::played::{Played, Variation};
 use crate::spec::Codec;
 
 impl Format {
-    /// Kinds of information in games of `other` that this format cannot hold: names, comments and the like.
+    /// Kinds of information in games of `other` that this format cannot hold, for example comments.
     pub fn cannot_hold_info_of(self, other: Self) -> Vec<&'static str> {
         let (Some(own), Some(other)) = (self.info(), other.info()) else { return Vec::new() };
-        let says = |held: &HoldsInfo| {
+        let kinds_held = |held: &HoldsInfo| {
             let HoldsInfo { comments, times, variations, bookmarks, .. } = *held;
             let names = (held.header)(&HeaderKey::Black, &mut HeldHeaders::new(&[]));
             [names, comments, times, variations, bookmarks]
         };
         let kinds = InfoCounts::default().by_kind().map(|(kind, _)| kind);
-        let held = says(own).into_iter().zip(says(other));
+        let held = kinds_held(own).into_iter().zip(kinds_held(other));
         let lost = kinds.into_iter().zip(held).filter(|&(_, (own, other))| other && !own);
         lost.map(|(kind, _)| kind).collect()
     }
 
-    /// Kinds of information that games of this format hold besides moves, evaluations and results.
+    /// The information besides moves, evaluations and results that games of this format can hold.
     fn info(self) -> Option<&'static HoldsInfo> {
         match &self.spec().codec {
             Codec::Games { info, .. } => Some(info),
@@ -32,12 +32,12 @@ impl Format {
         }
     }
 
-    /// Counts the names, comments and the like of a game that this format cannot hold.
+    /// Counts the header entries, comments and other information of a game that this format cannot hold.
     pub fn lost_info(self, game: &Game) -> InfoCounts {
         self.lost_info_with(game, WriteOptions::default())
     }
 
-    /// [`Format::lost_info`] of a game that is written with options.
+    /// Like [`Format::lost_info`], for a game that is written with options.
     pub fn lost_info_with(self, game: &Game, options: WriteOptions) -> InfoCounts {
         let has_fractions = self == Self::Csa && options.csa_version == CsaVersion::V3_0;
         let held = self.info().unwrap_or(&HoldsInfo::NOTHING);
@@ -58,41 +58,41 @@ impl Losses<'_> {
         let mut held_headers = HeldHeaders::new(headers);
         let lost_headers =
             headers.iter().map(|header| !(self.held.header)(&header.key, &mut held_headers));
-        let mut said = InfoCounts {
+        let mut counts = InfoCounts {
             comments: (comments.len() + end_comments.len()) as u64,
             bookmarks: u64::from(bookmark.is_some()),
             ..InfoCounts::default()
         };
-        // The time after the last move stands beside the sign for the end. Without one there is no place for it.
-        let has_sign = game.result.is_some() || game.ending == Some(Ending::Interruption);
-        let lost_times = u64::from(self.held.times && end_elapsed_ms.is_some() && !has_sign);
+        // The time after the last move is written next to the end mark. It is lost if no end mark is written.
+        let has_end_mark = game.result.is_some() || game.ending == Some(Ending::Interruption);
+        let lost_times = u64::from(self.held.times && end_elapsed_ms.is_some() && !has_end_mark);
         if lost_times == 0 {
-            count_time(*end_elapsed_ms, &mut said);
+            count_time(*end_elapsed_ms, &mut counts);
         }
-        self.count_moves(&game.moves, &mut said);
-        self.count_variations(&game.info.end_variations, &mut said);
+        self.count_moves(&game.moves, &mut counts);
+        self.count_variations(&game.info.end_variations, &mut counts);
         let unless = |is_held: bool, count: u64| if is_held { 0 } else { count };
         InfoCounts {
             headers: lost_headers.map(u64::from).sum(),
-            comments: unless(self.held.comments, said.comments),
-            times: unless(self.held.times, said.times) + lost_times,
-            variations: unless(self.held.variations, said.variations),
-            bookmarks: unless(self.held.bookmarks, said.bookmarks),
-            time_fractions: unless(!self.held.times || self.has_fractions, said.time_fractions),
+            comments: unless(self.held.comments, counts.comments),
+            times: unless(self.held.times, counts.times) + lost_times,
+            variations: unless(self.held.variations, counts.variations),
+            bookmarks: unless(self.held.bookmarks, counts.bookmarks),
+            time_fractions: unless(!self.held.times || self.has_fractions, counts.time_fractions),
         }
     }
 
-    fn count_moves(&self, moves: &[Played], said: &mut InfoCounts) {
+    fn count_moves(&self, moves: &[Played], counts: &mut InfoCounts) {
         for annotation in moves.iter().filter_map(|played| played.annotation.as_deref()) {
-            said.comments += annotation.comments.len() as u64;
-            said.bookmarks += u64::from(annotation.bookmark.is_some());
-            count_time(annotation.elapsed_ms, said);
-            self.count_variations(&annotation.variations, said);
+            counts.comments += annotation.comments.len() as u64;
+            counts.bookmarks += u64::from(annotation.bookmark.is_some());
+            count_time(annotation.elapsed_ms, counts);
+            self.count_variations(&annotation.variations, counts);
         }
     }
 
     /// Comments, times and bookmarks within a variation are counted only if the variation is kept.
-    fn count_variations(&self, variations: &[Variation], said: &mut InfoCounts) {
+    fn count_variations(&self, variations: &[Variation], counts: &mut InfoCounts) {
         for variation in variations {
             let mut within = InfoCounts {
                 comments: variation.end_comments.len() as u64,
@@ -101,15 +101,15 @@ impl Losses<'_> {
             self.count_moves(&variation.moves, &mut within);
             within.variations += 1;
             if self.held.variations {
-                *said += within;
+                *counts += within;
             } else {
-                said.variations += within.variations;
+                counts.variations += within.variations;
             }
         }
     }
 }
 
-fn count_time(elapsed_ms: Option<u64>, said: &mut InfoCounts) {
-    said.times += u64::from(elapsed_ms.is_some());
-    said.time_fractions += u64::from(elapsed_ms.is_some_and(|elapsed_ms| elapsed_ms % 1000 > 0));
+fn count_time(elapsed_ms: Option<u64>, counts: &mut InfoCounts) {
+    counts.times += u64::from(elapsed_ms.is_some());
+    counts.time_fractions += u64::from(elapsed_ms.is_some_and(|elapsed_ms| elapsed_ms % 1000 > 0));
 }

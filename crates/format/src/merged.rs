@@ -1,4 +1,4 @@
-//! A record that stands for several equal ones: with the evaluation, result and move that they have together.
+//! A record that represents several records of one position, with merged evaluation, result and move.
 
 use kyokumen_shogi::Move;
 
@@ -9,19 +9,19 @@ use crate::fill::Fill;
 use crate::game_result::GameResult;
 use crate::record_ref::{Packed, RecordRef};
 
-/// What several records of one position say together; `None` leaves what a record says.
+/// The merged fields of several records of one position. `None` keeps the field of the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MergedLabels {
     /// The move.
     pub best_move: Option<Move>,
-    /// Evaluation in centipawns, seen from the side to move.
+    /// Evaluation in centipawns, from the side to move.
     pub eval_cp: Option<i16>,
-    /// Who won.
+    /// Result of the game.
     pub result: Option<GameResult>,
 }
 
 impl MergedLabels {
-    /// Fields of which something else is said.
+    /// Fields whose value differs from `old`.
     fn changed(self, old: Self) -> Fields {
         [
             (Field::BestMove, self.best_move.is_some() && self.best_move != old.best_move),
@@ -29,18 +29,18 @@ impl MergedLabels {
             (Field::Result, self.result.is_some() && self.result != old.result),
         ]
         .into_iter()
-        .filter_map(|(field, is_other)| is_other.then_some(field))
+        .filter_map(|(field, is_changed)| is_changed.then_some(field))
         .collect()
     }
 }
 
 impl RecordRef<'_> {
-    /// Appends the record with these labels, and says which fields are others than before: if none is, nothing is
-    /// appended. Of a packed record every other byte stays; a line of text is written anew, with its line end. Behind
-    /// another result nothing is said of how the game ended.
+    /// Appends the record with these labels and returns the changed fields. Appends nothing if no field changes. In a
+    /// packed record all other bytes are unchanged. A line of text is written again, with its line end. If the result
+    /// changes, the ending is removed.
     ///
     /// # Errors
-    /// [`ConvertError`] if the record cannot be read. After an error `out` is as before.
+    /// [`ConvertError`] if the record cannot be read. After an error `out` is unchanged.
     pub fn with_merged(
         &self,
         labels: MergedLabels,
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn of_packed_records_every_other_byte_stays() {
+    fn other_bytes_of_packed_records_are_unchanged() {
         let labels = MergedLabels {
             best_move: Move::from_usi("2g2f"),
             eval_cp: Some(-2),
@@ -111,7 +111,7 @@ mod tests {
             ),
             (Format::Hcpe, &[1, 2, 3, 4, 1, 0xbb], &[0xfe, 0xff, 0x8e, 0x07, 2, 0xbb]),
             (Format::Hcpe2, &[1, 2, 3, 4, 9, 0xbb], &[0xfe, 0xff, 0x8e, 0x07, 2, 0xbb]),
-            // The result stays, and with it what is said of how it came about.
+            // The result is unchanged, and so is the flag for the ending.
             (Format::Hcpe2, &[1, 2, 3, 4, 10, 0xbb], &[0xfe, 0xff, 0x8e, 0x07, 10, 0xbb]),
         ] {
             let bytes = packed(format, tail);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_is_not_written_and_what_a_line_lacks_is_added() {
+    fn equal_labels_write_nothing_and_missing_columns_are_added() {
         let line = b"4k4/9/9/9/9/9/9/9/4K4 w - 7\t5a5b\t-30";
         let same = MergedLabels { eval_cp: Some(-30), ..MergedLabels::default() };
         assert_eq!(merged(Format::Sfen, line, same), ("none".into(), Vec::new()));

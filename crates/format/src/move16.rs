@@ -1,36 +1,37 @@
-//! Moves as the engines store them, 16 bits: converted here and nowhere else.
+//! Encodings of moves in 16 bits. The only place that converts them.
 //!
-//! Layouts from the public sources of Apery (`move.hpp`), YaneuraOu (`types.h`) and rshogi
-//! (`migrate_psv_move16`); all put the target in bits 0–6 and number the pieces in hand P L N S B R G from 1.
+//! The layouts come from the public sources of Apery (`move.hpp`), YaneuraOu (`types.h`) and rshogi
+//! (`migrate_psv_move16`). All have the target square in bits 0–6 and number the pieces in hand P L N S B R G from 1.
 
 use kyokumen_shogi::{HandKind, Move, Square};
 use thiserror::Error;
 
-/// Who wrote the 16 bits.
+/// The encoding of a move in 16 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Dialect {
-    /// Origin in bits 7–13, where a drop is 80 + piece; promotion in bit 14. Used by `hcpe`; found in
-    /// `psv` files that were made from others without a look at the moves, where it is known as C.
+    /// Origin in bits 7–13; a drop has the origin 80 + piece; promotion in bit 14. Used by `hcpe`, and by `psv` files
+    /// that were converted without recoding the moves (known as encoding C).
     Apery,
-    /// Origin in bits 7–13, where a drop is the piece with bit 14 set; promotion in bit 15. Used by
-    /// `psv`, where it is known as A.
+    /// Origin in bits 7–13; a drop has the piece there and bit 14 set; promotion in bit 15. Used by `psv` (known as
+    /// encoding A).
     YaneuraOu,
-    /// As Apery's, but a drop is 81 + piece: `psv` files of older tools of rshogi, known as B.
+    /// Like Apery's, but a drop has the origin 81 + piece. Used by `psv` files of older rshogi tools (known as encoding
+    /// B).
     Rshogi,
 }
 
-/// Bits that are no move.
+/// Bits that do not encode a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{bits:#06x} is no move")]
+#[error("{bits:#06x} is not a move")]
 pub struct MalformedMove {
     /// The bits as stored.
     pub bits: u16,
 }
 
-/// How all of them write "no move".
+/// "No move" in all encodings.
 pub const NONE: u16 = 0;
 
-/// Kinds in the numbering of all of them, from 1.
+/// Kinds by their number in all encodings, from 1.
 const KINDS: [HandKind; HandKind::COUNT] = [
     HandKind::Pawn,
     HandKind::Lance,
@@ -50,10 +51,10 @@ const YANEURAOU_DROP: u16 = 1 << 14;
 const YANEURAOU_PROMOTION: u16 = 1 << 15;
 
 impl Dialect {
-    /// Every dialect.
+    /// All encodings.
     pub const ALL: [Self; 3] = [Self::Apery, Self::YaneuraOu, Self::Rshogi];
 
-    /// The word on the command line and in manifests.
+    /// The name on the command line and in manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Apery => "apery",
@@ -62,19 +63,18 @@ impl Dialect {
         }
     }
 
-    /// The dialect with this [`Dialect::name`].
+    /// The encoding with this [`Dialect::name`].
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
 
-    /// Reads a stored move; [`NONE`] is `None`.
+    /// Decodes a stored move. [`NONE`] becomes `None`.
     ///
-    /// Only the bits are judged here, not whether the move can be played.
+    /// Checks only the bits, not whether the move is legal.
     ///
     /// # Errors
-    /// [`MalformedMove`] for a square off the board, a piece that cannot be held, bits that are always
-    /// clear, a promotion of a dropped piece, or a move that stays where it is (engines mark null moves
-    /// and resignations so).
+    /// [`MalformedMove`] for a square outside the board, an unknown piece, set bits that must be clear, a promotion of
+    /// a dropped piece, or equal origin and target (used by engines for null moves and resignations).
     ///
     /// ```
     /// use kyokumen_format::move16::Dialect;
@@ -94,7 +94,7 @@ impl Dialect {
         decoded.map(Some).ok_or(MalformedMove { bits })
     }
 
-    /// Writes a move; "no move" is [`NONE`].
+    /// Encodes a move. Write [`NONE`] for "no move".
     pub fn encode(self, m: Move) -> u16 {
         let to = u16::from(m.to().number());
         let promotion = match self {
@@ -114,7 +114,7 @@ impl Dialect {
     }
 }
 
-/// Drops are origins behind the board.
+/// Decodes an encoding where drops have origins above the squares of the board.
 fn decode_by_origin(bits: u16, drop_base: u16) -> Option<Move> {
     let (to, origin) = (target(bits)?, origin(bits));
     if bits & !(SQUARE_MASK | SQUARE_MASK << ORIGIN_SHIFT | APERY_PROMOTION) != 0 {
@@ -170,7 +170,7 @@ const fn kind_number(kind: HandKind) -> u16 {
 mod tests {
     use super::*;
 
-    /// Values as the engines' own sources compute them.
+    /// Values computed from the engines' sources.
     #[test]
     fn literal_moves() {
         for (usi, apery, yaneuraou, rshogi) in [
@@ -189,9 +189,9 @@ mod tests {
         }
     }
 
-    /// All 65,536 values: what is accepted is written back as it was, and every move is accepted.
+    /// All 65,536 values: each accepted value is encoded back to itself, and every move is accepted.
     #[test]
-    fn every_move_has_one_value() {
+    fn every_move_has_exactly_one_encoding() {
         for dialect in Dialect::ALL {
             let moves = (0..=u16::MAX)
                 .filter(|&bits| match dialect.decode(bits) {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_are_no_moves_are_told_apart_from_none() {
+    fn values_that_are_not_moves_are_distinguished_from_none() {
         for dialect in Dialect::ALL {
             assert_eq!(dialect.decode(0), Ok(None));
             assert_eq!(dialect.decode(0xffff), Err(MalformedMove { bits: 0xffff }));

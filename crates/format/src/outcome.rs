@@ -1,6 +1,6 @@
-//! A record with the outcome of a proof: move, evaluation and result replaced, every other byte as it was.
+//! A record with the labels of a proof: move, evaluation and result are replaced, all other bytes are unchanged.
 //!
-//! The places of the three fields are those of `docs/formats/`; hand order, ply and padding lie elsewhere.
+//! `docs/formats/` has the offsets of the three fields. Hand order, ply and padding have other offsets.
 
 use kyokumen_shogi::Move;
 
@@ -12,19 +12,19 @@ use crate::fill::Fill;
 use crate::game_result::GameResult;
 use crate::record_ref::{Packed, RecordRef};
 
-/// What a proof says about a position.
+/// The labels that follow from a proof about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProvenLabels {
-    /// The move that the proof begins with; none if there is no legal move.
+    /// The first move of the proof. `None` if there is no legal move.
     pub best_move: Option<Move>,
-    /// Evaluation in centipawns, seen from the side to move.
+    /// Evaluation in centipawns, from the side to move.
     pub eval_cp: i16,
-    /// How the game ends.
+    /// The result of the game.
     pub result: GameResult,
 }
 
 impl ProvenLabels {
-    /// The record with this outcome.
+    /// The record with these labels.
     #[must_use]
     pub fn of(self, record: Record) -> Record {
         Record {
@@ -39,17 +39,13 @@ impl ProvenLabels {
 }
 
 impl RecordRef<'_> {
-    /// Appends the record with another outcome, as far as its format can say it; a line of text is
-    /// written anew, with its line end. Whatever else is said of how the game ended goes.
+    /// Appends the record with the labels that its format can hold. A line of text is written again, with its line end.
+    /// The ending and the candidates are removed.
     ///
     /// # Errors
     /// [`ConvertError`] if the record cannot be read.
-    pub fn with_labels(
-        &self,
-        outcome: ProvenLabels,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ConvertError> {
-        let record = outcome.of(self.record()?);
+    pub fn with_labels(&self, labels: ProvenLabels, out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        let record = labels.of(self.record()?);
         let Some(Packed { layout, dialect, .. }) = self.parts() else {
             encode(self.format(), &record, &Fill::default(), out)?;
             return Ok(());
@@ -66,7 +62,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::Format;
 
-    /// The position of the start in psv and hcpe, from encoding it; then a tail with every byte set.
+    /// The start position in a packed format, followed by `tail`.
     pub(crate) fn packed(format: Format, tail: &[u8]) -> Vec<u8> {
         let start = RecordRef::new(Format::Sfen, kyokumen_shogi::sfen::START.as_bytes()).unwrap();
         let mut bytes = Vec::new();
@@ -78,20 +74,20 @@ pub(crate) mod tests {
     }
 
     fn with_labels(format: Format, tail: &[u8]) -> Vec<u8> {
-        let outcome = ProvenLabels {
+        let labels = ProvenLabels {
             best_move: Move::from_usi("2d2c+"),
             eval_cp: 29_999,
             result: GameResult::BlackWin,
         };
         let bytes = packed(format, tail);
         let mut out = b"before".to_vec();
-        RecordRef::new(format, &bytes).unwrap().with_labels(outcome, &mut out).unwrap();
+        RecordRef::new(format, &bytes).unwrap().with_labels(labels, &mut out).unwrap();
         assert_eq!(out[..6 + 32], [b"before", &bytes[..32]].concat());
         out.split_off(6 + 32)
     }
 
     #[test]
-    fn ply_and_padding_stay() {
+    fn ply_and_padding_are_unchanged() {
         // 29999 = 0x752f; 2d2c+ is 0x860b in psv, 0x460b in hcpe.
         let psv = with_labels(Format::Psv, &[1, 2, 3, 4, 5, 6, 0, 0xaa]);
         assert_eq!(psv, [0x2f, 0x75, 0x0b, 0x86, 5, 6, 1, 0xaa]);

@@ -1,4 +1,4 @@
-//! `pack`: games as `GenSfen` writes them, the start, then a move and an evaluation each, then the end.
+//! `pack`: games as `GenSfen` writes them: the start, moves with evaluations, the end.
 //!
 //! Defined in the readme of YaneuraOu-ScriptCollection's `GenSfen`. See `docs/formats/pack.md`.
 
@@ -44,21 +44,21 @@ pub(super) const SPEC: Spec = Spec {
     },
 };
 
-/// How a game begins: with a position of its own, its ply behind it, or with the start position.
-const OWN_START: u8 = 0;
+/// The first byte of a game: a stored start position with its ply, or the start of an even game.
+const STORED_START: u8 = 0;
 const EVEN_START: u8 = 1;
-/// Bytes before the first move: the byte above, the position, the ply.
-pub(crate) const OWN_START_LEN: usize = 1 + packed::LEN + 2;
+/// Bytes before the first move of a game with a stored start position: first byte, position, ply.
+pub(crate) const STORED_START_LEN: usize = 1 + packed::LEN + 2;
 /// A move and its evaluation.
 const MOVE_LEN: usize = 4;
-/// The mark of the end and the reason.
+/// The end mark and the reason.
 const END_LEN: usize = 3;
 
-/// Where a move says from and to; equal squares are the mark of the end, which says who won.
+/// Target and origin of a move. If they are equal, the value is the end mark, which gives the result.
 const SQUARE_BITS: u32 = 7;
 const SQUARE_MASK: u16 = (1 << SQUARE_BITS) - 1;
 
-/// What stands for the reason of a draw that nobody knows: a code without a meaning.
+/// The reason of a draw with an unknown ending: a code without meaning.
 const NO_REASON: u8 = 255;
 
 fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
@@ -79,7 +79,7 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
         if game.broken.is_some() {
             continue;
         }
-        // What the bits of "no move" say is the end.
+        // "No move" has equal squares and was handled as the end mark above.
         if let Ok(Some(best_move)) = Dialect::Apery.decode(word) {
             let eval_cp = Some(i16::from_le_bytes([low, high]));
             game.broken = game.push(Played { eval_cp, ..Played::new(best_move, at) }).err();
@@ -92,20 +92,20 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     Err(DecodeErrorKind::syntax("the end of the game", b"the end of the file").at(chunk.len()))
 }
 
-/// The arrangement a game begins with, and where its first move stands.
+/// The start position of a game, and the offset of its first move.
 fn read_start(chunk: &[u8]) -> Result<(Setup, usize), DecodeError> {
     let cut_off = || DecodeErrorKind::syntax("a position", b"the end of the file").at(chunk.len());
     match chunk.first() {
         Some(&EVEN_START) => Ok((even_start(), 1)),
-        Some(&OWN_START) => {
+        Some(&STORED_START) => {
             let position = chunk[1..].first_chunk().ok_or_else(cut_off)?;
             let setup = packed::decode(Family::Apery, position)
                 .map_err(|error| error.kind.at(1 + error.offset))?;
             let ply = chunk[1 + packed::LEN..].first_chunk().ok_or_else(cut_off)?;
-            Ok((setup.with_ply(u16::from_le_bytes(*ply)), OWN_START_LEN))
+            Ok((setup.with_ply(u16::from_le_bytes(*ply)), STORED_START_LEN))
         }
         Some(other) => {
-            let expected = "0 or 1, how the game begins";
+            let expected = "0 or 1 as the first byte of a game";
             Err(DecodeErrorKind::syntax(expected, other.to_string().as_bytes()).at(0))
         }
         None => Err(DecodeErrorKind::Nothing.at(0)),
@@ -125,7 +125,7 @@ fn read_result(word: u16, at: usize) -> Result<GameResult, DecodeError> {
     })
 }
 
-/// The mark of the end: the result as a move that stays where it is.
+/// The end mark: the result as a move with equal origin and target.
 fn mark_of(result: GameResult) -> u16 {
     let number = u16::from(result_with_flags(result, None));
     number | number << SQUARE_BITS
@@ -160,7 +160,7 @@ fn reason_of(result: GameResult, ending: Option<Ending>) -> u8 {
         Some(Ending::Interruption) => 3,
         Some(Ending::TimeUp) => 4,
         Some(Ending::IllegalMove) => 5,
-        // Of the rules for declarations the one that the field's writer means.
+        // The code 10 is one of several for declarations. `GenSfen` writes it.
         Some(Ending::Declaration) => 10,
         Some(Ending::Impasse) => 11,
     }
@@ -172,7 +172,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     if game.start == even_start() {
         out.push(EVEN_START);
     } else {
-        out.push(OWN_START);
+        out.push(STORED_START);
         out.extend_from_slice(&packed::encode(Family::Apery, &game.start)?);
         out.extend_from_slice(&game.start.ply().to_le_bytes());
     }
@@ -186,11 +186,11 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Where the first game ends; `None` if it does not, or does not begin as a game.
+/// The end of the first game. `None` if the bytes end before it or do not begin with a game.
 fn end(bytes: &[u8]) -> Option<usize> {
     let first_move = match *bytes.first()? {
         EVEN_START => 1,
-        OWN_START => OWN_START_LEN,
+        STORED_START => STORED_START_LEN,
         _ => return None,
     };
     let words = bytes.get(first_move..)?.chunks(MOVE_LEN).map(|bytes| bytes.first_chunk().copied());
@@ -204,12 +204,12 @@ mod tests {
     use super::*;
     use kyokumen_shogi::Move;
 
-    /// 7g7f with 100, 3c3d with −100, Black won, a reason without a meaning: the game of
-    /// `pack2hcpe.py`'s own test, with the bytes of the moves as cshogi has them.
+    /// 7g7f with 100, 3c3d with −100, Black won, a reason without meaning. The game comes from the test of
+    /// `pack2hcpe.py`; the bytes of the moves come from cshogi.
     const GAME: [u8; 12] = [1, 0x3b, 0x1e, 0x64, 0x00, 0x15, 0x0a, 0x9c, 0xff, 0x81, 0x00, 0xff];
 
     #[test]
-    fn the_game_of_the_field() {
+    fn a_game_of_pack2hcpe_is_read_and_written() {
         let game = read(&GAME).unwrap();
         let moves: Vec<_> =
             game.moves.iter().map(|m| (m.best_move.to_string(), m.eval_cp)).collect();
@@ -223,12 +223,12 @@ mod tests {
         let mut out = Vec::new();
         write(&game, &mut out).unwrap();
         assert_eq!(out[..11], GAME[..11]);
-        // Of a win without a special end the field's writer says that the loser resigned.
+        // `GenSfen` writes 0, resignation, for a win without a special ending.
         assert_eq!(out[11..], [0]);
     }
 
     #[test]
-    fn games_end_where_a_move_stays_where_it_is() {
+    fn a_move_with_equal_squares_ends_a_game() {
         let two = [&GAME[..], &[1, 0x00, 0x00, 1]].concat();
         assert_eq!(end(&two), Some(12));
         assert_eq!(end(&two[12..]), Some(4));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_read_and_written() {
+    fn endings_are_read_and_written() {
         use GameResult::{BlackWin, Draw, WhiteWin};
         for (mark, reason, result, ending) in [
             ([0x00, 0x00], 1, Draw, Some(Ending::Repetition)),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_of_its_own_stands_in_apery_s_code() {
+    fn a_stored_start_position_is_packed_in_apery_s_code() {
         let start: Setup = "4k4/9/9/9/9/9/9/9/4K4 w 2r2b4g4s4n4l18p 57".parse().unwrap();
         let played =
             Played { eval_cp: Some(7), ..Played::new(Move::from_usi("5a5b").unwrap(), 35) };
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_where() {
+    fn errors_give_the_byte_offset() {
         let broken = read(&[1, 0x3b, 0x1e, 0, 0, 0xff, 0x7e, 0, 0, 0x02, 0x01, 0]).unwrap();
         assert_eq!(broken.moves.len(), 1);
         assert_eq!(broken.result, Some(GameResult::WhiteWin));

@@ -1,6 +1,6 @@
-//! The 32-byte packed position, at speed: one codec, driven by the tables of either family.
+//! The fast codec of 32-byte packed positions. Tables select the code family.
 //!
-//! `docs/formats/packed.md` has the layout. What is refused here is explained by [`super::reference`].
+//! `docs/formats/packed.md` describes the layout. [`super::reference`] explains why bytes are rejected.
 
 pub(crate) mod family;
 mod squares;
@@ -25,19 +25,19 @@ use words::Words;
 pub use crate::packed::words::LEN;
 pub use family::Family;
 
-/// Squares whose codes, of eight bits at most, fit in a word.
-const SQUARES_A_WORD: usize = 8;
+/// Squares whose codes, of at most eight bits each, fit in a word.
+const SQUARES_PER_WORD: usize = 8;
 
-/// Reads a packed position; the move number, which it does not hold, is 1.
+/// Decodes a packed position. It has no move number, so the number is set to 1.
 ///
 /// # Errors
-/// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or belong to
-/// no piece, or if board, hands and box are not exactly one set of pieces.
+/// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or do not encode a piece, or
+/// if board, hands and box do not contain exactly one set of pieces.
 pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     decode_with_ply(family, bytes, 1)
 }
 
-/// [`decode`] with a move number, which stands beside the packed position.
+/// Like [`decode`], with a move number that is stored outside the packed position.
 pub(super) fn decode_with_ply(
     family: Family,
     bytes: &[u8; LEN],
@@ -49,12 +49,12 @@ pub(super) fn decode_with_ply(
     }
 }
 
-/// [`decode`] for callers who need not know what is wrong, which takes far longer to say.
+/// Like [`decode`], without an error description, which takes much longer.
 pub(super) fn decode_if_valid(family: Family, bytes: &[u8; LEN]) -> Option<Setup> {
     decode_valid(family.tables(), bytes, 1)
 }
 
-/// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
+/// Encodes a packed position in canonical form: P L N S G B R in each hand and in the box.
 ///
 /// # Errors
 /// [`EncodeError::MissingKing`].
@@ -68,7 +68,7 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     let mut words = Words::ZERO;
     words.put(0, header);
     let mut sum = PackedSum::HEADER;
-    // No branch on empty squares: they come and go as no predictor can know.
+    // No branch on empty squares: it would be unpredictable.
     let mut write = |squares: &[u8]| {
         let start = sum.bit();
         let mut bits = 0;
@@ -79,7 +79,7 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
         }
         words.put(start, bits);
     };
-    let (groups, rest) = setup.board().numbers().as_chunks::<SQUARES_A_WORD>();
+    let (groups, rest) = setup.board().numbers().as_chunks::<SQUARES_PER_WORD>();
     for group in groups {
         write(group);
     }
@@ -88,8 +88,8 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     Ok(words.into_bytes())
 }
 
-/// The same position in the other family's alphabet, in canonical form: what [`encode`] makes of what
-/// [`decode`] yields, without a board between them.
+/// The position in the code of the other family, in canonical form. Equal to [`encode`] after [`decode`], without a
+/// board in between.
 ///
 /// ```
 /// use kyokumen_format::packed::{self, Family};
@@ -100,7 +100,7 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
 /// ```
 ///
 /// # Errors
-/// Those of [`decode`].
+/// The errors of [`decode`].
 pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
     match transcode_valid(from.tables(), from.other().tables(), bytes) {
         Some(transcoded) => Ok(transcoded),
@@ -108,17 +108,16 @@ pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeErr
     }
 }
 
-/// [`transcode`] of two positions in three quarters of the time: while one waits for what its next step
-/// depends on, the other takes one. `None` where `transcode` would say what is wrong.
+/// Like [`transcode`], for two positions at once in three quarters of the time: the steps of one position run while the
+/// other waits for its previous step. `None` for a position that `transcode` rejects.
 pub fn transcode_two(from: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>; 2] {
     transcode_two_valid(from.tables(), from.other().tables(), bytes)
 }
 
-/// The same position in canonical form, which is the bytes themselves unless pieces off the board
-/// stand in another order: what [`encode`] makes of what [`decode`] yields.
+/// The position in canonical form: pieces off the board in canonical order. Equal to [`encode`] after [`decode`].
 ///
 /// # Errors
-/// Those of [`decode`].
+/// The errors of [`decode`].
 pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
     match canonical_valid(family.tables(), bytes) {
         Some(canonical) => Ok(canonical),
@@ -126,13 +125,13 @@ pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeE
     }
 }
 
-/// [`canonical`] of two positions in less time than one after the other; `None` where `canonical` would say
-/// what is wrong.
+/// Like [`canonical`], for two positions at once, in less time than one by one. `None` for a position that `canonical`
+/// rejects.
 pub fn canonical_two(family: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>; 2] {
     canonical_two_valid(family.tables(), bytes)
 }
 
-/// The arrangement, or `None` if these bytes are none.
+/// The position. `None` if the bytes are invalid.
 fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     let kings = kings(bytes)?;
     let words = Words::of(bytes);
@@ -160,7 +159,7 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     Some(Setup::from_counted(squares.with_kings(kings), kings.map(Some), hands, side_to_move, ply))
 }
 
-/// Says what is wrong with bytes that no fast path accepts.
+/// Returns the error for bytes that the fast paths reject.
 #[cold]
 fn explain(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     reference::decode(family, bytes)
@@ -185,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.
+    /// Kings on 5i and 5a, no other pieces on the board, and these pieces off the board in this order.
     fn bare_kings(family: Family, held: &[(HandKind, PieceOwner)]) -> [u8; LEN] {
         let mut bits: BitVec<u8, Lsb0> = BitVec::from_slice(&[0x58, 0x24]);
         let header_bits = PackedSum::HEADER.bit();
@@ -208,7 +207,7 @@ mod tests {
         pieces.enumerate().map(|(i, kind)| (kind, holder(i))).collect()
     }
 
-    /// The orders of older YaneuraOu and of rshogi, and one in which hands and box alternate.
+    /// The orders of older YaneuraOu and of rshogi, and an order where hands and box alternate.
     #[test]
     fn pieces_in_hand_are_read_in_any_order() {
         use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};

@@ -1,7 +1,7 @@
-//! `plain`: a record is a block of lines `sfen …`, `move …`, `score …`, `ply …`, `result …` and `e`.
+//! `plain`: a record is a block of the lines `sfen …`, `move …`, `score …`, `ply …`, `result …` and `e`.
 //!
-//! Defined by `convert_bin` and `convert_plain` of YaneuraOu's learner (`source/learn/learner.cpp`), which
-//! came there from Qhapaq's converter. See `docs/formats/plain.md`.
+//! Defined by `convert_bin` and `convert_plain` of YaneuraOu's learner (`source/learn/learner.cpp`), based on Qhapaq's
+//! converter. See `docs/formats/plain.md`.
 
 use kyokumen_shogi::{Color, Move, sfen};
 
@@ -33,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
 
 /// The line that ends a block.
 const END: &[u8] = b"e";
-/// How both the reader and the writer of the field spell "no move".
+/// The spelling of "no move" in YaneuraOu's reader and writer.
 const NO_MOVE: &str = "none";
 
 fn is_end(line: &[u8]) -> bool {
@@ -46,7 +46,7 @@ fn read(block: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
     }
 }
 
-/// A block is a record unless it is empty lines.
+/// The number of records of a block: 1, or 0 if the block has only empty lines.
 fn count(block: &[u8]) -> u64 {
     (!lines::without_mark(block).trim_ascii().is_empty()).into()
 }
@@ -65,7 +65,7 @@ fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// How the side to move fared: 1 it won, −1 it lost, 0 a draw.
+/// The result for the side to move: 1 for a win, −1 for a loss, 0 for a draw.
 fn number_of(result: GameResult, side_to_move: Color) -> i8 {
     match result.winner() {
         None => 0,
@@ -74,18 +74,18 @@ fn number_of(result: GameResult, side_to_move: Color) -> i8 {
     }
 }
 
-/// A block, line by line; what is not said is `None`.
+/// The lines of a block. `None` if a line is missing.
 #[derive(Default)]
 struct PlainBlock {
     position: Option<sfen::Parsed>,
-    /// Whether it speaks of a move, if only to say that there is none.
-    says_move: bool,
+    /// Whether the block has a `move` line, even `move none`.
+    states_move: bool,
     best_move: Option<Move>,
     score: Option<i64>,
     ply: Option<u16>,
     result: Option<i64>,
     ends: bool,
-    /// Its length in bytes.
+    /// Length of the block in bytes.
     len: usize,
 }
 
@@ -114,7 +114,7 @@ impl PlainBlock {
                     if word == NO_MOVE { Some(None) } else { Move::from_usi(word).map(Some) }
                 })?;
                 self.best_move = best_move;
-                if std::mem::replace(&mut self.says_move, true) {
+                if std::mem::replace(&mut self.states_move, true) {
                     return Err(DecodeErrorKind::syntax("one move in a block", line).at(at));
                 }
                 Ok(())
@@ -136,7 +136,7 @@ impl PlainBlock {
                 self.ends = true;
                 Ok(())
             }
-            // The definition passes over what it does not know.
+            // YaneuraOu's reader ignores unknown lines, too.
             _ => Ok(()),
         }
     }
@@ -162,7 +162,7 @@ impl PlainBlock {
             result: self.result(side_to_move, &mut warnings),
             ..Record::new(setup)
         };
-        Ok(Parsed { says_move: self.says_move, warnings, ..Parsed::from(record) })
+        Ok(Parsed { states_move: self.states_move, warnings, ..Parsed::from(record) })
     }
 
     fn eval_cp(&self, warnings: &mut Warnings) -> Option<i16> {
@@ -187,7 +187,7 @@ impl PlainBlock {
     }
 }
 
-/// Reads a value that begins at this byte of the block.
+/// Parses a value that begins at this offset of the block.
 fn word<T>(
     value: &[u8],
     at: usize,
@@ -198,7 +198,7 @@ fn word<T>(
     read.ok_or_else(|| DecodeErrorKind::syntax(expected, value).at(at))
 }
 
-/// Takes a value unless there is one already.
+/// Sets a value. It is an error if it is already set.
 fn set<T>(
     place: &mut Option<T>,
     value: T,
@@ -216,7 +216,7 @@ fn set<T>(
 mod tests {
     use super::*;
 
-    /// The example of Qhapaq's description of the format (2017).
+    /// The example in Qhapaq's description of the format (2017).
     const EXAMPLE: &str = "\
 sfen 6s1l/3p1sk2/5p1p1/p2+Bp1p1p/2p4N1/P5LPP/3GPPP2/1+p5K1/L4+r1NL b R2N2Pb3g2sp 0
 move 6d5d
@@ -240,7 +240,7 @@ e
     }
 
     #[test]
-    fn the_example_of_the_field() {
+    fn qhapaq_s_example_is_read_and_written() {
         let end = lines::group_end(EXAMPLE.as_bytes(), is_end).unwrap();
         let (first, second) = EXAMPLE.split_at(end);
         let Parsed { record, warnings, .. } = parsed(first).unwrap();
@@ -248,7 +248,7 @@ e
         assert_eq!((record.eval_cp, record.ply), (Some(-1917), Some(110)));
         assert_eq!(record.result, Some(GameResult::WhiteWin));
         assert_eq!(record.setup.ply(), 110);
-        // The number 0 in the SFEN says nothing.
+        // The number 0 in the SFEN counts as no number.
         assert_eq!(warnings, Warnings::NONE);
 
         let second = parsed(second).unwrap();
@@ -260,20 +260,20 @@ e
     }
 
     #[test]
-    fn what_is_not_said_is_not_known() {
+    fn missing_lines_are_missing_fields() {
         let start = sfen::START;
-        let Parsed { record, says_move, .. } = parsed(&format!("sfen {start}\ne\n")).unwrap();
-        assert_eq!((record.ply, says_move), (Some(1), false));
+        let Parsed { record, states_move, .. } = parsed(&format!("sfen {start}\ne\n")).unwrap();
+        assert_eq!((record.ply, states_move), (Some(1), false));
         assert_eq!((record.eval_cp, record.result), (None, None));
         let none = parsed(&format!("sfen {start}\nmove none\ne\n")).unwrap();
-        assert_eq!((none.record.best_move, none.says_move), (None, true));
+        assert_eq!((none.record.best_move, none.states_move), (None, true));
         let written = write(&none, &mut Vec::new());
         let fields = Fields::of_all(&[Field::EvalCp, Field::Result]);
         assert_eq!(written, Err(EncodeError::Missing { fields }));
     }
 
     #[test]
-    fn values_without_a_meaning_are_counted() {
+    fn values_out_of_range_are_warnings() {
         let block = format!("sfen {}\nscore 100000\nresult 2\ne\n", sfen::START);
         let Parsed { record, warnings, .. } = parsed(&block).unwrap();
         assert_eq!((record.eval_cp, record.result), (None, None));
@@ -282,7 +282,7 @@ e
     }
 
     #[test]
-    fn faults_are_found_at_their_byte() {
+    fn errors_give_the_byte_offset() {
         let start = format!("sfen {}\n", sfen::START);
         for (block, at) in [
             (format!("{start}move 2g2x\ne\n"), start.len() + 5),

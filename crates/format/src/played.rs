@@ -10,11 +10,11 @@ use crate::game_result::GameResult;
 pub struct Played {
     /// The move.
     pub best_move: Move,
-    /// Evaluation in centipawns, seen from the side that plays the move.
+    /// Evaluation in centipawns, from the side that plays the move.
     pub eval_cp: Option<i16>,
     /// Moves that a search tried in the position.
     pub candidates: Vec<VisitedMove>,
-    /// Whether the game marks this position as not to be trained on.
+    /// Whether the game marks this position as not to be used for training.
     pub is_not_for_training: bool,
     /// Offset of the move within the chunk, in bytes.
     pub offset: usize,
@@ -40,7 +40,7 @@ impl Played {
         self.annotation.get_or_insert_default()
     }
 
-    /// The same move with left and right of the board exchanged.
+    /// The mirror image of the move: left and right of the board are exchanged.
     pub(crate) fn mirrored(self) -> Self {
         Self {
             best_move: self.best_move.mirrored(),
@@ -64,7 +64,7 @@ pub struct Annotation {
     pub variations: Vec<Variation>,
 }
 
-/// A line that was not played but that the file shows.
+/// A line that the file shows but that was not played.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variation {
     /// At least one move.
@@ -78,7 +78,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// The same variation with left and right of the board exchanged. Comments stay as they are.
+    /// The mirror image of the variation. Comments are unchanged.
     pub(crate) fn mirrored(self) -> Self {
         Self { moves: self.moves.into_iter().map(Played::mirrored).collect(), ..self }
     }
@@ -91,7 +91,7 @@ impl Annotation {
     }
 }
 
-/// A move that a search tried, and how often.
+/// A move that a search tried, and its number of visits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VisitedMove {
     /// The move.
@@ -101,7 +101,7 @@ pub struct VisitedMove {
 }
 
 impl VisitedMove {
-    /// The same on a board whose left and right are exchanged.
+    /// The mirror image of the move.
     #[must_use]
     pub const fn mirrored(self) -> Self {
         Self { best_move: self.best_move.mirrored(), ..self }

@@ -1,7 +1,7 @@
-//! A position as it is compared: board, hands and side to move, whole, in 32 bytes.
+//! A key for comparing positions: board, hands and side to move in 32 bytes.
 //!
-//! The bytes are Apery's packed position in canonical form (`docs/formats/packed.md`), so that the key of a
-//! position is the same whatever format it came from.
+//! The bytes are Apery's packed position in canonical form (`docs/formats/packed.md`), so the key does not depend on
+//! the format that a position comes from.
 
 use kyokumen_shogi::{Board, Color, Piece, PieceKind, Setup, Square};
 
@@ -12,7 +12,7 @@ use super::{Format, packed};
 use crate::packed::family::Family;
 use crate::record_ref::RecordRef;
 
-/// Equal for equal positions and for no others; the ply does not count.
+/// Equal for equal positions only. The ply does not matter.
 ///
 /// ```
 /// use kyokumen_format::{Format, PositionKey, RecordRef};
@@ -25,11 +25,11 @@ use crate::record_ref::RecordRef;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct PositionKey([u8; packed::LEN]);
 
-/// Where the number of each king's square begins in the first two bytes.
+/// First bit of each king's square number in the first two bytes.
 const KING_SHIFTS: [u32; 2] = [1, 8];
 
 impl PositionKey {
-    /// The key of an arrangement.
+    /// The key of a position.
     pub fn of(setup: &Setup) -> Self {
         let packed = packed::encode(Family::Apery, setup);
         Self(packed.unwrap_or_else(|_| without_a_king(setup)))
@@ -45,15 +45,15 @@ impl RecordRef<'_> {
     /// The key of the position.
     ///
     /// # Errors
-    /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
+    /// [`DecodeError`] if the bytes are not a position, or use more than one set of pieces.
     pub fn position_key(&self) -> Result<PositionKey, DecodeError> {
         self.position_key_with_lookahead((&mut Lookahead::default(), &|| &[]))
     }
 
-    /// The same where records stand in a row; the function gives what follows this one.
+    /// Like [`RecordRef::position_key`], for consecutive records. `next` returns the bytes after this record.
     ///
     /// # Errors
-    /// As [`RecordRef::position_key`].
+    /// The errors of [`RecordRef::position_key`].
     pub fn position_key_with_lookahead<'a>(
         &self,
         (lookahead, next): (&mut Lookahead, &dyn Fn() -> &'a [u8]),
@@ -67,8 +67,8 @@ impl RecordRef<'_> {
     }
 }
 
-/// The keys of packed records that stand in a row, two at a time, which takes less time than one after the
-/// other. `None` if a record is no arrangement, or those of this format are not packed.
+/// The keys of consecutive packed records. Processes two records at a time, which is faster than one by one. `None` if
+/// a record is invalid or the format is not packed.
 pub fn position_keys_of_row(
     format: Format,
     row: &[u8],
@@ -94,9 +94,9 @@ pub fn position_keys_of_row(
     Some(())
 }
 
-/// A position without one of the kings would take 257 bits. The king is put on the first empty square,
-/// and the number of that square raised above those of the board. It stays below 128, the room there is:
-/// 39 pieces cannot fill more than the squares before number 39.
+/// The bytes of a position without one of the kings, which would take 257 bits. The king is put on the first empty
+/// square, and 81 is added to the number of that square. The sum stays below 128 because 39 pieces fill at most the
+/// squares below number 39.
 pub(crate) fn without_a_king(setup: &Setup) -> [u8; packed::LEN] {
     let color = if setup.king(Color::Black).is_none() { Color::Black } else { Color::White };
     let mut board = Board::from(setup.board());
@@ -105,11 +105,11 @@ pub(crate) fn without_a_king(setup: &Setup) -> [u8; packed::LEN] {
         .expect("a set has 40 pieces, the board 81 squares");
     board[empty.index()] = Some(Piece::new(color, PieceKind::King));
     let setup = Setup::new(board, setup.hands(), setup.side_to_move(), setup.ply())
-        .expect("one king is no piece too many");
+        .expect("the position has at most one king per side");
     let mut bytes = packed::encode(Family::Apery, &setup).expect("both kings are on the board");
-    let raised = u16::from_le_bytes([bytes[0], bytes[1]])
+    let shifted_header = u16::from_le_bytes([bytes[0], bytes[1]])
         + ((Square::COUNT as u16) << KING_SHIFTS[color.index()]);
-    bytes[..2].copy_from_slice(&raised.to_le_bytes());
+    bytes[..2].copy_from_slice(&shifted_header.to_le_bytes());
     bytes
 }
 
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn everything_but_the_ply_counts() {
+    fn all_parts_of_a_position_except_the_ply_affect_the_key() {
         let base = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1";
         assert_eq!(key(base), key("4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 8"));
         for other in [
             "4k4/9/4P4/9/9/9/9/9/4K4 w G2r2b3g4s4n4l17p 1",
             "4k4/9/4P4/9/9/9/9/9/4K4 b 2r2b4g4s4n4l17p 1",
-            // One pawn less: it is in the box.
+            // One pawn fewer on the board and in hand: it is in the box.
             "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l16p 1",
             "4k4/9/4+P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
             "4k4/9/4p4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
@@ -165,9 +165,9 @@ mod tests {
         }
     }
 
-    /// Square numbers begin at 1a: there a missing king is put.
+    /// Square numbers begin at 1a, where a missing king is put.
     #[test]
-    fn a_missing_king_is_not_one_on_the_first_empty_square() {
+    fn a_missing_king_differs_from_a_king_on_the_first_empty_square() {
         let keys = [
             "4k4/9/9/9/9/9/9/9/9 b G 1",
             "4k3K/9/9/9/9/9/9/9/9 b G 1",
@@ -181,9 +181,9 @@ mod tests {
         }
     }
 
-    /// 38 pieces and a king on the first 39 squares: the missing king goes to number 39, 120 in the key.
+    /// 38 pieces and a king fill the first 39 squares. The missing king gets square number 39, which is 120 in the key.
     #[test]
-    fn the_raised_number_of_the_fullest_board_has_room() {
+    fn the_shifted_square_of_the_fullest_board_fits_in_seven_bits() {
         let file = |from: u8| (0..9).map(move |rank| from * 9 + rank);
         let mut board = [None; Square::COUNT];
         let mut kinds = Vec::new();
@@ -198,12 +198,12 @@ mod tests {
         let setup = Setup::new(board, hands, Color::Black, 1).unwrap();
         let bytes = *PositionKey::of(&setup).bytes();
         assert_eq!(u16::from_le_bytes([bytes[0], bytes[1]]) >> 8 & 0x7f, 39 + 81);
-        // The bit behind the number is that of the first square, a pawn.
+        // The bit after the number belongs to the first square, which has a pawn.
         assert_eq!(bytes[1] >> 7, 1);
     }
 
     #[test]
-    fn keys_of_a_row_are_those_of_its_records() {
+    fn keys_of_a_row_equal_the_keys_of_its_records() {
         for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
             let len = format.record_len().unwrap();
             let mut row = Vec::new();
@@ -227,7 +227,7 @@ mod tests {
                     .chunks(len)
                     .map(|record| RecordRef::new(format, record).unwrap().position_key().unwrap());
                 assert_eq!(keys, one_by_one.collect::<Vec<_>>(), "{format}");
-                // A wrong bit anywhere shows.
+                // An invalid position in any record is detected.
                 for record in 0..records {
                     let mut row = row.to_vec();
                     row[record * len..][..32].fill(0xff);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_and_orders_of_hands_do_not_count() {
+    fn keys_do_not_depend_on_format_or_hand_order() {
         let text = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
         let setup: Setup = text.parse().unwrap();
         let expected = PositionKey::of(&setup);

@@ -1,7 +1,7 @@
-//! Proofs of mates as text: for every position the attacker may come to, one move, one line.
+//! Proofs of mates as text. One line for each position that the attacker can reach, with one move.
 //!
-//! The format is our own; `docs/formats/proof.md` describes it for whoever reads it with other programs.
-//! Whether the lines prove anything is for `kyokumen::mate::proof` to say: here they are only read and written.
+//! The format belongs to this project; `docs/formats/proof.md` describes it for other programs. This module reads and
+//! writes the lines. `kyokumen::mate::proof` checks that they prove the mate.
 
 mod reader;
 
@@ -18,18 +18,18 @@ pub use reader::ProofReader;
 /// Version of the format, on the first line of a file.
 pub const PROOF_FILE_VERSION: u32 = 1;
 
-/// Largest number of steps of one proof: about 100 MB of text.
+/// Largest number of steps of one proof. Such a proof has about 100 MB of text.
 pub const MAX_PROOF_STEPS: u64 = 1 << 20;
 
-/// The longest line that could be one of ours has about 250 bytes.
+/// The longest line that this format allows has about 250 bytes.
 const MAX_LINE_BYTES: u64 = 400;
 
-/// The claim of a proof about the side to move.
+/// The claim of a proof, for the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProofClaim {
-    /// It mates.
+    /// The side to move can force mate.
     Win,
-    /// It is being mated, or has no legal move.
+    /// The side to move is being mated, or has no legal move.
     Loss,
 }
 
@@ -56,11 +56,11 @@ impl fmt::Display for ProofClaim {
 /// The statement that a proof proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProofHead {
-    /// Number of the position in the input that was solved, from 0.
+    /// Number of the position in the solved input, from 0.
     pub index: u64,
     /// The claim about the side to move.
     pub claim: ProofClaim,
-    /// Plies that the mate takes at most.
+    /// Largest number of plies until mate.
     pub plies: u16,
     /// The position.
     pub root: Position,
@@ -76,20 +76,20 @@ impl ProofHead {
     }
 }
 
-/// A move of the attacker, who is to move in `setup`, and what is left to the mate.
+/// A move of the attacker. The attacker is to move in `setup`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProofStep {
-    /// The position; with more in his hand and less in the defender's, the attacker moves the same.
+    /// The position. The move also mates if the attacker has more pieces in hand and the defender fewer.
     pub setup: Setup,
     /// The move.
     pub m: Move,
-    /// Plies to the mate at most, this move included.
+    /// Largest number of plies until mate, including this move.
     pub plies: u16,
 }
 
-/// What is wrong with the text of a file of proofs.
+/// A fault in the text of a proof file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages describe the variants")]
 #[non_exhaustive]
 pub enum ProofFault {
     #[error("expected {0}")]
@@ -98,30 +98,30 @@ pub enum ProofFault {
     Sfen(#[from] SfenError),
     #[error("{0}")]
     Position(#[from] PositionError),
-    #[error("the SFEN is not in canonical spelling, which is {0}")]
+    #[error("expected the SFEN in canonical spelling: {0}")]
     Spelling(String),
-    #[error("a line of more than {MAX_LINE_BYTES} bytes, or with other characters than ASCII")]
-    NoText,
-    #[error("version {0} of the format, only {PROOF_FILE_VERSION} is known")]
+    #[error("expected a line of ASCII text of at most {MAX_LINE_BYTES} bytes")]
+    InvalidLine,
+    #[error("expected format version {PROOF_FILE_VERSION}, found {0}")]
     Version(u32),
-    #[error("a proof of {0} steps, more than the {MAX_PROOF_STEPS} there may be")]
+    #[error("expected at most {MAX_PROOF_STEPS} steps in a proof, found {0}")]
     TooManySteps(u64),
-    #[error("the file ends here; its last line, which begins with `end`, is missing")]
+    #[error("expected a last line that begins with `end`, found the end of the file")]
     Truncated,
-    #[error("steps are missing from the proof before: {0}")]
+    #[error("the previous proof lacks {0} of its steps")]
     StepsMissing(u64),
-    #[error("the last line should be `{0}`: some of the file was lost or changed")]
+    #[error("expected the last line `{0}`; the file is damaged or was changed")]
     Checksum(String),
-    #[error("something stands behind the last line")]
-    BehindTheEnd,
+    #[error("expected the end of the file after the line `end`")]
+    TrailingText,
 }
 
-/// A proof with more steps than are ever written or read.
+/// A proof with more steps than a proof file can hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the proof has more than {MAX_PROOF_STEPS} steps, too many to be written down")]
+#[error("the proof has more than {MAX_PROOF_STEPS} steps, the maximum of a proof file")]
 pub struct TooManySteps;
 
-/// A proof as the lines of its steps.
+/// A proof. Its steps are lines of text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProofText {
     head: ProofHead,
@@ -136,7 +136,7 @@ impl ProofText {
         Self { head, steps: 0, lines: String::new(), first_line: 0 }
     }
 
-    /// What is proven.
+    /// The statement that is proven.
     pub const fn head(&self) -> &ProofHead {
         &self.head
     }
@@ -146,15 +146,15 @@ impl ProofText {
         self.steps
     }
 
-    /// Line of the file on which the proof began that was read, from 1; 0 if it was not read from a file.
+    /// Line of the file where the proof begins, from 1. 0 if the proof was not read from a file.
     pub const fn first_line(&self) -> u64 {
         self.first_line
     }
 
-    /// Appends a step; its move number is written as 1.
+    /// Appends a step. Its move number is written as 1.
     ///
     /// # Errors
-    /// [`TooManySteps`] if there are [`MAX_PROOF_STEPS`] already.
+    /// [`TooManySteps`] if the proof already has [`MAX_PROOF_STEPS`] steps.
     pub fn push(&mut self, step: ProofStep) -> Result<(), TooManySteps> {
         if self.steps == MAX_PROOF_STEPS {
             return Err(TooManySteps);
@@ -166,12 +166,12 @@ impl ProofText {
         Ok(())
     }
 
-    /// The lines of the steps, in order, without their ends.
+    /// The lines of the steps in order, without line ends.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.lines()
     }
 
-    /// Appends the proof as it stands in a file.
+    /// Appends the proof in its file form.
     pub fn write(&self, out: &mut Vec<u8>) {
         let ProofHead { index, claim, plies, root } = &self.head;
         let head = format!("proof\t{index}\t{claim}\t{plies}\t{}\t{root}\n", self.steps);
@@ -180,10 +180,10 @@ impl ProofText {
     }
 }
 
-/// Reads the line of a step.
+/// Parses the line of a step.
 ///
 /// # Errors
-/// [`ProofFault`] for anything that [`ProofText::push`] would not have written.
+/// [`ProofFault`] for any line that [`ProofText::push`] cannot have written.
 pub fn parse_step(line: &str) -> Result<ProofStep, ProofFault> {
     let fields: Vec<&str> = line.split('\t').collect();
     let ["step", sfen, m, plies] = fields[..] else {
@@ -198,7 +198,7 @@ pub fn parse_step(line: &str) -> Result<ProofStep, ProofFault> {
     Ok(ProofStep { setup, m, plies })
 }
 
-/// The part of a step's line that names the board: the first of the parts of its SFEN.
+/// The board of a step's line: the first part of its SFEN.
 pub fn board_of_step(line: &str) -> &str {
     line.strip_prefix("step\t").and_then(|rest| rest.split(' ').next()).unwrap_or_default()
 }
@@ -209,12 +209,12 @@ fn parse_setup(sfen: &str) -> Result<Setup, ProofFault> {
     if canonical == sfen { Ok(setup) } else { Err(ProofFault::Spelling(canonical)) }
 }
 
-/// A number as we write them: without sign and leading zeros.
+/// A number in canonical form: without sign and leading zeros.
 fn number<T: str::FromStr + ToString>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number: &T| number.to_string() == text)
 }
 
-/// The frame of a file of proofs: its first line, and its last with the number of proofs and a checksum.
+/// Writes the first line and the last line of a proof file. The last line has the number of proofs and a checksum.
 #[derive(Clone, Debug, Default)]
 pub struct ProofFile {
     digest: Sha256,
@@ -250,7 +250,7 @@ impl ProofFile {
     }
 }
 
-/// The last line, given all that stands before it.
+/// The last line. `digest` has hashed all lines before it.
 fn end_line(proofs: u64, digest: Sha256) -> String {
     let mut line = format!("end\t{proofs}\t");
     for byte in digest.finalize() {

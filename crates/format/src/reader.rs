@@ -1,4 +1,4 @@
-//! Reading records and games of any format, one after the other, from whatever can be read.
+//! Sequential readers of records and games, for all formats.
 
 use std::io::Read;
 use std::vec::IntoIter;
@@ -13,12 +13,12 @@ use super::record::{Parsed, Record};
 use super::record_ref::RecordRef;
 use super::records::{parsed_records, records_of};
 
-/// Reads the records of a file, or of whatever else can be read.
+/// Reads the records of a file or of any other [`Read`].
 ///
-/// It keeps a buffer of its own: [`BufReader`](std::io::BufReader) gains nothing. Its memory is bounded: of a line
-/// longer than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) and a group longer than
-/// [`MAX_GROUP_BYTES`](super::MAX_GROUP_BYTES) each piece of that size is an error. Compressed files are read through
-/// their decompressor, as in `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in texts are passed over.
+/// Has its own buffer; a [`BufReader`](std::io::BufReader) is not needed. Memory is bounded: a line longer than
+/// [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) and a group longer than [`MAX_GROUP_BYTES`](super::MAX_GROUP_BYTES) are
+/// cut into pieces of that size, and each piece is an error. To read a compressed file, use a decompressor, for example
+/// `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in texts are skipped.
 ///
 /// ```
 /// use kyokumen_format::{Format, Place, Reader, RecordPlace};
@@ -35,7 +35,7 @@ pub struct Reader<R> {
     format: Format,
     dialect: Dialect,
     buffered: Buffered<R>,
-    /// What was read of the current chunk and not handed on.
+    /// Decoded parts of the current chunk that were not returned yet.
     games: IntoIter<Result<Game, DecodeError>>,
     records: IntoIter<Result<Parsed, DecodeError>>,
     /// Number of the next record.
@@ -43,7 +43,7 @@ pub struct Reader<R> {
     place: RecordPlace,
 }
 
-/// What comes next in the chunk that is read.
+/// The next item of the current chunk.
 enum Next {
     /// The chunk is the record.
     Whole,
@@ -52,7 +52,7 @@ enum Next {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads this format; nothing is read before it is asked for.
+    /// Creates a reader. Reads nothing yet.
     pub fn new(format: Format, input: R) -> Self {
         Self {
             format,
@@ -65,34 +65,34 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The same for packed records whose moves are encoded in another way than the format's.
+    /// Sets the move encoding of packed records, if it is not the usual one of the format.
     #[must_use]
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect, ..self }
     }
 
-    /// Where the record or the game stands that was read last.
+    /// Position of the record or game that was read last.
     pub const fn place(&self) -> RecordPlace {
         self.place
     }
 
-    /// What is read; some of it may have been read ahead.
+    /// The input. Some of its bytes may have been read ahead.
     pub fn into_inner(self) -> R {
         self.buffered.into_input()
     }
 
-    /// The next record, still as bytes where the format allows it; none behind the last one.
+    /// Reads the next record. Fields are decoded on access if the format allows it. `None` at the end of the input.
     ///
-    /// What is wrong with packed records and lines of SFEN shows only when they are asked for what they say.
+    /// Invalid fields of packed records and SFEN lines are reported when they are accessed.
     ///
     /// # Errors
-    /// [`Error`]. Unless it is an I/O error, the next record can be read.
+    /// [`Error`]. The next record can be read unless it is an I/O error.
     pub fn read_record(&mut self) -> Result<Option<RecordRef<'_>>, Error> {
         let next = loop {
             let Some(next) = self.next()? else { return Ok(None) };
-            self.pass(1);
+            self.advance(1);
             match &next {
-                Next::Whole if self.format.is_remark(self.buffered.chunk().bytes) => {}
+                Next::Whole if self.format.is_comment(self.buffered.chunk().bytes) => {}
                 Next::Parsed(Err(error)) if error.kind == DecodeErrorKind::Comment => {}
                 _ => break next,
             }
@@ -108,7 +108,7 @@ impl<R: Read> Reader<R> {
         record.map(Some).map_err(|error| bad(place, error))
     }
 
-    /// The records that are left, with all that they say. Behind an I/O error there are none.
+    /// The remaining records with all fields decoded. Ends after an I/O error.
     pub fn records(&mut self) -> impl Iterator<Item = Result<Record, Error>> {
         std::iter::from_fn(|| self.next_record().transpose())
     }
@@ -119,24 +119,24 @@ impl<R: Read> Reader<R> {
         record.map(Some).map_err(|error| bad(self.place, error))
     }
 
-    /// The next game, of formats that hold games; none behind the last one. Between records it is the game that
-    /// follows the one of the last record.
+    /// Reads the next game, in formats that hold games. `None` at the end of the input. After reading a record, this is
+    /// the game after the game of that record.
     ///
     /// # Errors
-    /// As [`Reader::read_record`]; of a format that holds no games every record is one.
+    /// The errors of [`Reader::read_record`]. In formats without games, every record is an error.
     pub fn read_game(&mut self) -> Result<Option<Game>, Error> {
         let skipped = std::mem::take(&mut self.records).len();
         self.index += skipped as u64;
         loop {
             match self.games.next() {
-                Some(Err(error)) if error.kind == DecodeErrorKind::Comment => self.pass(1),
+                Some(Err(error)) if error.kind == DecodeErrorKind::Comment => self.advance(1),
                 Some(game) => {
-                    self.pass(game.as_ref().map_or(1, |game| game.count_records() as u64));
+                    self.advance(game.as_ref().map_or(1, |game| game.count_records() as u64));
                     return game.map(Some).map_err(|error| bad(self.place, error));
                 }
                 None if !self.buffered.next_chunk(self.format, self.index)? => return Ok(None),
                 None if self.buffered.chunk().is_piece => {
-                    self.pass(1);
+                    self.advance(1);
                     return Err(bad(self.place, DecodeError::TOO_LONG));
                 }
                 None => self.read_chunk_games(),
@@ -144,12 +144,12 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The games that are left. Behind an I/O error there are none.
+    /// The remaining games. Ends after an I/O error.
     pub fn games(&mut self) -> impl Iterator<Item = Result<Game, Error>> {
         std::iter::from_fn(|| self.read_game().transpose())
     }
 
-    /// Looks for the next record; none behind the last one.
+    /// Finds the next record. `None` at the end of the input.
     fn next(&mut self) -> Result<Option<Next>, Error> {
         loop {
             if let Some(record) = self.records.next() {
@@ -187,8 +187,8 @@ impl<R: Read> Reader<R> {
         self.games = read_games(self.format, chunk).collect::<Vec<_>>().into_iter();
     }
 
-    /// Goes behind so many records of the current chunk.
-    fn pass(&mut self, records: u64) {
+    /// Advances the place by this number of records of the current chunk.
+    fn advance(&mut self, records: u64) {
         self.place = RecordPlace { index: self.index, offset: self.buffered.chunk_offset() };
         self.index += records;
     }

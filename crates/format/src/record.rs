@@ -1,6 +1,6 @@
-//! One record: borrowed bytes that are decoded on demand, and the content all formats share.
+//! The decoded content of a record, common to all formats.
 //!
-//! Accessors of the formats' own files do the reading; this is the face they have in common.
+//! The modules of the formats convert bytes to it.
 
 use kyokumen_shogi::{Move, Setup};
 
@@ -11,31 +11,31 @@ use crate::ending::Ending;
 use crate::game_result::GameResult;
 use crate::played::VisitedMove;
 
-/// What a record says. `None` where the format or this record does not say it.
+/// A decoded record. A field is `None` if the format or the record lacks it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// The arrangement. Its move number is [`Record::ply`] where there is one.
+    /// The position. Its move number is [`Record::ply`], if known.
     pub setup: Setup,
-    /// The move stored with the position; not necessarily legal.
+    /// The move stored with the position. It may be illegal.
     pub best_move: Option<Move>,
-    /// Evaluation in centipawns, seen from the side to move.
+    /// Evaluation in centipawns, from the side to move.
     pub eval_cp: Option<i16>,
     /// Move number of the next move, from 1.
     pub ply: Option<u16>,
-    /// Who won the game.
+    /// Result of the game.
     pub result: Option<GameResult>,
-    /// Why the game ended, where that is not mate or resignation.
+    /// Why the game ended, other than by mate or resignation.
     pub ending: Option<Ending>,
     /// Number of moves of the whole game.
     pub end_ply: Option<u16>,
     /// Moves that a search tried, in the order of the writer.
     pub candidates: Vec<VisitedMove>,
-    /// Whether the writer of the game says that the position is not to be trained on.
+    /// Whether the game marks the position as not to be used for training.
     pub is_not_for_training: bool,
 }
 
 impl Record {
-    /// A record that says nothing but the position.
+    /// A record with a position only.
     pub const fn new(setup: Setup) -> Self {
         Self {
             setup,
@@ -50,7 +50,7 @@ impl Record {
         }
     }
 
-    /// The same with left and right of the board exchanged, moves included.
+    /// The mirror image of the record, including its moves: left and right of the board are exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
         Self {
@@ -61,42 +61,42 @@ impl Record {
         }
     }
 
-    /// Fields that the record has a value for.
+    /// Fields that have a value.
     pub fn fields(&self) -> Fields {
-        let said = [
+        let present = [
             (Field::BestMove, self.best_move.is_some()),
             (Field::EvalCp, self.eval_cp.is_some()),
             (Field::Ply, self.ply.is_some()),
             (Field::Result, self.result.is_some()),
             (Field::Ending, self.ending.is_some()),
             (Field::EndPly, self.end_ply.is_some()),
-            // Not to be trained on: said by the number of candidates, 0.
+            // Positions that are not for training have 0 candidates, so the flag counts as this field.
             (Field::Candidates, !self.candidates.is_empty() || self.is_not_for_training),
         ];
-        said.into_iter().filter_map(|(field, said)| said.then_some(field)).collect()
+        present.into_iter().filter_map(|(field, is_set)| is_set.then_some(field)).collect()
     }
 }
 
-/// A record as formats read and write it that have no places for single fields.
+/// A record of a format without fields at fixed offsets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parsed {
     pub(super) record: Record,
-    /// Whether it speaks of a move, if only to say that there is none.
-    pub(super) says_move: bool,
-    /// What is unusual about how it is written.
+    /// Whether the record states its move, even if it is "no move".
+    pub(super) states_move: bool,
+    /// What is unusual about the bytes.
     pub(super) warnings: Warnings,
-    /// Its bytes, where those of its chunk are also others'.
+    /// The bytes of the record alone, if its chunk contains other records as well.
     pub(super) own_bytes: Option<Vec<u8>>,
 }
 
 impl Parsed {
-    /// Fields that the record speaks of, if only to say that there is no move.
+    /// The fields that the record states. An explicit "no move" counts as a field.
     pub(super) fn fields(&self) -> Fields {
-        let said = self.record.fields();
-        if self.says_move { said.union(Fields::of(Field::BestMove)) } else { said }
+        let fields = self.record.fields();
+        if self.states_move { fields.union(Fields::of(Field::BestMove)) } else { fields }
     }
 
-    /// Whether it speaks of everything that a format needs.
+    /// Checks that the record states all fields of `needs`.
     pub(super) fn check(&self, needs: Fields) -> Result<(), EncodeError> {
         let fields = needs.without(self.fields());
         if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
@@ -106,7 +106,7 @@ impl Parsed {
 impl From<Record> for Parsed {
     fn from(record: Record) -> Self {
         Self {
-            says_move: record.best_move.is_some(),
+            states_move: record.best_move.is_some(),
             record,
             warnings: Warnings::NONE,
             own_bytes: None,

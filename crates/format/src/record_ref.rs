@@ -1,4 +1,4 @@
-//! A record as borrowed bytes, decoded on demand.
+//! A record as borrowed bytes. Fields are decoded on access.
 
 use kyokumen_shogi::{Move, Position, Setup};
 
@@ -13,7 +13,7 @@ use crate::sfen_text::Columns;
 use crate::warning::{Warning, Warnings};
 use crate::{Format, packed};
 
-/// The bytes of one record; nothing is decoded before it is asked for where the format allows it.
+/// The bytes of one record. If the format allows it, each field is decoded on access.
 ///
 /// ```
 /// use kyokumen_format::{Format, RecordRef};
@@ -29,7 +29,7 @@ pub struct RecordRef<'a> {
     pub(crate) content: RecordContent<'a>,
 }
 
-/// A packed record in its parts.
+/// The parts of a packed record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed<'a> {
     pub(crate) layout: &'static Layout,
@@ -45,7 +45,7 @@ pub(crate) enum RecordContent<'a> {
 }
 
 impl<'a> RecordRef<'a> {
-    /// A record that was read as a whole.
+    /// A record that was decoded completely.
     pub(crate) fn parsed(format: Format, bytes: &'a [u8], parsed: Parsed) -> Self {
         Self { format, bytes, content: RecordContent::Parsed(Box::new(parsed)) }
     }
@@ -55,12 +55,12 @@ impl<'a> RecordRef<'a> {
         self.format
     }
 
-    /// The bytes as they were given; of a record out of a group, those of the group.
+    /// The bytes that the record was created from. For a record of a group, the bytes of the group.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Its bytes, where it was read out of a group whose bytes are also others'.
+    /// The bytes of the record alone, if it comes from a group whose bytes belong to other records as well.
     pub fn own_bytes(&self) -> Option<&[u8]> {
         match &self.content {
             RecordContent::Parsed(parsed) => parsed.own_bytes.as_deref(),
@@ -68,16 +68,16 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// The packed position with its alphabet, where that is what the record holds.
+    /// The packed position and its code family. `None` for other formats.
     #[inline]
     pub fn packed(&self) -> Option<(packed::Family, &'a [u8; packed::LEN])> {
         self.parts().map(|packed| (packed.layout.family, packed.position))
     }
 
-    /// The arrangement; its move number is that of the record, 1 where the record has none.
+    /// The position. Its move number is the record's, or 1 if the record has none.
     ///
     /// # Errors
-    /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
+    /// [`DecodeError`] if the bytes are not a position, or use more than one set of pieces.
     #[inline]
     pub fn setup(&self) -> Result<Setup, DecodeError> {
         match &self.content {
@@ -91,11 +91,10 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// The stored move; `None` where there is none or where its bits are no move, which is a
-    /// [warning](Self::warnings).
+    /// The stored move. `None` if there is none or if its bits are not a move, which is a [warning](Self::warnings).
     ///
     /// # Errors
-    /// [`DecodeError`] for a column of text that is no move.
+    /// [`DecodeError`] if a text column is not a move.
     #[inline]
     pub fn best_move(&self) -> Result<Option<Move>, DecodeError> {
         match &self.content {
@@ -107,10 +106,10 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Evaluation in centipawns, seen from the side to move.
+    /// Evaluation in centipawns, from the side to move.
     ///
     /// # Errors
-    /// [`DecodeError`] for a column of text that is no number of 16 bits.
+    /// [`DecodeError`] if a text column is not a 16-bit number.
     #[inline]
     pub fn eval_cp(&self) -> Result<Option<i16>, DecodeError> {
         match &self.content {
@@ -120,10 +119,11 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Move number of the next move, from 1: of text the column, else the number in the SFEN.
+    /// Move number of the next move, from 1. In text formats the ply column, or the number in the SFEN if there is no
+    /// such column.
     ///
     /// # Errors
-    /// [`DecodeError`] for a column of text that is no number of 16 bits, or an SFEN that is none.
+    /// [`DecodeError`] if a text column is not a 16-bit number, or if the SFEN is invalid.
     #[inline]
     pub fn ply(&self) -> Result<Option<u16>, DecodeError> {
         match &self.content {
@@ -133,11 +133,10 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Who won the game; `None` also for a stored value without a meaning, which is a
-    /// [warning](Self::warnings).
+    /// Result of the game. `None` also for an unknown stored value, which is a [warning](Self::warnings).
     ///
     /// # Errors
-    /// [`DecodeError`] for a column of text that is no result.
+    /// [`DecodeError`] if a text column is not a result.
     #[inline]
     pub fn result(&self) -> Result<Option<GameResult>, DecodeError> {
         match &self.content {
@@ -147,10 +146,10 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Why the game ended, where that is not mate or resignation.
+    /// Why the game ended, other than by mate or resignation.
     ///
     /// # Errors
-    /// As yet none: columns of text do not say it.
+    /// None at present.
     #[inline]
     pub fn ending(&self) -> Result<Option<Ending>, DecodeError> {
         match &self.content {
@@ -163,7 +162,7 @@ impl<'a> RecordRef<'a> {
     /// Number of moves of the whole game.
     ///
     /// # Errors
-    /// As yet none: columns of text do not say it.
+    /// None at present.
     #[inline]
     pub fn end_ply(&self) -> Result<Option<u16>, DecodeError> {
         match &self.content {
@@ -173,10 +172,10 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Everything the record says.
+    /// All fields of the record.
     ///
     /// # Errors
-    /// [`DecodeError`], the first there is.
+    /// The first [`DecodeError`], if any field is invalid.
     pub fn record(&self) -> Result<Record, DecodeError> {
         match &self.content {
             RecordContent::Packed(Packed { layout, dialect, .. }) => {
@@ -196,15 +195,15 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Whether this is no record at all but a comment in a text.
+    /// Whether this is a comment in a text and not a record.
     pub fn is_comment(&self) -> bool {
         matches!(&self.content, RecordContent::Columns(columns) if columns.is_comment())
     }
 
-    /// Whether everything the record says can be read, at less cost than reading it.
+    /// Checks that all fields can be decoded. Faster than decoding them.
     ///
     /// # Errors
-    /// [`DecodeError`] as from [`RecordRef::record`].
+    /// The errors of [`RecordRef::record`].
     #[inline]
     pub fn check(&self) -> Result<(), DecodeError> {
         match &self.content {
@@ -216,25 +215,24 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said
-    /// about whether columns of text can be read.
+    /// The fields that the record states. An explicit "no move" counts as a field. Text columns are not validated.
     pub fn fields(&self) -> Fields {
         match &self.content {
             RecordContent::Packed(Packed { layout, dialect, .. }) => {
-                layout.said(&layout.tail(self.bytes, *dialect))
+                layout.present(&layout.tail(self.bytes, *dialect))
             }
             RecordContent::Columns(columns) => columns.fields(),
             RecordContent::Parsed(parsed) => parsed.fields(),
         }
     }
 
-    /// Whether the writer of the game says that the position is not to be trained on.
+    /// Whether the game marks the position as not to be used for training.
     #[inline]
     pub fn is_not_for_training(&self) -> bool {
         matches!(&self.content, RecordContent::Parsed(parsed) if parsed.record.is_not_for_training)
     }
 
-    /// The stored move as its 16 bits, of packed records that have a place for one.
+    /// The 16 bits of the stored move of a packed record. `None` if the format has no move.
     pub fn move_bits(&self) -> Option<u16> {
         self.parts()?.layout.move_bits(self.bytes)
     }
@@ -257,20 +255,20 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// What is unusual about the record though it can be read.
+    /// Unusual properties of a readable record.
     ///
     /// # Errors
-    /// [`DecodeError`] if it cannot.
+    /// [`DecodeError`] if the record cannot be read.
     pub fn warnings(&self) -> Result<Warnings, DecodeError> {
         let setup = self.setup()?;
         let position = Position::try_from(&setup).ok();
         self.warnings_about(&setup, position.as_ref())
     }
 
-    /// What is unusual about how the record is written, its position and the rules left aside.
+    /// Unusual properties of the encoding of the record. Ignores its position and the legality of its move.
     ///
     /// # Errors
-    /// [`DecodeError`] for columns of text that cannot be read.
+    /// [`DecodeError`] if a text column is invalid.
     pub fn writing_warnings(&self) -> Result<Warnings, DecodeError> {
         match &self.content {
             RecordContent::Packed(Packed { layout, dialect, .. }) => {
@@ -281,10 +279,10 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// [`RecordRef::warnings`] for callers who have the setup already, and the position if it is one.
+    /// Like [`RecordRef::warnings`], for callers that already have the setup and, if it is valid, the position.
     ///
     /// # Errors
-    /// [`DecodeError`] for columns of text that cannot be read.
+    /// [`DecodeError`] if a text column is invalid.
     pub fn warnings_about(
         &self,
         setup: &Setup,

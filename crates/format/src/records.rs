@@ -1,6 +1,6 @@
-//! The records of a chunk: one where the format packs each by itself, the moves of a game elsewhere.
+//! The records of a chunk: one record, or in game formats one per move.
 //!
-//! [`count`] and [`records`] agree whatever the bytes: a record that cannot be read counts as one.
+//! [`count`] and [`records`] agree for all bytes. A record that cannot be read counts as one.
 
 use super::error::DecodeError;
 use super::game::Game;
@@ -13,10 +13,10 @@ use crate::record_ref::{Packed, RecordContent, RecordRef};
 use crate::sfen_text::Columns;
 use crate::warning::Warning;
 
-/// The records of one chunk, in order; those that cannot be read as errors.
+/// The records of one chunk in order. Records that cannot be read are errors.
 ///
-/// `chunk` has the bytes of a record or, of formats that hold groups, of a group; of text, without the
-/// end of the line.
+/// `chunk` has the bytes of a record, or of a group in formats that have groups. In formats with one record per line,
+/// without the line end.
 pub fn records(format: Format, dialect: Dialect, chunk: &[u8]) -> Records<'_> {
     let content = match &format.spec().codec {
         Codec::Packed(_) | Codec::Columns => {
@@ -33,7 +33,7 @@ pub fn records(format: Format, dialect: Dialect, chunk: &[u8]) -> Records<'_> {
     Records { format, chunk, content }
 }
 
-/// The records of a game. Warnings about the game go to its first record.
+/// The records of a game. Warnings about the game are attached to its first record.
 pub(super) fn records_of(game: &Game) -> Vec<Result<Parsed, DecodeError>> {
     let records = game.records().into_iter().map(|record| record.map(Parsed::from));
     let mut records: Vec<_> = records.collect();
@@ -43,7 +43,7 @@ pub(super) fn records_of(game: &Game) -> Vec<Result<Parsed, DecodeError>> {
     records
 }
 
-/// The records of a chunk of a format that reads them as wholes, and not as moves of games.
+/// The records of a chunk, in formats that decode records completely and have no games. `None` for other formats.
 pub(super) fn parsed_records(
     format: Format,
     chunk: &[u8],
@@ -54,13 +54,14 @@ pub(super) fn parsed_records(
     Some(parsed)
 }
 
-/// The chunks of bytes that begin with one and end as their file does; of text, without the ends of lines.
+/// Splits bytes that begin with a chunk and end with the end of the file. In formats with one record per line, without
+/// the line ends.
 pub fn chunks(format: Format, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
-        let (chunk, behind) =
+        let (chunk, after) =
             rest.split_at(format.chunk_end(rest, true).filter(|_| !rest.is_empty())?);
-        rest = behind;
+        rest = after;
         Some(if format.is_lines() { lines::content(chunk) } else { chunk })
     })
 }
@@ -110,21 +111,21 @@ impl<'a> Iterator for Records<'a> {
 }
 
 impl<'a> RecordRef<'a> {
-    /// Takes the bytes of one record; of text, the line without its end. Of a group of records, the
-    /// first one: [`records`](super::records) yields all.
+    /// Takes the bytes of one record; in formats with one record per line, without the line end. Of a group of records,
+    /// takes the first one; [`records`](super::records) yields all.
     ///
     /// # Errors
-    /// [`DecodeErrorKind::Length`] if the number of bytes is not that of a record: the truncated end
-    /// of a file. Of packed formats and of SFEN text nothing else is judged.
+    /// [`DecodeErrorKind::Length`] if the number of bytes is not the record length, as at the end of a truncated file.
+    /// Packed formats and SFEN text are not validated further.
     #[inline]
     pub fn new(format: Format, bytes: &'a [u8]) -> Result<Self, DecodeError> {
         Self::with_dialect(format, format.dialect(), bytes)
     }
 
-    /// [`RecordRef::new`] for packed records whose moves are encoded in another way than the format's.
+    /// Like [`RecordRef::new`], for packed records with another move encoding than the usual one of the format.
     ///
     /// # Errors
-    /// As [`RecordRef::new`].
+    /// The errors of [`RecordRef::new`].
     #[inline]
     pub fn with_dialect(
         format: Format,

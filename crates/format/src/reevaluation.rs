@@ -1,4 +1,4 @@
-//! A record with a new evaluation: everything else as it was.
+//! A record with a new evaluation and otherwise unchanged.
 
 use kyokumen_shogi::Move;
 
@@ -15,21 +15,21 @@ use crate::game::Game;
 use crate::played::VisitedMove;
 use crate::record_ref::{Packed, RecordRef};
 
-/// What is newly known of a position.
+/// New labels of a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reevaluation {
-    /// Evaluation in centipawns, seen from the side to move.
+    /// Evaluation in centipawns, from the side to move.
     pub eval_cp: i16,
-    /// What a search says about the moves, if that is to be written, too.
+    /// The moves of the search, if they are to be written as well.
     pub searched: Option<SearchedMoves>,
 }
 
-/// What a search says about the moves of a position.
+/// The moves of a position according to a search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SearchedMoves {
-    /// The best one; none if there is no legal move.
+    /// The best move. `None` if there is no legal move.
     pub best_move: Option<Move>,
-    /// Those it tried.
+    /// The moves that the search tried.
     pub candidates: Vec<VisitedMove>,
 }
 
@@ -45,11 +45,13 @@ impl Reevaluation {
         record
     }
 
-    /// Sets the evaluation of the position before a move. The played move stays. Comments that state an evaluation of
-    /// that position are removed, because readers would take it for the new one.
+    /// Sets the evaluation of the position before a move and keeps the played move. Removes comments that state an
+    /// evaluation of that position, because readers would take them for the new one.
     pub fn put_into(&self, game: &mut Game, number: usize) {
         let before = match number.checked_sub(1).and_then(|before| game.moves.get_mut(before)) {
-            Some(before) => before.annotation.as_deref_mut().map(|said| &mut said.comments),
+            Some(before) => {
+                before.annotation.as_deref_mut().map(|annotation| &mut annotation.comments)
+            }
             None => Some(&mut game.info.comments),
         };
         if let Some(comments) = before {
@@ -61,20 +63,20 @@ impl Reevaluation {
         if let Some(searched) = &self.searched {
             played.candidates.clone_from(&searched.candidates);
         }
-        if let Some(said) = &mut played.annotation {
+        if let Some(annotation) = &mut played.annotation {
             let is_old = |comment: &str| matches!(evaluation(comment), Some(OfPlayer(_)));
-            said.comments.retain(|comment| !is_old(comment));
+            annotation.comments.retain(|comment| !is_old(comment));
         }
     }
 }
 
 impl RecordRef<'_> {
-    /// Appends the record with another evaluation in a format that has a place for it. Where the format stays,
-    /// every other byte does; a line of text is written anew, with its line end.
+    /// Appends the record with a new evaluation, in a format that can hold one. If the format is unchanged, so are all
+    /// other bytes of a packed record. A line of text is written again, with its line end.
     ///
     /// # Errors
-    /// [`ConvertError`] if the record cannot be read, or lacks what `to` must hold and `fill` does not name. After
-    /// an error `out` is as before.
+    /// [`ConvertError`] if the record cannot be read, or lacks a field that `to` needs and `fill` does not give. After
+    /// an error `out` is unchanged.
     pub fn with_evaluation(
         &self,
         new: &Reevaluation,
@@ -83,13 +85,14 @@ impl RecordRef<'_> {
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
         if to != self.format() {
-            let said = Fill {
+            let with_evaluation = Fill {
                 eval_cp: Some(new.eval_cp),
                 no_move: fill.no_move || new.searched.is_some(),
                 best_move: fill.best_move.filter(|_| new.searched.is_none()),
                 ..*fill
             };
-            let mut changes = self.convert_content(&new.of(self.record()?), to, &said, out)?;
+            let mut changes =
+                self.convert_content(&new.of(self.record()?), to, &with_evaluation, out)?;
             if new.searched.is_some() {
                 changes.invented = changes.invented.without(Fields::of(Field::BestMove));
             }
@@ -116,9 +119,9 @@ mod tests {
     use crate::played::Played;
 
     #[test]
-    fn every_other_byte_stays() {
+    fn other_bytes_are_unchanged() {
         let searched = SearchedMoves { best_move: Move::from_usi("2g2f"), candidates: Vec::new() };
-        // 2g2f is 0x078e in both families; a result that is none, and padding.
+        // 2g2f is 0x078e in both families. The result has no meaning and the padding is not zero.
         for (format, tail, expected) in [
             (
                 Format::Psv,
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_with_the_old_evaluation_go_and_others_stay() {
+    fn comments_with_the_old_evaluation_are_removed() {
         let played = |best_move, comments: &[&str]| {
             let mut played = Played::new(Move::from_usi(best_move).unwrap(), 0);
             played.annotate().comments = comments.iter().map(|&line| line.into()).collect();
@@ -166,13 +169,13 @@ mod tests {
         assert_eq!(comments(&game, 0), "*good");
         assert_eq!(comments(&game, 1), "#評価値=50");
         assert_eq!(game.moves[0].eval_cp, Some(7));
-        // No relabelled position follows the last move.
+        // No position follows the last move. Only its own comments change.
         new.put_into(&mut game, 2);
         assert_eq!(comments(&game, 1), "");
     }
 
     #[test]
-    fn a_position_with_an_evaluation_needs_no_fill_for_it() {
+    fn a_new_evaluation_needs_no_fill_value() {
         let bytes = packed(Format::Hcp, &[]);
         let record = RecordRef::new(Format::Hcp, &bytes).unwrap();
         let new = Reevaluation { eval_cp: 5, searched: Some(SearchedMoves::default()) };
@@ -180,7 +183,7 @@ mod tests {
         let error = record.with_evaluation(&new, Format::Hcpe, &Fill::default(), &mut out);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "the record has no result, and no value to fill in was given"
+            "the record has no result, and no fill value is given"
         );
         let fill = "result=draw".parse().unwrap();
         let changes = record.with_evaluation(&new, Format::Hcpe, &fill, &mut out).unwrap();

@@ -1,6 +1,6 @@
-//! The 32-byte packed position, bit by bit: slow, plain, the oracle of [`packed`](super::packed).
+//! A slow and simple codec of 32-byte packed positions, bit by bit. It is the test oracle of [`packed`](super::packed).
 //!
-//! `docs/formats/packed.md` has the layout. It also names what is wrong with bytes that are refused.
+//! `docs/formats/packed.md` describes the layout. This codec also describes the fault of rejected bytes.
 
 use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use bitvec::view::BitView;
@@ -13,11 +13,11 @@ use crate::packed::words::LEN;
 
 type Bits = BitSlice<u8, Lsb0>;
 
-/// Reads a packed position; the move number, which it does not hold, is 1.
+/// Decodes a packed position. It has no move number, so the number is set to 1.
 ///
 /// # Errors
-/// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or belong to
-/// no piece, or if board, hands and box are not exactly one set of pieces.
+/// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or do not encode a piece, or
+/// if board, hands and box do not contain exactly one set of pieces.
 pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     let mut reader = Reader { family, bits: bytes.view_bits(), at: 0 };
     let side_to_move = if reader.number(1) == 0 { Color::Black } else { Color::White };
@@ -61,7 +61,7 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     Ok(Setup::from_counted(ByteBoard::from(board), kings, [black, white], side_to_move, 1))
 }
 
-/// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
+/// Encodes a packed position in canonical form: P L N S G B R in each hand and in the box.
 ///
 /// # Errors
 /// [`EncodeError::MissingKing`].
@@ -69,7 +69,7 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     encode_in_order(family, setup, HandKind::ALL)
 }
 
-/// Writes a packed position with the pieces of each hand and of the box in this order.
+/// Encodes a packed position with the pieces of each hand and of the box in this order.
 ///
 /// # Errors
 /// [`EncodeError::MissingKing`].
@@ -112,7 +112,7 @@ fn push(bits: &mut BitVec<u8, Lsb0>, code: Code) {
     bits.extend_from_bitslice(word(&code));
 }
 
-/// The bits of a code in the order in which they are sent.
+/// The bits of a code in the order in which they are packed.
 fn word(code: &Code) -> &Bits {
     &code.bits.view_bits::<Lsb0>()[..usize::from(code.len)]
 }
@@ -124,7 +124,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The next bits as a number, least significant bit first; the caller knows that they are there.
+    /// The next bits as a number, least significant bit first. The caller ensures that they exist.
     fn number(&mut self, len: usize) -> u8 {
         let bits = &self.bits[self.at..self.at + len];
         self.at += len;
@@ -151,7 +151,7 @@ impl Reader<'_> {
                 return Ok(Some(piece));
             }
         }
-        // The board's code is complete, so that only the end can keep the bits from being a piece.
+        // The board codes are complete: any bits are the start of a code. Only the end of the bytes can cut a code off.
         Err(DecodeErrorKind::BoardOverrun.at(self.offset()))
     }
 
@@ -173,7 +173,7 @@ impl Reader<'_> {
         Err(kind.at(self.offset()))
     }
 
-    /// Byte of the next bit; the last one where no bit is left.
+    /// Byte of the next bit. The last byte if no bit is left.
     fn offset(&self) -> usize {
         (self.at / 8).min(LEN - 1)
     }

@@ -1,6 +1,6 @@
-//! A game being read from text: its start is arranged, its moves are played as they come.
+//! A game while it is read from text: the moves are played on a board.
 //!
-//! What the formats that people read (CSA, KIF) have in common.
+//! Used by the formats that people read (CSA, KIF).
 
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Move, Position, Setup, SetupError, sfen};
 
@@ -10,20 +10,20 @@ use super::game::Game;
 use super::played::Played;
 use crate::ending::{End, Ending};
 
-/// A game as far as it was read.
+/// The part of a game that was read.
 pub(super) struct Replay {
     pub(super) game: Game,
-    /// The position behind the moves.
+    /// The position after the moves.
     pub(super) position: Position,
-    /// The last move, if the rules do not allow it: the game ends with it or is broken.
+    /// The last move, if it is illegal. It ends the game or makes it broken.
     illegal: Option<DecodeError>,
     pub(super) has_ended: bool,
-    /// What an analysis says of the position behind the moves, seen from the side to move.
+    /// The evaluation of the position after the moves by an analysis, from the side to move.
     analysis_cp: Option<i16>,
 }
 
 impl Replay {
-    /// Begins with an arrangement that stands in this place.
+    /// Begins with a start position at this offset.
     pub(super) fn new(start: Setup, at: usize) -> Result<Self, DecodeError> {
         match Position::try_from(&start) {
             Ok(position) => {
@@ -34,7 +34,7 @@ impl Replay {
         }
     }
 
-    /// Plays a move that stands in this place.
+    /// Plays a move at this offset.
     pub(super) fn play(&mut self, best_move: Move, at: usize) -> Result<(), DecodeError> {
         if let Some(error) = self.illegal.take() {
             return Err(error);
@@ -49,12 +49,12 @@ impl Replay {
         Ok(())
     }
 
-    /// Whether the last move was one that the rules do not allow, and was not played.
-    pub(super) const fn is_behind_illegal_move(&self) -> bool {
+    /// Whether the last move was illegal and therefore not played.
+    pub(super) const fn follows_illegal_move(&self) -> bool {
         self.illegal.is_some()
     }
 
-    /// Takes note of how the game ended; an illegal move that it ended with is no fault.
+    /// Sets the result and ending. An illegal move that ended the game is not an error.
     pub(super) fn end(&mut self, end: End) {
         (self.game.result, self.game.ending) = end;
         self.illegal = self.illegal.take().filter(|_| end.1 != Some(Ending::IllegalMove));
@@ -62,9 +62,9 @@ impl Replay {
     }
 
     /// Adds a comment on the last move, the start or the end, and takes an evaluation from it if there is none yet. A
-    /// first comment that holds only the evaluation of the last move is not kept as text.
+    /// first comment that contains only the evaluation of the last move is not kept as text.
     pub(super) fn take_comment(&mut self, comment: &str) {
-        if !self.has_ended && !self.is_behind_illegal_move() && self.take_evaluation(comment) {
+        if !self.has_ended && !self.follows_illegal_move() && self.take_evaluation(comment) {
             return;
         }
         let comments = match self.game.moves.last_mut() {
@@ -75,7 +75,7 @@ impl Replay {
         comments.push(comment.to_owned());
     }
 
-    /// Takes an evaluation from a comment. Returns whether the comment holds nothing more.
+    /// Takes an evaluation from a comment. Returns whether the comment contains only that.
     fn take_evaluation(&mut self, comment: &str) -> bool {
         let to_move = self.position.side_to_move();
         match comment::evaluation(comment) {
@@ -86,8 +86,10 @@ impl Replay {
                 };
                 let eval_cp = seen_from(!to_move, black_cp);
                 played.eval_cp = nearest(eval_cp);
-                let is_first =
-                    played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
+                let is_first = played
+                    .annotation
+                    .as_ref()
+                    .is_none_or(|annotation| annotation.comments.is_empty());
                 let is_all =
                     played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
                 is_first && is_all
@@ -108,7 +110,7 @@ impl Replay {
             // The time belongs to an illegal move, which is not part of the game.
             _ if self.illegal.is_some() => {}
             Some(played) => played.annotate().elapsed_ms = Some(elapsed_ms),
-            // There is no place for a time before the first move.
+            // A time before the first move cannot be stored.
             None if elapsed_ms > 0 => {
                 let skipped = &mut self.game.info.skipped_lines;
                 *skipped = skipped.saturating_add(1);
@@ -117,7 +119,7 @@ impl Replay {
         }
     }
 
-    /// Takes note of what cannot be read.
+    /// Ends the game at an error.
     pub(super) fn break_off(&mut self, error: DecodeError) {
         self.game.broken = self.illegal.take().or(Some(error));
     }
@@ -134,7 +136,7 @@ impl Replay {
     }
 }
 
-/// An evaluation that is Black's, or the other way round.
+/// Converts an evaluation from Black's point of view to the point of view of `color`, or back.
 pub(super) const fn seen_from(color: Color, black_cp: i32) -> i32 {
     match color {
         Color::Black => black_cp,
@@ -151,7 +153,7 @@ pub(super) fn even_start() -> Setup {
     sfen::START.parse().expect("the start of an even game is an arrangement")
 }
 
-/// An arrangement with the numbers of pieces in Black's hand and in White's.
+/// A start position. The counts are the pieces in Black's hand and in White's hand.
 pub(super) fn arrangement(
     board: Board,
     hands: [[u8; HandKind::COUNT]; 2],

@@ -1,4 +1,4 @@
-//! `sbinpack`: games as chains, each move its number among the legal ones and a difference of evaluations.
+//! `sbinpack`: games as chains. A move is its number among the legal moves and a difference of evaluations.
 //!
 //! The only definition is rsshogi's source (`records::formats::sbinpack`). See `docs/formats/sbinpack.md`.
 
@@ -19,7 +19,7 @@ use super::spec::{Codec, Framing, Games, Spec, as_it_is};
 use crate::ending::{End, Ending};
 use crate::game_info::HoldsInfo;
 use crate::packed::family::Family;
-use ending::{can_say, code_of, end_of};
+use ending::{can_express, code_of, end_of};
 use order::{nth_move, number_of};
 
 pub(super) const SPEC: Spec = Spec {
@@ -41,30 +41,30 @@ pub(super) const SPEC: Spec = Spec {
     },
 };
 
-/// What a chunk begins with, before the number of its other bytes (u32).
+/// The first bytes of a chunk. The number of its remaining bytes (u32) follows.
 const MAGIC: &[u8] = b"SBN2";
 const CHUNK_HEADER_BYTES: usize = MAGIC.len() + 4;
 
-/// Places in a chain: score (i16), first move (u16), ply and result (u16), and a byte that says how many
-/// bytes of metadata follow.
+/// Offsets in a chain: score (i16), first move (u16), ply and result (u16), and a byte with the number of metadata
+/// bytes that follow.
 pub(crate) const SCORE_AT: usize = packed::LEN;
 pub(crate) const END_AT: usize = packed::LEN + 4;
 pub(crate) const METADATA_LEN_AT: usize = packed::LEN + 6;
 const METADATA_AT: usize = METADATA_LEN_AT + 1;
 const MAX_METADATA_BYTES: u8 = 127;
 
-/// The result stands above the ply.
+/// The result is in the bits above the ply.
 const PLY_BITS: u32 = 10;
 const MAX_PLY: u16 = (1 << PLY_BITS) - 1;
 
-/// No number is longer.
+/// The longest encoded number, in bytes.
 const NUMBER_BYTES: usize = 5;
 
 fn read(chunk: &[u8]) -> Games<'_> {
     Box::new(chains(chunk).map(|chain| chain?.read()))
 }
 
-/// The number of moves; what is no chain, and a chain that does not begin with a position, counts as one.
+/// The number of moves. An invalid chain, or a chain with an invalid position, counts as one.
 fn count(chunk: &[u8]) -> u64 {
     let count = |chain: Result<Chain<'_>, _>| match chain {
         Ok(chain) if chain.start().is_ok() => chain.moves.into(),
@@ -73,24 +73,24 @@ fn count(chunk: &[u8]) -> u64 {
     chains(chunk).map(count).sum()
 }
 
-/// Where the chunk ends that begins here, going by its length; `None` if none begins here.
+/// The end of the chunk that begins here, according to its length. `None` if no chunk begins here.
 fn claimed_end(bytes: &[u8]) -> Option<usize> {
     let len = bytes.strip_prefix(MAGIC)?.first_chunk().copied().map(u32::from_le_bytes)?;
     Some(CHUNK_HEADER_BYTES.saturating_add(usize::try_from(len).ok()?))
 }
 
-/// A chunk ends where its length says, if another follows or nothing. If not, something is damaged, and
-/// all bytes up to the next chunk belong together.
+/// A chunk ends at its stored length if another chunk or the end of the file follows. Otherwise it is damaged, and all
+/// bytes up to the next chunk are one chunk.
 fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     if bytes.len() < CHUNK_HEADER_BYTES && !at_end {
         return None;
     }
     if let Some(end) = claimed_end(bytes) {
-        let behind = bytes.get(end..).unwrap_or_default();
-        if behind.len() < MAGIC.len() && !at_end {
+        let rest = bytes.get(end..).unwrap_or_default();
+        if rest.len() < MAGIC.len() && !at_end {
             return None;
         }
-        if bytes.len() == end || behind.starts_with(MAGIC) {
+        if bytes.len() == end || rest.starts_with(MAGIC) {
             return Some(end);
         }
     }
@@ -98,7 +98,7 @@ fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     next.or(at_end.then_some(bytes.len()))
 }
 
-/// The chains of a chunk, as far as they lead from one to the next; then, if that is not its end, why not.
+/// The chains of a chunk. If they do not lead to its end, the last item is an error.
 fn chains(chunk: &[u8]) -> impl Iterator<Item = Result<Chain<'_>, DecodeError>> {
     let end = claimed_end(chunk);
     let mut next = Some(CHUNK_HEADER_BYTES);
@@ -116,7 +116,7 @@ fn chains(chunk: &[u8]) -> impl Iterator<Item = Result<Chain<'_>, DecodeError>> 
     })
 }
 
-/// Why a chunk does not end where its length says.
+/// The error of a chunk that does not end at its stored length. `None` if it does.
 fn no_end(chunk: &[u8], end: usize) -> Option<DecodeError> {
     match chunk.get(end..) {
         None => {
@@ -124,24 +124,24 @@ fn no_end(chunk: &[u8], end: usize) -> Option<DecodeError> {
             Some(DecodeErrorKind::syntax(expected, b"the end of the file").at(chunk.len()))
         }
         Some([]) => None,
-        Some(behind) => Some(DecodeErrorKind::syntax("another chunk", behind).at(end)),
+        Some(rest) => Some(DecodeErrorKind::syntax("another chunk", rest).at(end)),
     }
 }
 
-/// A game or a part of one, between bytes that were counted but not yet understood.
+/// A game or part of a game. Its bytes are split but not decoded.
 struct Chain<'a> {
-    /// Those of the chunk, up to the end of the chunk.
+    /// The bytes of the chunk.
     bytes: &'a [u8],
-    /// Where it begins.
+    /// Offset where the chain begins.
     at: usize,
     moves: u16,
-    /// Where its first move stands.
+    /// Offset of the first move.
     first_move: usize,
     end: usize,
 }
 
 impl<'a> Chain<'a> {
-    /// The chain that begins in this place.
+    /// The chain that begins at this offset.
     fn find(bytes: &'a [u8], at: usize) -> Result<Self, DecodeError> {
         let cut_off = || {
             let expected = "a position with its result and the number of moves";
@@ -164,7 +164,7 @@ impl<'a> Chain<'a> {
         Ok(chain)
     }
 
-    /// A number of the move that is the `within`th, from 1, and where it ends.
+    /// A number of the `within`-th move, from 1, and the offset after it.
     fn number_at(&self, at: usize, within: u32) -> Result<(u32, usize), DecodeError> {
         let rest = &self.bytes[at..];
         if let Some((number, len)) = uleb128(rest) {
@@ -178,7 +178,7 @@ impl<'a> Chain<'a> {
         Err(DecodeErrorKind::syntax("a number of 32 bits", found.as_bytes()).at(at))
     }
 
-    /// The position that it begins with.
+    /// The start position.
     fn start(&self) -> Result<Position, DecodeError> {
         let cut_off = || DecodeErrorKind::Nothing.at(self.at);
         let position = self.bytes[self.at..].first_chunk().ok_or_else(cut_off)?;
@@ -198,7 +198,7 @@ impl<'a> Chain<'a> {
         Ok(game)
     }
 
-    /// Appends the moves, as far as they can be read.
+    /// Appends the moves up to the first error.
     fn read_moves(
         &self,
         mut position: Position,
@@ -228,13 +228,13 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Ply and result.
+    /// The word with ply and result.
     fn end_word(&self) -> u16 {
         word(self.bytes, self.at + END_AT).unwrap_or_default()
     }
 }
 
-/// Each game becomes a chunk of one chain.
+/// Writes each game as a chunk with one chain.
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let first = game.moves.first();
@@ -269,25 +269,24 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// A number for the ply that is too large becomes the largest; some ends have no number.
+/// The losses: a ply above the maximum is written as the maximum, and some endings cannot be expressed.
 fn lost(start: &Setup, end: End) -> Fields {
     let ply = if start.ply() > MAX_PLY { Fields::of(Field::Ply) } else { Fields::NONE };
-    if can_say(end) { ply } else { ply.union(Fields::of(Field::Ending)) }
+    if can_express(end) { ply } else { ply.union(Fields::of(Field::Ending)) }
 }
 
-/// An evaluation seen from the side that begins, as seen from the side that makes the move in this place,
-/// from 0; or the other way round.
+/// Converts an evaluation from the side that begins to the side that makes the move with this index, from 0, or back.
 const fn seen_from_mover(eval_cp: i32, place: u16) -> i32 {
     if place.is_multiple_of(2) { eval_cp } else { eval_cp.saturating_neg() }
 }
 
-/// The nearest value that 16 bits hold.
+/// The nearest 16-bit value.
 fn nearest(eval_cp: i32) -> i16 {
     let limit = if eval_cp < 0 { i16::MIN } else { i16::MAX };
     i16::try_from(eval_cp).unwrap_or(limit)
 }
 
-/// The number that the bytes begin with, seven bits a byte and the lowest first, and its length.
+/// Decodes the number at the start of the bytes: seven bits per byte, lowest first. Returns it with its length.
 fn uleb128(bytes: &[u8]) -> Option<(u32, usize)> {
     let mut number = 0;
     for (i, &byte) in bytes.iter().take(NUMBER_BYTES).enumerate() {
@@ -307,7 +306,7 @@ fn put_uleb128(mut number: u32, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Numbers of either sign in turn: 0, −1, 1, −2, ….
+/// Maps signed numbers to unsigned ones: 0, −1, 1, −2, … become 0, 1, 2, 3, ….
 const fn zigzag(number: i32) -> u32 {
     (number << 1 ^ number >> 31).cast_unsigned()
 }

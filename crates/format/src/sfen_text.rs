@@ -1,7 +1,7 @@
-//! SFEN text: one position a line, with columns for move, evaluation, ply and result behind tabs.
+//! SFEN text: one position per line, with columns for move, evaluation, ply and result, separated by tabs.
 //!
-//! The SFEN is that of the USI protocol; the columns are those in which training positions are passed
-//! around as text. See `docs/formats/sfen.md`.
+//! The SFEN follows the USI protocol. The columns are common in text files of training positions. See
+//! `docs/formats/sfen.md`.
 
 use kyokumen_shogi::sfen::{self, SfenWarning};
 use kyokumen_shogi::{Move, Setup};
@@ -14,10 +14,10 @@ use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
 use crate::game_result::GameResult;
 
-/// What stands in a column that says nothing; a move is also `none`, a result `u`.
-const NOTHING: &[u8] = b"-";
+/// A column without a value. A missing move may also be `none`, a missing result `u`.
+const NO_VALUE: &[u8] = b"-";
 
-/// The columns behind the SFEN, in order.
+/// The columns after the SFEN, in order.
 const COLUMNS: [Field; 4] = [Field::BestMove, Field::EvalCp, Field::Ply, Field::Result];
 const PLY_COLUMN: usize = 2;
 
@@ -43,7 +43,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// The SFEN ends at the first tab, unless tabs separate its own four parts.
+    /// Finds the end of the SFEN: the first tab, unless the four parts of the SFEN are separated by tabs.
     pub(super) fn split(line: &'a [u8]) -> Self {
         let mut tabs = memchr::memchr_iter(b'\t', line);
         let first = tabs.next().unwrap_or(line.len());
@@ -53,7 +53,7 @@ impl<'a> Columns<'a> {
         Self { line, sfen_len }
     }
 
-    /// Whether it is a line that begins with `#`.
+    /// Whether the line begins with `#`.
     pub(super) fn is_comment(self) -> bool {
         lines::is_comment(self.line)
     }
@@ -69,19 +69,19 @@ impl<'a> Columns<'a> {
         parse(self.sfen(), 0)
     }
 
-    /// The column of a field with its place in the line; `None` if it is absent or says nothing.
+    /// The column of a field and its offset in the line. `None` if it is absent or has no value.
     fn column(self, field: Field) -> Option<(usize, &'a [u8])> {
         let mut at = self.sfen_len + 1;
         for (i, text) in self.line.get(at..)?.split(|&byte| byte == b'\t').enumerate() {
             if COLUMNS.get(i) == Some(&field) {
-                return (!text.is_empty() && text != NOTHING).then_some((at, text));
+                return (!text.is_empty() && text != NO_VALUE).then_some((at, text));
             }
             at += text.len() + 1;
         }
         None
     }
 
-    /// A column read by `read`.
+    /// Parses a column with `read`.
     fn read<T>(
         self,
         column: Field,
@@ -107,7 +107,7 @@ impl<'a> Columns<'a> {
         self.read(Field::EvalCp, "a number from -32768 to 32767, or -", |text| text.parse().ok())
     }
 
-    /// Fields that the line speaks of, if only to say that there is no move.
+    /// The fields that the line states. An explicit "no move" matters as a field.
     pub(super) fn fields(self) -> Fields {
         let mut fields: Fields =
             COLUMNS.into_iter().filter(|&field| self.column(field).is_some()).collect();
@@ -124,8 +124,7 @@ impl<'a> Columns<'a> {
         self.read(Field::Ply, "a number from 0 to 65535, or -", |text| text.parse().ok())
     }
 
-    /// Whether the line has a ply column, if only to say that the ply is not known. If not, the move number is that of
-    /// the SFEN.
+    /// Whether the line has a ply column, even one without a value. If not, the number in the SFEN is the ply.
     fn has_ply_column(self) -> bool {
         self.columns() > PLY_COLUMN
     }
@@ -148,7 +147,7 @@ impl<'a> Columns<'a> {
         Ok(own_ply(&self.parse()?))
     }
 
-    /// Columns behind the SFEN.
+    /// Number of columns after the SFEN.
     fn columns(self) -> usize {
         memchr::memchr_iter(b'\t', &self.line[self.sfen_len..]).count()
     }
@@ -182,7 +181,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Reads an SFEN that begins at this byte of its chunk.
+/// Parses an SFEN that begins at this offset of its chunk.
 pub(super) fn parse(sfen: &[u8], start: usize) -> Result<sfen::Parsed, DecodeError> {
     sfen::parse(sfen).map_err(|error| {
         let at = error.offset().unwrap_or_default();
@@ -195,25 +194,23 @@ fn own_ply(parsed: &sfen::Parsed) -> Option<u16> {
     (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply())
 }
 
-/// Whether an SFEN has a move number that says something: some writers know no other than 0.
+/// Whether an SFEN has a meaningful move number. Some writers always write 0.
 fn has_number(parsed: &sfen::Parsed) -> bool {
     own_ply(parsed).is_some() && !parsed.warnings.contains(&SfenWarning::PlyZero)
 }
 
-/// The arrangement of a record whose ply is the SFEN's own number, that ply where there is one, and what
-/// is unusual about it.
+/// Position, ply and warnings of a record whose ply is the move number of the SFEN.
 pub(super) fn numbered(parsed: &sfen::Parsed) -> (Setup, Option<u16>, Warnings) {
     let mut warnings = Warnings::NONE;
     warnings.extend(parsed.warnings.iter().copied().map(Warning::from));
     (parsed.setup.clone(), own_ply(parsed), warnings)
 }
 
-/// The arrangement of a record that says its ply beside the SFEN, whose own number then counts for
-/// nothing; and what is unusual about it.
+/// Position and warnings of a record that states its ply outside the SFEN. The move number of the SFEN is not used.
 pub(super) fn with_ply(parsed: &sfen::Parsed, ply: Option<u16>) -> (Setup, Warnings) {
     let mut warnings = Warnings::NONE;
-    let counts = |warning| !matches!(warning, SfenWarning::NoPly | SfenWarning::PlyZero);
-    let counted = parsed.warnings.iter().copied().filter(|&warning| counts(warning));
+    let matters = |warning| !matches!(warning, SfenWarning::NoPly | SfenWarning::PlyZero);
+    let counted = parsed.warnings.iter().copied().filter(|&warning| matters(warning));
     warnings.extend(counted.map(Warning::from));
     if ply == Some(0) {
         warnings.insert(Warning::PlyZero);
@@ -224,12 +221,12 @@ pub(super) fn with_ply(parsed: &sfen::Parsed, ply: Option<u16>) -> (Setup, Warni
     (parsed.setup.clone().with_ply(ply.unwrap_or(1)), warnings)
 }
 
-/// Whether an SFEN says all that a record with these fields does.
+/// Whether an SFEN can hold all these fields.
 pub(super) fn is_plain(fields: Fields) -> bool {
     fields.intersection(Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result])).is_empty()
 }
 
-/// Appends the line with its end; columns only where there is more to say than the SFEN does.
+/// Appends the line with its end. Writes columns only if the SFEN cannot hold all fields.
 pub(super) fn encode(record: &Record, out: &mut Vec<u8>) {
     let text = if is_plain(record.fields()) {
         format!("{}\n", record.setup)
@@ -259,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_may_be_absent_or_say_nothing() {
+    fn columns_may_be_absent_or_without_value() {
         let whole = record(&format!("{START}\t2g2f\t-10\t1\tw")).unwrap();
         assert_eq!(whole.best_move, Move::from_usi("2g2f"));
         assert_eq!((whole.eval_cp, whole.ply), (Some(-10), Some(1)));
@@ -275,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn move_numbers_differ_only_where_there_are_two() {
+    fn a_ply_mismatch_needs_two_different_numbers() {
         let board = START.strip_suffix(" 1").unwrap();
         for (number, column, differ) in [
             (" 7", "7", false),
@@ -291,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_found_at_their_byte() {
+    fn errors_give_the_byte_offset() {
         let at = |columns: &str| record(&format!("{START}{columns}")).unwrap_err().offset;
         let len = START.len();
         assert_eq!(at("\t2g2x\t0\t1\tb"), len + 1);
@@ -303,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_inside_the_sfen_are_told_from_columns() {
+    fn tabs_within_the_sfen_do_not_separate_columns() {
         let tabbed = START.replace(' ', "\t");
         assert_eq!(record(&tabbed), record(START));
         let warnings = Columns::split(tabbed.as_bytes()).warnings().unwrap();

@@ -1,6 +1,6 @@
-//! What distinguishes the formats from each other, one entry each: where a new format goes.
+//! The properties that distinguish the formats. To add a format, add an entry.
 //!
-//! The module of each format holds its entry; [`Format::spec`](super::Format) is the table.
+//! The module of each format defines its entry. [`Format::spec`](super::Format) is the table.
 
 use kyokumen_shogi::Setup;
 
@@ -15,57 +15,57 @@ use crate::game_info::HoldsInfo;
 
 /// One format.
 pub(super) struct Spec {
-    /// The word on the command line and in manifests; also the usual extension of files.
+    /// The name on the command line and in manifests. It is also the usual file extension.
     pub(super) name: &'static str,
     /// Other extensions in use.
     pub(super) extensions: &'static [&'static str],
-    /// How its bytes are cut into chunks.
+    /// How the bytes are cut into chunks.
     pub(super) framing: Framing,
-    /// Appends a chunk unchanged, after [`Spec::separator`]. Adds the end that the last chunk of a file may lack, so that
-    /// another chunk can follow.
+    /// Appends a chunk unchanged, after [`Spec::separator`]. Adds the terminator that the last chunk of a file may
+    /// lack, so that another chunk can follow.
     pub(super) copy: fn(&[u8], &mut Vec<u8>),
-    /// What stands before the first record of a file.
+    /// The bytes before the first record of a file.
     pub(super) header: &'static [u8],
-    /// What separates two chunks of a file. There is none before the first chunk or after the last.
+    /// The bytes between two chunks of a file. There is no separator before the first chunk or after the last one.
     pub(super) separator: &'static [u8],
-    /// What a record can say besides the position.
+    /// The fields that a record can have.
     pub(super) holds: Fields,
-    /// What a record must say.
+    /// The fields that a record must have.
     pub(super) needs: Fields,
-    /// The special ends of games that it has a sign for.
+    /// The endings that the format can express, besides mate and resignation.
     pub(super) endings: &'static [Ending],
     /// How a chunk is read and written.
     pub(super) codec: Codec,
 }
 
-/// How bytes are cut into chunks: the least that can be read by itself.
+/// How bytes are cut into chunks. A chunk is the smallest piece that can be decoded alone.
 #[derive(Clone, Copy)]
 pub(super) enum Framing {
-    /// Every chunk is one record of this many bytes.
+    /// Each chunk is one record of this many bytes.
     Fixed(usize),
-    /// Every chunk is one line, and one record.
+    /// Each chunk is one line with one record.
     Line,
-    /// A chunk is a game, or another group of games or records.
+    /// A chunk is a game, or another group of records.
     Group {
-        /// Finds the end of the first chunk in bytes that are not empty; `None` if the bytes end before it does
-        /// and more may follow. The second argument says that nothing follows.
+        /// Finds the end of the first chunk in bytes that are not empty. `None` if the bytes end before it and more
+        /// bytes may follow. The second argument is `true` if no bytes follow.
         end: fn(&[u8], bool) -> Option<usize>,
-        /// How a chunk may begin, where one that is cut off would take in a part of the chunk that follows. None
-        /// where it would be told from that.
+        /// A possible start of a chunk, in formats where a truncated chunk would absorb part of the next one. `None` if
+        /// the next chunk is always recognised.
         next: Option<&'static [u8]>,
     },
 }
 
-/// [`Spec::copy`] of formats whose chunks say themselves where they end.
+/// [`Spec::copy`] for formats whose chunks contain their length or end.
 pub(super) fn as_it_is(chunk: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(chunk);
 }
 
-/// [`Spec::copy`] for formats whose chunks end with a line. Byte order marks are dropped, because the copy may not be at
-/// the start of a file.
+/// [`Spec::copy`] for formats whose chunks end with a line. Byte order marks are dropped, because the copy may not be
+/// at the start of a file.
 pub(super) fn with_line_end(chunk: &[u8], out: &mut Vec<u8>) {
     let chunk = without_mark(chunk);
-    // Where files were joined, a chunk may have byte order marks within it.
+    // Joined files may have byte order marks within a chunk.
     for line in chunk.split_inclusive(|byte| *byte == b'\n') {
         out.extend_from_slice(without_mark(line));
     }
@@ -74,56 +74,56 @@ pub(super) fn with_line_end(chunk: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a record or a game, whole or not at all.
+/// Appends a complete record or game, or nothing.
 pub(super) type Write<T> = fn(&T, &mut Vec<u8>) -> Result<(), EncodeError>;
 
-/// The games of a chunk, each read when it is asked for.
+/// The games of a chunk, decoded lazily.
 pub(super) type Games<'a> = Box<dyn Iterator<Item = Result<Game, DecodeError>> + 'a>;
 
-/// The games of a chunk that is one.
+/// The games of a chunk with one game.
 pub(super) fn one(game: Result<Game, DecodeError>) -> Games<'static> {
     Box::new(std::iter::once(game))
 }
 
 /// How a chunk is read and written.
 pub(super) enum Codec {
-    /// A packed position with fields at fixed places, read when they are asked for.
+    /// A packed position and fields at fixed offsets, decoded on access.
     Packed(Layout),
-    /// SFEN with columns, read when they are asked for.
+    /// An SFEN with columns, decoded on access.
     Columns,
-    /// Records that are read as wholes.
+    /// Records that are decoded completely.
     Records {
-        /// Appends what is in a chunk; at least one record or error unless the chunk is empty of both.
+        /// Appends the records and errors of a chunk.
         read: fn(&[u8], &mut Vec<Result<Parsed, DecodeError>>),
-        /// The number of records in a chunk, where that is known without reading all of it.
+        /// The number of records in a chunk, if it is known without decoding the chunk.
         count: Option<fn(&[u8]) -> u64>,
-        /// Appends a record; none if the format is only read.
+        /// Appends a record. `None` if the format cannot be written.
         write: Option<Write<Parsed>>,
     },
-    /// Games, each move of which is a record.
+    /// Games. Each move is a record.
     Games {
-        /// Reads the games of a chunk, one after the other; what is none is an error.
+        /// Decodes the games of a chunk. Bytes that are not a game are an error.
         read: fn(&[u8]) -> Games<'_>,
-        /// The number of records in a chunk, where that is known without reading all of it.
+        /// The number of records in a chunk, if it is known without decoding the chunk.
         count: Option<fn(&[u8]) -> u64>,
-        /// Appends a game; none if the format is only read.
+        /// Appends a game. `None` if the format cannot be written.
         write: Option<Write<Game>>,
-        /// What it cannot say of games that begin and end so, though it holds the field.
+        /// Additional losses of games with this start and end, among the fields that the format holds.
         lost: fn(&Setup, End) -> Fields,
-        /// Which names, comments and the like it can hold.
+        /// The names, comments and other information that the format can hold.
         info: HoldsInfo,
     },
 }
 
-/// [`Codec::Games::lost`] of game records for people, which begin at move 1 and say how a game ended by who
-/// won it: of games without a result they can only say that they were broken off.
+/// [`Codec::Games::lost`] for text games, which begin at move 1. They express an ending together with the winner. Of
+/// games without a result they can only state that the game was interrupted.
 pub(super) fn lost_of_text(start: &Setup, (result, ending): End) -> Fields {
-    let is_said = result.is_some() || matches!(ending, None | Some(Ending::Interruption));
-    let lost = if is_said { Fields::NONE } else { Fields::of(Field::Ending) };
+    let is_expressible = result.is_some() || matches!(ending, None | Some(Ending::Interruption));
+    let lost = if is_expressible { Fields::NONE } else { Fields::of(Field::Ending) };
     lost.union(lost_unless_from_move_1(start, (result, ending)))
 }
 
-/// [`Codec::Games::lost`] of formats that have no place for the number of the first move: it is always 1.
+/// [`Codec::Games::lost`] for formats that cannot store the number of the first move. It is always 1.
 pub(super) fn lost_unless_from_move_1(start: &Setup, _: End) -> Fields {
     if start.ply() == 1 { Fields::NONE } else { Fields::of(Field::Ply) }
 }

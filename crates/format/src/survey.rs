@@ -1,6 +1,6 @@
-//! What records show about the program that wrote them: order of the pieces in hand, padding, moves.
+//! Guesses from records how they were written: order of the pieces in hand, padding, move encoding.
 //!
-//! `docs/formats/packed.md` says which program writes the pieces in hand in which order.
+//! `docs/formats/packed.md` lists the programs and their hand orders.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use crate::packed::family::Family;
 use crate::packed::words::LEN;
 use crate::record_ref::RecordRef;
 
-/// An order in which programs write the pieces of a hand.
+/// An order of the pieces in a hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HandOrder {
-    /// P L N S G B R: YaneuraOu since January 2024, cshogi, rsshogi; the canonical one.
+    /// P L N S G B R: YaneuraOu since January 2024, cshogi, rsshogi. This is the canonical order.
     Canonical,
     /// P L N S B R G: older YaneuraOu, tanuki-.
     GoldLast,
@@ -27,7 +27,7 @@ pub enum HandOrder {
 }
 
 impl HandOrder {
-    /// Every order that is known.
+    /// All known orders.
     pub const ALL: [Self; 3] = [Self::Canonical, Self::GoldLast, Self::RookFirst];
 
     /// The kinds in this order.
@@ -50,14 +50,14 @@ impl HandOrder {
     }
 }
 
-/// What the records say about the order of the pieces in hand.
+/// The hand order that the records have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOrders {
-    /// No record has hands in which the known orders differ.
+    /// No record has hands where the known orders differ.
     Undetermined,
-    /// All records fit these orders: one, or several that nothing has told apart.
+    /// All records fit these orders. Several orders if no record distinguishes them.
     Known(Vec<HandOrder>),
-    /// No known order fits all records: several writers, or one that is not known.
+    /// No known order fits all records: there were several writers, or the order is unknown.
     Mixed,
 }
 
@@ -74,55 +74,55 @@ impl fmt::Display for HandOrders {
     }
 }
 
-/// What became of the stored moves.
+/// Counts of stored moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MoveCounts {
-    /// They can be played.
+    /// Legal moves.
     pub legal: u64,
-    /// They cannot be played: wrong data, or moves in another encoding.
+    /// Illegal moves: wrong data, or another move encoding.
     pub illegal: u64,
-    /// Bits that are no move in this format's encoding.
+    /// Bits that are not a move in the move encoding of the format.
     pub malformed: u64,
-    /// No move is stored.
+    /// Records without a move.
     pub none: u64,
 }
 
-/// What a number of records show about their writer.
+/// Properties of a sample of records.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Survey {
-    /// Records looked at.
+    /// Number of records in the sample.
     pub records: u64,
-    /// Records that could not be read.
+    /// Records that cannot be read.
     pub unreadable: u64,
     /// Records whose padding is not zero.
     pub padding_not_zero: u64,
-    /// Stored moves of positions that can be played from.
+    /// Stored moves of valid positions.
     pub moves: MoveCounts,
-    /// Records whose hands tell the known orders apart.
+    /// Records whose hands distinguish the known orders.
     pub telling_hands: u64,
-    /// Of these, the records that fit each order of [`HandOrder::ALL`].
+    /// The number of these records that fit each order of [`HandOrder::ALL`].
     fitting: [u64; HandOrder::ALL.len()],
-    /// Stored moves that the known encodings read differently, or not all.
+    /// Stored moves that the known encodings decode differently.
     pub telling_moves: u64,
-    /// Of these, the moves that are legal in each encoding of [`Dialect::ALL`].
+    /// The number of these moves that are legal in each encoding of [`Dialect::ALL`].
     legal: [u64; Dialect::ALL.len()],
-    /// Records whose result holds flags.
+    /// Records whose result byte has flags.
     pub result_flags: u64,
 }
 
-/// What records say about how their moves are encoded.
+/// The move encoding that the records have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DialectFinding {
-    /// At least nine in ten of the moves that tell are legal in this encoding, and in no other are more.
+    /// At least nine in ten of the distinguishing moves are legal in this encoding, and no other encoding has more.
     Sure(Dialect),
-    /// In none are so many.
+    /// No encoding reaches nine in ten.
     Unsure,
-    /// No move tells.
+    /// No move distinguishes the encodings.
     Undetermined,
 }
 
 impl DialectFinding {
-    /// The encoding, where nothing is sure the format's own.
+    /// The encoding that was found, or `own`, the usual encoding of the format, if none is certain.
     pub const fn dialect(self, own: Dialect) -> Dialect {
         match self {
             Self::Sure(dialect) => dialect,
@@ -132,7 +132,7 @@ impl DialectFinding {
 }
 
 impl Survey {
-    /// Takes a record into account, or that there was none in the bytes.
+    /// Adds a record, or `None` for bytes that are not a record.
     pub fn add(&mut self, record: Option<RecordRef<'_>>) {
         self.records += 1;
         if record.is_none_or(|record| self.look_at(&record).is_err()) {
@@ -140,9 +140,9 @@ impl Survey {
         }
     }
 
-    /// The order of the pieces in hand, as far as the records tell.
+    /// The order of the pieces in hand.
     ///
-    /// Positions with pieces in the box are not asked: the orders are known of hands only.
+    /// Positions with pieces in the box are ignored, because the orders are known only for hands.
     pub fn hand_orders(&self) -> HandOrders {
         if self.telling_hands == 0 {
             return HandOrders::Undetermined;
@@ -153,7 +153,7 @@ impl Survey {
         if orders.is_empty() { HandOrders::Mixed } else { HandOrders::Known(orders) }
     }
 
-    /// How the moves are encoded; `own` is the format's encoding, which wins a draw.
+    /// The move encoding. In a tie `own`, the usual encoding of the format, wins.
     pub fn dialect(&self, own: Dialect) -> DialectFinding {
         if self.telling_moves == 0 {
             return DialectFinding::Undetermined;
@@ -166,23 +166,23 @@ impl Survey {
         if is_sure { DialectFinding::Sure(best) } else { DialectFinding::Unsure }
     }
 
-    /// Whether most of the stored moves are illegal in every move encoding. `own` is that of the format.
+    /// Whether most stored moves are illegal in every move encoding. `own` is the usual encoding of the format.
     pub fn moves_are_mostly_illegal(&self, own: Dialect) -> bool {
         let MoveCounts { legal, illegal, malformed, .. } = self.moves;
         !matches!(self.dialect(own), DialectFinding::Sure(_)) && illegal + malformed > legal
     }
 
-    /// Of [`Survey::telling_moves`], those that are legal in an encoding.
+    /// Number of [`Survey::telling_moves`] that are legal in an encoding.
     pub const fn legal_in(&self, dialect: Dialect) -> u64 {
         self.legal[dialect as usize]
     }
 
-    /// The share of the records that can be read; none without records.
+    /// The share of records that can be read. 1 without records.
     pub fn readable_share(&self) -> f64 {
         1.0 - self.unreadable as f64 / self.records.max(1) as f64
     }
 
-    /// Whether more records can be read than cannot.
+    /// Whether more than half of the records can be read.
     pub const fn is_mostly_readable(&self) -> bool {
         self.unreadable.saturating_mul(2) < self.records
     }
@@ -254,7 +254,7 @@ fn held_in_order(setup: &Setup, order: HandOrder) -> Vec<(PieceOwner, HandKind)>
     held
 }
 
-/// Whether these are the last pieces of a packed position, in this order.
+/// Whether the packed position ends with these pieces in this order.
 fn ends_with(family: Family, packed: &[u8; LEN], held: &[(PieceOwner, HandKind)]) -> bool {
     let alphabet = family.alphabet();
     let codes = held.iter().map(|&(holder, kind)| alphabet.off_board(kind, holder));
@@ -274,7 +274,7 @@ mod tests {
     use crate::{Format, reference};
     use kyokumen_shogi::Move;
 
-    /// Silver, gold and pawns in White's hand.
+    /// A position with silver, gold and pawns in White's hand, where the hand orders differ.
     const TELLING: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
     const START: &str = kyokumen_shogi::sfen::START;
 
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn each_writer_is_known_by_its_order() {
+    fn hand_orders_are_recognised() {
         for order in HandOrder::ALL {
             let survey = survey(&[(START, order), (TELLING, order)]);
             assert_eq!((survey.records, survey.telling_hands), (2, 1));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_encoding_of_moves_is_known_by_those_that_are_legal() {
+    fn the_move_encoding_is_recognised_by_legal_moves() {
         let written = |dialect: Dialect, moves: &[&str]| {
             let setup: Setup = TELLING.parse().unwrap();
             let mut survey = Survey::default();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_judged_by_the_rules() {
+    fn moves_are_counted_as_legal_or_illegal() {
         let mut survey = Survey::default();
         for best_move in ["7g7f", "7g7e", "none", "-"] {
             let line = format!("{START}\t{best_move}\t0\t1\td");

@@ -1,6 +1,6 @@
 //! Text encodings: UTF-8, `Shift_JIS` (code page 932) and EUC-JP are read; UTF-16 is an error.
 //!
-//! Files of games rarely name their encoding. A line feed is the same byte in these three, so bytes are split into
+//! Files of games rarely name their encoding. A line feed is the same byte in these encodings, so bytes are split into
 //! lines before they are decoded.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use super::error::{DecodeErrorKind, EncodeError};
 use super::lines;
 pub(crate) use super::lines::without_mark as without_byte_order_mark;
 
-/// Bytes that are searched for the zeros of UTF-16 without a byte order mark.
+/// Number of bytes that are searched for the zeros of UTF-16 without a byte order mark.
 const UTF_16_SAMPLE: usize = 256;
 
 /// Decodes a whole text without its byte order mark. Invalid bytes become replacement characters.
@@ -27,7 +27,7 @@ pub(crate) fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeErrorKind>
 /// Detects the encoding of lines of text.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Encoding`] that names UTF-16, or CR as the only line end.
+/// [`DecodeErrorKind::Encoding`] for UTF-16, or if CR is the only line end.
 pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
     let encoding = detect(bytes)?;
     if is_cr_only(bytes) {
@@ -43,10 +43,10 @@ fn is_cr_only(bytes: &[u8]) -> bool {
     end.is_some_and(|at| bytes[at] == b'\r') && memchr(b'\n', bytes).is_none()
 }
 
-/// Detects the encoding of a text of whatever form.
+/// Detects the encoding of any text, with any line ends.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Encoding`] that names UTF-16.
+/// [`DecodeErrorKind::Encoding`] for UTF-16.
 pub(crate) fn detect(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
     if let Some(found) = utf_16(bytes) {
         let expected = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";
@@ -58,8 +58,8 @@ pub(crate) fn detect(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind>
     Ok(if is_euc_jp(bytes) { EUC_JP } else { SHIFT_JIS })
 }
 
-/// A line, or a whole text, of a known encoding. A line in UTF-8 may stand among others of another encoding, and the
-/// other way round.
+/// Decodes a line or a text of a known encoding. Single lines may be UTF-8 in a text of another encoding, or the other
+/// way round.
 pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Cow<'a, str> {
     let bytes = without_byte_order_mark(bytes);
     let encoding = match str::from_utf8(bytes) {
@@ -72,7 +72,7 @@ pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Cow
     without_zeros(encoding.decode_without_bom_handling(bytes).0)
 }
 
-/// Replaces U+0000, as for invalid bytes: a text that is written must not be taken for UTF-16 when it is read again.
+/// Replaces U+0000 like an invalid byte. Otherwise a written text could be read back as UTF-16.
 pub(crate) fn without_zeros(text: Cow<'_, str>) -> Cow<'_, str> {
     if memchr(0, text.as_bytes()).is_none() {
         return text;
@@ -80,13 +80,13 @@ pub(crate) fn without_zeros(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(text.replace('\0', "\u{fffd}"))
 }
 
-/// Whether valid UTF-8 is no text of another encoding by chance: all characters beyond ASCII have three bytes or more.
+/// Whether valid UTF-8 is unlikely to be text of another encoding: all non-ASCII characters have at least three bytes.
 /// ASCII is the same text in all encodings.
 fn is_japanese(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii() || c >= '\u{800}')
 }
 
-/// Detects UTF-16 by its byte order mark, or by zero bytes and line ends, as text of other encodings has no zeros.
+/// Detects UTF-16 by its byte order mark, or by zero bytes and line ends. Text of other encodings has no zeros.
 fn utf_16(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, ..] => return Some("UTF-16LE"),
@@ -120,8 +120,8 @@ fn is_utf_8(bytes: &[u8]) -> bool {
     faults == 0 || characters > 2 * faults
 }
 
-/// Whether bytes that are not UTF-8 are EUC-JP. Most EUC-JP text is also valid `Shift_JIS`, but then consists of
-/// half-width katakana that make no words.
+/// Whether bytes that are not UTF-8 are EUC-JP. Most EUC-JP text is also valid `Shift_JIS`, but consists of half-width
+/// katakana that do not form words.
 fn is_euc_jp(bytes: &[u8]) -> bool {
     if EUC_JP.decode_without_bom_handling_and_without_replacement(bytes).is_none() {
         return false;
@@ -136,8 +136,8 @@ const fn is_half_width(c: char) -> bool {
     matches!(c, '｡'..='ﾟ')
 }
 
-/// Whether half-width katakana in a text can be words: no punctuation but the middle dot, small letters and the signs
-/// ｰ, ﾞ and ﾟ only behind letters that take them.
+/// Whether half-width katakana in a text can be words. Words have no punctuation except the middle dot. Small letters
+/// and the signs ｰ, ﾞ and ﾟ occur only after letters that take them.
 fn has_words(text: &str) -> bool {
     let mut before = ' ';
     text.chars().all(|c| {
@@ -156,10 +156,10 @@ fn has_words(text: &str) -> bool {
     })
 }
 
-/// Appends text in `Shift_JIS`. Characters with another code point in code page 932 are replaced by that.
+/// Appends text in `Shift_JIS`. Characters that have another code point in code page 932 are replaced by it.
 ///
 /// # Errors
-/// [`EncodeError::NotInShiftJis`] for the first character that it lacks.
+/// [`EncodeError::NotInShiftJis`] for the first character that `Shift_JIS` cannot encode.
 pub(crate) fn put_shift_jis(text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     for line in text.split_inclusive('\n') {
         let mapped: String = line.chars().map(of_code_page).collect();
@@ -174,17 +174,17 @@ pub(crate) fn put_shift_jis(text: &str, out: &mut Vec<u8>) -> Result<(), EncodeE
     Ok(())
 }
 
-/// What a line of a game file holds, for messages.
+/// The kind of a line of a game file, for messages.
 fn kind_of_text(line: &str) -> &'static str {
     match line.chars().next() {
         Some('*') => "a comment",
         Some('&') => "a bookmark",
-        Some('#') => "a remark",
-        _ => "the head",
+        Some('#') => "a # line",
+        _ => "the header",
     }
 }
 
-/// The character that code page 932 has in place of a similar one of Unicode.
+/// The character of code page 932 that corresponds to a similar Unicode character.
 const fn of_code_page(c: char) -> char {
     match c {
         '\u{301c}' => '～',
@@ -209,7 +209,7 @@ mod tests {
     const TEXT: &str = "手合割：平手\n先手：あいう\n   1 ７六歩(77)\n";
 
     #[test]
-    fn encodings_are_told_apart() {
+    fn encodings_are_detected() {
         for (encoding, bytes) in [
             (UTF_8, TEXT.as_bytes().to_vec()),
             (UTF_8, format!("\u{feff}{TEXT}").into_bytes()),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn utf_16_is_refused_by_its_name() {
+    fn utf_16_is_an_error_that_names_it() {
         let text = "\u{feff}手合割：平手\n   1 ７六歩(77)   ( 0:00/00:00:00)\n";
         for skipped in [0, 1] {
             let units = || text.encode_utf16().skip(skipped);
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Their codes have a zero in the other byte than those of ASCII characters.
+    /// Their codes have the zero in the other byte than the codes of ASCII characters.
     #[test]
     fn characters_with_a_zero_byte_do_not_hide_utf_16() {
         for text in [
@@ -256,14 +256,14 @@ mod tests {
                 let error = encoding_of(&bytes).unwrap_err().to_string();
                 assert!(error.contains(name), "{error}");
             }
-            // Zeros of a damaged disk are no UTF-16.
+            // Zeros of a damaged disk are not UTF-16.
             let damaged = [text.as_bytes(), &[0; 51]].concat();
             assert_eq!(encoding_of(&damaged), Ok(UTF_8));
         }
     }
 
     #[test]
-    fn zeros_are_replaced_as_invalid_bytes_are() {
+    fn zeros_are_replaced_like_invalid_bytes() {
         for encoding in [UTF_8, SHIFT_JIS, EUC_JP] {
             let bytes = encoding.encode("先手：\0表\0").0;
             assert_eq!(decode_as(encoding, &bytes), "先手：\u{fffd}表\u{fffd}");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_in_utf_8_may_stand_among_others() {
+    fn a_line_in_utf_8_is_read_in_a_text_of_another_encoding() {
         for encoding in [SHIFT_JIS, EUC_JP] {
             assert_eq!(decode_as(encoding, "後手：表太郎".as_bytes()), "後手：表太郎");
             for text in ["先手：表太郎", "ﾂｧ", "N+é", "ASCII"] {
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shift_jis_lacks_is_mapped_or_named() {
+    fn characters_that_shift_jis_lacks_are_mapped_or_an_error() {
         let mut bytes = Vec::new();
         put_shift_jis("〜−☗☖¥髙①\n", &mut bytes).unwrap();
         assert_eq!(SHIFT_JIS.decode_without_bom_handling(&bytes).0, "～－▲△￥髙①\n");

@@ -1,7 +1,6 @@
-//! Packed records to packed records: the position as bits, what stands behind it field by field.
+//! Converts packed records to packed records: rewrites the bits of the position and copies the fields.
 //!
-//! The two families are two alphabets of one text, so nothing is laid on a board; see
-//! [`packed::transcode`].
+//! The two families are two codes for the same sequence of pieces, so no board is needed. See [`packed::transcode`].
 
 use super::error::DecodeError;
 use super::field::{Field, Fields};
@@ -13,22 +12,21 @@ use crate::fill::Fill;
 use crate::packed::family::Family;
 use crate::record_ref::{Packed, RecordRef};
 
-/// A position that was rewritten together with the one before it, which takes less time than one after the
-/// other.
+/// A position that was rewritten together with the one before it. Rewriting two at once is faster than one by one.
 #[derive(Debug, Default)]
 pub struct Lookahead(Option<TranscodedNext>);
 
 #[derive(Debug)]
 struct TranscodedNext {
-    /// From the alphabet of the first family into that of the second.
+    /// From the code of the first family to the code of the second.
     families: (Family, Family),
     from: [u8; packed::LEN],
     to: [u8; packed::LEN],
 }
 
 impl Lookahead {
-    /// A position in canonical form in the alphabet of a family; what `next` gives begins with the position
-    /// that comes next, or is empty.
+    /// The position in the code of family `to`, in canonical form. The bytes returned by `next` are empty or begin with
+    /// the next position.
     pub(super) fn rewrite<'a>(
         &mut self,
         (from, to): (Family, Family),
@@ -62,7 +60,7 @@ impl Lookahead {
 }
 
 impl RecordRef<'_> {
-    /// [`RecordRef::convert`] where both formats are packed.
+    /// [`RecordRef::convert`] for two packed formats.
     pub(super) fn transcode<'a>(
         &self,
         source: Packed<'_>,
@@ -74,19 +72,19 @@ impl RecordRef<'_> {
     ) -> Result<FieldChanges, ConvertError> {
         let Packed { layout, dialect, position } = source;
         let mut tail = layout.tail(self.bytes(), dialect);
-        let said = layout.said(&tail);
-        to.check_needs(said, fill)?;
+        let present = layout.present(&tail);
+        to.check_needs(present, fill)?;
         let position = ahead.rewrite((layout.family, target.family), position, next)?;
-        let mut lost = to.losses(said, tail.ending);
+        let mut lost = to.losses(present, tail.ending);
         if tail.best_move.is_none() {
-            // To say that there is no move is to say nothing; bits that are no move say something.
+            // Losing an explicit "no move" is not a loss, but losing bits that are not a move is.
             let best_move = Fields::of(Field::BestMove);
             let is_malformed = self.has_malformed_move();
             lost = if is_malformed { lost.union(best_move) } else { lost.without(best_move) };
         }
         fill.complete_tail(&mut tail);
         target.append(&position, &tail, out);
-        let invented = to.fields().without(said).intersection(fill.fields());
+        let invented = to.fields().without(present).intersection(fill.fields());
         Ok(FieldChanges { lost, invented })
     }
 }

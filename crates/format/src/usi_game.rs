@@ -1,6 +1,6 @@
-//! `usi`: a game a line, as the USI protocol's `position` command says it.
+//! `usi`: one game per line, as the arguments of the `position` command of the USI protocol.
 //!
-//! The command is defined by the USI protocol; see `docs/formats/usi.md`.
+//! The USI protocol defines the command. See `docs/formats/usi.md`.
 
 mod ending;
 
@@ -37,7 +37,9 @@ pub(super) const SPEC: Spec = Spec {
         read: |chunk| one(read(chunk)),
         count: None,
         write: Some(write),
-        lost: |_, end| if ending::says(end) { Fields::NONE } else { Fields::of(Field::Ending) },
+        lost: |_, end| {
+            if ending::can_express(end) { Fields::NONE } else { Fields::of(Field::Ending) }
+        },
         info: HoldsInfo::NOTHING,
     },
 };
@@ -61,7 +63,7 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
     let start = match word {
         Some((_, START)) => even_start(),
         Some((_, "sfen")) => words.setup(None)?,
-        // Some writers leave the keyword out.
+        // Some writers omit the keyword.
         Some((at, word)) if word.contains('/') => words.setup(Some(at))?,
         Some((at, word)) => return Err(syntax("startpos or sfen", word, at)),
         None => return Err(syntax("startpos or sfen", "", 0)),
@@ -82,17 +84,16 @@ impl Game {
                 self.moves.push(Played::new(best_move, offset));
                 continue;
             }
-            if let Some((at, behind)) = { words }.next_word().filter(|_| ending::may_be_word(word))
-            {
+            if let Some((at, next)) = { words }.next_word().filter(|_| ending::may_be_word(word)) {
                 self.broken =
-                    Some(syntax("the end of the line behind the end of the game", behind, at));
+                    Some(syntax("the end of the line after the end of the game", next, at));
             } else if !ending::may_be_word(word) {
                 self.broken = Some(syntax(
                     "a move in USI notation, or a word for the end of the game",
                     word,
                     offset,
                 ));
-            } else if let Some(end) = ending::parse(word, self.side_behind_moves()) {
+            } else if let Some(end) = ending::parse(word, self.side_to_move_at_end()) {
                 (self.result, self.ending) = end;
             } else {
                 // An unknown word: the game ends for an unknown reason.
@@ -103,7 +104,7 @@ impl Game {
     }
 
     /// The side to move after the moves.
-    fn side_behind_moves(&self) -> Color {
+    fn side_to_move_at_end(&self) -> Color {
         let first = self.start.side_to_move();
         if self.moves.len().is_multiple_of(2) { first } else { !first }
     }
@@ -120,7 +121,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         out.extend_from_slice(if i == 0 { b" moves " } else { b" " });
         out.extend_from_slice(played.best_move.to_string().as_bytes());
     }
-    if let Some(word) = ending::word((game.result, game.ending), game.side_behind_moves()) {
+    if let Some(word) = ending::word((game.result, game.ending), game.side_to_move_at_end()) {
         out.extend_from_slice(if game.moves.is_empty() { b" moves " } else { b" " });
         out.extend_from_slice(word.as_bytes());
     }
@@ -128,7 +129,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// The words of a line with their places.
+/// The words of a line with their offsets.
 #[derive(Clone, Copy)]
 struct Words<'a> {
     text: &'a str,
@@ -145,8 +146,8 @@ impl<'a> Words<'a> {
         (start < end).then(|| (start, &self.text[start..end]))
     }
 
-    /// The SFEN that goes on up to `moves` or the end; it begins here or, if its first word has been
-    /// read, at that.
+    /// The SFEN up to `moves` or the end of the line. It begins at `from` if its first word has been read, otherwise
+    /// here.
     fn setup(&mut self, from: Option<usize>) -> Result<Setup, DecodeError> {
         let from = from.unwrap_or(self.at);
         let rest = &self.text[from..];
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_cannot_be_played_ends_the_game() {
+    fn an_illegal_move_ends_the_game() {
         let records = read_all("startpos moves 2g2f 2g2f 8c8d");
         assert!(records[0].is_ok());
         let best_move = Move::from_usi("2g2f").unwrap();
@@ -215,9 +216,9 @@ mod tests {
         }
     }
 
-    /// They are no records.
+    /// Such words are not records.
     #[test]
-    fn a_word_behind_the_moves_says_how_the_game_ended() {
+    fn a_word_after_the_moves_gives_the_end_of_the_game() {
         use GameResult::{BlackWin, Draw, WhiteWin};
         for (line, result, ending) in [
             ("startpos moves 7g7f 3c3d resign", Some(WhiteWin), None),

@@ -1,6 +1,6 @@
-//! What is unusual about a record that can be read: counted, never a reason to refuse it.
+//! Warnings: unusual properties of a readable record. They are counted and never reject a record.
 //!
-//! The names are keys of reports and manifests and do not change.
+//! The names are keys of reports and manifests and never change.
 
 use std::fmt;
 
@@ -9,51 +9,51 @@ use kyokumen_shogi::{Move, SetupWarning};
 
 use super::move16::MalformedMove;
 
-/// One way in which a record is unusual.
+/// One unusual property of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Two unpromoted pawns of one side on a file.
+    /// Two unpromoted pawns of one side on one file.
     TwoPawns,
-    /// A pawn, lance or knight that could never move again.
+    /// A pawn, lance or knight that can never move again.
     DeadPiece,
-    /// The side to move could take the king; search commands quarantine such records.
+    /// The side to move could capture the king. Search commands quarantine such records.
     OpponentInCheck,
     /// The stored move is 0, "no move".
     MoveNone,
-    /// The stored move's bits are no move.
+    /// The bits of the stored move are not a move.
     MoveMalformed,
-    /// The stored move cannot be played in the position.
+    /// The stored move is illegal in the position.
     MoveIllegal,
-    /// The stored result has no meaning; the record has no result.
+    /// The stored result is unknown. The record has no result.
     ResultOutOfRange,
-    /// The result byte holds flags besides the result.
+    /// The result byte has flags besides the result.
     ResultFlags,
     /// The move number is 0.
     PlyZero,
-    /// The move number is 65,535: its counter was probably full.
+    /// The move number is 65,535, probably an overflow of its counter.
     PlyMax,
-    /// The column and the SFEN give different move numbers; the column's counts.
+    /// The ply column and the SFEN have different move numbers. The column is used.
     PlyMismatch,
     /// An SFEN without a move number.
     PlyMissing,
-    /// An SFEN spelled in a way other programs may not read.
+    /// An SFEN in a spelling that other programs may not read.
     SfenSpelling,
-    /// An SFEN with one king only, as in mate problems. Packed formats cannot store it.
+    /// An SFEN with only one king, as in mate problems. Packed formats cannot store it.
     KingMissing,
     /// An SFEN with fewer pieces than a set, other than the start of a handicap game.
     PiecesMissing,
-    /// Padding bytes hold something. Ignored: real archives keep private bits there.
+    /// Padding bytes are not zero. Ignored: real archives have private bits there.
     PaddingNotZero,
-    /// The evaluation needs more than 16 bits; the record has none.
+    /// The evaluation needs more than 16 bits. The record has no evaluation.
     EvalOutOfRange,
-    /// Lines of the record's file were not understood and skipped; counted on the first record of a game.
+    /// The reader skipped unknown lines of the game. Counted on the first record of the game.
     LinesSkipped,
 }
 
 impl Warning {
-    /// Every warning.
+    /// All warnings.
     pub const ALL: [Self; 18] = [
         Self::TwoPawns,
         Self::DeadPiece,
@@ -99,7 +99,7 @@ impl Warning {
         }
     }
 
-    /// Whether this is only worth a count: nothing the record says is in doubt.
+    /// Whether the warning is only counted: it casts no doubt on the record.
     pub const fn is_harmless(self) -> bool {
         matches!(self, Self::PaddingNotZero)
     }
@@ -155,7 +155,7 @@ impl Warnings {
         self.0 & 1 << warning as u32 != 0
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -1,4 +1,4 @@
-//! Writing records and games in any format, one after the other, to whatever can be written to.
+//! Sequential writers of records and games, for all formats.
 
 use std::io::{self, Write};
 
@@ -11,11 +11,11 @@ use super::game::Game;
 use super::record::Record;
 use super::record_ref::RecordRef;
 
-/// Writes records in canonical form to a file, or to whatever else can be written to.
+/// Writes records in canonical form to a file or any other [`Write`].
 ///
-/// Each record is handed on at once: files want an [`io::BufWriter`] in between. What a record says and the format
-/// cannot hold is lost, which [`FieldChanges`] tells of each; what it lacks and the format needs is an error unless a
-/// [`Fill`] names a value.
+/// Each record is written at once, so wrap files in an [`io::BufWriter`]. Fields that the format cannot hold are lost;
+/// [`FieldChanges`] reports them for each record. If a record lacks a field that the format needs, it is an error
+/// unless a [`Fill`] gives a value.
 ///
 /// ```
 /// use kyokumen_format::{Format, Reader, Writer};
@@ -31,68 +31,68 @@ pub struct Writer<W> {
     format: Format,
     fill: Fill,
     output: W,
-    /// A record on its way.
+    /// The bytes to write next.
     bytes: Vec<u8>,
     is_begun: bool,
     /// Whether a record or a game was written.
     has_chunks: bool,
-    /// Records and games that were to be written.
+    /// Number of records and games passed to the writer.
     index: u64,
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes this format; what stands before the first record of a file is written with it.
+    /// Creates a writer. The file header, if any, is written with the first record.
     pub fn new(format: Format, output: W) -> Self {
         let fill = Fill::default();
         let (is_begun, has_chunks) = (false, false);
         Self { format, fill, output, bytes: Vec::new(), is_begun, has_chunks, index: 0 }
     }
 
-    /// The same with values for fields that records lack.
+    /// Sets the values for fields that records lack.
     #[must_use]
     pub fn with_fill(self, fill: Fill) -> Self {
         Self { fill, ..self }
     }
 
-    /// Writes a record; in formats that hold games, a game of one move.
+    /// Writes a record. In game formats it becomes a game of one move.
     ///
     /// # Errors
-    /// [`Error`]. Unless it is an I/O error, the next record can be written.
+    /// [`Error`]. The next record can be written unless it is an I/O error.
     pub fn write_record(&mut self, record: &Record) -> Result<FieldChanges, Error> {
         self.write(|format, fill, out| Ok(encode(format, record, fill, out)?))
     }
 
-    /// Writes a record as it was read, in this format: of packed records only bits are rewritten.
+    /// Converts a record to this format. Packed records are transcoded without decoding the position.
     ///
     /// # Errors
-    /// As [`Writer::write_record`].
+    /// The errors of [`Writer::write_record`].
     pub fn convert(&mut self, record: &RecordRef<'_>) -> Result<FieldChanges, Error> {
         self.write(|format, fill, out| record.convert(format, fill, out))
     }
 
-    /// Writes a game, in formats that hold games. What is lost of it, [`Format::losses`] and
-    /// [`Format::lost_of_game`] say; what is missing, [`Fill::complete`] puts in before.
+    /// Writes a game, in formats that hold games. [`Format::losses`] and [`Format::lost_of_game`] return the lost
+    /// fields. Use [`Fill::complete`] to fill in missing fields first.
     ///
-    /// # Errors
+    /// The errors of [`Writer::write_record`].
     /// As [`Writer::write_record`].
     pub fn write_game(&mut self, game: &Game) -> Result<(), Error> {
         self.write(|format, _, out| Ok(write_game(format, game, out)?))
     }
 
-    /// Writes what stands before the first record if no record did, and flushes what is written to.
+    /// Writes the file header if nothing was written yet, and flushes the output.
     ///
     /// # Errors
-    /// Those of the system.
+    /// I/O errors.
     pub fn flush(&mut self) -> io::Result<()> {
         self.begin();
-        self.hand_on()?;
+        self.write_bytes()?;
         self.output.flush()
     }
 
-    /// What is written to, flushed as by [`Writer::flush`].
+    /// Flushes the output like [`Writer::flush`] and returns it.
     ///
     /// # Errors
-    /// Those of the system.
+    /// I/O errors.
     pub fn into_inner(mut self) -> io::Result<W> {
         self.flush()?;
         Ok(self.output)
@@ -114,7 +114,7 @@ impl<W: Write> Writer<W> {
         };
         self.has_chunks |= appended.is_ok();
         let failed = |kind| Error { place: Some(Place::Output(index)), kind };
-        self.hand_on().map_err(|error| failed(ErrorKind::Io(error)))?;
+        self.write_bytes().map_err(|error| failed(ErrorKind::Io(error)))?;
         appended.map_err(|error| failed(ErrorKind::Record(error)))
     }
 
@@ -124,7 +124,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn hand_on(&mut self) -> io::Result<()> {
+    fn write_bytes(&mut self) -> io::Result<()> {
         let written = self.output.write_all(&self.bytes);
         self.bytes.clear();
         written

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Where to begin
-//! [`Game`] is what a game implements, [`Hand`] what its hands can do where it has some; [`Candidate`] is a move
-//! with what the search should know of it. OR and AND nodes are those of Nilsson (1971), proof and disproof
-//! hands those of Nagai (2002).
+//! A game implements [`Game`]. If it has pieces in hand, their type implements [`Hand`]. [`Candidate`] is a move with
+//! first estimates for the search. OR and AND nodes are from Nilsson (1971), proof and disproof hands from Nagai
+//! (2002).
 
 mod permutation;
 pub mod random;
@@ -14,25 +14,25 @@ use std::num::NonZeroU16;
 
 pub use permutation::Permutation;
 
-/// Who is to move.
+/// The kind of a node in the AND/OR tree, by the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeKind {
-    /// The attacker: one move that reaches the goal is enough.
+    /// The attacker is to move. One move that leads to the goal is enough.
     Or,
-    /// The defender: the goal must be reached against every move.
+    /// The defender is to move. The attacker must reach the goal after every move.
     And,
 }
 
-/// How a finished game counts for the goal of the attacker.
+/// The outcome of a finished game for the attacker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The goal is reached.
+    /// The attacker has reached the goal.
     Reached,
-    /// The goal cannot be reached any more.
+    /// The attacker can no longer reach the goal.
     Missed,
 }
 
-/// The moves of a node, or its value where the game is over.
+/// The moves of a node, or the outcome if the game is over.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Moves<M> {
     /// The game is over.
@@ -41,7 +41,7 @@ pub enum Moves<M> {
     Some(Vec<M>),
 }
 
-/// What [`Game::expand`] found.
+/// The result of [`Game::expand`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expansion {
     /// At least one move was appended.
@@ -50,48 +50,49 @@ pub enum Expansion {
     Over(Outcome),
 }
 
-/// A move as the search receives it.
+/// A move with first estimates for the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<M> {
     /// The move.
     pub m: M,
-    /// Hold this move back until the one before it in the list is solved. For moves that rarely differ
-    /// from their predecessor, such as the next piece interposed on the same square.
+    /// Whether the move does not count until the move before it in the list is solved. For moves that differ little
+    /// from their predecessor, such as another piece interposed on the same square.
     pub delayed: bool,
-    /// First guess at the proof number of the position after the move; at least 1.
+    /// First estimate of the proof number of the position after the move. At least 1.
     pub proof_number: u32,
-    /// First guess at the disproof number; at least 1.
+    /// First estimate of its disproof number. At least 1.
     pub disproof_number: u32,
-    /// By how much the move is dearer than the position after it, or cheaper: the number by which its side chooses (of
-    /// attacks the proof number, of defences the disproof number) counts so much more, as long as nothing is solved.
+    /// The cost of the move. While the position after the move is open, this is added to its deciding number: the proof
+    /// number after a move of the attacker, the disproof number after a move of the defender.
     pub cost: i8,
 }
 
 impl<M> Candidate<M> {
-    /// A move about which nothing is known.
+    /// A move without estimates.
     pub const fn new(m: M) -> Self {
         Self { m, delayed: false, proof_number: 1, disproof_number: 1, cost: 0 }
     }
 }
 
-/// The attacker's hand: a partially ordered set in which more is never worse for the attacker.
+/// The attacker's pieces in hand. Hands are partially ordered by dominance: a larger hand is never worse for the
+/// attacker.
 pub trait Hand: Copy + Eq + Hash + Debug {
-    /// Whether `self` holds at least as much of everything as `other`.
+    /// Whether `self` has at least as many pieces of each kind as `other`.
     fn dominates(self, other: Self) -> bool;
-    /// The least hand that dominates both.
+    /// The smallest hand that dominates both.
     #[must_use]
     fn union(self, other: Self) -> Self;
-    /// The greatest hand that both dominate.
+    /// The largest hand that both dominate.
     #[must_use]
     fn intersection(self, other: Self) -> Self;
-    /// A number that differs between hands.
+    /// A number that is different for different hands.
     fn bits(self) -> u32;
-    /// The hand whose [`Hand::bits`] these are.
+    /// The inverse of [`Hand::bits`].
     #[must_use]
     fn from_bits(bits: u32) -> Self;
 }
 
-/// Games without hands: all hands are equal.
+/// For games without hands: all hands are equal.
 impl Hand for () {
     fn dominates(self, (): Self) -> bool {
         true
@@ -108,28 +109,27 @@ impl Hand for () {
     fn from_bits(_bits: u32) {}
 }
 
-/// A position of an AND/OR game, seen by one attacker.
+/// A two-player game with an attacker and a defender, at its current position.
 ///
-/// # Hands of proofs and disproofs
-/// Where hands matter, a proof holds for every hand that dominates the *proof hand*, a disproof for
-/// every hand that the *disproof hand* dominates (proof and disproof pieces, Nagai 2002). The
-/// `…_hand_…` methods carry such hands from children to their parent; games without hands keep the
-/// defaults, which are right whenever all hands are equal.
+/// # Proof hands and disproof hands
+/// A proof holds for every hand that dominates its *proof hand*. A disproof holds for every hand that its *disproof
+/// hand* dominates (proof and disproof pieces, Nagai 2002). The `…_hand_…` methods derive these hands for a node from
+/// its children. Games without hands use the defaults, which are correct if all hands are equal.
 pub trait Game {
     /// A move.
     type Move: Copy + Eq + Debug;
     /// The attacker's hand.
     type Hand: Hand;
-    /// What is needed to take a move back.
+    /// The data needed to take a move back.
     type Undo;
 
-    /// How many plies two proofs of a position differ by at least, if at all: 2 where the goal is only
-    /// reached by the attacker's own move.
+    /// The smallest difference in plies between two proofs of a position with different lengths. 2 if the attacker
+    /// reaches the goal only by a move of the attacker.
     const PLIES_APART: u16 = 1;
 
-    /// Who is to move; attacker and defender take turns.
+    /// The kind of the current node. Attacker and defender take turns.
     fn node_kind(&self) -> NodeKind;
-    /// Key of everything but the attacker's hand; different where the side to move differs.
+    /// Hash key of the position without the attacker's hand. It depends on the side to move.
     fn board_key(&self) -> u64;
     /// The attacker's hand.
     fn hand(&self) -> Self::Hand;
@@ -141,71 +141,71 @@ pub trait Game {
     fn make(&mut self, m: Self::Move) -> Self::Undo;
     /// Takes back the move that was made last.
     fn unmake(&mut self, m: Self::Move, undo: Self::Undo);
-    /// A number for the move, unique within its position, to be kept in tables.
+    /// A number for the move, unique in its position, for tables.
     fn code(m: Self::Move) -> NonZeroU16;
 
-    /// Appends the moves worth searching, or says how the game ended. At OR nodes these may be fewer
-    /// than the rules allow (only checks); at AND nodes they are all moves.
+    /// Appends the moves to search, or returns the outcome if the game is over. At OR nodes these may be fewer moves
+    /// than the rules allow (only checks). At AND nodes they are all legal moves.
     fn expand(&self, moves: &mut Vec<Candidate<Self::Move>>) -> Expansion;
 
-    /// Fills in first guesses at the numbers of the moves that [`Game::expand`] appended. An OR node may
-    /// name a move that reaches the goal at once instead; games that cannot tell without making moves
-    /// need not.
+    /// Fills in first estimates of the moves that [`Game::expand`] appended. At an OR node it may instead return a move
+    /// that reaches the goal at once, if the game can find one without making moves.
     fn weigh(&self, _moves: &mut [Candidate<Self::Move>]) -> Option<Self::Move> {
         None
     }
 
-    /// What [`Game::expand`] finds, by plain rules: slow, and independent of it. Proofs are checked against it.
+    /// The moves of [`Game::expand`] by the plain rules: an independent, deliberately simple implementation. Proofs are
+    /// checked with it.
     fn plain_moves(&mut self) -> Moves<Self::Move>;
 
-    /// The one of [`Game::plain_moves`] with this code.
+    /// The move of [`Game::plain_moves`] with this code.
     fn plain_move(&mut self, code: u16) -> Option<Self::Move> {
         let Moves::Some(moves) = self.plain_moves() else { return None };
         moves.into_iter().find(|&m| Self::code(m).get() == code)
     }
 
-    /// Gives the attacker this hand and everything else that is not on the board to the defender. Called
-    /// with hands that [`Game::hand`] dominates, and then with the old hand again.
+    /// Gives the attacker this hand, and the defender all other pieces that are not on the board. Called with hands
+    /// that [`Game::hand`] dominates, and afterwards with the old hand.
     fn set_hand(&mut self, hand: Self::Hand);
 
-    /// Proof hand of this AND node, given the union of those of its children.
+    /// The proof hand of this AND node. `children` is the union of the proof hands of its children.
     fn proof_hand_of_defence(&self, children: Self::Hand) -> Self::Hand {
         children
     }
 
-    /// Proof hand of this OR node, given that of the child its move `m` leads to.
+    /// The proof hand of this OR node. `child` is the proof hand after the proving move `m`.
     fn proof_hand_of_attack(&self, _m: Self::Move, child: Self::Hand) -> Self::Hand {
         child
     }
 
-    /// What the disproof hand of the child after `m` says about this OR node.
+    /// The disproof hand of the child after `m`, taken back over the move to this OR node.
     fn disproof_hand_of_attack(&self, _m: Self::Move, child: Self::Hand) -> Self::Hand {
         child
     }
 
-    /// Disproof hand of this OR node, given the intersection of what all its moves say; `None` where
-    /// it has no move.
+    /// The disproof hand of this OR node. `children` is the intersection of [`Game::disproof_hand_of_attack`] over all
+    /// moves, `None` if there are no moves.
     fn disproof_hand_of_attacks(&self, children: Option<Self::Hand>) -> Self::Hand {
         children.unwrap_or_else(|| self.hand())
     }
 
-    /// Disproof hand of this AND node, given that of the child its move `m` leads to.
+    /// The disproof hand of this AND node. `child` is the disproof hand after the refuting move `m`.
     fn disproof_hand_of_defence(&self, _m: Self::Move, child: Self::Hand) -> Self::Hand {
         child
     }
 
-    /// Replies to the defence `m` of this AND node after which the attacker stands no worse than before it,
-    /// if he gives back what he gained: where they lead to an end as soon as without it, the defence is
-    /// futile (無駄合い in shogi).
+    /// Replies to the move `m` of this AND node that could make it futile (無駄合い in shogi). After such a reply, and with
+    /// the captured piece given back, the attacker is not worse off than before `m`. If the attacker then reaches the
+    /// goal as soon as without `m`, the move was futile.
     fn futile_replies(&self, _m: Self::Move) -> Vec<Self::Move> {
         Vec::new()
     }
 
-    /// Takes the moves that have [`Game::futile_replies`] out of those of this AND node.
+    /// Removes the moves of this AND node that have [`Game::futile_replies`].
     fn leave_out_futile(&self, moves: &mut Vec<Candidate<Self::Move>>) {
         moves.retain(|candidate| self.futile_replies(candidate.m).is_empty());
     }
 
-    /// Proof hand of this AND node when the game is over and the goal reached.
+    /// The proof hand of this node if the game is over and the goal is reached.
     fn proof_hand_of_goal(&self) -> Self::Hand;
 }

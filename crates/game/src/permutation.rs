@@ -1,9 +1,11 @@
-//! Numbers in random order, each once, without a list of them.
+//! A random order of numbers without a list of them.
 
 use crate::random::SplitMix64;
 
-/// A random order of the numbers below a bound: a Feistel network over the next power of four, walked on until the
-/// number is below the bound (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+/// A random permutation of the numbers below a bound.
+///
+/// It is a Feistel network over the next power of four, repeated until the number is below the bound (Black and
+/// Rogaway, "Ciphers with arbitrary finite domains", 2002).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Permutation {
     count: u64,
@@ -14,26 +16,26 @@ pub struct Permutation {
 const ROUNDS: u64 = 6;
 
 impl Permutation {
-    /// An order of the numbers below `count`; other seeds, other orders.
+    /// A permutation of the numbers below `count`. Different seeds give different permutations.
     ///
     /// # Panics
     ///
     /// If `count` is 0.
     pub const fn new(count: u64, seed: u64) -> Self {
-        assert!(count > 0, "an order of nothing");
+        assert!(count > 0, "a permutation needs at least one number");
         let bits = u64::BITS - (count - 1).leading_zeros();
         let half_bits = if bits < 2 { 1 } else { bits.div_ceil(2) };
         Self { count, half_bits, seed }
     }
 
-    /// The number at a place.
+    /// The number at an index.
     ///
     /// # Panics
     ///
-    /// If the place is not below the bound.
-    pub fn at(&self, place: u64) -> u64 {
-        assert!(place < self.count, "place {place} of {}", self.count);
-        let mut number = place;
+    /// If the index is not below the bound.
+    pub fn at(&self, index: u64) -> u64 {
+        assert!(index < self.count, "index {index} of a permutation of {} numbers", self.count);
+        let mut number = index;
         loop {
             number = self.encrypt(number);
             if number < self.count {
@@ -60,21 +62,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_comes_once() {
+    fn every_number_occurs_once() {
         for count in [1, 2, 3, 5, 64, 1000, 4097] {
             let order = Permutation::new(count, 7);
-            let numbers: BTreeSet<u64> = (0..count).map(|place| order.at(place)).collect();
+            let numbers: BTreeSet<u64> = (0..count).map(|index| order.at(index)).collect();
             assert_eq!(numbers.len() as u64, count);
             assert_eq!(numbers.last(), Some(&(count - 1)));
         }
     }
 
     #[test]
-    fn orders_of_two_seeds_have_little_in_common() {
+    fn different_seeds_give_different_orders() {
         let [one, other] = [1, 2].map(|seed| Permutation::new(10_000, seed));
-        let same = (0..10_000).filter(|&place| one.at(place) == other.at(place)).count();
+        let same = (0..10_000).filter(|&index| one.at(index) == other.at(index)).count();
         assert!(same < 20, "{same}");
-        let moved: u64 = (0..10_000).map(|place| one.at(place).abs_diff(place)).sum();
+        let moved: u64 = (0..10_000).map(|index| one.at(index).abs_diff(index)).sum();
         assert!((3000..3700).contains(&(moved / 10_000)), "{moved}");
         assert!(Permutation::new(u64::MAX, 1).at(u64::MAX - 1) < u64::MAX);
     }

@@ -1,6 +1,6 @@
-//! Random numbers that are the same for a seed everywhere and for ever.
+//! Reproducible random numbers: a seed gives the same numbers on every machine and in every version.
 //!
-//! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+//! The generator is `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014).
 
 /// SplitMix64: a counter and a mixing function.
 #[derive(Clone, Debug)]
@@ -9,10 +9,10 @@ pub struct SplitMix64 {
 }
 
 impl SplitMix64 {
-    /// What the counter counts in: the odd number next to 2⁶⁴ divided by the golden ratio.
+    /// The increment of the counter: the odd number next to 2⁶⁴ divided by the golden ratio.
     pub const STEP: u64 = 0x9e3779b97f4a7c15;
 
-    /// Begins at a seed; every seed is good.
+    /// A generator with this seed. Every seed is valid.
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -30,17 +30,17 @@ impl SplitMix64 {
         bits ^ (bits >> 31)
     }
 
-    /// The bits that come after `n` others behind a seed, without making those.
+    /// The output with index `n` of the generator with this seed: the first one has index 0.
     pub const fn nth_bits(seed: u64, n: u64) -> u64 {
         Self::new(seed.wrapping_add(n.wrapping_mul(Self::STEP))).next_bits()
     }
 
-    /// A number below `bound`, which is not 0; unfair by less than `bound` in 2⁶⁴.
+    /// A random number below `bound`, which must not be 0. Its bias is less than `bound` / 2⁶⁴.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_bits()) * bound as u128) >> 64) as usize
     }
 
-    /// One of the items; `None` if there is none.
+    /// A random item; `None` if there are no items.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         if items.is_empty() { None } else { Some(items[self.below(items.len())]) }
     }
@@ -50,9 +50,9 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// The numbers that the authors' program gives for the seed 1234567.
+    /// The numbers of the authors' program for the seed 1234567.
     #[test]
-    fn random_numbers_are_those_of_split_mix() {
+    fn numbers_equal_the_reference_implementation() {
         let mut random = SplitMix64::new(1234567);
         let numbers = [(); 5].map(|()| random.next_bits());
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The rules: marks on nine squares, in two planes of nine bits.
 //!
-//! ○ moves first; squares are numbered row by row, and moves come in that order, as in the articles
-//! that the figures are from.
+//! ○ moves first. Squares are numbered row by row, and moves have that order, as in the articles where the figures come
+//! from.
 
 use std::fmt;
 use std::ops::Not;
@@ -57,7 +57,7 @@ impl fmt::Display for Mark {
     }
 }
 
-/// For each set of squares the number whose digits to the base 3, square 0 first, are 1 on them.
+/// For each set of squares: a number in base 3 that has the digit 1 on these squares. Square 0 is the highest digit.
 static DIGITS: [u16; SETS] = {
     let mut table = [0; SETS];
     let mut plane = 0;
@@ -72,14 +72,14 @@ static DIGITS: [u16; SETS] = {
     table
 };
 
-/// How a game stands.
+/// The state of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Status {
-    /// It goes on.
+    /// The game continues.
     Playing,
     /// One side has three in a row.
     Won(Mark),
-    /// The board is full and nobody has.
+    /// The board is full, and neither side has three in a row.
     Draw,
 }
 
@@ -115,7 +115,7 @@ impl Board {
         self.planes
     }
 
-    /// A board of these planes, which are to have no square in common.
+    /// A board with these planes, which must have no square in common.
     pub(super) const fn from_planes(planes: [u16; 2]) -> Self {
         Self { planes }
     }
@@ -125,7 +125,7 @@ impl Board {
         Squares::from_bits(!(self.planes[0] | self.planes[1]))
     }
 
-    /// What stands on a square.
+    /// The mark on a square.
     pub fn mark_on(self, square: Square) -> Option<Mark> {
         Mark::ALL.into_iter().find(|mark| self.plane(*mark) & square.bit() != 0)
     }
@@ -135,12 +135,12 @@ impl Board {
         (self.planes[0] | self.planes[1]).count_ones()
     }
 
-    /// Whose turn it is, or would be if the game went on.
+    /// The side to move. If the game is over, the side that would be next.
     pub const fn side_to_move(self) -> Mark {
         if self.ply().is_multiple_of(2) { Mark::Circle } else { Mark::Cross }
     }
 
-    /// How the game stands.
+    /// The state of the game.
     pub fn status(self) -> Status {
         let has_line = |mark: Mark| holds_line(self.plane(mark));
         match Mark::ALL.into_iter().find(|&mark| has_line(mark)) {
@@ -150,7 +150,7 @@ impl Board {
         }
     }
 
-    /// The legal moves, row by row; none when the game is over.
+    /// The legal moves, row by row. Empty if the game is over.
     pub fn moves(self) -> Squares {
         match self.status() {
             Status::Playing => self.free(),
@@ -158,30 +158,30 @@ impl Board {
         }
     }
 
-    /// The position after the side to move has marked a square, which is to be one of [`Board::moves`].
+    /// The position after the side to move has marked a square, which must be in [`Board::moves`].
     #[must_use]
     pub const fn after(mut self, square: Square) -> Self {
         self.play(square);
         self
     }
 
-    /// The side to move marks a square, which is to be one of [`Board::moves`].
+    /// Marks a square for the side to move. The square must be in [`Board::moves`].
     pub const fn play(&mut self, square: Square) {
         debug_assert!((self.planes[0] | self.planes[1]) & square.bit() == 0);
         self.planes[self.side_to_move().index()] |= square.bit();
     }
 
-    /// Takes back the move to a square, which is to be the one that was played last.
+    /// Takes back the move to a square, which must be the last move.
     pub const fn take_back(&mut self, square: Square) {
         self.planes[0] &= !square.bit();
         self.planes[1] &= !square.bit();
     }
 
-    /// Number of arrangements of ○, × and nothing on nine squares, 3⁹; [`Board::index`] is below it.
+    /// Number of arrangements of ○, × and empty on nine squares, 3⁹. [`Board::index`] is less.
     pub const ARRANGEMENTS: usize = 19_683;
 
-    /// A number that differs between positions, and whose order is that of their texts: to the base 3, square
-    /// 0 first, 1 for ○ and 2 for ×.
+    /// A number that differs between positions and has the order of their texts. In base 3, square 0 is the highest
+    /// digit, 1 is ○ and 2 is ×.
     pub fn index(self) -> usize {
         let [circles, crosses] = self.planes.map(|plane| DIGITS[usize::from(plane & FULL)]);
         usize::from(circles + 2 * crosses)
@@ -194,7 +194,7 @@ impl Board {
 }
 
 impl fmt::Display for Board {
-    /// Rows from the top, `o`, `x` or `.` a square: `oo./xx./...`.
+    /// Rows from the top, with `o`, `x` or `.` for each square: `oo./xx./...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for square in Square::all() {
             if square.x() == 0 && square.y() > 0 {
@@ -210,7 +210,7 @@ impl fmt::Display for Board {
 }
 
 impl Serialize for Board {
-    /// As `Display` writes it.
+    /// The text of `Display`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -220,15 +220,15 @@ impl Serialize for Board {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ParseBoardError {
-    /// Not three rows of three, divided by slashes.
+    /// The text is not three rows of three, divided by slashes.
     #[error("character {offset}: expected {expected}")]
     Character {
-        /// Characters before the place, from 0.
+        /// Number of characters before the error.
         offset: usize,
-        /// What could stand there.
+        /// The characters that would be allowed.
         expected: &'static str,
     },
-    /// Nobody moves twice.
+    /// The sides did not take turns.
     #[error("{circles} o and {crosses} x: o moves first, and the sides take turns")]
     Turns {
         /// Number of ○.
@@ -236,7 +236,7 @@ pub enum ParseBoardError {
         /// Number of ×.
         crosses: u32,
     },
-    /// A game ends with the first line.
+    /// A side moved after the end of the game.
     #[error("{0} moved although the other side had three in a row")]
     MovedAfterEnd(Mark),
 }
@@ -244,7 +244,7 @@ pub enum ParseBoardError {
 impl FromStr for Board {
     type Err = ParseBoardError;
 
-    /// Reads what `Display` writes.
+    /// Reads the text of `Display`.
     fn from_str(text: &str) -> Result<Self, ParseBoardError> {
         let mut board = Self::EMPTY;
         let mut characters = text.chars().enumerate();
@@ -296,7 +296,7 @@ mod tests {
     use super::super::lines::LINES;
     use super::*;
 
-    /// Nodes of the whole tree, the root counted; `seen` gathers the positions.
+    /// Counts the nodes of the whole tree, including the root. `seen` receives the positions.
     fn count_nodes(board: &mut Board, seen: &mut HashSet<Board>) -> u64 {
         seen.insert(*board);
         let mut nodes = 1;
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_tree() {
+    fn the_complete_tree_has_549946_nodes_and_5478_positions() {
         let mut seen = HashSet::new();
         assert_eq!(count_nodes(&mut Board::default(), &mut seen), 549_946);
         assert_eq!(seen.len(), 5_478);

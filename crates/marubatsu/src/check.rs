@@ -1,8 +1,8 @@
-//! Is a player unbeatable, and does it always play best?
+//! Checks whether a player is unbeatable, and whether it always plays a best move.
 //!
-//! Weakly solved: whatever the other side does from the start, the player never loses. Strongly solved: in
-//! every position all its candidates are best moves. Both as article 112 of the series checks them, with its
-//! three ways to go through the game and their numbers of calls.
+//! Weakly solved: the player never loses from the start, against any reply. Strongly solved: in every position all its
+//! candidates are best moves. Both checks follow article 112 of the series, with its three ways to visit the positions
+//! and their numbers of calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,33 +12,33 @@ use super::solution::{Solution, Solved};
 use super::squares::Squares;
 use super::symmetry::canonical;
 
-/// How the positions are gone through.
+/// The positions that the check visits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// All of them, whatever was found.
+    /// All positions.
     Plain,
-    /// Until a lost game is found.
+    /// Positions until a lost game is found.
     Pruned,
-    /// The same, each position once.
+    /// Like [`Self::Pruned`], with each position visited a single time.
     Visited,
 }
 
 impl Method {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Pruned, Self::Visited];
 }
 
-/// What was found out about one side.
+/// The result for one side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WeakCheck {
     /// Whether the player never loses on this side.
     pub never_loses: bool,
-    /// Positions looked at, the start among them.
+    /// Number of visited positions, including the start.
     pub calls: u64,
 }
 
-/// Goes through all games of a player on one side against every reply.
+/// Plays all games of a player on one side, against every reply.
 ///
 /// ```
 /// use kyokumen_marubatsu::check::{Method, weakly_solved};
@@ -67,7 +67,7 @@ impl Walk<'_> {
     fn never_loses_from(&mut self, board: Board) -> bool {
         if self.method == Method::Visited {
             let visited = &mut self.visited[board.index()];
-            // A lost game would have ended everything: what was visited is not lost.
+            // The walk ends at the first lost game, so a visited position is not lost.
             if *visited {
                 return true;
             }
@@ -95,34 +95,34 @@ impl Walk<'_> {
     }
 }
 
-/// A position in which a player may go wrong.
+/// A position where a player may go wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct WrongPosition {
     /// The position.
     pub board: Board,
-    /// What the player may do.
+    /// The moves that the player may make.
     pub candidates: Squares,
-    /// What would be right.
+    /// The best moves.
     pub best_moves: Squares,
 }
 
-/// In how many of the positions in which moves differ in value a player is never wrong.
+/// How often a player is never wrong, among the positions where moves differ in value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StrongCheck {
-    /// All such positions.
+    /// Number of such positions.
     pub positions: usize,
-    /// Those in which every candidate is a best move.
+    /// Number of positions where every candidate is a best move.
     pub right: usize,
-    /// The others.
+    /// The other positions.
     pub wrong: Vec<WrongPosition>,
 }
 
-/// Which positions are looked at.
+/// The positions to check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PositionScope {
-    /// All.
+    /// All positions.
     All,
-    /// Of positions that are images of each other the one whose text comes first.
+    /// One position of each symmetry class: the one whose text comes first.
     UpToSymmetry,
 }
 
@@ -135,7 +135,7 @@ pub fn strongly_solved(
     judge(positions, solution, |solved| player.candidates(solved.board, solution))
 }
 
-/// The same for anything that names moves of a position.
+/// Like [`strongly_solved`], for any function that selects moves of a position.
 pub fn judge(
     positions: PositionScope,
     solution: &Solution,

@@ -1,6 +1,6 @@
-//! Subcommands for a program: options in, a text for standard output out.
+//! Subcommands for a program. They turn options into text for standard output.
 //!
-//! One module a command.
+//! There is one module per command.
 
 mod boards;
 mod check;
@@ -25,44 +25,44 @@ pub enum Command {
     /// Build the complete tree, by make/unmake and by copying
     Tree(tree::TreeArgs),
 
-    /// Compare ways to keep the marks of a board: match speed, copy, move, unmove, the complete tree
+    /// Compare board representations: match speed, copy, move, unmove, the complete tree
     ///
-    /// Beside each stand the figures of the articles for the like in Python and numpy: `NpBoard`, `NpIntBoard` and
-    /// `NpBoolBoard` (article 204), and for copy, move and unmove those of one class of theirs (article 186).
+    /// Also prints the figures of the articles for Python and numpy: `NpBoard`, `NpIntBoard` and `NpBoolBoard` (article
+    /// 204), and for copy, move and unmove the figures of one of its classes (article 186).
     Boards(boards::BoardsArgs),
 
-    /// Search a position: its value, its best moves, and how many nodes that took
+    /// Search a position: its value, its best moves, and the number of nodes
     ///
     /// Each move of the position is searched with an open window, so that all best moves are found. A node is a
-    /// position entered by a move; those that the table answers count.
+    /// position entered by a move, even if its value is in the table.
     Solve(solve::SolveArgs),
 
-    /// Say whether a player is unbeatable, and in how many positions it may go wrong
+    /// Check whether a player is unbeatable, and in how many positions it may go wrong
     ///
-    /// Weakly solved: whatever the other side does from the start, the player never loses. Strongly: in how many of
-    /// the positions in which moves differ in value all its candidates are best moves.
+    /// Weakly solved: the player never loses from the start, against any reply. Strongly solved: the number of
+    /// positions where moves differ in value and all candidates of the player are best moves.
     Check(check::CheckArgs),
 
-    /// Play games between two players, and say what must come out on average
+    /// Play games between two players, and compare the results with the exact probabilities
     ///
-    /// The first player has ○, the second ×. Every game is played move by move; a player takes each of its candidates
-    /// with the same probability. Of all samples 99.99 % lie within the bound of each share.
+    /// The first player has ○, the second ×. Every game is played move by move. A player takes each of its candidates
+    /// with the same probability. Each share is within its bound in 99.99 % of all samples.
     Match(games::MatchArgs),
 
-    /// Draw the tree under a position: its values, or what a search visited and cut
+    /// Draw the tree under a position: its values, or the nodes that a search visited and cut
     Show(show::ShowArgs),
 }
 
 /// Writes files, all or none. With `force` it may replace those that exist.
 pub type WriteFiles = fn(files: &[(&Path, String)], force: bool) -> anyhow::Result<()>;
 
-/// A mistake in the options that clap cannot see.
+/// An error in the options that clap does not detect.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Usage(String);
 
 impl Command {
-    /// Runs the command and returns what belongs on standard output.
+    /// Runs the command and returns the text for standard output.
     ///
     /// # Errors
     /// [`Usage`], or an error of `write_files`.
@@ -86,30 +86,30 @@ fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string(value)? + "\n")
 }
 
-/// Milliseconds with three decimals: finer is noise.
+/// Milliseconds with three decimals. More digits are noise.
 fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
 }
 
-// These parsers have the messages of `kyokumen`, on which this crate cannot depend. The tests of its options compare
-// the messages.
+// These parsers have the same messages as the parsers of `kyokumen`, on which this crate cannot depend. The tests of
+// the options of `kyokumen` compare the messages.
 
 /// Parses a variant of an enum by its serde name.
 fn word<T: DeserializeOwned>(text: &str) -> Result<T, WordError> {
-    // The error quotes the word, and terminals would obey what it holds.
+    // The error quotes the text, and a terminal would execute its control characters.
     let escaped = |c: char| {
         if c.is_control() && c != '\t' { c.escape_debug().to_string() } else { c.to_string() }
     };
     T::deserialize(text.chars().map(escaped).collect::<String>().into_deserializer())
 }
 
-/// Parses a whole number. Its error names the limits.
+/// Parses a whole number. The error names the limits.
 fn whole_number<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
     text: &str,
 ) -> Result<T, String> {
     let number = text.parse().ok().filter(|number| (LEAST..=MOST).contains(number));
     number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
-        // The largest 64-bit number is of interest only to someone who exceeded it.
+        // The largest 64-bit number matters only to users who exceeded it.
         let is_too_large = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit());
         if MOST == u64::MAX && !is_too_large {
             format!("expected a whole number, {LEAST} or more")

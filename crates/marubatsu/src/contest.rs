@@ -1,6 +1,6 @@
 //! Marubatsu as an AND/OR game: does one side win, or at least draw?
 //!
-//! There are no hands and no repetitions; games end at nodes of both kinds, which shogi's never do.
+//! There are no hands and no repetitions. Games end at nodes of both kinds, unlike in shogi.
 
 use std::num::NonZeroU16;
 
@@ -9,7 +9,7 @@ use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 use super::board::{Board, Mark, Status};
 use super::square::Square;
 
-/// What the attacker is after.
+/// The goal of the attacker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Goal {
     /// Three in a row.
@@ -46,12 +46,12 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// Does `attacker`, who need not be the side to move, reach `goal`?
+    /// The question whether `attacker` reaches `goal`. The attacker need not be the side to move.
     pub const fn new(board: Board, attacker: Mark, goal: Goal) -> Self {
         Self { board, attacker, goal }
     }
 
-    /// The position as it stands.
+    /// The current position.
     pub const fn board(&self) -> Board {
         self.board
     }
@@ -66,8 +66,8 @@ impl Contest {
     }
 }
 
-/// Spreads the 18 bits of a board over a key; an odd factor keeps keys of different boards different
-/// (Fibonacci hashing, Knuth).
+/// Spreads the 18 bits of a board over a key. The odd factor gives different boards different keys (Fibonacci hashing,
+/// Knuth).
 const fn key(board: Board) -> u64 {
     (board.bits() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -129,7 +129,7 @@ impl Game for Contest {
     fn proof_hand_of_goal(&self) {}
 }
 
-/// How the game stands, square by square: from each square in each direction.
+/// The state of the game, found square by square: from each square in each direction.
 fn plain_status(board: Board) -> Status {
     let on = |x: i8, y: i8| {
         let number = u8::try_from(3 * y + x).ok().filter(|_| (0..3).contains(&x))?;
@@ -158,7 +158,7 @@ fn plain_status(board: Board) -> Status {
 mod tests {
     use super::*;
 
-    /// Plain rules and planes agree in the whole tree.
+    /// The square-by-square rules and the bit planes agree in the whole tree.
     #[test]
     fn plain_status_agrees() {
         let mut boards = vec![Board::EMPTY];

@@ -1,7 +1,7 @@
-//! What a position is worth to a search that goes no deeper: by the rule of `ai14s`, or exactly.
+//! Evaluation of positions where a search ends: by the rule of `ai14s`, or exactly.
 //!
-//! `ai14s` is the last hand-made player of the articles; its rule is given by article 112 and the figures that
-//! follow from it, which the tests reproduce.
+//! `ai14s` is the last hand-made player of the articles. Its rule is given by article 112 and by figures that follow
+//! from it. The tests reproduce these figures.
 
 use std::ops::Neg;
 
@@ -12,7 +12,7 @@ use super::lines::{LINES, SETS};
 use super::solution::Solution;
 use super::square::Square;
 
-/// A value in halves of a point, more being better.
+/// A value in half points. Larger is better.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Score(i16);
 
@@ -22,7 +22,7 @@ impl Score {
     /// Above every value.
     pub const MAX: Self = Self(i16::MAX);
 
-    /// So many whole points, at most 10,000.
+    /// A number of whole points, at most 10,000.
     pub const fn points(points: i16) -> Self {
         Self(2 * points)
     }
@@ -32,9 +32,9 @@ impl Score {
         f64::from(self.0) / 2.0
     }
 
-    /// One point more.
+    /// The value plus one point.
     #[must_use]
-    pub const fn point_more(self) -> Self {
+    pub const fn plus_one_point(self) -> Self {
         Self(self.0.saturating_add(2))
     }
 }
@@ -48,7 +48,7 @@ impl Neg for Score {
 }
 
 impl Serialize for Score {
-    /// In points; whole numbers have no decimals.
+    /// In points. Whole numbers have no decimals.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 % 2 {
             0 => serializer.serialize_i16(self.0 / 2),
@@ -57,21 +57,21 @@ impl Serialize for Score {
     }
 }
 
-/// How positions are judged.
+/// The evaluation of positions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Evaluation {
-    /// By the rule of `ai14s`: 300 for a win, less for what may become one.
+    /// The rule of `ai14s`: 300 for a win, less for a possible win.
     #[default]
     Ai14s,
-    /// By the solved game: 1 for a win, 0 for a draw.
+    /// The value in the solved game: 1 for a win, 0 for a draw.
     Exact,
 }
 
 impl Evaluation {
-    /// What a position that can occur is worth to the side to move.
-    pub fn of_side_to_move(self, board: Board, solution: &Solution) -> Score {
+    /// Value of a position that can occur, for the side to move.
+    pub fn for_side_to_move(self, board: Board, solution: &Solution) -> Score {
         match self {
             Self::Ai14s => -ai14s(board),
             Self::Exact => {
@@ -82,12 +82,16 @@ impl Evaluation {
     }
 }
 
-/// What a position is worth to the side that has just moved, by the rule of `ai14s`.
+/// Value of a position for the side that has just moved, by the rule of `ai14s`.
 ///
-/// A line counts by its marks: own, of the other side, none. A won game is worth 300; otherwise each line on
-/// which only the other side's third mark is missing costs 100; otherwise two lines on which only the own third
-/// mark is missing are worth 200; the trap of two opposite corners, answered on an edge, 100; otherwise 2 for
-/// a line that lacks one own mark, a half for each with one own mark alone, −1 for each with one of the other's.
+/// The rule counts the marks of both sides on each line. The first case that applies determines the value:
+///
+/// - A won game is worth 300.
+/// - Each line where only the other side's third mark is missing costs 100.
+/// - Two or more lines where only the own third mark is missing are worth 200.
+/// - The trap of two opposite corners, answered on an edge, is worth 100.
+/// - Otherwise, each line that lacks one own mark is worth 2, each line with one own mark alone a half, and each line
+///   with one mark of the other side alone costs 1.
 pub fn ai14s(board: Board) -> Score {
     let other = board.side_to_move();
     let [own_plane, other_plane] = [board.plane(!other), board.plane(other)];
@@ -110,7 +114,7 @@ pub fn ai14s(board: Board) -> Score {
     }
 }
 
-/// ○ on two opposite corners, × in the centre and on an edge: × has avoided the corner that would lose.
+/// ○ on two opposite corners, × in the centre and on an edge: × has avoided the corner, which would lose.
 fn is_trap(board: Board) -> bool {
     const CORNERS: [u16; 2] = [0b100_000_001, 0b001_000_100];
     const EDGES: u16 = 0b010_101_010;
@@ -121,7 +125,7 @@ fn is_trap(board: Board) -> bool {
         && crosses & EDGES != 0
 }
 
-/// How many squares a set has.
+/// Number of squares of each set.
 static MARKS: [u8; SETS] = {
     let mut table = [0; SETS];
     let mut plane = 0;
@@ -136,33 +140,33 @@ static MARKS: [u8; SETS] = {
 mod tests {
     use super::*;
 
-    /// In halves of a point.
+    /// The value in half points.
     fn halves(board: &str) -> i16 {
         ai14s(board.parse().unwrap()).0
     }
 
-    /// One position for each sentence of the rule.
+    /// One position for each case of the rule.
     #[test]
-    fn the_rule_sentence_by_sentence() {
+    fn each_case_of_the_rule() {
         assert_eq!(halves("ooo/xx./..."), 600);
-        // × has moved and left ○ one line, or two.
+        // × has moved and left ○ one line, or two lines.
         assert_eq!(halves("oo./x../..x"), -200);
         assert_eq!(halves("o.o/.x./oxx"), -400);
-        // ○ has moved and has two lines, against nothing and against a line of ×.
+        // ○ has moved and has two lines. × has no line, or one line.
         assert_eq!(halves("o.o/.x./o.x"), 400);
         assert_eq!(halves("o.o/x.x/o.."), -200);
-        // One line, two marks alone, one of × alone.
+        // One line with two marks, two lines with one mark, and one line with one mark of ×.
         assert_eq!(halves("oo./x../..."), 4);
-        // The trap, in both diagonals; on a corner × loses.
+        // The trap in both diagonals. × loses on a corner.
         assert_eq!(halves("o../xx./..o"), 200);
         assert_eq!(halves(".xo/.x./o.."), 200);
         assert_eq!(halves("o.x/.x./..o"), 2);
     }
 
-    /// Lines by hand: ○ in the centre is alone on four; a corner answers on three of its own, of which the
-    /// diagonal is shared.
+    /// Lines counted by hand: ○ in the centre is alone on four lines. × in a corner is alone on two lines; its third
+    /// line, the diagonal, is shared.
     #[test]
-    fn quiet_positions() {
+    fn values_of_quiet_positions() {
         assert_eq!(halves(".../.../..."), 0);
         assert_eq!(halves(".../.o./..."), 4);
         assert_eq!(halves("o../.../..."), 3);

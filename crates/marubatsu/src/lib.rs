@@ -1,9 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Where to begin
-//! [`Board`] has the rules, [`Solution`] the truth about every position, [`tree`] the tree node by node. [`search`]
-//! searches, [`picture`] shows what it did. [`Player`] chooses moves, [`mod@matches`] lets two of them play, [`check`]
-//! says whether one can be beaten. [`representation`] compares ways to keep a board.
+//! [`Board`] has the rules, [`Solution`] the solution of every position, [`tree`] the complete tree node by node.
+//! [`search`] searches, and [`picture`] draws a search. [`Player`] chooses moves, [`mod@matches`] plays two players
+//! against each other, and [`check`] tests whether a player can be beaten. [`representation`] compares board
+//! representations.
 
 mod board;
 pub mod check;

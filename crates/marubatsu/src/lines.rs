@@ -1,6 +1,6 @@
-//! The eight lines of three, as sets of squares and by the squares that they go through.
+//! The eight lines of three, as sets of squares and by their squares.
 //!
-//! Computed when the program is compiled.
+//! Computed at compile time.
 
 use super::square::Square;
 use super::squares::Squares;
@@ -20,7 +20,7 @@ pub(super) const LINES: [u16; 8] = [
     0b001_010_100,
 ];
 
-/// For each set of squares whether it holds a line.
+/// For each set of squares: whether it contains a line.
 pub(super) const HOLDS_LINE: [bool; SETS] = {
     let mut table = [false; SETS];
     let mut plane = 0;
@@ -37,7 +37,7 @@ pub(super) const HOLDS_LINE: [bool; SETS] = {
     table
 };
 
-/// Whether a plane holds a line; bits beyond the board do not count.
+/// Whether a plane contains a line. Bits beyond the board do not count.
 pub(super) fn holds_line(plane: u16) -> bool {
     HOLDS_LINE[usize::from(plane & Squares::ALL.bits())]
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lines_through_a_square_are_all_lines_with_it() {
+    fn lines_through_a_square_are_all_lines_that_contain_it() {
         for square in Square::all() {
             let mut through: Vec<u16> = LINES_THROUGH[square.index()]
                 .iter()

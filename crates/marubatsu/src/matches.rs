@@ -1,6 +1,6 @@
-//! Matches between two players: what must come out on average, exactly, and games that are really played.
+//! Matches between two players: exact probabilities, and games that are played.
 //!
-//! The articles play 50,000 games between two random players: 58.9 % won by ○, 28.7 % by ×, 12.4 % drawn.
+//! In the articles, 50,000 games between two random players were won 58.9 % by ○, 28.7 % by × and 12.4 % drawn.
 
 mod exact;
 mod fraction;

@@ -1,6 +1,6 @@
-//! Pictures of the tree under a position: what a search visited, what it knew, what it cut.
+//! Pictures of the tree under a position: the nodes that a search visited, found in the table or cut.
 //!
-//! The articles draw such subtrees, boards with their values in columns, what was cut in darker colours.
+//! The articles draw such subtrees: boards with their values in columns, and cut nodes in darker colours.
 
 mod builder;
 mod drawn;
@@ -17,7 +17,7 @@ pub use drawn::{Bound, DrawnNode, NodeStatus, Picture};
 pub use html::html;
 pub use svg::svg;
 
-/// The picture as lines.
+/// The picture as text, with one line per node.
 ///
 /// ```
 /// use kyokumen_marubatsu::picture::{Picture, text};
@@ -44,7 +44,7 @@ pub fn text(picture: &Picture) -> String {
     lines
 }
 
-/// Writing to a text cannot fail.
+/// Appends formatted text, which cannot fail.
 pub(super) fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(arguments);
 }

@@ -1,6 +1,6 @@
-//! Players: for each position the moves that one may make.
+//! Players: for each position the moves that a player may make.
 //!
-//! Four of those of the articles, under their names there.
+//! Four players of the articles, with their names there.
 
 use std::fmt;
 
@@ -12,27 +12,27 @@ use super::solution::Solution;
 use super::square::Square;
 use super::squares::Squares;
 
-/// A player: among its candidates it chooses at random, each with the same probability.
+/// A player. It chooses among its candidates at random, each with the same probability.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Player {
     /// Takes the first free square, row by row.
     Ai1,
-    /// Takes any free square; `ai2s` of the articles plays the same.
+    /// Takes any free square. `ai2s` of the articles plays the same.
     #[serde(alias = "ai2s")]
     Ai2,
-    /// Takes what [`ai14s`] says is best after its move.
+    /// Takes a move with the best evaluation by [`ai14s`].
     Ai14s,
     /// Takes any move that keeps the value of the solved game.
     AiGt6,
 }
 
 impl Player {
-    /// All of them.
+    /// All players.
     pub const ALL: [Self; 4] = [Self::Ai1, Self::Ai2, Self::Ai14s, Self::AiGt6];
 
-    /// The moves it may make in a position that can occur; none when the game is over.
+    /// The moves that it may make in a position that can occur. Empty if the game is over.
     pub fn candidates(self, board: Board, solution: &Solution) -> Squares {
         match self {
             Self::Ai1 => board.moves().first().into_iter().collect(),
@@ -44,7 +44,7 @@ impl Player {
 }
 
 impl fmt::Display for Player {
-    /// The name that the articles have for it.
+    /// Its name in the articles.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ai1 => "ai1",

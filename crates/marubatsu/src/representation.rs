@@ -1,7 +1,7 @@
-//! Ways to keep the marks of a board, to be compared: arrays of marks, of integers, two planes of bits.
+//! Board representations for comparison: an array of marks, an array of integers, and two bit planes.
 //!
-//! They are those of the articles (`NpBoard`, `NpIntBoard`, `NpBoolBoard` of article 204), as Rust would write
-//! them, each also with counts of the marks on every line, which moves keep up to date (`count_linemark`).
+//! They correspond to `NpBoard`, `NpIntBoard` and `NpBoolBoard` of article 204. Each also exists with counts of the
+//! marks on every line, which moves update (`count_linemark`).
 
 mod counted;
 mod integers;
@@ -19,7 +19,7 @@ pub use interface::Representation;
 pub use planes::Planes;
 pub use visitor::{Visitor, visit_all};
 
-/// For each square its mark.
+/// The mark on each square.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Marks([Option<Mark>; Square::COUNT]);
 

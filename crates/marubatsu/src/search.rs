@@ -1,8 +1,8 @@
-//! Minimax, alpha-beta, PVS and iterative deepening on marubatsu, node for node as the articles have them.
+//! Minimax, alpha-beta, PVS and iterative deepening, with the same node counts as in the articles.
 //!
-//! `ai_abs_dls`, `ai_pvs_dls` and `ai_pvs_iddfs` of articles 112 and 186. Each move of the position is searched
-//! with an open window, so that all best moves are found; `depth` counts plies below these moves, and `nodes` are
-//! the positions entered by a move, those that a table answers among them.
+//! These are `ai_abs_dls`, `ai_pvs_dls` and `ai_pvs_iddfs` of articles 112 and 186. Each move of the position is
+//! searched with an open window, so that all best moves are found. `depth` counts plies below these moves. `nodes`
+//! counts positions entered by a move, including positions whose value is in the table.
 
 mod engine;
 mod settings;
@@ -21,13 +21,13 @@ pub use settings::{Method, Ordering, Settings, Undo};
 pub use table::{SymmetryMoves, Table, TableKind, TableScope};
 pub use trace::{Trace, TraceNode, ValueSource};
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct SearchOutcome {
     /// Value of the position, seen from ○.
     pub value: Score,
-    /// All moves with that value; none when the game is over.
+    /// All moves with that value. Empty if the game is over.
     pub best_moves: Squares,
     /// Each move with its value, seen from ○, row by row.
     pub moves: Vec<(Square, Score)>,
@@ -35,12 +35,12 @@ pub struct SearchOutcome {
     pub nodes: u64,
     /// Moves made by that search.
     pub moves_made: u64,
-    /// Nodes that were searched again with a wider window, in that search.
+    /// Nodes that this search searched again with a wider window.
     pub searched_again: u64,
-    /// Nodes of the searches to depth 0, 1, 2, … whose tables ordered the moves, that of the full depth being
-    /// the last; only that one without [`Ordering::Table`].
+    /// With [`Ordering::Table`] or [`Method::Ids`], the nodes of the searches to depth 0, 1, 2, …; the search to the
+    /// full depth is the last. Otherwise only the nodes of that one.
     pub iterations: Vec<u64>,
-    /// What the last search knows of positions.
+    /// The table of the last search.
     pub table: Table,
 }
 
@@ -59,7 +59,7 @@ pub fn search(board: Board, settings: Settings, solution: &Solution) -> SearchOu
     deepen(board, settings, solution, &mut ())
 }
 
-/// Searches a position and keeps what the search to the full depth did.
+/// Searches a position, and records the search to the full depth.
 pub fn search_traced(
     board: Board,
     settings: Settings,
@@ -70,7 +70,7 @@ pub fn search_traced(
     (found, trace)
 }
 
-/// Searches to one depth, each node beginning with the best move that a table names.
+/// Searches to one depth. Each node begins with its best move in the table `best_first`.
 pub fn search_ordered(
     board: Board,
     settings: Settings,
@@ -83,14 +83,14 @@ pub fn search_ordered(
     found
 }
 
-/// Depth after depth if moves are to be ordered; only the last is observed.
+/// Searches depth after depth if required by the settings. Observes only the last search.
 fn deepen(
     board: Board,
     settings: Settings,
     solution: &Solution,
     observer: &mut impl Observer,
 ) -> SearchOutcome {
-    // A move of the position leaves one ply less; there is nothing below the last.
+    // The first move uses one ply, and no game is longer than nine plies.
     let plies_left = 8_u8.saturating_sub(board.ply() as u8);
     let depth = settings.depth.min(plies_left);
     let mut iterations = Vec::new();
@@ -123,7 +123,7 @@ fn search_to(
     let mut engine = Engine::new(settings, solution, depth, best_first, observer);
     let moves: Vec<(Square, Score)> = engine.moves_of(board);
     let best = moves.iter().map(|&(_, score)| score).max();
-    let value = best.unwrap_or_else(|| settings.evaluation.of_side_to_move(board, solution));
+    let value = best.unwrap_or_else(|| settings.evaluation.for_side_to_move(board, solution));
     let is_best = |&&(_, score): &&(Square, Score)| Some(score) == best;
     SearchOutcome {
         value: seen_from_circle(value),
@@ -137,7 +137,7 @@ fn search_to(
     }
 }
 
-/// Between which values a node is searched, seen from the side to move.
+/// The bounds of a search, seen from the side to move.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub(super) alpha: Score,
@@ -147,13 +147,13 @@ pub(super) struct Window {
 impl Window {
     pub(super) const OPEN: Self = Self { alpha: Score::MIN, beta: Score::MAX };
 
-    /// The same for the other side.
+    /// The same window for the other side.
     pub(super) fn turned(self) -> Self {
         Self { alpha: -self.beta, beta: -self.alpha }
     }
 
-    /// Tests whether a move is better: the lower bound plus one point.
+    /// The window that tests whether a move is better: from the lower bound to one point more.
     pub(super) const fn test(self) -> Self {
-        Self { alpha: self.alpha, beta: self.alpha.point_more() }
+        Self { alpha: self.alpha, beta: self.alpha.plus_one_point() }
     }
 }

@@ -1,8 +1,8 @@
-//! The solved game: for each of the 5,478 positions its value, its distance from the end and its best moves.
+//! The solved game: the value, the distance from the end and the best moves of each of the 5,478 positions.
 //!
-//! By going backwards from the last ply (retrograde analysis, Zermelo 1913), which shares nothing with the
-//! searches and the tree, so that they can be held against it. The articles keep the same in `Mbtree` and
-//! `bestmoves_by_board`; their values, too, are seen from ○.
+//! It is solved backwards from the last ply (retrograde analysis, Zermelo 1913). This is independent of the searches
+//! and of the tree, so they can be compared with it. The articles store the same in `Mbtree` and `bestmoves_by_board`;
+//! their values are also seen from ○.
 
 use std::collections::HashMap;
 
@@ -12,20 +12,20 @@ use super::board::{Board, Mark, Status};
 use super::squares::Squares;
 use super::symmetry::canonical;
 
-/// A position and what perfect play leads to; as such a row of a table of all positions.
+/// A position and the result of perfect play: a row of the table of all positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Solved {
     /// The position.
     pub board: Board,
-    /// Whose turn it is, or would be if the game went on.
+    /// The side to move. If the game is over, the side that would be next.
     pub to_move: Mark,
-    /// 1 if ○ wins, −1 if × does, 0 for a draw, whoever is to move.
+    /// 1 if ○ wins, −1 if × wins, 0 for a draw, for either side to move.
     pub value: i8,
-    /// Plies to the end when the winner hurries and the loser delays; 0 when the game is over.
+    /// Plies to the end if the winner hurries and the loser delays; 0 if the game is over.
     pub distance: u8,
-    /// All moves that keep the value, however long they take; none when the game is over.
+    /// All moves that keep the value, at any distance. Empty if the game is over.
     pub best_moves: Squares,
-    /// Number of the class of positions that are images of each other, in order of first appearance, from 0.
+    /// Number of the symmetry class: positions that are images of each other. Numbered from 0 by first appearance.
     pub symmetry_class: u16,
 }
 
@@ -36,29 +36,29 @@ pub struct Solved {
 /// let solution = Solution::new();
 /// let start = solution.get(Board::EMPTY).unwrap();
 /// assert_eq!((start.value, start.distance, start.best_moves.len()), (0, 9, 9));
-/// let answer = solution.get("o../.../...".parse().unwrap()).unwrap();
-/// assert_eq!(answer.best_moves.to_string(), "4");
+/// let reply = solution.get("o../.../...".parse().unwrap()).unwrap();
+/// assert_eq!(reply.best_moves.to_string(), "4");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Solution {
     positions: Vec<Solved>,
-    /// Where in `positions` a board is, by its index; `NOWHERE` for what cannot occur.
+    /// Index in `positions` by index of the board; `UNREACHABLE` for boards that cannot occur.
     numbers: Vec<u16>,
 }
 
-const NOWHERE: u16 = u16::MAX;
+const UNREACHABLE: u16 = u16::MAX;
 
 impl Solution {
     /// Solves the game.
     pub fn new() -> Self {
         let boards = reachable();
-        let mut numbers = vec![NOWHERE; Board::ARRANGEMENTS];
+        let mut numbers = vec![UNREACHABLE; Board::ARRANGEMENTS];
         for (number, board) in (0..).zip(&boards) {
             numbers[board.index()] = number;
         }
         let mut solution = Self { positions: Vec::new(), numbers };
         solution.positions = symmetry_classes(&boards).map(unsolved).collect();
-        // Positions after a move stand behind those before it.
+        // Positions after a move follow the positions before it.
         for number in (0..boards.len()).rev() {
             let solved = solution.solve(solution.positions[number]);
             solution.positions[number] = solved;
@@ -66,27 +66,27 @@ impl Solution {
         solution
     }
 
-    /// All positions that can occur: by ply, and those of a ply in the order of their texts.
+    /// All positions that can occur, by ply. Within a ply they have the order of their texts.
     pub fn positions(&self) -> &[Solved] {
         &self.positions
     }
 
-    /// What is known of a position; `None` if it cannot occur.
+    /// The solution of a position; `None` if it cannot occur.
     pub fn get(&self, board: Board) -> Option<&Solved> {
         self.positions.get(usize::from(*self.numbers.get(board.index())?))
     }
 
-    /// The value of a position that can occur, 1, 0 or −1, seen from ○.
+    /// The value of a position that can occur: 1, 0 or −1, seen from ○.
     pub(super) fn value(&self, board: Board) -> i8 {
         self.get(board).map_or(0, |solved| solved.value)
     }
 
-    /// Positions in which moves differ in value, so that one can go wrong.
+    /// Positions with a choice: their moves differ in value.
     pub fn with_choice(&self) -> impl Iterator<Item = &Solved> {
         self.positions.iter().filter(|solved| solved.best_moves != solved.board.moves())
     }
 
-    /// The first of each class of positions that are images of each other: the one whose text comes first.
+    /// The first position of each symmetry class: the one whose text comes first.
     pub fn up_to_symmetry(&self) -> impl Iterator<Item = &Solved> {
         self.positions.iter().filter(|solved| canonical(solved.board) == solved.board)
     }
@@ -119,16 +119,16 @@ impl Default for Solution {
     }
 }
 
-/// Every position that play can reach, by ply, those of a ply in the order of their texts.
+/// Every position that play can reach, by ply. Within a ply they have the order of their texts.
 fn reachable() -> Vec<Board> {
     let mut boards = vec![Board::EMPTY];
-    let mut of_a_ply = boards.clone();
-    while !of_a_ply.is_empty() {
+    let mut at_ply = boards.clone();
+    while !at_ply.is_empty() {
         let moves = |board: Board| board.moves().iter().map(move |square| board.after(square));
-        of_a_ply = of_a_ply.into_iter().flat_map(moves).collect();
-        of_a_ply.sort_unstable_by_key(|board| board.index());
-        of_a_ply.dedup();
-        boards.extend(&of_a_ply);
+        at_ply = at_ply.into_iter().flat_map(moves).collect();
+        at_ply.sort_unstable_by_key(|board| board.index());
+        at_ply.dedup();
+        boards.extend(&at_ply);
     }
     boards
 }

@@ -1,6 +1,6 @@
 //! The nine squares, numbered row by row.
 //!
-//! Moves come in the order of their numbers, as in the articles.
+//! Moves have the order of these numbers, as in the articles.
 
 use serde::Serialize;
 
@@ -11,10 +11,10 @@ pub struct Square(u8);
 impl Square {
     /// Number of squares.
     pub const COUNT: usize = 9;
-    /// The one in the middle.
+    /// The middle square.
     pub const CENTRE: Self = Self(4);
 
-    /// All of them, row by row.
+    /// All squares, row by row.
     pub const ALL: [Self; Self::COUNT] =
         [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7), Self(8)];
 

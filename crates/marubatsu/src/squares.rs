@@ -1,6 +1,6 @@
 //! Sets of squares, as nine bits.
 //!
-//! What the articles keep in lists of coordinates: legal moves, candidates of a player, best moves.
+//! In the articles these are lists of coordinates: legal moves, candidates of a player, best moves.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -23,15 +23,15 @@ pub struct Squares(u16);
 impl Squares {
     /// No square.
     pub const EMPTY: Self = Self(0);
-    /// All nine.
+    /// All nine squares.
     pub const ALL: Self = Self(0b111_111_111);
 
-    /// Bit i is square number i; other bits do not count.
+    /// Bit i is square number i. Other bits are ignored.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & Self::ALL.0)
     }
 
-    /// Bit i for square number i.
+    /// Bit i is square number i.
     pub const fn bits(self) -> u16 {
         self.0
     }
@@ -41,38 +41,38 @@ impl Squares {
         self.0.count_ones() as usize
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether a square is among them.
+    /// Whether a square is in the set.
     pub const fn contains(self, square: Square) -> bool {
         self.0 & square.bit() != 0
     }
 
-    /// Whether all are among others.
+    /// Whether all squares are in `others`.
     pub const fn is_subset_of(self, others: Self) -> bool {
         self.0 & !others.0 == 0
     }
 
-    /// Puts a square among them.
+    /// Adds a square.
     pub const fn insert(&mut self, square: Square) {
         self.0 |= square.bit();
     }
 
-    /// Those that are not among others.
+    /// The squares that are not in `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// The one with the least number.
+    /// The square with the lowest number.
     pub fn first(self) -> Option<Square> {
         self.iter().next()
     }
 
-    /// All of them, row by row.
+    /// All squares, row by row.
     pub const fn iter(self) -> Iter {
         Iter(self)
     }
@@ -105,7 +105,7 @@ impl IntoIterator for &Squares {
 }
 
 impl fmt::Display for Squares {
-    /// Numbers of the squares with blanks between them; `-` for none.
+    /// Numbers of the squares, separated by blanks; `-` for the empty set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("-");
@@ -134,7 +134,7 @@ impl Iterator for Iter {
 
     fn next(&mut self) -> Option<Square> {
         let Squares(bits) = self.0;
-        // Of no bits there are 16 trailing zeros, which is no square.
+        // Zero has 16 trailing zeros, which is not the number of a square.
         let square = Square::new(bits.trailing_zeros() as u8)?;
         self.0 = Squares(bits & (bits - 1));
         Some(square)
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_what_it_was_made_of() {
+    fn a_set_contains_the_squares_it_was_made_of() {
         for bits in 0..=Squares::ALL.bits() {
             let set = Squares::from_bits(bits);
             assert_eq!(set.iter().collect::<Squares>(), set);

@@ -1,7 +1,7 @@
 //! The eight rotations and reflections of the board.
 //!
-//! Their order is that of `calc_same_boardtexts` in the articles: which move a table keeps for a board that is
-//! its own image depends on it, and with that the number of nodes of PVS (article 186).
+//! Their order is the order in `calc_same_boardtexts` of the articles. It determines the move that a table stores for a
+//! board that is its own image, and so the number of nodes of PVS (article 186).
 
 use super::board::Board;
 use super::lines::SETS;
@@ -24,12 +24,12 @@ impl Symmetry {
     pub const ALL: [Self; 8] =
         [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7)];
 
-    /// Where a square goes.
+    /// The image of a square.
     pub const fn square(self, square: Square) -> Square {
         IMAGES[self.0 as usize][square.index()]
     }
 
-    /// Where a position goes.
+    /// The image of a position.
     pub fn board(self, board: Board) -> Board {
         let planes = &PLANES[usize::from(self.0 & 7)];
         let [circles, crosses] = board.planes().map(|plane| planes[usize::from(plane) % SETS]);
@@ -37,8 +37,7 @@ impl Symmetry {
     }
 }
 
-/// The one of all images of a position whose text comes first; equal for positions that are images of each
-/// other.
+/// The image of a position whose text comes first. Positions that are images of each other have the same.
 pub fn canonical(board: Board) -> Board {
     let mut least = board;
     for symmetry in Symmetry::ALL {
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_go_where_their_squares_go() {
+    fn images_of_boards_match_images_of_squares() {
         let board: Board = "oxo/.x./..o".parse().unwrap();
         for symmetry in Symmetry::ALL {
             let image = symmetry.board(board);
@@ -118,9 +117,9 @@ mod tests {
         }
     }
 
-    /// Literal images of the top left corner and of the top edge, in the order of the articles.
+    /// Literal images of the top left corner, the top edge and the centre, in the order of the articles.
     #[test]
-    fn the_order_is_that_of_the_articles() {
+    fn symmetries_have_the_order_of_the_articles() {
         let images = |number| {
             let square = Square::new(number).unwrap();
             Symmetry::ALL.map(|symmetry| symmetry.square(square).number())

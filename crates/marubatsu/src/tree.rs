@@ -1,19 +1,19 @@
-//! The complete tree: every sequence of moves, with the value of each node and how far its end is.
+//! The complete tree: every sequence of moves, with the value and the distance from the end of each node.
 //!
-//! 549,946 nodes, as in the articles, which build it by copying positions and later search by taking moves
-//! back (article 186). Both are here, on any representation, to be compared.
+//! It has 549,946 nodes, as in the articles. They build it by copying positions, and later search it by taking moves
+//! back (article 186). This module has both methods for any representation, for comparison.
 
 use super::board::Mark;
 use super::representation::Representation;
 use super::square::Square;
 
-/// Nodes of the complete tree.
+/// Number of nodes of the complete tree.
 pub const NODES: usize = 549_946;
 
-/// Plies from the start to the end of the longest games.
+/// Number of plies of the longest games.
 pub const DEPTH: usize = 9;
 
-/// The complete tree under the start, its nodes in depth-first order.
+/// The complete tree from the start. Its nodes are in depth-first order.
 ///
 /// ```
 /// use kyokumen_marubatsu::{representation::Planes, tree::GameTree};
@@ -26,15 +26,15 @@ pub struct GameTree {
     nodes: Vec<Node>,
 }
 
-/// A sequence of moves, by its last: from the upper bits down, nodes of its subtree with itself (20 bits), its
-/// score with 5 added, the last move, its ply (4 bits each).
+/// A sequence of moves, identified by its last move. From the upper bits down: number of nodes of its subtree including
+/// itself (20 bits), score plus 5, last move, ply (4 bits each).
 ///
-/// Small nodes are what makes the tree fast: most of its time would go into getting memory from the system.
+/// Small nodes make building fast: otherwise most of the time would be spent on allocating memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Node(u32);
 
-/// What perfect play leads to: for ○ 10 less the ply at which the game ends, for × the negative of that, for a
-/// draw 0. ○ prefers more: a win, and that soon.
+/// The result of perfect play. If ○ wins, it is 10 minus the ply at which the game ends; if × wins, the negative of
+/// this number; for a draw, 0. ○ prefers larger scores: a win, and a fast one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Score(i8);
 
@@ -47,7 +47,7 @@ impl Score {
         }
     }
 
-    /// What a side would have rather than anything.
+    /// A score that is worse for this side than any other.
     const fn worst_for(mark: Mark) -> Self {
         match mark {
             Mark::Circle => Self(i8::MIN),
@@ -64,7 +64,7 @@ impl Score {
 }
 
 impl Node {
-    /// Stands where a node will be.
+    /// Placeholder for a node that is written later.
     const PLACE: Self = Self(0);
 
     #[inline(always)]
@@ -81,12 +81,12 @@ impl Node {
         (self.0 >> 8 & 15) as i8 - 5
     }
 
-    /// 1 if ○ wins by perfect play, −1 if × does, 0 for a draw.
+    /// 1 if ○ wins by perfect play, −1 if × wins, 0 for a draw.
     pub const fn value(self) -> i8 {
         self.score().signum()
     }
 
-    /// Plies to the end when the winner hurries and the loser delays; drawn games fill the board.
+    /// Plies to the end if the winner hurries and the loser delays. Drawn games fill the board.
     pub const fn distance(self) -> u8 {
         let end = match self.score() {
             0 => DEPTH as u8,
@@ -108,26 +108,26 @@ impl Node {
 }
 
 impl GameTree {
-    /// Builds it with one position, on which moves are made and taken back.
+    /// Builds the tree with one position, by making and taking back moves.
     pub fn by_make_unmake<R: Representation>() -> Self {
         let mut nodes = Vec::with_capacity(NODES);
         grow_by_make_unmake(&mut nodes, &mut R::default(), 0, Square::CENTRE);
         Self { nodes }
     }
 
-    /// Builds it with a copy of the position for each node.
+    /// Builds the tree with a copy of the position for each node.
     pub fn by_copying<R: Representation>() -> Self {
         let mut nodes = Vec::with_capacity(NODES);
         grow_by_copying(&mut nodes, &R::default(), 0, Square::CENTRE);
         Self { nodes }
     }
 
-    /// All nodes, each before the nodes under it; the first is the start.
+    /// All nodes, each before its descendants. The first is the start.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Nodes for each number of plies from the start, 0 to 9.
+    /// Number of nodes at each ply, 0 to 9.
     pub fn by_depth(&self) -> [u64; DEPTH + 1] {
         let mut counts = [0; DEPTH + 1];
         for node in &self.nodes {
@@ -136,7 +136,7 @@ impl GameTree {
         counts
     }
 
-    /// Numbers of the nodes one ply under a node, in the order of moves.
+    /// Numbers of the children of a node, in the order of moves.
     pub fn children(&self, number: usize) -> impl Iterator<Item = usize> {
         let end = self.nodes.get(number).map_or(number, |node| number + node.size());
         let mut next = number + 1;
@@ -152,10 +152,10 @@ const fn side_to_move(ply: u8) -> Mark {
     if ply.is_multiple_of(2) { Mark::Circle } else { Mark::Cross }
 }
 
-/// Nobody has three marks before.
+/// First ply at which a game can end.
 const FIRST_END: u8 = 5;
 
-/// The score of a position by its last move alone, if that ended the game.
+/// The score of a position if the last move won the game.
 #[inline(always)]
 fn won<R: Representation>(marks: &R, ply: u8, last: Square) -> Option<Score> {
     let moved = side_to_move(ply + 1);
@@ -226,16 +226,17 @@ fn grow_by_copying<R: Representation>(
     score
 }
 
-/// Plies after which one square is free: the last move is forced, and a branch for it would cost more than it.
+/// Ply after which only one square is free. The last move is forced, and a recursive call would cost more than the
+/// move.
 const LAST_CHOICE: u8 = 8;
 
-/// ○, who makes the last move, wins by it or draws.
+/// The score of a full board: ○, who makes the last move, wins by it or draws.
 #[inline(always)]
 fn end_of_full_board<R: Representation>(marks: &R, last: Square) -> Score {
     Score(i8::from(marks.has_line_through(last, Mark::Circle)))
 }
 
-/// The position before the forced move, and the one after it.
+/// Appends the position before the forced move, and the position after it.
 #[inline(always)]
 fn push_last_two(nodes: &mut Vec<Node>, score: Score, [before, forced]: [Square; 2]) {
     nodes.push(Node::new(2, score, before, LAST_CHOICE));

@@ -1,7 +1,7 @@
-//! Simulations a second with a network that answers at once: `search_speed [PLAYOUTS] [GAMES] [LEAF_MATE_NODES]`.
+//! Simulations per second with a trivial evaluator: `search_speed [PLAYOUTS] [GAMES] [LEAF_MATE_NODES]`.
 //!
-//! Tree, input planes and batches, as in self-play: one leaf of each game, one batch. The positions are those of random
-//! play.
+//! Measures tree, input planes and batches as in self-play: one batch contains one leaf of each game. The positions are
+//! from random games.
 
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A position in the middle of each of some random games.
+/// The middle position of each of some random games.
 fn roots(games: usize) -> impl Iterator<Item = Position> {
     RandomPlay::new(18, 200).take(games).map(|game| {
         let mut position = Position::start();

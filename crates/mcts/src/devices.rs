@@ -1,8 +1,8 @@
-//! The search of one position: one thread walks the tree, devices evaluate its leaves meanwhile.
+//! Searches one position: one thread walks the tree while devices evaluate its leaves.
 //!
-//! A batch is filled, a simulation after the other, with nothing synchronised; two batches go round for each device, so
-//! that it evaluates one while the other is filled. A leaf that is met twice in a batch is dropped, and the batch is
-//! smaller. The design is Yamaoka's of 2018.
+//! One simulation after another fills a batch, without synchronisation. Each device has two batches: it evaluates one
+//! while the other is filled. A leaf that is met twice in a batch is dropped, and the batch is smaller. The design is
+//! by Yamaoka (2018).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,17 +15,17 @@ use kyokumen_network::{Batch, Evaluator, NetworkError};
 use crate::leaf_search::LeafSearch;
 use crate::tree::{Leaf, Simulation, Tree};
 
-/// What evaluates the leaves of one tree: a thread for each evaluator. Evaluations are cancelled when this is dropped.
+/// Evaluates the leaves of one tree, with one thread for each evaluator. Dropping it cancels the evaluations.
 pub struct Devices {
     requests: Vec<Sender<Request>>,
     answers: Receiver<Result<Request, NetworkError>>,
-    /// Those of each batch, in the order of the devices.
+    /// The leaves of each batch, in the order of the devices.
     leaves: Vec<Leaves>,
     idle: Vec<Request>,
     cancel: Arc<AtomicBool>,
 }
 
-/// A batch, here or at its device.
+/// A batch, either filled here or evaluated by its device.
 struct Request {
     number: usize,
     batch: Batch,
@@ -35,24 +35,24 @@ struct Request {
 #[derive(Default)]
 struct Leaves {
     all: Vec<Leaf>,
-    /// So many of them wait for an answer. None does once a search has ended without waiting for it.
+    /// Number of leaves that wait for an evaluation. It is 0 after a search has ended without waiting.
     waiting: usize,
 }
 
 /// Batches of each device: one is evaluated while the other is filled.
 const BATCHES: usize = 2;
 
-/// How often a search that waits for a device asks whether it goes on.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Interval at which a search that waits for a device checks whether to continue.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a search that does not go on waits for batches that are being evaluated.
-const LAST_PATIENCE: Duration = Duration::from_millis(250);
+/// Maximum time that a stopped search waits for batches in evaluation.
+const STOP_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How long devices may take to end when their evaluations are cancelled.
-const END_PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum time for devices to end after their evaluations were cancelled.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Devices {
-    /// Devices that evaluate batches of so many positions.
+    /// Starts devices that evaluate batches of at most `batch` positions.
     ///
     /// # Errors
     ///
@@ -68,35 +68,36 @@ impl Devices {
                 let batch = Batch::new(batch, evaluator.planes());
                 devices.idle.push(Request { number, batch });
             }
-            let (request, asked) = channel();
+            let (request, requests) = channel();
             devices.requests.push(request);
-            let last_words = LastWords { answer: answer.clone() };
+            let panic_report = PanicReport { answer: answer.clone() };
             let cancel = Arc::clone(&devices.cancel);
             thread::Builder::new()
                 .name("device".to_owned())
-                .spawn(move || work(evaluator, &asked, &last_words, &cancel))?;
+                .spawn(move || work(evaluator, &requests, &panic_report, &cancel))?;
         }
-        // The first devices before their second batches.
+        // Batches are taken from the end: the batches of the first device come first.
         devices.idle.sort_by_key(|request| std::cmp::Reverse(request.number / BATCHES));
         Ok(devices)
     }
 
-    /// Searches until the root is proven or has so many visits, or `goes_on`, which is asked between batches and while
-    /// a device evaluates, says no. In that case a batch whose device is too slow is not waited for.
+    /// Searches until the root is proven, or it has `most_visits` visits, or `may_continue` returns `false`. That
+    /// function is called between batches and while a device evaluates. After it has returned `false`, batches that
+    /// take too long are given up.
     ///
     /// # Errors
     ///
-    /// The first of a device; neither the tree nor the devices are of any use then.
+    /// The first error of a device. The tree and the devices cannot be used any more.
     pub fn search(
         &mut self,
         tree: &mut Tree,
         mates: &mut LeafSearch,
         most_visits: u32,
-        mut goes_on: impl FnMut(&Tree) -> bool,
+        mut may_continue: impl FnMut(&Tree) -> bool,
     ) -> Result<(), NetworkError> {
         let mut stopped = None;
         loop {
-            if stopped.is_none() && !goes_on(tree) {
+            if stopped.is_none() && !may_continue(tree) {
                 stopped = Some(Instant::now());
             }
             let is_full = tree.is_proven() || tree.visits() >= most_visits;
@@ -108,26 +109,28 @@ impl Devices {
                     self.idle.push(request);
                     break;
                 }
-                self.requests[request.number / BATCHES].send(request).map_err(|_| gone())?;
+                self.requests[request.number / BATCHES]
+                    .send(request)
+                    .map_err(|_| device_ended())?;
             }
             let is_waiting = self.leaves.iter().any(|leaves| leaves.waiting > 0);
             if ends && !is_waiting {
                 return Ok(());
             }
-            // A device may have a batch of an earlier search.
+            // A device may still have a batch of an earlier search.
             if !is_waiting && !self.idle.is_empty() {
                 continue;
             }
-            match self.answers.recv_timeout(LOOK_EVERY) {
+            match self.answers.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(request)) => {
                     self.leaves[request.number].expand(&request.batch, tree);
                     self.idle.push(request);
                 }
-                // What it was asked about is lost, and with it the tree; nobody goes on with either.
+                // The leaves of the batch are lost, so neither the tree nor the devices can be used any more.
                 Ok(Err(error)) => return Err(error),
-                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                Err(RecvTimeoutError::Disconnected) => return Err(device_ended()),
                 Err(RecvTimeoutError::Timeout) => {
-                    if stopped.is_some_and(|stopped| stopped.elapsed() >= LAST_PATIENCE) {
+                    if stopped.is_some_and(|stopped| stopped.elapsed() >= STOP_TIMEOUT) {
                         self.leaves.iter_mut().for_each(|leaves| leaves.give_up(tree));
                         return Ok(());
                     }
@@ -138,40 +141,40 @@ impl Devices {
 }
 
 impl Drop for Devices {
-    /// Cancels evaluations, and waits a little for what evaluates to be dropped.
+    /// Cancels evaluations and waits for a limited time until the evaluators are dropped.
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
         self.requests.clear();
-        let until = Instant::now() + END_PATIENCE;
+        let until = Instant::now() + CANCEL_TIMEOUT;
         let left = || until.saturating_duration_since(Instant::now());
         while self.answers.recv_timeout(left()).is_ok() {}
     }
 }
 
-fn gone() -> NetworkError {
+fn device_ended() -> NetworkError {
     NetworkError::Runtime("the thread of a device has ended".into())
 }
 
-/// Speaks for a thread that panics: whoever waits for its answer waits for ever.
-struct LastWords {
+/// Reports the panic of a thread. Otherwise the receiver would wait for ever.
+struct PanicReport {
     answer: Sender<Result<Request, NetworkError>>,
 }
 
-impl Drop for LastWords {
+impl Drop for PanicReport {
     fn drop(&mut self) {
         if thread::panicking() {
-            drop(self.answer.send(Err(gone())));
+            drop(self.answer.send(Err(device_ended())));
         }
     }
 }
 
 fn work(
     mut evaluator: Box<dyn Evaluator>,
-    asked: &Receiver<Request>,
-    to: &LastWords,
+    requests: &Receiver<Request>,
+    to: &PanicReport,
     cancel: &AtomicBool,
 ) {
-    for mut request in asked {
+    for mut request in requests {
         let evaluated = evaluator.evaluate(&mut request.batch, cancel).map(|()| request);
         if to.answer.send(evaluated).is_err() {
             break;
@@ -189,8 +192,8 @@ impl Leaves {
     ) {
         batch.clear();
         let most = batch.capacity();
-        // A quarter of the walks may be in vain: where all lead to leaves that wait, it is time to evaluate them. Those
-        // whose end is known cost no evaluation, and are bounded so that somebody looks at the clock.
+        // A quarter of the walks may collide. If all walks lead to leaves that wait, it is time to evaluate them. Walks
+        // to known values need no evaluation. Their number is limited so that the caller can check the time.
         let (mut collisions, mut known) = (0, 0);
         while batch.len() < most && collisions <= most / 4 && known <= 4 * most {
             if tree.visits() >= most_visits {
@@ -211,7 +214,7 @@ impl Leaves {
         self.waiting = batch.len();
     }
 
-    /// Takes the answers, unless nobody waits for them any more.
+    /// Adds the evaluations to the tree, unless the search has given up the leaves.
     fn expand(&mut self, batch: &Batch, tree: &mut Tree) {
         for (slot, leaf) in self.all[..self.waiting].iter().enumerate() {
             tree.expand(leaf, batch.policy(slot), batch.value(slot));

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Where to begin
-//! [`Tree::simulate`] walks down to a [`Leaf`], whose position an [`Evaluator`](kyokumen_network::Evaluator) answers;
-//! [`Tree::expand`] takes the answer. [`Root`] is what the visits say then. PUCT is that of Silver et al.
-//! (Science, 2018), its constants dlshogi's.
+//! [`Tree::simulate`] walks down to a [`Leaf`]. An [`Evaluator`](kyokumen_network::Evaluator) evaluates its position,
+//! and [`Tree::expand`] adds the evaluation to the tree. [`Root`] is the search result. PUCT follows Silver et al.
+//! (Science, 2018), with the constants of dlshogi.
 
 mod devices;
 mod leaf_search;

@@ -1,45 +1,46 @@
-//! Nodes of the tree and what is known of their moves, in arenas.
+//! Nodes of the tree and their moves, in arenas.
 //!
-//! Of a legal move that was never visited only the move and its probability are kept; a [`Child`] is made at the first
-//! visit. The most probable moves are visited first, so the children of a node are those of its first candidates, and
-//! only the first of the others can be chosen next.
+//! For a legal move without visits only the move and its probability are stored. The first visit makes a [`Child`].
+//! Without noise, the most probable moves are visited first. So the children of a node are its first candidates, and
+//! only the first of the other candidates can be chosen next.
 
 use std::ops::Range;
 
 use kyokumen_shogi::Move;
 
-/// What is known of a position, to the side to move.
+/// The state of a position, for the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
-    /// Its evaluation was asked for.
+    /// It waits for its evaluation.
     Waiting,
-    /// It has candidates.
+    /// It was evaluated and has candidates.
     Open,
-    /// The side to move wins, which is proven.
+    /// The side to move is proven to win.
     Won,
-    /// The side to move loses, which is proven.
+    /// The side to move is proven to lose.
     Lost,
-    /// It came before: it has the value of that, which holds on this path only and proves nothing.
+    /// It repeats an earlier position. Its value follows from the repetition, holds only on this path and proves
+    /// nothing.
     Repeated,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) state: State,
-    /// Legal moves.
+    /// Number of legal moves.
     pub(crate) moves: u16,
-    /// Children: moves that were visited.
+    /// Number of children: moves that were visited.
     pub(crate) visited: u16,
     capacity: u16,
     candidates: u32,
     children: u32,
-    /// Simulations that went on from here, those whose evaluation is waited for included.
+    /// Number of simulations below this node, including those that wait for an evaluation.
     pub(crate) visits: u32,
-    /// Sum of P over the simulations that went on from here: a move that is chosen again counts again.
+    /// Sum of P over the moves that these simulations chose. A move that is chosen again counts again.
     pub(crate) selected_prior: f32,
-    /// Of the evaluation, or of the repetition.
+    /// Value of the evaluation or of the repetition.
     pub(crate) value: f32,
-    /// Sum of the values of the simulations that went on from here.
+    /// Sum of the values of the simulations below this node.
     pub(crate) value_sum: f64,
 }
 
@@ -47,13 +48,13 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) struct Child {
     pub(crate) node: u32,
-    /// Simulations that took it, those whose evaluation is waited for included.
+    /// Number of simulations that took it, including those that wait for an evaluation.
     pub(crate) visits: u32,
-    /// Sum of their values, to the side that makes the move.
+    /// Sum of their values for the side that makes the move.
     pub(crate) value_sum: f64,
     pub(crate) prior: f32,
     pub(crate) m: Move,
-    /// The other side is proven to win.
+    /// Whether the opponent is proven to win after it.
     pub(crate) loses: bool,
 }
 
@@ -67,7 +68,7 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Takes all out.
+    /// Removes all nodes.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.children.clear();
@@ -120,7 +121,7 @@ impl Nodes {
         (&self.moves[range.clone()], &self.priors[range])
     }
 
-    /// Gives a node its candidates.
+    /// Sets the candidates of a node.
     pub(crate) fn open(&mut self, node: u32, moves: &[Move], priors: &[f32]) {
         let start = self.moves.len() as u32;
         self.moves.extend_from_slice(moves);
@@ -133,13 +134,13 @@ impl Nodes {
         self.bring_forward_next(range);
     }
 
-    /// Makes a child of one of the unvisited moves; its place among the children.
+    /// Makes a child of an unvisited move. Returns its index among the children.
     pub(crate) fn add_child(&mut self, node: u32, unvisited: usize, child: u32) -> u16 {
         let range = self.get(node).unvisited();
         self.moves.swap(range.start, range.start + unvisited);
         self.priors.swap(range.start, range.start + unvisited);
         let (m, prior) = (self.moves[range.start], self.priors[range.start]);
-        self.make_room(node);
+        self.reserve_child(node);
         let parent = self.get_mut(node);
         let slot = parent.visited;
         parent.visited += 1;
@@ -150,8 +151,9 @@ impl Nodes {
         slot
     }
 
-    /// Room for another child: what is full moves to the end, where there is room for twice as many.
-    fn make_room(&mut self, node: u32) {
+    /// Reserves memory for another child. If it is used up, the children move to the end of the arena, with twice the
+    /// capacity.
+    fn reserve_child(&mut self, node: u32) {
         let Node { visited, capacity, children, moves, .. } = *self.get(node);
         if visited < capacity {
             return;
@@ -174,11 +176,11 @@ impl Nodes {
         node.capacity = larger;
     }
 
-    /// Of some candidates, brings the next one to be visited to the front.
+    /// Moves the candidate that is visited next to the front of the range.
     fn bring_forward_next(&mut self, range: Range<usize>) {
         let Range { start, .. } = range;
         let better = |&a: &usize, &b: &usize| {
-            // The smaller code is the greater of two equally probable ones.
+            // Of two equally probable moves, the one with the smaller code is better.
             self.priors[a]
                 .total_cmp(&self.priors[b])
                 .then_with(|| self.moves[b].cmp(&self.moves[a]))

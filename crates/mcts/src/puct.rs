@@ -1,4 +1,4 @@
-//! How a simulation chooses among the moves of a node.
+//! Chooses the moves of a simulation.
 
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::Move;
@@ -6,24 +6,24 @@ use kyokumen_shogi::Move;
 use crate::node::{Child, Node, Nodes};
 use crate::settings::{FirstPlay, Puct};
 
-/// What a simulation does at a node.
+/// The move that a simulation takes at a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Chosen {
-    /// It takes a move that was visited before: its place among these.
+    /// A move that was visited: its index among the children.
     Child(u16),
-    /// It takes one that was not: its place among those.
+    /// A move that was not visited: its index among the unvisited moves.
     Unvisited(usize),
 }
 
-/// What a simulation does at the root.
+/// The move that a simulation takes at a node, and whether noise decided it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Choice {
     pub(crate) chosen: Chosen,
-    /// Without noise it would be another move.
+    /// Whether another move would have been chosen without noise.
     pub(crate) by_noise: bool,
 }
 
-/// What does not depend on the move.
+/// The terms of the formula that do not depend on the move.
 struct Terms {
     /// c(N)
     c: f32,
@@ -50,41 +50,41 @@ impl Terms {
         Self { c, sqrt_visits, first_q, first_u, least_prior: puct.least_prior }
     }
 
-    fn of_child(&self, child: &Child, prior: f32) -> f32 {
-        // What was visited and given up.
+    fn score_child(&self, child: &Child, prior: f32) -> f32 {
+        // The child was visited, but all its simulations were given up.
         if child.visits == 0 {
-            return self.of_unvisited(prior);
+            return self.score_unvisited(prior);
         }
         let q = (child.value_sum / f64::from(child.visits)) as f32;
         let u = self.sqrt_visits / (1 + child.visits) as f32;
         q + self.c * u * prior.max(self.least_prior)
     }
 
-    fn of_unvisited(&self, prior: f32) -> f32 {
+    fn score_unvisited(&self, prior: f32) -> f32 {
         self.first_q + self.c * self.first_u * prior.max(self.least_prior)
     }
 }
 
-/// The move that a simulation takes; `None` if all were visited and lose.
+/// The move that a simulation takes. `None` if all moves were visited and lose.
 pub(crate) fn choose(puct: &Puct, nodes: &Nodes, node: u32, is_root: bool) -> Option<Chosen> {
     let terms = Terms::new(puct, nodes.get(node), is_root);
     let mut best = (f32::NEG_INFINITY, None);
     for (slot, child) in nodes.children(node).iter().enumerate() {
-        let score = terms.of_child(child, child.prior);
+        let score = terms.score_child(child, child.prior);
         if !child.loses && score > best.0 {
             best = (score, Some(Chosen::Child(slot as u16)));
         }
     }
-    // Of all unvisited moves the most probable one.
+    // The first unvisited move is the most probable one.
     match nodes.unvisited(node).1.first() {
-        Some(&prior) if best.1.is_none() || terms.of_unvisited(prior) > best.0 => {
+        Some(&prior) if best.1.is_none() || terms.score_unvisited(prior) > best.0 => {
             Some(Chosen::Unvisited(0))
         }
         _ => best.1,
     }
 }
 
-/// The same with noise at the root: `noise` decides which moves count as more probable than they are.
+/// Like [`choose`], with noise at the root: `noise` determines the moves whose probability is raised.
 pub(crate) fn choose_with_noise(
     puct: &Puct,
     nodes: &Nodes,
@@ -105,8 +105,8 @@ pub(crate) fn choose_with_noise(
     Some(Choice { chosen, by_noise: chosen != without_noise })
 }
 
-/// The move that the root takes if its moves were as probable as `probability` says. Equal ones: the more probable one
-/// first, then the one of the smaller code.
+/// The move that the root takes if its moves have the probabilities given by `probability`. Of equal moves, the more
+/// probable one comes first, then the one with the smaller code.
 fn choose_with_priors(
     puct: &Puct,
     nodes: &Nodes,
@@ -116,12 +116,12 @@ fn choose_with_priors(
     let terms = Terms::new(puct, nodes.get(root), true);
     let children = nodes.children(root).iter().enumerate().filter(|(_, child)| !child.loses);
     let children = children.map(|(slot, child)| {
-        let score = terms.of_child(child, probability(child.m, child.prior));
+        let score = terms.score_child(child, probability(child.m, child.prior));
         (score, child.prior, child.m, Chosen::Child(slot as u16))
     });
     let (moves, priors) = nodes.unvisited(root);
     let unvisited = moves.iter().zip(priors).enumerate().map(|(i, (&m, &prior))| {
-        (terms.of_unvisited(probability(m, prior)), prior, m, Chosen::Unvisited(i))
+        (terms.score_unvisited(probability(m, prior)), prior, m, Chosen::Unvisited(i))
     });
     let order = |a: &(f32, f32, Move, Chosen), b: &(f32, f32, Move, Chosen)| {
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2))

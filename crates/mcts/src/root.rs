@@ -1,4 +1,4 @@
-//! What the visits say about the position that is searched.
+//! The result of a search.
 
 use std::cmp::Ordering;
 
@@ -6,47 +6,48 @@ use kyokumen_shogi::Move;
 
 use crate::tree::{ROOT, Tree};
 
-/// A legal move and what the search found out about it.
+/// A legal move and its search result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RootMove {
     /// The move.
     pub m: Move,
-    /// Its probability as the network sees it.
+    /// Its probability according to the network.
     pub prior: f32,
-    /// Simulations that took it.
+    /// Number of simulations that took it.
     pub visits: u32,
-    /// Of these, the simulations that would have taken another move without noise at the root.
+    /// Number of these simulations that would have taken another move without noise at the root.
     pub noise_visits: u32,
-    /// Mean of their values, to the side to move; `None` without visits.
+    /// Mean of their values for the side to move; `None` without visits.
     pub value: Option<f32>,
-    /// Whether it is proven to win or to lose.
+    /// `true` if it is proven to win, `false` if it is proven to lose.
     pub proven: Option<bool>,
 }
 
-/// The position that is searched, so far.
+/// The search result of the root, or of another position in the tree.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Root {
-    /// Simulations that went on from it.
+    /// Number of simulations below the position.
     pub visits: u32,
-    /// How probable it is that the side to move wins: the mean of the simulations, before them the evaluation.
+    /// Probability that the side to move wins: the mean of the simulations, or the evaluation if there were none.
     pub value: f32,
-    /// Whether the side to move is proven to win or to lose.
+    /// `true` if the side to move is proven to win, `false` if it is proven to lose.
     pub proven: Option<bool>,
-    /// All legal moves: those that win, then by visits, by probability, and by code; those that lose last.
+    /// All legal moves. Proven wins come first and proven losses last; the others are sorted by visits, probability and
+    /// code.
     pub moves: Vec<RootMove>,
 }
 
 impl Root {
-    /// The move to be played; `None` if there is no legal one, or nothing was searched.
+    /// The best move. `None` if there is no legal move, or before the search.
     pub fn best(&self) -> Option<RootMove> {
         self.moves.first().copied()
     }
 }
 
 impl RootMove {
-    /// Orders the moves of a position: what wins first, what loses last, else by visits, probability and code.
+    /// Order of the moves: proven wins first, proven losses last, otherwise by visits, probability and code.
     fn order(&self, other: &Self) -> Ordering {
-        let rank = |of: &Self| match of.proven {
+        let rank = |root_move: &Self| match root_move.proven {
             Some(true) => 0,
             None => 1,
             Some(false) => 2,
@@ -60,17 +61,17 @@ impl RootMove {
 }
 
 impl Tree {
-    /// What is known of the root.
+    /// The search result of the root.
     pub fn root(&self) -> Root {
-        self.look(ROOT)
+        self.result_at(ROOT)
     }
 
-    /// Simulations that went on from the root.
+    /// Number of simulations below the root.
     pub fn visits(&self) -> u32 {
         self.nodes.get(ROOT).visits
     }
 
-    /// Whether the side to move is proven to win or to lose: nothing is left to search.
+    /// Whether the side to move is proven to win or to lose, so that there is nothing left to search.
     pub fn is_proven(&self) -> bool {
         self.nodes.get(ROOT).wins().is_some()
     }
@@ -88,9 +89,9 @@ impl Tree {
         leading
     }
 
-    /// What is known of the position after some moves; `None` if no simulation has made them.
+    /// The search result of the position after some moves; `None` if no simulation has made them.
     pub fn after(&self, moves: &[Move]) -> Option<Root> {
-        self.node_after(moves).map(|node| self.look(node))
+        self.node_after(moves).map(|node| self.result_at(node))
     }
 
     fn node_after(&self, moves: &[Move]) -> Option<u32> {
@@ -101,24 +102,24 @@ impl Tree {
         Some(node)
     }
 
-    /// The moves that are expected: from the root on the best ones, as far as they were visited.
+    /// The best moves from the root, as long as they have visits.
     pub fn principal_variation(&self) -> Vec<Move> {
         self.line_through(&[])
     }
 
-    /// These moves, and behind them those that are expected then.
+    /// These moves, followed by the best moves after them.
     pub fn line_through(&self, moves: &[Move]) -> Vec<Move> {
         let mut line = moves.to_vec();
         let Some(mut node) = self.node_after(moves) else { return line };
-        while let Some(best) = self.look(node).best().filter(|best| best.visits > 0) {
+        while let Some(best) = self.result_at(node).best().filter(|best| best.visits > 0) {
             line.push(best.m);
             let child = self.nodes.children(node).iter().find(|child| child.m == best.m);
-            node = child.expect("what was visited is a child").node;
+            node = child.expect("a visited move is a child").node;
         }
         line
     }
 
-    fn look(&self, number: u32) -> Root {
+    fn result_at(&self, number: u32) -> Root {
         let node = self.nodes.get(number);
         let noise_visits = if number == ROOT { &self.noise_visits[..] } else { &[] };
         let noise_visits = noise_visits.iter().copied().chain(std::iter::repeat(0));

@@ -1,29 +1,29 @@
-//! What a search does: constants of PUCT, and what is looked for besides.
+//! Settings of a search: constants of PUCT and limits of the mate searches.
 
 use kyokumen_search::solver::Limits;
 use serde::{Deserialize, Serialize};
 
-/// Everything that a search depends on besides position, seed and evaluator.
+/// All settings of a search besides position, seed and evaluator.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MctsSettings {
-    /// How a move is chosen.
+    /// Choice of moves.
     pub puct: Puct,
-    /// What a draw is worth to either side, from 0 (a loss) to 1.
+    /// Value of a draw for either side, from 0 (a loss) to 1.
     pub draw_value: f32,
-    /// Mate search at each new leaf, for the side to move; none with 0 nodes.
+    /// Limits of the mate search at each new leaf, for the side to move. No search with 0 nodes.
     pub leaf_mate: MateLimits,
-    /// Mate search at the root; none with 0 nodes.
+    /// Limits of the mate search at the root. No search with 0 nodes.
     pub root_mate: MateLimits,
 }
 
-/// How far a mate search goes. Its price is counted in nodes, never in time.
+/// Limits of a mate search. Its cost is counted in nodes, never in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MateLimits {
-    /// Plies.
+    /// Maximum depth in plies.
     pub depth: u16,
-    /// Nodes; 0 leaves the search out.
+    /// Maximum number of nodes; 0 for no search.
     pub nodes: u64,
 }
 
@@ -36,8 +36,8 @@ impl MateLimits {
     }
 }
 
-/// PUCT: of all moves that with the largest Q + c(N) · u · P is chosen, where u is √N / (1 + n) for a move visited n
-/// times in a node visited N times. Equal ones: the more probable first, then the one of the smaller code.
+/// PUCT chooses the move with the largest Q + c(N) · u · P, where u is √N / (1 + n) for a move visited n times in a
+/// node visited N times. Of equal moves, the more probable one comes first, then the one with the smaller code.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Puct {
@@ -47,23 +47,25 @@ pub struct Puct {
     pub root_exploration: Exploration,
     /// Q and u of a move that was never visited.
     pub first_play: FirstPlay,
-    /// Smallest P that counts.
+    /// Lower bound of P.
     pub least_prior: f32,
-    /// At the root, whenever a move is chosen: in so many of 1,000 cases P of a move is (P + 1) / 2.
+    /// Noise at the root: each time a move is chosen, P of a move is raised to (P + 1) / 2 with this probability in
+    /// thousandths.
     pub root_noise_per_mille: u16,
 }
 
-/// c(N), which weighs what is probable against what has turned out well.
+/// c(N), the weight of the probability of a move against the mean of its values.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exploration {
-    /// The same number always.
+    /// A constant.
     Constant(f32),
-    /// ln((N + base + 1) / base) + init (Silver et al. 2018), with ln as dlshogi approximates it: at most 0.0053 off.
+    /// ln((N + base + 1) / base) + init (Silver et al. 2018). ln is dlshogi's approximation, with an error of at most
+    /// 0.0053.
     Logarithmic {
-        /// Where it begins.
+        /// Approximate value for N = 0.
         init: f32,
-        /// How slowly it grows: visits after which ln 2 was added.
+        /// Number of visits that add about ln 2.
         base: f32,
     },
 }
@@ -79,10 +81,10 @@ impl Exploration {
     }
 }
 
-/// The logarithm of a positive number, from its binary exponent and a parabola over its fraction.
+/// The natural logarithm of a positive number, approximated by its binary exponent and a parabola over its fraction.
 ///
-/// dlshogi computes it like this (`usi/fastmath.h`, from Leela Chess Zero). It is 7 % less than the logarithm just
-/// above 1, so a search by the exact one would not have dlshogi's visits.
+/// dlshogi uses the same approximation (`usi/fastmath.h`, from Leela Chess Zero). Just above 1 it is 7 % smaller than
+/// the logarithm, so a search with the exact logarithm would not have dlshogi's visits.
 fn approximate_ln(x: f32) -> f32 {
     const BIAS: f32 = 127.0;
     let bits = x.to_bits();
@@ -92,24 +94,24 @@ fn approximate_ln(x: f32) -> f32 {
     std::f32::consts::LN_2 * log2
 }
 
-/// What takes the place of the value of a move that was never visited ("first play urgency").
+/// Q and u of a move that was never visited ("first play urgency").
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstPlay {
-    /// Q is this number, u is 1.
+    /// Q is this number, and u is 1.
     Constant(f32),
-    /// Q is that of the node, less k · √S, at least 0; u is √N. S is the sum of P over the simulations that went on
-    /// from the node: P of a move counts each time that it is chosen, so S grows with the visits.
+    /// Q is the value of the node minus k · √S, at least 0, and u is √N. S is the sum of P over the simulations below
+    /// the node. P of a move counts each time the move is chosen, so S grows with the visits.
     Reduced {
         /// k at the root.
         root: f32,
-        /// k elsewhere.
+        /// k at other nodes.
         tree: f32,
     },
 }
 
 impl Puct {
-    /// dlshogi of May 2018, when its search and evaluation were serialised.
+    /// dlshogi of May 2018, whose search and evaluation were serialised.
     pub const DLSHOGI_2018: Self = Self {
         exploration: Exploration::Constant(1.0),
         root_exploration: Exploration::Constant(1.0),
@@ -118,8 +120,8 @@ impl Puct {
         root_noise_per_mille: 3,
     };
 
-    /// dlshogi of today, in self-play (`selfplay/self_play.cpp`). Below the root k is so large that a move that was
-    /// never visited has Q = 0 as soon as another one was.
+    /// Current dlshogi in self-play (`selfplay/self_play.cpp`). Below the root k is so large that a move without visits
+    /// has Q = 0 as soon as another move was visited.
     pub const DLSHOGI: Self = Self {
         exploration: Exploration::Logarithmic { init: 1.49, base: 39_470.0 },
         root_exploration: Exploration::Logarithmic { init: 1.49, base: 39_470.0 },
@@ -128,7 +130,7 @@ impl Puct {
         root_noise_per_mille: 3,
     };
 
-    /// dlshogi of today, in games against others (the defaults of its USI options).
+    /// Current dlshogi in games (the defaults of its USI options).
     pub const DLSHOGI_GAMES: Self = Self {
         exploration: Exploration::Logarithmic { init: 1.44, base: 28_288.0 },
         root_exploration: Exploration::Logarithmic { init: 1.16, base: 25_617.0 },
@@ -137,14 +139,14 @@ impl Puct {
         root_noise_per_mille: 0,
     };
 
-    /// As [`Self::DLSHOGI`], but a move that was never visited has the Q of its node everywhere. The tree is wider and
-    /// less deep.
+    /// Like [`Self::DLSHOGI`], but a move without visits has the Q of its node everywhere. The tree is wider and less
+    /// deep.
     pub const PARENT_VALUE: Self =
         Self { first_play: FirstPlay::Reduced { root: 0.0, tree: 0.0 }, ..Self::DLSHOGI };
 }
 
 impl Default for MctsSettings {
-    /// dlshogi's self-play.
+    /// The settings of dlshogi's self-play.
     fn default() -> Self {
         Self {
             puct: Puct::DLSHOGI,
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_logarithm_is_dlshogis_approximation() {
-        // By hand from the definition: fraction 0.5, and exponents 1 and 4.
+        // Computed by hand from the definition: fraction 0.5, and exponents 1 and 4.
         let parabola = 0.5 * (1.346_555_2 - 0.5 * 0.346_555_23);
         for (x, log2) in [(1.0, 0.0), (1.5, parabola), (2.0, 1.0), (24.0, 4.0 + parabola)] {
             let expected = log2 * std::f64::consts::LN_2;

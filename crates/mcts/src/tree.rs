@@ -1,4 +1,4 @@
-//! The tree of one position: simulations walk down it, evaluations go back up.
+//! The search tree of one position. Simulations walk down the tree, and their values are backed up.
 
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
@@ -8,13 +8,13 @@ use crate::node::{Nodes, State};
 use crate::puct::{Choice, Chosen, choose, choose_with_noise};
 use crate::settings::MctsSettings;
 
-/// The root's number.
+/// Number of the root node.
 pub(crate) const ROOT: u32 = 0;
 
 /// A search of one position.
 ///
-/// The values in it are probabilities that a side wins. What is proven, a mate or a declaration, is never visited
-/// again, and proves what is above it as far as it goes.
+/// Values are probabilities that a side wins. A proven position (mate or declaration) is not visited again, and its
+/// proof is backed up to the nodes above.
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub(crate) nodes: Nodes,
@@ -25,20 +25,20 @@ pub struct Tree {
     game_len: usize,
     noise_seed: u64,
     simulations: u64,
-    /// Of the visits of the root's children, by their places: those that only noise caused. Shorter than the children
-    /// where the last ones have none.
+    /// Number of visits of the root's children that only noise caused, by index of the child. Shorter than the children
+    /// if the last ones have none.
     pub(crate) noise_visits: Vec<u32>,
 }
 
-/// Where a simulation ended and waits for an evaluation. Its memory is used again from one simulation to the next.
+/// The end of a simulation that waits for an evaluation. Its memory is reused by the next simulation.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     position: Position,
     moves: Vec<Move>,
     node: u32,
-    /// The nodes on the way and the places of the children that were taken.
+    /// The nodes on the path, and the index of the child taken at each.
     path: Vec<(u32, u16)>,
-    /// Without noise the simulation would have taken another move at the root.
+    /// Whether the simulation would have taken another move at the root without noise.
     by_noise: bool,
 }
 
@@ -55,38 +55,38 @@ impl Default for Leaf {
 }
 
 impl Leaf {
-    /// The position that is to be evaluated.
+    /// The position to evaluate.
     pub const fn position(&self) -> &Position {
         &self.position
     }
 
-    /// Its legal moves, by their codes, in which order [`Tree::expand`] expects their probabilities.
+    /// Its legal moves, sorted by code. [`Tree::expand`] expects probabilities in this order.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 }
 
-/// How a simulation ended.
+/// The end of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Simulation {
-    /// At a new position, which waits for an evaluation.
+    /// A new position, which waits for an evaluation.
     Leaf,
-    /// At one whose value is known by the rules or by proof; it is counted.
+    /// A position whose value is known by the rules or a proof. The simulation counts.
     Known,
-    /// At one that waits already: it is not counted.
+    /// A position that already waits for an evaluation. The simulation does not count.
     Collision,
-    /// At once, as the root is proven.
+    /// There was no simulation, because the root is proven.
     Proven,
 }
 
 impl Tree {
-    /// A search of the last position of a game.
+    /// Creates the tree of the last position of a game.
     ///
-    /// `noise_seed` decides the noise at the root.
+    /// `noise_seed` determines the noise at the root.
     ///
     /// # Panics
     ///
-    /// If the history does not end with the position.
+    /// If the history is empty. It must end with `root`, but this is not checked.
     pub fn new(
         settings: MctsSettings,
         root: Position,
@@ -104,21 +104,21 @@ impl Tree {
             simulations: 0,
             noise_visits: Vec::new(),
         };
-        tree.plant();
+        tree.reset();
         tree
     }
 
-    /// Makes a move in the game and begins anew, in the same memory.
+    /// Makes a move in the game and starts a new search in the same memory.
     pub fn restart(&mut self, m: Move, noise_seed: u64) {
         self.root.make(m);
         self.history.push(&self.root);
         self.game_len = self.history.len();
         self.noise_seed = noise_seed;
-        self.plant();
+        self.reset();
     }
 
-    fn plant(&mut self) {
-        assert!(self.game_len > 0, "a game ends with the position that is searched");
+    fn reset(&mut self) {
+        assert!(self.game_len > 0, "the history contains the position to search");
         self.nodes.clear();
         self.noise_visits.clear();
         self.simulations = 0;
@@ -132,35 +132,35 @@ impl Tree {
         self.nodes.add(state, 0.0);
     }
 
-    /// The position that is searched.
+    /// The position at the root.
     pub const fn position(&self) -> &Position {
         &self.root
     }
 
-    /// The game up to the position that is searched.
+    /// The game up to the root.
     pub const fn history(&self) -> &PositionHistory {
         &self.history
     }
 
-    /// What the search does.
+    /// The settings of the search.
     pub const fn settings(&self) -> &MctsSettings {
         &self.settings
     }
 
-    /// Positions in the tree.
+    /// Number of positions in the tree.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nothing is known but the root's position.
+    /// Whether the tree contains only the root.
     pub fn is_empty(&self) -> bool {
         self.len() == 1
     }
 
-    /// Goes down the tree to a position that it does not have yet.
+    /// Walks down the tree to a position that is not in it.
     ///
-    /// [`Simulation::Leaf`] leaves in `leaf` what [`Self::expand`] or [`Self::give_up`] are to be called with, once,
-    /// before the tree is restarted. Several leaves of one tree may wait at a time.
+    /// After [`Simulation::Leaf`], call [`Self::expand`] or [`Self::give_up`] with `leaf` exactly once before the tree
+    /// is restarted. Several leaves of one tree may wait at a time.
     pub fn simulate(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> Simulation {
         leaf.path.clear();
         leaf.node = ROOT;
@@ -216,7 +216,7 @@ impl Tree {
         }
     }
 
-    /// Chooses a move of the leaf's node and makes a child of it if it is none; its place among the children.
+    /// Chooses a move of the leaf's node, and makes a child of it if necessary. Returns the index of the child.
     fn select(&mut self, leaf: &mut Leaf) -> u16 {
         let node = leaf.node;
         let choice = self.choose(node).expect("an open node has a move that may not lose");
@@ -249,7 +249,7 @@ impl Tree {
         }
     }
 
-    /// Looks at a new position: is it decided by the rules, or by a mate?
+    /// Decides a new position by the rules or by a mate search, if possible.
     fn enter(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> State {
         let (state, value) = match self.repetition_value() {
             Some(value) => (State::Repeated, value),
@@ -261,8 +261,9 @@ impl Tree {
         state
     }
 
-    /// The value of a position that came before in the game or on the way, to the side to move. Inside the tree the
-    /// second time counts, and a position like an earlier one with more or less in hand is won or lost.
+    /// The value of a repeated position for the side to move; `None` if it is not a repetition. In the tree the second
+    /// occurrence counts. A position that differs from an earlier one only by more or fewer pieces in hand is won or
+    /// lost.
     fn repetition_value(&self) -> Option<f32> {
         if let Some(repetition) = self.history.repetition(2) {
             return Some(match repetition {
@@ -277,7 +278,7 @@ impl Tree {
     fn decide(&self, leaf: &mut Leaf, mates: &mut LeafSearch) -> (State, f32) {
         leaf.moves.clear();
         leaf.position.push_legal_moves(&mut leaf.moves);
-        // In an order of their own, so that no bit of a sum depends on the generator's.
+        // Sorted, so that no bit of a sum depends on the order of the generator.
         leaf.moves.sort_unstable();
         if leaf.moves.is_empty() {
             return (State::Lost, 0.0);
@@ -288,12 +289,11 @@ impl Tree {
         (State::Waiting, 0.0)
     }
 
-    /// Takes the evaluation of a leaf: the probability of each of its moves, and how probable it is that its mover
-    /// wins.
+    /// Adds the evaluation of a leaf: the probabilities of its moves, and the probability that its side to move wins.
     ///
     /// # Panics
     ///
-    /// If there are not as many probabilities as moves.
+    /// If the number of probabilities is not the number of moves.
     pub fn expand(&mut self, leaf: &Leaf, policy: &[f32], value: f32) {
         assert_eq!(policy.len(), leaf.moves.len(), "probabilities of a leaf's moves");
         self.nodes.open(leaf.node, &leaf.moves, policy);
@@ -301,7 +301,7 @@ impl Tree {
         self.back_up(leaf, value);
     }
 
-    /// Takes a leaf back as if the simulation had not been.
+    /// Removes a leaf as if its simulation had not taken place.
     pub fn give_up(&mut self, leaf: &Leaf) {
         if leaf.path.is_empty() {
             self.simulations = 0;
@@ -319,7 +319,7 @@ impl Tree {
         }
     }
 
-    /// Adds a value to all moves on the way to a leaf, and proves what its proof proves.
+    /// Adds a value to all moves on the path to a leaf, and backs up a proof.
     fn back_up(&mut self, leaf: &Leaf, value: f32) {
         let mut value = f64::from(value);
         let mut below = self.nodes.get(leaf.node).state;
@@ -342,7 +342,7 @@ impl Tree {
         }
     }
 
-    /// Notes that a child's side to move wins; what that makes of the node above.
+    /// Marks a child whose side to move wins. Returns the new state of its parent.
     fn lose_child(&mut self, node: u32, slot: u16) -> State {
         self.nodes.child_mut(node, slot).loses = true;
         let all_visited = self.nodes.get(node).visited == self.nodes.get(node).moves;

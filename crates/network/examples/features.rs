@@ -1,7 +1,7 @@
-//! What a network sees of positions: `features 57|119 < SFENS`, an SFEN a line.
+//! Writes the input of a network for positions: `features 57|119 < SFENS`, with one SFEN per line.
 //!
-//! For each position the numbers of `input1` and `input2` as little-endian `f32`, then the number of legal moves as
-//! `u32` and for each the 5 bytes of its USI text, filled up with spaces, and its label as `u16`.
+//! For each position it writes the numbers of `input1` and `input2` as little-endian `f32`, then the number of legal
+//! moves as `u32`. For each move it writes the 5 bytes of the USI text, padded with spaces, and the label as `u16`.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufWriter, Write};
@@ -10,7 +10,7 @@ use kyokumen_network::{BOARD, INPUT1_PLANES, Input2, move_label, write_input1, w
 use kyokumen_shogi::Position;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let planes = std::env::args().nth(1).ok_or("57 or 119 planes?")?.parse()?;
+    let planes = std::env::args().nth(1).ok_or("missing argument: 57 or 119")?.parse()?;
     let kind = Input2::from_planes(planes).ok_or("input2 has 57 or 119 planes")?;
     let mut numbers = vec![0.0_f32; (INPUT1_PLANES + planes) * BOARD];
     let mut out = BufWriter::new(io::stdout().lock());

@@ -1,6 +1,6 @@
-//! Positions a second of `write_input1` and `write_input2`, on one core: `features_speed [POSITIONS] [PLANES]`.
+//! Positions per second of `write_input1` and `write_input2`, on one core: `features_speed [POSITIONS] [PLANES]`.
 //!
-//! Positions are of random play, the planes go into the same buffers again and again; `benches/compare_features.py`
+//! The positions are from random games, and all planes are written to the same buffers. `benches/compare_features.py`
 //! measures cshogi in the same run.
 
 use std::error::Error;

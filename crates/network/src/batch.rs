@@ -1,4 +1,4 @@
-//! Positions that are evaluated together, and the answers.
+//! Positions that are evaluated together, and their results.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -10,22 +10,22 @@ use crate::NetworkError;
 use crate::features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 use crate::label::{LABELS, move_label};
 
-/// Positions that an evaluator in this process looks at together, whatever the batch: what it computes must not depend
-/// on how many there are.
+/// Number of positions that an evaluator in this process evaluates together, for any batch size. The result for a
+/// position must not depend on the size of the batch.
 pub const CHUNK: usize = 4;
 
-/// Positions for an [`Evaluator`](crate::Evaluator), and its answers: for each position a probability of each legal
-/// move and of a win.
+/// Positions for an [`Evaluator`](crate::Evaluator), and its results: for each position, the probability of each legal
+/// move and the probability of a win.
 ///
-/// Made once and used again and again: nothing is allocated after the first batches. What is written is what the
-/// evaluator reads: a position's key, its moves' labels, and its planes if a network wants them.
+/// A batch is created once and reused: nothing is allocated after the first batches. It contains only what evaluators
+/// read: the key of a position, the labels of its moves, and its planes if the network needs them.
 #[derive(Clone, Debug)]
 pub struct Batch {
     capacity: usize,
     planes: Option<Input2>,
     keys: Vec<u64>,
     labels: Vec<u16>,
-    /// Where the labels of each position end.
+    /// The end of each position's labels.
     ends: Vec<usize>,
     input1: Vec<f32>,
     input2: Vec<f32>,
@@ -34,10 +34,10 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Room for so many positions; `planes` is what the evaluator asks for.
+    /// Creates a batch for at most `capacity` positions. `planes` is [`Evaluator::planes`](crate::Evaluator::planes).
     pub fn new(capacity: usize, planes: Option<Input2>) -> Self {
         let slots = capacity.next_multiple_of(CHUNK);
-        let numbers = |of_one: usize| vec![0.0; slots * of_one * BOARD];
+        let numbers = |per_position: usize| vec![0.0; slots * per_position * BOARD];
         Self {
             capacity,
             planes,
@@ -51,29 +51,29 @@ impl Batch {
         }
     }
 
-    /// Positions in it.
+    /// Number of positions.
     pub const fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there is none.
+    /// Whether the batch is empty.
     pub const fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Most positions.
+    /// Maximum number of positions.
     pub const fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Takes all positions out.
+    /// Removes all positions.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.labels.clear();
         self.ends.clear();
     }
 
-    /// Adds a position with its legal moves, in the order in which the answer is wanted.
+    /// Adds a position with its legal moves. The result gives the probabilities in the same order.
     ///
     /// # Panics
     ///
@@ -86,25 +86,26 @@ impl Batch {
         self.labels.extend(moves.iter().map(|&m| move_label(m, mover)));
         self.ends.push(self.labels.len());
         if let Some(kind) = self.planes {
-            let of_one = INPUT1_PLANES * BOARD;
-            write_input1(position, &mut self.input1[slot * of_one..][..of_one]);
-            let of_one = kind.planes() * BOARD;
-            write_input2(position, kind, &mut self.input2[slot * of_one..][..of_one]);
+            let per_position = INPUT1_PLANES * BOARD;
+            write_input1(position, &mut self.input1[slot * per_position..][..per_position]);
+            let per_position = kind.planes() * BOARD;
+            write_input2(position, kind, &mut self.input2[slot * per_position..][..per_position]);
         }
     }
 
-    /// `input1` of all slots, [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`] × 62 × 9 × 9; what
-    /// stands behind the last position is of earlier batches. Empty if no planes are wanted.
+    /// `input1` of all slots, with shape (slots, 62, 9, 9). The number of slots is [`capacity`](Self::capacity) rounded
+    /// up to a multiple of [`CHUNK`]. Slots after the last position contain data of earlier batches. Empty if the
+    /// evaluator needs no planes.
     pub fn input1(&self) -> &[f32] {
         &self.input1
     }
 
-    /// `input2` of as many slots × 57 or 119 × 9 × 9.
+    /// `input2` of all slots, with shape (slots, 57 or 119, 9, 9).
     pub fn input2(&self) -> &[f32] {
         &self.input2
     }
 
-    /// The key of a position: board, hands and side to move.
+    /// The key of a position, computed from board, hands and side to move.
     pub fn key(&self, slot: usize) -> u64 {
         self.keys[slot]
     }
@@ -114,12 +115,12 @@ impl Batch {
         &self.labels[self.moves(slot)]
     }
 
-    /// Probabilities of the moves, in their order: their sum is 1.
+    /// Probabilities of the moves, in the order of the moves. Their sum is 1.
     pub fn policy(&self, slot: usize) -> &[f32] {
         &self.policies[self.moves(slot)]
     }
 
-    /// How probable it is that the mover wins.
+    /// Probability that the side to move wins.
     pub fn value(&self, slot: usize) -> f32 {
         self.values[slot]
     }
@@ -129,7 +130,7 @@ impl Batch {
         start..self.ends[slot]
     }
 
-    /// Makes room for the answers; an evaluator calls it first.
+    /// Prepares the memory for the results. An evaluator calls this first.
     pub fn start_answers(&mut self) {
         self.policies.clear();
         self.policies.resize(self.labels.len(), 0.0);
@@ -137,18 +138,19 @@ impl Batch {
         self.values.resize(self.len(), 0.0);
     }
 
-    /// The answer of a network for a position: logits of all labels, of which the legal moves' count, and the value.
+    /// Sets the result of a position from a network's output: the logits of all labels and the value. Only the logits
+    /// of legal moves count.
     ///
-    /// `temperature` divides the logits: above 1, it makes the policy flatter. The exponential function is `libm`'s,
-    /// which gives the same bits on every machine.
+    /// `temperature` divides the logits; above 1 it makes the policy flatter. The exponential function is from `libm`
+    /// and gives the same bits on every machine.
     ///
     /// # Errors
     ///
-    /// If a legal move's logit is not finite, or the value no probability.
+    /// If the logit of a legal move is not finite, or the value is not a probability.
     ///
     /// # Panics
     ///
-    /// If there are not [`LABELS`] logits.
+    /// If the number of logits is not [`LABELS`].
     pub fn set_logits(
         &mut self,
         slot: usize,
@@ -178,11 +180,11 @@ impl Batch {
         Ok(())
     }
 
-    /// The answer for a position, as it is.
+    /// Sets the result of a position.
     ///
     /// # Panics
     ///
-    /// If there are not as many probabilities as moves.
+    /// If the number of probabilities is not the number of moves.
     pub fn set(&mut self, slot: usize, policy: &[f32], value: f32) {
         let moves = self.moves(slot);
         self.policies[moves].copy_from_slice(policy);
@@ -190,13 +192,13 @@ impl Batch {
     }
 }
 
-/// Board, hands and side to move as one number: equal positions have equal keys.
+/// Board, hands and side to move as one number. Equal positions have equal keys.
 fn key(position: &Position) -> u64 {
     let [black, white] = Color::ALL.map(|color| u64::from(position.hand(color).bits()));
     position.board_key() ^ SplitMix64::nth_bits(black << 32 | white, 0)
 }
 
-/// Turns logits into probabilities, summed up in their order.
+/// Turns logits into probabilities. The sum is computed in the order of the logits.
 pub(crate) fn softmax(logits: &mut [f32], temperature: f32) {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;
@@ -209,15 +211,15 @@ pub(crate) fn softmax(logits: &mut [f32], temperature: f32) {
     }
 }
 
-/// A network, or what takes the place of one.
+/// A network, or a substitute for one.
 pub trait Evaluator: Send {
-    /// The planes it reads; `None` if it needs none.
+    /// The planes it reads; `None` if it reads none.
     fn planes(&self) -> Option<Input2>;
 
-    /// Answers all positions of a batch. What may take long ends soon after `cancel` is set.
+    /// Evaluates all positions of a batch. A long evaluation ends soon after `cancel` is set.
     ///
     /// # Errors
     ///
-    /// [`NetworkError`] if the network cannot be asked, or answers nonsense.
+    /// [`NetworkError`] if the network cannot be evaluated, or if its output is invalid.
     fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError>;
 }

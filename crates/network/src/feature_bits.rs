@@ -1,28 +1,29 @@
-//! Input planes a bit a square: an eighth of what bytes take, a thirty-second of `f32`.
+//! Input planes with one bit per square: an eighth of the size of bytes, a thirty-second of the size of `f32`.
 //!
-//! The layout is that in which dlshogi hands planes to an accelerator, which unpacks them (`packed_features1_t`,
-//! `packed_features2_t` of `cppshogi.h`): bits from the lowest of each byte on, plane after plane, and of planes whose
-//! squares are all equal one bit each. numpy makes planes of it by `unpackbits(…, bitorder="little")`.
+//! dlshogi sends planes in this layout to an accelerator, which unpacks them (`packed_features1_t`,
+//! `packed_features2_t` of `cppshogi.h`). The planes follow each other without padding, from the lowest bit of each
+//! byte. A plane whose squares are all equal has only one bit. numpy unpacks them with `unpackbits(…,
+//! bitorder="little")`.
 
 use kyokumen_shogi::Position;
 
 use crate::features::{BOARD, INPUT1_PLANES, Input2, each_plane, each_run_of_ones, seen_by};
 
-/// Bytes of the planes of `input1`; the last two bits are 0.
+/// Bytes of the planes of `input1`. The last two bits are 0.
 pub const INPUT1_BYTES: usize = (INPUT1_PLANES * BOARD).div_ceil(8);
 
 impl Input2 {
-    /// Bytes of the planes, a bit each.
+    /// Bytes of the planes, with one bit each.
     pub const fn bytes(self) -> usize {
         self.planes().div_ceil(8)
     }
 }
 
-/// Writes the planes of `input1`, see [`write_input1`](crate::write_input1).
+/// Writes the planes of `input1` as bits; see [`write_input1`](crate::write_input1).
 ///
 /// # Panics
 ///
-/// If `out` has not [`INPUT1_BYTES`] bytes.
+/// If the length of `out` is not [`INPUT1_BYTES`].
 pub fn write_input1_bits(position: &Position, out: &mut [u8]) {
     const WORD: usize = u64::BITS as usize;
     assert_eq!(out.len(), INPUT1_BYTES, "bytes of input1");
@@ -46,11 +47,11 @@ pub fn write_input1_bits(position: &Position, out: &mut [u8]) {
     rest.copy_from_slice(&last[..INPUT1_BYTES % 8]);
 }
 
-/// Writes the planes of `input2`, see [`write_input2`](crate::write_input2).
+/// Writes the planes of `input2` as bits; see [`write_input2`](crate::write_input2).
 ///
 /// # Panics
 ///
-/// If `out` has not `kind.bytes()` bytes.
+/// If the length of `out` is not `kind.bytes()`.
 pub fn write_input2_bits(position: &Position, kind: Input2, out: &mut [u8]) {
     assert_eq!(out.len(), kind.bytes(), "bytes of input2");
     let mut planes = 0_u128;

@@ -1,7 +1,7 @@
-//! Positions as input planes.
+//! Input planes of positions.
 //!
-//! A plane is the 81 squares by file × 9 + rank from 1a, as the mover sees the board. The layout is dlshogi's
-//! (`cppshogi.cpp`, `make_input_features`), found out by asking `cshogi.dlshogi`.
+//! A plane contains the 81 squares in the order file × 9 + rank from 1a, as the side to move sees the board. The layout
+//! is dlshogi's (`cppshogi.cpp`, `make_input_features`), determined by experiments with `cshogi.dlshogi`.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use kyokumen_shogi::{Bitboard, Color, EnteringKing, HandKind, PieceKind, Positio
 /// Squares of a plane.
 pub const BOARD: usize = 81;
 
-/// Planes of `input1`: 31 of the mover, then 31 of the opponent.
+/// Planes of `input1`: 31 of the side to move, then 31 of the opponent.
 pub const INPUT1_PLANES: usize = 62;
 
 /// Kinds in the order of the planes.
@@ -31,7 +31,7 @@ const KINDS: [PieceKind; 14] = [
     PieceKind::Dragon,
 ];
 
-/// Kinds in hand with the number of planes of each.
+/// Kinds in hand, and the number of planes of each.
 const HAND_PLANES: [(HandKind, usize); HandKind::COUNT] = [
     (HandKind::Pawn, 8),
     (HandKind::Lance, 4),
@@ -43,22 +43,25 @@ const HAND_PLANES: [(HandKind, usize); HandKind::COUNT] = [
 ];
 const HANDS: usize = 56;
 
-/// Planes of one side's entering king: the king is there, 0 to 9 pieces are missing, 0 to 19 points are.
+/// Planes of one side for an entering king: the king is in the camp, 0 to 9 pieces are missing, 0 to 19 points are
+/// missing.
 const ENTERING: usize = 1 + PIECES_LEFT + POINTS_LEFT;
 const PIECES_LEFT: usize = 10;
 const POINTS_LEFT: usize = 20;
 
-/// The planes of `input2`, all of whose squares are equal.
+/// The planes of `input2`. All squares of a plane are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input2 {
-    /// 57: pieces in hand of the mover, of the opponent, and whether the mover is in check.
+    /// 57 planes: pieces in hand of the side to move, pieces in hand of the opponent, and whether the side to move is
+    /// in check.
     Hands,
-    /// 119: these, then how far the mover and the opponent are from a declaration by 27 points (28 for Black).
+    /// 119 planes: the planes of `Hands`, then the state of the side to move and of the opponent with respect to a
+    /// declaration by 27 points (28 for Black).
     EnteringKings,
 }
 
 impl Input2 {
-    /// The kind with this number of planes, which a network's file says.
+    /// The variant with this number of planes. The file of a network contains this number.
     pub const fn from_planes(planes: usize) -> Option<Self> {
         match planes {
             57 => Some(Self::Hands),
@@ -76,16 +79,16 @@ impl Input2 {
     }
 }
 
-/// Writes the planes of `input1`: for the mover, then for the opponent, where each kind of piece stands (14), which
-/// squares each kind attacks (14), which squares are attacked at least once, twice, three times. Kinds are
-/// P L N S B R G K +P +L +N +S +B +R.
+/// Writes the planes of `input1`. For the side to move, then for the opponent, these are: the squares of each kind of
+/// piece (14), the squares that each kind attacks (14), and the squares attacked at least once, twice and three times.
+/// Kinds are P L N S B R G K +P +L +N +S +B +R.
 ///
 /// # Panics
 ///
-/// If `out` has not [`INPUT1_PLANES`] × [`BOARD`] numbers.
+/// If the length of `out` is not [`INPUT1_PLANES`] × [`BOARD`].
 pub fn write_input1<T: Element>(position: &Position, out: &mut [T]) {
     assert_eq!(out.len(), INPUT1_PLANES * BOARD, "numbers of input1");
-    // Most numbers are 0, and nothing writes zeros as fast as this.
+    // Most numbers are 0, and this is the fastest way to write zeros.
     out.fill(T::ZERO);
     let (planes, _) = out.as_chunks_mut::<BOARD>();
     match position.side_to_move() {
@@ -98,7 +101,7 @@ pub fn write_input1<T: Element>(position: &Position, out: &mut [T]) {
     }
 }
 
-/// Writes the ones of a plane that is 0.
+/// Writes the ones of a plane that contains only zeros.
 #[inline]
 fn write_plane<T: Element>(
     squares: Bitboard,
@@ -116,8 +119,8 @@ fn write_plane<T: Element>(
     }
 }
 
-/// Visits the planes of `input1` by their numbers, each with its squares as Black sees the board; not all that have
-/// none.
+/// Visits the planes of `input1` by number, each with its squares as Black sees the board. Skips some of the empty
+/// planes.
 #[inline]
 pub(crate) fn each_plane(position: &Position, mut visit: impl FnMut(usize, Bitboard)) {
     let mover = position.side_to_move();
@@ -136,12 +139,12 @@ fn each_plane_of(position: &Position, color: Color, mut visit: impl FnMut(usize,
         }
         let mut attacked = Bitboard::EMPTY;
         if kind == PieceKind::Pawn {
-            // The first kind, and no two of them attack one square.
+            // Pawns are the first kind, and no two pawns attack the same square.
             attacked = pieces.forward(color);
             counts[0] = attacked;
         } else {
             for from in pieces {
-                let to = attacks::of(color, kind, from, occupied);
+                let to = attacks::piece(color, kind, from, occupied);
                 attacked |= to;
                 counts[2] |= counts[1] & to;
                 counts[1] |= counts[0] & to;
@@ -156,7 +159,7 @@ fn each_plane_of(position: &Position, color: Color, mut visit: impl FnMut(usize,
     }
 }
 
-/// The bits of squares as the mover sees the board.
+/// Squares as bits, as the side to move sees the board.
 #[inline]
 pub(crate) const fn seen_by(mover: Color, squares: Bitboard) -> u128 {
     match mover {
@@ -169,7 +172,7 @@ pub(crate) const fn seen_by(mover: Color, squares: Bitboard) -> u128 {
 ///
 /// # Panics
 ///
-/// If `out` has not `kind.planes()` × [`BOARD`] numbers.
+/// If the length of `out` is not `kind.planes()` × [`BOARD`].
 pub fn write_input2<T: Element>(position: &Position, kind: Input2, out: &mut [T]) {
     assert_eq!(out.len(), kind.planes() * BOARD, "numbers of input2");
     out.fill(T::ZERO);
@@ -177,7 +180,7 @@ pub fn write_input2<T: Element>(position: &Position, kind: Input2, out: &mut [T]
     each_run_of_ones(position, kind, |run| planes[run].as_flattened_mut().fill(T::ONE));
 }
 
-/// Visits the planes of `input2` that are 1, as runs of their numbers.
+/// Visits the planes of `input2` that are 1, as ranges of plane numbers.
 #[inline]
 pub(crate) fn each_run_of_ones(
     position: &Position,
@@ -198,38 +201,38 @@ pub(crate) fn each_run_of_ones(
         visit(HANDS..HANDS + 1);
     }
     if kind == Input2::EnteringKings {
-        each_of_entering(position, mover, |plane| {
+        each_entering_king_plane(position, mover, |plane| {
             visit(HANDS + 1 + plane..HANDS + 2 + plane);
         });
-        each_of_entering(position, !mover, |plane| {
+        each_entering_king_plane(position, !mover, |plane| {
             let place = HANDS + 1 + ENTERING + plane;
             visit(place..place + 1);
         });
     }
 }
 
-/// That the king is there; what is missing, of which there is no plane if it is too much, or more is there than is
-/// needed.
+/// Visits the planes that are 1: the king in the camp, the missing pieces and the missing points. If too many are
+/// missing, or more than needed are present, there is no plane.
 ///
-/// The sources of dlshogi (since November 2024) and cshogi read as if nothing missing and more than needed had one
-/// plane: `max(0, left)`. But they ask `left < MAX` before, with an unsigned `MAX`, which is false for a negative
-/// number. So all networks with these planes were trained like this.
-fn each_of_entering(position: &Position, color: Color, mut visit: impl FnMut(usize)) {
-    let standing = EnteringKing::of(position, color);
-    if standing.king_in_camp {
+/// The sources of dlshogi (since November 2024) and cshogi seem to use the plane of 0 also for more than needed:
+/// `max(0, left)`. But they test `left < MAX` first, with an unsigned `MAX`, which is false for a negative number. So
+/// all networks with these planes were trained in the way implemented here.
+fn each_entering_king_plane(position: &Position, color: Color, mut visit: impl FnMut(usize)) {
+    let state = EnteringKing::new(position, color);
+    if state.king_in_camp {
         visit(0);
     }
-    let pieces_left = EnteringKing::PIECES_NEEDED.checked_sub(standing.pieces).map(usize::from);
+    let pieces_left = EnteringKing::PIECES_NEEDED.checked_sub(state.pieces).map(usize::from);
     if let Some(left) = pieces_left.filter(|&left| left < PIECES_LEFT) {
         visit(1 + left);
     }
-    let points_left = standing.points_needed.checked_sub(standing.points).map(usize::from);
+    let points_left = state.points_needed.checked_sub(state.points).map(usize::from);
     if let Some(left) = points_left.filter(|&left| left < POINTS_LEFT) {
         visit(1 + PIECES_LEFT + left);
     }
 }
 
-/// A number of an input plane: 0 or 1.
+/// Type of the numbers of input planes, which are 0 or 1.
 pub trait Element: Copy + 'static {
     /// 0.
     const ZERO: Self;

@@ -1,6 +1,6 @@
-//! Moves as numbers of the policy.
+//! Labels: the numbers of moves in the policy.
 //!
-//! The layout is dlshogi's (`cppshogi.cpp`, `make_move_label`), found out by asking `cshogi.dlshogi`.
+//! The layout is dlshogi's (`cppshogi.cpp`, `make_move_label`), determined by experiments with `cshogi.dlshogi`.
 
 use kyokumen_shogi::{Color, HandKind, Move, Square};
 
@@ -10,11 +10,11 @@ pub const LABELS: usize = 27 * 81;
 const PROMOTING: u16 = 10;
 const DROP: u16 = 20;
 
-/// The number of a move: its kind × 81 + the square where it arrives, as the mover sees the board.
+/// The label of a move: its kind × 81 + its target square, as the side to move sees the board.
 ///
 /// Kinds are ten directions (straight ahead, ahead to the left, ahead to the right, left, right, back, back to the
-/// left, back to the right, a knight's jump to the left, to the right), the same with promotion, and drops of P L N S B
-/// R G. Among the moves of a position no two have the same number.
+/// left, back to the right, a knight's jump to the left, to the right), the same directions with promotion, and drops
+/// of P L N S B R G. The moves of a position have different labels.
 pub fn move_label(m: Move, mover: Color) -> u16 {
     let seen = |square: Square| match mover {
         Color::Black => square,
@@ -24,12 +24,12 @@ pub fn move_label(m: Move, mover: Color) -> u16 {
     let kind = match (m.from(), m.dropped()) {
         (Some(from), _) => direction(seen(from), to) + if m.is_promotion() { PROMOTING } else { 0 },
         (None, Some(kind)) => DROP + order_of_drop(kind),
-        (None, None) => unreachable!("a move without origin is a drop"),
+        (None, None) => unreachable!("a move comes from the board or from the hand"),
     };
     kind * 81 + u16::from(to.number())
 }
 
-/// Files are counted from the right, ranks from the far end, as Black sees the board.
+/// Files are numbered from the right and ranks from the far end, as Black sees the board.
 fn direction(from: Square, to: Square) -> u16 {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let is_left = to.file() > from.file();

@@ -29,7 +29,7 @@ pub use reproducible::is_reproducible;
 pub use rten_network::RtenNetwork;
 pub use stand_ins::{Delayed, Hashed, Uniform};
 
-/// Why a network cannot be loaded, or gives no evaluations.
+/// A network cannot be loaded or evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -38,29 +38,29 @@ pub enum NetworkError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is no ONNX file, or one of operators that the runtime lacks.
-    #[error("{} is no ONNX file that can be evaluated here", path.display())]
+    /// The file is not an ONNX file, or it contains operators that the runtime does not support.
+    #[error("{} is not an ONNX file, or contains operators that are not supported", path.display())]
     Load {
         /// The file.
         path: PathBuf,
-        /// What the runtime says.
+        /// The error of the runtime.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// An input or output has another name, or none.
+    /// An input or output is missing.
     #[error(
-        "{} is no network of the dlshogi family: it has no {name}, but {}",
+        "{} is not a network of the dlshogi family: it has no {name}, only {}",
         path.display(),
         found.join(", ")
     )]
     Missing {
         /// The file.
         path: PathBuf,
-        /// What is missing.
+        /// The missing input or output.
         name: &'static str,
-        /// The inputs and outputs that are there.
+        /// The inputs and outputs of the file.
         found: Vec<String>,
     },
     /// A program cannot be started.
@@ -68,25 +68,25 @@ pub enum NetworkError {
     Start {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A program sends no line of greeting.
-    #[error("{program} is no evaluator: it sent no line of greeting")]
+    /// A program sent no greeting line.
+    #[error("{program} is not an evaluator: it sent no greeting line")]
     NoGreeting {
         /// The program.
         program: String,
-        /// Why not.
+        /// The reason.
         source: Fault,
     },
-    /// A program's first line is no greeting of this protocol.
+    /// The first line of a program is not a greeting of this protocol.
     #[error(
-        "{program} is no evaluator: its first line is {greeting:?}, expected `kyokumen-evaluator 1 57` or `… 119`"
+        "{program} is not an evaluator: its first line is {greeting:?}, expected `kyokumen-evaluator 1 57` or `… 119`"
     )]
     Greeting {
         /// The program.
         program: String,
-        /// How the line begins.
+        /// The start of the line.
         greeting: String,
     },
     /// The cancel flag was set during a start or an evaluation.
@@ -95,7 +95,7 @@ pub enum NetworkError {
     /// The runtime failed.
     #[error("the network cannot be evaluated")]
     Runtime(#[source] Box<dyn Error + Send + Sync>),
-    /// An output of the network holds a number outside of its range.
+    /// An output of the network contains a number outside its range.
     #[error(
         "{output} of position {slot} of {len} is {number}, not {expected}: is it a network of the dlshogi family?"
     )]
@@ -104,19 +104,19 @@ pub enum NetworkError {
         output: &'static str,
         /// The position in the batch, from 0.
         slot: usize,
-        /// Positions in the batch.
+        /// Number of positions in the batch.
         len: usize,
         /// The number.
         number: f32,
-        /// What was expected.
+        /// A description of the valid numbers.
         expected: &'static str,
     },
     /// NNUE features need the king of this side.
-    #[error("the {0:?} king is missing, from which the features of NNUE are told")]
+    #[error("the {0:?} king is missing; NNUE features depend on its square")]
     MissingKing(Color),
-    /// An input is of another shape.
+    /// An input has the wrong shape.
     #[error(
-        "{} is no network of the dlshogi family: {name} is {found}, expected [N,{},9,9]",
+        "{} is not a network of the dlshogi family: {name} is {found}, expected [N,{},9,9]",
         path.display(),
         planes.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
     )]
@@ -127,7 +127,7 @@ pub enum NetworkError {
         name: &'static str,
         /// Its shape.
         found: String,
-        /// The planes that it may have.
+        /// The valid numbers of planes.
         planes: Vec<usize>,
     },
 }

@@ -1,35 +1,35 @@
-//! Positions as the active features of YaneuraOu's NNUE networks: HalfKP and `HalfKA_hm`.
+//! Active features of positions for YaneuraOu's NNUE networks: HalfKP and `HalfKA_hm`.
 //!
-//! What a piece is called (`BonaPiece`), how kings and pieces make an index, and how the board is mirrored is public in
-//! YaneuraOu (`evaluate.h`, `features/half_kp.cpp`, `features/half_ka_hm2.cpp`). Golds and what moves like them are one
-//! kind.
+//! The numbers of pieces (`BonaPiece`), the index of a king and a piece, and the mirroring of the board are as in
+//! YaneuraOu (`evaluate.h`, `features/half_kp.cpp`, `features/half_ka_hm2.cpp`). Golds and pieces that move as golds
+//! are one kind.
 
 use kyokumen_shogi::{Color, HandKind, PieceKind, Position, Square};
 
 use crate::NetworkError;
 
-/// Features of a network of YaneuraOu's, of one of the two sides. All of a position's are 1, all others 0.
+/// The features of one side in a YaneuraOu network. The active features of a position are 1, all others 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NnueFeatures {
-    /// The own king's square and each other piece but the kings: 81 × 1,548.
+    /// The own king's square with each piece except kings: 81 × 1,548.
     HalfKp,
-    /// The same with both kings as pieces of one kind, and left and right exchanged where the own king is to the left
-    /// of the middle: 45 × 1,629. YaneuraOu's `HalfKA_hm2`.
+    /// Like HalfKP, with both kings as pieces of one kind. The board is mirrored if the own king is left of the middle
+    /// file: 45 × 1,629. YaneuraOu's `HalfKA_hm2`.
     HalfKaHm,
 }
 
-/// Numbers of pieces in hand before those of the board.
+/// First number of pieces on the board; lower numbers are pieces in hand.
 const HAND_END: u32 = 90;
-/// Numbers of the squares of a kind of one side.
+/// Numbers of one kind of one side on the board.
 const SQUARES: u32 = Square::COUNT as u32;
 /// Kinds on the board besides kings.
 const KINDS: u32 = 9;
-/// Numbers of pieces besides kings.
+/// Numbers of all pieces except kings.
 const PIECES: u32 = HAND_END + 2 * KINDS * SQUARES;
-/// Squares of a king on the five files from the right.
+/// King squares on the five files from the right.
 const KINGS_TO_THE_RIGHT: u32 = 45;
 
-/// Before the first piece in hand: of the own side, of the other. A number for none stands before each kind.
+/// Number of the first piece in hand: own side, opponent. The number before each of them means no piece.
 const HANDS: [(HandKind, [u32; 2]); HandKind::COUNT] = [
     (HandKind::Pawn, [1, 20]),
     (HandKind::Lance, [39, 44]),
@@ -40,7 +40,7 @@ const HANDS: [(HandKind, [u32; 2]); HandKind::COUNT] = [
     (HandKind::Rook, [85, 88]),
 ];
 
-/// Place of a kind among those on the board.
+/// Index of a kind among the kinds on the board.
 const fn place(kind: PieceKind) -> u32 {
     match kind {
         PieceKind::Pawn => 0,
@@ -61,7 +61,7 @@ const fn place(kind: PieceKind) -> u32 {
 }
 
 impl NnueFeatures {
-    /// How many features there are of one side.
+    /// Number of features of one side.
     pub const fn dimensions(self) -> u32 {
         match self {
             Self::HalfKp => SQUARES * PIECES,
@@ -69,7 +69,7 @@ impl NnueFeatures {
         }
     }
 
-    /// How many of them a position has: one for each piece of a set, kings left out in HalfKP.
+    /// Number of active features of a position: one for each piece of a set, without kings in HalfKP.
     pub const fn active(self) -> usize {
         match self {
             Self::HalfKp => 38,
@@ -77,7 +77,7 @@ impl NnueFeatures {
         }
     }
 
-    /// Numbers of pieces.
+    /// Number of the numbers of pieces.
     const fn pieces(self) -> u32 {
         match self {
             Self::HalfKp => PIECES,
@@ -85,14 +85,14 @@ impl NnueFeatures {
         }
     }
 
-    /// Writes the active features that `side` sees, in no particular order. Pieces that are in the box are written as
-    /// the engine counts them: as the king's number 0.
+    /// Writes the active features as seen by `side`, in no particular order. Pieces in the box are written as in the
+    /// engine: as piece 0 of the king's square.
     ///
     /// # Errors
     /// [`NetworkError::MissingKing`] if the king of `side` is missing.
     ///
     /// # Panics
-    /// If `out` has not [`Self::active`] numbers.
+    /// If the length of `out` is not [`Self::active`].
     #[inline]
     pub fn write(
         self,
@@ -158,27 +158,27 @@ mod tests {
     const START: &str = kyokumen_shogi::sfen::START;
 
     #[test]
-    fn dimensions_are_those_of_the_engine() {
+    fn dimensions_match_the_engine() {
         assert_eq!(NnueFeatures::HalfKp.dimensions(), 125_388);
         assert_eq!(NnueFeatures::HalfKaHm.dimensions(), 73_305);
     }
 
-    /// Of the start position both sides see the same.
+    /// Both sides see the same in the start position.
     #[test]
-    fn the_sides_see_the_board_from_their_seats() {
+    fn each_side_sees_the_board_from_its_seat() {
         for kind in [NnueFeatures::HalfKp, NnueFeatures::HalfKaHm] {
             assert_eq!(features(kind, START, Color::Black), features(kind, START, Color::White));
         }
     }
 
-    /// Black's king on 5i is square 44. Its pawns stand on 6, 15, … of their files, and the first number of pawns is
+    /// Black's king on 5i is square 44. Its pawns are on square 6 of each file: 6, 15, …. The first number of pawns is
     /// 90.
     #[test]
-    fn numbers_by_hand() {
-        let of_start = features(NnueFeatures::HalfKp, START, Color::Black);
+    fn features_match_numbers_computed_by_hand() {
+        let start_features = features(NnueFeatures::HalfKp, START, Color::Black);
         let first = 44 * 1548;
         for pawn in (0..9).map(|file| first + 90 + 9 * file + 6) {
-            assert!(of_start.contains(&pawn), "{pawn}");
+            assert!(start_features.contains(&pawn), "{pawn}");
         }
         // White's dragon on 1a, and Black's three pawns and gold in hand; the king on 9i is square 80.
         let sfen = "8+r/4k4/9/9/9/9/9/9/K8 b G3Pr2b3g4s4n4l15p 1";
@@ -187,7 +187,7 @@ mod tests {
         for piece in [1, 2, 3, 69, 90 + 17 * 81] {
             assert!(found.contains(&(first + piece)), "{piece}");
         }
-        // The same with the board mirrored: the king on 1i is square 8, the dragon on 9a square 72.
+        // The same with a mirrored board: the king on 1i is square 8, the dragon on 9a square 72.
         let found = features(NnueFeatures::HalfKaHm, sfen, Color::Black);
         let first = 8 * 1629;
         for piece in [1, 2, 3, 69, 90 + 17 * 81 + 72, 1548 + 8, 1548 + 37] {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_box_counts_as_none() {
+    fn pieces_in_the_box_count_as_no_piece() {
         let found = features(NnueFeatures::HalfKp, "4k4/9/9/9/9/9/9/9/4K4 b P 1", Color::White);
         let first = 44 * 1548;
         assert_eq!(found[..37], [first; 37]);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_king_there_are_none() {
+    fn a_missing_king_is_an_error() {
         let position: Position = "4k4/9/9/9/9/9/9/9/9 b 18p 1".parse().expect("a problem");
         let mut out = [0; 38];
         let missing = NnueFeatures::HalfKp.write(&position, Color::Black, &mut out);

@@ -1,4 +1,4 @@
-//! Does an evaluator give the same bits for a position wherever it stands?
+//! Tests whether the result for a position has the same bits in any batch and slot.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,15 +8,14 @@ use kyokumen_shogi::random_play::RandomPlay;
 use crate::NetworkError;
 use crate::batch::{Batch, Evaluator};
 
-/// Whether answers depend on the position only: some are asked in a full batch of this capacity, alone, and in the
-/// opposite order, and must be the same to the bit each time.
+/// Whether results depend only on the position. Some positions are evaluated in a full batch of this capacity, in
+/// reverse order, and one of them alone. The results must have the same bits each time.
 ///
-/// What runs on one thread of a processor usually is; devices with kernels of their own for each size of a batch may
-/// not be.
+/// An evaluator on one CPU thread usually passes. A device with different kernels for different batch sizes may not.
 ///
 /// # Errors
 ///
-/// As [`Evaluator::evaluate`].
+/// The errors of [`Evaluator::evaluate`].
 pub fn is_reproducible(
     evaluator: &mut dyn Evaluator,
     capacity: usize,
@@ -24,7 +23,7 @@ pub fn is_reproducible(
 ) -> Result<bool, NetworkError> {
     let mut batch = Batch::new(capacity, evaluator.planes());
     let some: Vec<Position> = positions().take(capacity).collect();
-    let mut ask = |positions: &[Position]| {
+    let mut evaluated_bits = |positions: &[Position]| {
         batch.clear();
         for position in positions {
             batch.push(position, &position.legal_moves());
@@ -36,16 +35,16 @@ pub fn is_reproducible(
         };
         Ok((0..positions.len()).map(bits).collect::<Vec<_>>())
     };
-    let together = ask(&some)?;
+    let together = evaluated_bits(&some)?;
     let mut reversed: Vec<Position> = some.iter().rev().cloned().collect();
-    let mut backwards = ask(&reversed)?;
+    let mut backwards = evaluated_bits(&reversed)?;
     backwards.reverse();
     reversed.truncate(1);
-    let alone = ask(&reversed)?;
+    let alone = evaluated_bits(&reversed)?;
     Ok(together == backwards && together.last() == alone.first())
 }
 
-/// Positions of random play, of all phases of games.
+/// Positions from random games of different lengths.
 fn positions() -> impl Iterator<Item = Position> {
     RandomPlay::new(1, 150).map(|game| {
         let mut position = Position::start();

@@ -1,4 +1,4 @@
-//! Networks in ONNX files, evaluated on the processor by [`rten`], a runtime in Rust.
+//! Networks in ONNX files, evaluated on the CPU by [`rten`], a runtime in Rust.
 
 use std::error::Error;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::batch::{Batch, CHUNK, Evaluator};
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
 
-/// A network of the dlshogi family: `input1` and `input2` in, `output_policy` and `output_value` out.
+/// A network of the dlshogi family, with inputs `input1` and `input2` and outputs `output_policy` and `output_value`.
 ///
-/// Always evaluates [`CHUNK`] slots together, used or not, on one thread: then an answer's bits depend on the position
-/// only, not on the batch nor on what else is in it.
+/// Always evaluates [`CHUNK`] slots together, used or not, on one thread. So the bits of a result depend only on the
+/// position, not on the size or the other positions of the batch.
 pub struct RtenNetwork {
     model: Model,
     inputs: [NodeId; 2],
@@ -29,11 +29,11 @@ pub struct RtenNetwork {
 }
 
 impl RtenNetwork {
-    /// Loads an ONNX file; `temperature` divides the logits of the policy.
+    /// Loads an ONNX file. `temperature` divides the logits of the policy.
     ///
     /// # Errors
     ///
-    /// [`NetworkError`] if the file cannot be read, is no ONNX file, or has other inputs and outputs.
+    /// [`NetworkError`] if the file cannot be read, is not an ONNX file, or has other inputs and outputs.
     pub fn open(path: impl AsRef<Path>, temperature: f32) -> Result<Self, NetworkError> {
         let path = path.as_ref();
         let bytes = fs::read(path)
@@ -74,11 +74,11 @@ impl RtenNetwork {
     }
 }
 
-/// The numbers of an output, if they are as many as expected.
+/// The numbers of an output. Checks that there are `expected` numbers.
 fn numbers(output: Value, expected: usize) -> Result<Vec<f32>, Box<dyn Error + Send + Sync>> {
     let tensor: Tensor<f32> = output.try_into()?;
     if tensor.len() != expected {
-        return Err(format!("an output of {} numbers, expected {expected}", tensor.len()).into());
+        return Err(format!("an output has {} numbers, expected {expected}", tensor.len()).into());
     }
     Ok(tensor.into_data())
 }
@@ -105,7 +105,7 @@ impl Evaluator for RtenNetwork {
     }
 }
 
-/// What a file says of its inputs and outputs.
+/// The inputs and outputs of a model.
 struct Interface<'a> {
     path: &'a Path,
     model: &'a Model,
@@ -120,7 +120,8 @@ impl Interface<'_> {
         })
     }
 
-    /// The planes of an input, which are one of those that are expected; any batch, 9 × 9 squares.
+    /// Checks that an input has the shape (any batch, planes, 9, 9), and that the number of planes is expected. Returns
+    /// it.
     fn expect_planes(&self, name: &'static str, expected: &[usize]) -> Result<usize, NetworkError> {
         let info = self.model.node_info(self.id(name)?);
         let shape = info.and_then(|info| info.shape()).unwrap_or_default();

@@ -10,10 +10,10 @@ use crate::NetworkError;
 use crate::batch::{Batch, Evaluator, softmax};
 use crate::features::Input2;
 
-/// All moves are equally probable, every position is even.
+/// Gives all moves the same probability and every position the value 0.5.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uniform {
-    /// Planes that are written nevertheless, for measuring what that takes.
+    /// Planes that are written but not used, to measure their cost.
     pub planes: Option<Input2>,
 }
 
@@ -32,10 +32,10 @@ impl Evaluator for Uniform {
     }
 }
 
-/// Answers that look random and depend on the position only: the same on every machine.
+/// Gives pseudo-random results that depend only on the position. They are the same on every machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hashed {
-    /// Other seeds, other answers.
+    /// Different seeds give different results.
     pub seed: u64,
 }
 
@@ -57,25 +57,25 @@ impl Evaluator for Hashed {
     }
 }
 
-/// Random bits as a number from 0 to 1, without 1.
+/// Random bits as a number from 0 to 1, excluding 1.
 fn unit(bits: u64) -> f32 {
     (bits >> 40) as f32 / (1_u32 << 24) as f32
 }
 
-/// Another evaluator's answers, as late as a device of a given speed would have them.
+/// Delays another evaluator, to simulate a device of a given speed.
 ///
-/// The time is that of a batch, however many positions are in it: a device is as slow with few as with many.
+/// The time applies to a batch of any size: a device takes as long for few positions as for many.
 #[derive(Clone, Copy, Debug)]
 pub struct Delayed<E> {
     inner: E,
     batch_time: Duration,
 }
 
-/// How much too late a thread may wake.
+/// Maximum delay after which a sleeping thread wakes up.
 const LATENESS: Duration = Duration::from_millis(2);
 
 impl<E> Delayed<E> {
-    /// `batch_time` is what a batch takes, at least.
+    /// `batch_time` is the minimum time of a batch.
     pub const fn new(inner: E, batch_time: Duration) -> Self {
         Self { inner, batch_time }
     }
@@ -89,7 +89,7 @@ impl<E: Evaluator> Evaluator for Delayed<E> {
     fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), NetworkError> {
         let end = Instant::now() + self.batch_time;
         self.inner.evaluate(batch, cancel)?;
-        // A thread that sleeps wakes up to a millisecond late. Drivers of devices ask again and again, too.
+        // A sleeping thread may wake up a millisecond late, so the rest is a busy wait. Drivers of devices poll, too.
         thread::sleep(end.saturating_duration_since(Instant::now() + LATENESS));
         while Instant::now() < end {
             thread::yield_now();

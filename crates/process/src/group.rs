@@ -1,9 +1,9 @@
-//! Process groups. A child leads a group of its own, so that the programs it starts end with it.
+//! Process groups. A child leads its own group, so that the programs it starts end with it.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-/// Starts a child that leads a group of its own. [`kill_all`] ends it.
+/// Starts a child that leads its own group. [`kill_all`] kills it.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     imp::spawn(command)
 }

@@ -18,20 +18,20 @@ pub use group::kill_all;
 /// The longest line that is accepted, without its end.
 pub const MAX_LINE_BYTES: usize = 1 << 16;
 
-/// What is read at a time: the capacity of a pipe on Linux.
+/// Maximum number of bytes read at a time: the capacity of a pipe on Linux.
 const CHUNK_BYTES: usize = 1 << 16;
 
 /// Chunks that are read ahead. When all are full, the process blocks on its output.
 const CHUNKS_AHEAD: usize = 4;
 
-/// How often a wait checks the cancel flag.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Interval at which a wait checks the cancel flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a process may take to end once it has closed its pipes or was killed.
+/// Maximum time for a process to end after it has closed its pipes or was killed.
 const END_PATIENCE: Duration = Duration::from_millis(300);
 
-/// How long a cancel flag may take to be set after a process has ended by the same signal. Callers may set it only when
-/// they look at another flag, every 50 to 100 ms.
+/// Maximum time between the end of a process and the cancel flag, if both have the same cause, such as a signal.
+/// Callers may set the flag only when they look at another flag, every 50 to 100 ms.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(150);
 
 /// Why a process gave no answer.
@@ -44,7 +44,7 @@ pub enum Fault {
     /// The deadline has passed.
     #[error("no answer within {} s", patience.as_secs_f64())]
     Silent {
-        /// How long the wait was.
+        /// Duration of the wait.
         patience: Duration,
     },
     /// The process has ended. A line or answer that was cut off by its end is discarded.
@@ -57,11 +57,11 @@ pub enum Fault {
     #[error("the program sent a line of more than {MAX_LINE_BYTES} bytes")]
     LongLine,
     /// The process sent more bytes than were requested.
-    #[error("the program sent more than it was asked for")]
+    #[error("the program sent more than was requested")]
     Surplus,
 }
 
-/// How long to wait, and a flag that cancels the wait.
+/// The maximum duration of a wait, and a flag that cancels it.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait<'a> {
     deadline: Instant,
@@ -108,8 +108,8 @@ enum Event {
 }
 
 impl ChildProcess {
-    /// Starts a program with its arguments. On Unix it leads a process group of its own, so Ctrl-C at a terminal does
-    /// not reach it.
+    /// Starts a program with its arguments. On Unix it leads its own process group, so Ctrl-C at a terminal does not
+    /// reach it.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl ChildProcess {
         to_spawn.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = group::spawn(&mut to_spawn)?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both were asked for");
+            unreachable!("both pipes were requested");
         };
         let (to_write, given) = channel();
         let (give_back, written) = channel();
@@ -243,7 +243,7 @@ impl ChildProcess {
                 return Err(self.end(wait));
             }
             let left = wait.deadline.saturating_duration_since(Instant::now());
-            match self.events.recv_timeout(left.min(LOOK_EVERY)) {
+            match self.events.recv_timeout(left.min(POLL_INTERVAL)) {
                 Ok(Event::Read(bytes)) => {
                     self.put(&bytes);
                     return Ok(());

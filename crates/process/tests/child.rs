@@ -1,4 +1,4 @@
-//! Programs that misbehave, in a shell.
+//! Misbehaving programs, run by a shell.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ use kyokumen_process::{ChildProcess, Fault, MAX_LINE_BYTES, Wait};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Longer than anything here takes.
+/// Longer than any test takes.
 const LONG: Duration = Duration::from_mins(5);
 
 fn start(script: &str) -> ChildProcess {
@@ -24,7 +24,7 @@ fn long() -> Wait<'static> {
 }
 
 #[test]
-fn a_line_that_is_cut_off_is_none() {
+fn an_incomplete_line_is_not_returned() {
     let mut child = start("printf 'one\\r\\n\\ntwo'; exit 3");
     assert_eq!(child.line(&long()), Ok("one".to_owned()));
     assert_eq!(child.line(&long()), Ok(String::new()));
@@ -35,7 +35,7 @@ fn a_line_that_is_cut_off_is_none() {
 }
 
 #[test]
-fn lines_have_a_longest_length() {
+fn lines_have_a_maximum_length() {
     let script = format!("printf '%0{MAX_LINE_BYTES}d\\n%0{}d\\n' 0 0", MAX_LINE_BYTES + 1);
     let mut child = start(&script);
     assert_eq!(child.line(&long()).unwrap().len(), MAX_LINE_BYTES);
@@ -44,7 +44,7 @@ fn lines_have_a_longest_length() {
 }
 
 #[test]
-fn a_flood_is_not_read_ahead() {
+fn endless_output_is_not_read_ahead() {
     let file = std::env::temp_dir().join(format!("kyokumen-flood-{}", std::process::id()));
     let mut child = start(&format!("exec tee {} < /dev/zero", file.display()));
     assert!(child.answer(1, &long()).is_err_and(|fault| fault == Fault::Surplus));
@@ -52,12 +52,12 @@ fn a_flood_is_not_read_ahead() {
     drop(child);
     let written = fs::metadata(&file).unwrap().len();
     fs::remove_file(&file).unwrap();
-    // What pipes and buffers hold.
+    // The capacity of pipes and buffers.
     assert!(written < 2 << 20, "{written}");
 }
 
 #[test]
-fn an_answer_has_its_length() {
+fn an_answer_has_exactly_the_requested_length() {
     let mut child =
         start("head -c 200000 /dev/zero; read line; printf abc; read line; printf abcd");
     assert_eq!(child.answer(200_000, &long()).map(|bytes| bytes.len()), Ok(200_000));
@@ -65,7 +65,7 @@ fn an_answer_has_its_length() {
     child.send(b"\n".to_vec());
     assert_eq!(child.answer(3, &long()), Ok(b"abc".to_vec()));
     child.send(b"\n".to_vec());
-    // The last byte may come later.
+    // The last byte may arrive later.
     let answer = child.answer(3, &long());
     let until = Instant::now() + LONG / 5;
     while answer != Err(Fault::Surplus) && !child.has_unread() {
@@ -79,7 +79,7 @@ fn wait_for_end(id: &str) {
     let until = Instant::now() + LONG / 5;
     loop {
         let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
-        // One that has ended may wait for its parent to notice.
+        // A process that has ended remains visible until its parent has read the exit status.
         if state.is_empty() || state.starts_with(b"Z") {
             return;
         }
@@ -89,7 +89,7 @@ fn wait_for_end(id: &str) {
 }
 
 #[test]
-fn what_a_program_has_started_ends_with_it() {
+fn programs_started_by_a_child_end_with_it() {
     let starts = "sleep 600 <&- >&- 2>&- & echo $!";
     let mut child = start(&format!("{starts}; exec sleep 600"));
     let id = child.line(&long()).unwrap();
@@ -120,7 +120,7 @@ fn a_cancel_that_comes_soon_after_the_end_takes_precedence() {
     let cancel = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&cancel);
     let mut child = start("kill -INT $$");
-    // Its end has been noticed once.
+    // The end of the child has been reported once.
     while child.line(&Wait::new(LONG, &NEVER)).is_ok() {}
     let setter = thread::spawn(move || {
         thread::sleep(Duration::from_millis(20));
@@ -132,7 +132,7 @@ fn a_cancel_that_comes_soon_after_the_end_takes_precedence() {
 
 #[test]
 fn every_wait_ends() {
-    // More than a pipe holds, which nobody reads.
+    // More than a pipe can hold. The child does not read it.
     let message = vec![b'x'; 10 << 20];
     for script in ["exec sleep 600", "while :; do printf x; sleep 0.01; done", "trap '' TERM; cat"]
     {
@@ -140,7 +140,7 @@ fn every_wait_ends() {
         let patience = Duration::from_millis(100);
         child.send(message.clone());
         if script.contains("cat") {
-            // It answers what it was sent.
+            // It sends back its input.
             assert_eq!(child.answer(message.len(), &long()), Ok(message.clone()));
         }
         assert_eq!(child.line(&Wait::new(patience, &NEVER)), Err(Fault::Silent { patience }));
@@ -159,10 +159,10 @@ fn every_wait_ends() {
 }
 
 #[test]
-fn what_closes_its_pipe_and_lives_is_told() {
+fn a_closed_pipe_is_reported_while_the_program_runs() {
     assert_eq!(start("exec >&-; exec sleep 600").line(&long()), Err(Fault::Closed));
     let mut child = start("exec <&-; exec sleep 600");
-    // Until it has closed it.
+    // Until the child has closed its input.
     let fault = (0..1000).find_map(|_| {
         child.send(b"x".to_vec());
         child
@@ -174,7 +174,7 @@ fn what_closes_its_pipe_and_lives_is_told() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_not_started() {
+fn a_missing_program_is_not_started() {
     for command in [&["/no/such/program".to_owned()][..], &[]] {
         assert!(ChildProcess::start(command, Stdio::null()).is_err());
     }

@@ -1,4 +1,4 @@
-//! The end of all programs at once. It needs a process of its own, as no program can be started afterwards.
+//! Kills all programs at once. This test needs its own process, because no program can be started afterwards.
 #![cfg(unix)]
 
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use kyokumen_process::{ChildProcess, Fault, Wait, kill_all};
 
 #[test]
-fn all_programs_are_killed_and_none_is_started_any_more() {
+fn all_programs_are_killed_and_none_can_be_started() {
     let never = AtomicBool::new(false);
     let wait = Wait::new(Duration::from_mins(5), &never);
     let command = ["sh", "-c", "sleep 600"].map(str::to_owned);

@@ -1,13 +1,13 @@
-//! Checking proofs.
+//! The check of a proof.
 //!
-//! The checker follows the proving moves of the table from the root and demands an answer to every move
-//! of the defender, to the end of the game. It knows moves from the plain rules only. Where the table
-//! proves a board for a smaller hand than the attacker has, the check is made with that smaller hand
-//! and everything else in the defender's: if the goal is reached then, it is reached with more.
+//! The checker follows the proving moves of the table from the root. Every move of the defender needs a reply, to the
+//! end of the game. Moves come from the plain rules only. If the table proves a board with a smaller hand than the
+//! attacker has, the check uses the smaller hand and gives the defender the rest. With a larger hand the goal is
+//! reached, too.
 //!
-//! Entries of a proof may have been overwritten, and found again later by way of the very positions
-//! they once proved. So each step must be shorter than the one before it; where the table has nothing
-//! short enough, the position is searched again with just the plies that are left.
+//! An entry of a proof may have been overwritten, and found again through positions that it once proved. Such a proof
+//! is circular. So each step must have fewer plies than the one before. If the table has no proof that is short enough,
+//! the position is searched again within the plies that are left.
 
 use kyokumen_game::{Game, Moves, NodeKind, Outcome};
 
@@ -19,16 +19,17 @@ use super::search_result::Resumable;
 use super::table::TranspositionTable;
 use super::verdict::{Stats, Stop};
 
-/// Largest number of positions of a proof that is checked.
+/// Largest number of positions in a checked proof.
 const MAX_POSITIONS: u64 = 1 << 22;
 
-/// How often the caller is asked whether to stop; positions of the plain rules take longer than nodes.
-const WATCH_EVERY_POSITIONS: u64 = 1 << 7;
+/// Positions between two calls of [`SearchObserver::wants_stop`]. Fewer than for nodes, since the plain rules are
+/// slower.
+const POLL_EVERY_POSITIONS: u64 = 1 << 7;
 
 struct Checker<'a, G: Game, T> {
     descent: &'a mut Descent<G, T>,
     observer: &'a dyn SearchObserver<G::Move>,
-    /// What was checked so far.
+    /// The steps that have passed the check.
     proof: ProofOf<G>,
     stats: &'a mut Stats,
 }
@@ -57,14 +58,14 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Resumable<G> for Descent<G, T> {
         &mut self,
         game: &mut G,
         plies: u16,
-        most_nodes: u64,
+        max_nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
         stats: &mut Stats,
     ) -> Result<ProofOf<G>, Stop> {
         if plies > MAX_PLIES {
             return Err(Stop::Memory);
         }
-        self.allow_nodes(most_nodes);
+        self.allow_nodes(max_nodes);
         let mut checker = Checker { descent: self, observer, proof: Proof::new(), stats };
         checker.check(game, plies)?;
         Ok(checker.proof)
@@ -72,7 +73,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Resumable<G> for Descent<G, T> {
 }
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Checker<'_, G, T> {
-    /// Plies of the checked proof from here, at most `plies`.
+    /// Checks the proof of the position that `game` is at, and returns its plies. More than `plies` is an error.
     fn check(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
         match game.node_kind() {
             NodeKind::Or => self.check_attack(game, plies),
@@ -106,14 +107,14 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Checker<'_, G, T> {
         if self.stats.proof_positions >= MAX_POSITIONS {
             return Err(Stop::Memory);
         }
-        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
+        if self.stats.proof_positions.is_multiple_of(POLL_EVERY_POSITIONS)
             && self.observer.wants_stop()
         {
             return Err(Stop::Cancelled);
         }
         let proof = match self.descent.table.shortest_proof(key, hand) {
             Some(proof) if proof.plies <= plies => proof,
-            // Some games end in the attacker's favour when he is to move.
+            // Some games can end in the attacker's favour with the attacker to move.
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
@@ -141,7 +142,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Checker<'_, G, T> {
         Ok(Step { hand, m, plies: checked? + 1 })
     }
 
-    /// The shortest checked step from here.
+    /// The shortest checked step for the position that `game` is at.
     fn step(&self, game: &G) -> Option<StepOf<G>> {
         self.proof.shortest_step(game.board_key(), game.hand())
     }

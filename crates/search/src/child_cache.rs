@@ -1,34 +1,36 @@
-//! Cache of the children of unsolved nodes, so that moves are generated and weighed once.
+//! A cache of the children of open nodes, so that moves are generated and weighed once and not at every visit.
 //!
-//! Anything missing is generated again, so the whole cache is cleared when it is full.
+//! A full cache is cleared as a whole. Missing children are generated again.
 
 use std::collections::TryReserveError;
 
-/// Names what was kept for a node; may be out of date.
+/// Refers to the children of a node. It may be out of date.
 pub(super) type CacheHandle = u32;
-/// Nothing was kept.
+/// The node has no cached children.
 pub(super) const NO_HANDLE: CacheHandle = CacheHandle::MAX;
 
 struct CachedNode<H> {
     key: u64,
     hand: H,
-    /// Plies that were left below the node, on which disproofs by depth depend.
+    /// Plies that were left below the node. Disproofs by depth depend on them.
     plies_left: u16,
+    /// Number of children.
     count: u16,
+    /// Index of the first child.
     first: u32,
 }
 
-/// A bounded store of children by node.
+/// A cache of bounded size.
 pub(super) struct ChildCache<H, C> {
     nodes: Vec<CachedNode<H>>,
     children: Vec<C>,
 }
 
-/// On average a node has this many children; it only decides how the room is shared out.
+/// Expected average of children per node. It decides how the memory is divided.
 const CHILDREN_PER_NODE: usize = 4;
 
 impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
-    /// Room of about `bytes`, but for at least 256 nodes.
+    /// A cache of about `bytes`, with space for at least 256 nodes.
     pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
         let node_bytes = size_of::<CachedNode<H>>() + CHILDREN_PER_NODE * size_of::<C>();
         let count = (bytes / node_bytes).clamp(256, NO_HANDLE as usize / CHILDREN_PER_NODE);
@@ -49,7 +51,8 @@ impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
         (node.key == key && node.hand == hand).then_some(index)
     }
 
-    /// The children of a node, and the plies that were left when they were kept.
+    /// The children of a node, and the plies that were left when they were inserted. `None` if they are not in the
+    /// cache.
     #[inline]
     pub(super) fn find(&self, handle: CacheHandle, key: u64, hand: H) -> Option<(&[C], u16)> {
         let node = &self.nodes[self.index(handle, key, hand)?];
@@ -57,7 +60,8 @@ impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
         Some((&self.children[first..first + usize::from(node.count)], node.plies_left))
     }
 
-    /// Keeps the children of a node, in their old place if `handle` still names it.
+    /// Inserts the children of a node and returns their handle. If `handle` is still valid for the node and the number
+    /// of children is the same, they replace the old ones.
     #[inline]
     pub(super) fn insert(
         &mut self,
@@ -76,9 +80,9 @@ impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
             self.children[first..first + children.len()].copy_from_slice(children);
             return handle;
         }
-        let full = self.nodes.len() == self.nodes.capacity()
+        let is_full = self.nodes.len() == self.nodes.capacity()
             || self.children.len() + children.len() > self.children.capacity();
-        if full {
+        if is_full {
             self.clear();
         }
         if children.len() > self.children.capacity() {
@@ -100,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_was_kept_until_the_room_is_full() {
+    fn children_are_found_until_the_cache_is_full() {
         let mut child_cache: ChildCache<u32, u64> = ChildCache::new(0).unwrap();
         let handle = child_cache.insert(NO_HANDLE, 7, 1, 20, &[1, 2, 3]);
         assert_eq!(child_cache.find(handle, 7, 1), Some((&[1, 2, 3][..], 20)));
@@ -111,6 +115,6 @@ mod tests {
         for key in 8..400 {
             child_cache.insert(NO_HANDLE, key, 1, 20, &[key; 4]);
         }
-        assert_eq!(child_cache.find(handle, 7, 1), None, "the room was full and is used again");
+        assert_eq!(child_cache.find(handle, 7, 1), None, "the cache was cleared");
     }
 }

@@ -1,13 +1,14 @@
-//! The length of a mate as problems count it, whichever proof of it was found, as far as that can be known.
+//! The length of a mate without futile interpositions, independent of the proof that was found.
 //!
-//! A proof bounds it from above; from below the game does in which the defender leaves out what might be futile. Where
-//! the bounds differ, the moves of the shorter mate are tried as well, and where they meet a defence that they do not
-//! answer, the search is asked again.
+//! The measured length of the proof is an upper bound. The lower bound is the shortest mate of the *conceding game*:
+//! there the defender makes no move that could be futile (`restricted.rs`). If the bounds differ, the measure also
+//! tries the moves of that shorter mate. If a defence refutes them, the search looks for a proof of the position after
+//! it.
 
 use kyokumen_game::Game;
 
 use super::dfpn::DfPn;
-use super::length::{Beyond, Prover};
+use super::length::{ExtraProofs, Prover};
 use super::limits::{Limits, WhenHopeless};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
@@ -15,31 +16,31 @@ use super::restricted::{Restricted, Restrictions};
 use super::search_result::Resumable;
 use super::verdict::{Stats, Stop, Verdict};
 
-/// Nodes that are allowed even if the proof took fewer.
-const LEAST_NODES: u64 = 4_000;
+/// Minimum of the node limit, for proofs that took fewer nodes.
+const MIN_NODES: u64 = 4_000;
 
-/// The search for a bound, the checking of its proof and the search for a shorter one take at most so many times the
-/// nodes that each of them is allowed.
-const SEARCHES_A_BOUND: u64 = 3;
+/// The search for the lower bound gets the node limit divided by this number. The search, the check of its proof and
+/// the searches for a shorter proof may each take as much.
+const SEARCHES_PER_BOUND: u64 = 3;
 
-/// A question takes at most so small a part of the nodes that are left.
-const QUESTIONS: u64 = 16;
+/// Each search of [`Resuming`] may take this fraction of the remaining nodes.
+const MIN_PROVER_SEARCHES: u64 = 16;
 
-/// A length without futile defences.
+/// The length of a mate without futile defences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CountedPlies {
-    /// Plies within which the attacker reaches his goal if futile defences and their replies do not count.
+    /// Plies within which the attacker reaches the goal. Futile defences and their replies do not count.
     pub plies: u16,
-    /// Whether it is proven that he does not reach it in fewer.
+    /// Whether it is proven that the attacker does not reach it in fewer.
     pub is_least: bool,
-    /// Nodes that were searched to find out.
+    /// Nodes searched for this result.
     pub nodes: u64,
 }
 
 impl<G: Game + Clone> DfPn<G> {
-    /// Plies of the proof that was found last, of this position, if futile defences do not count; shorter mates by this
-    /// count are looked for within about as many nodes again as the `nodes` that it took. `None` without a proof, or if
-    /// there is too much to measure.
+    /// The length of the last proof, which must be about the position of `game`, without futile defences. Mates that
+    /// are shorter by this count are sought. This takes about twice `nodes`, the nodes of the proof. `None` without a
+    /// proof, or if there are too many positions to measure.
     pub(super) fn counted_plies(
         &mut self,
         conceding: &mut DfPn<Restricted<G>>,
@@ -49,7 +50,7 @@ impl<G: Game + Clone> DfPn<G> {
     ) -> Option<CountedPlies> {
         let proof = self.proof.take()?;
         observer.measures(true);
-        let counted = self.count(&proof, conceding, game, nodes.max(LEAST_NODES), observer);
+        let counted = self.count(&proof, conceding, game, nodes.max(MIN_NODES), observer);
         observer.measures(false);
         self.proof = Some(proof);
         counted
@@ -69,7 +70,7 @@ impl<G: Game + Clone> DfPn<G> {
         };
         let limits = Limits {
             depth_plies: fewer,
-            nodes: nodes / SEARCHES_A_BOUND,
+            nodes: nodes / SEARCHES_PER_BOUND,
             when_hopeless: WhenHopeless::GoOn,
         };
         let mut bound = Restricted::new(game.clone(), Restrictions::conceding());
@@ -80,18 +81,18 @@ impl<G: Game + Clone> DfPn<G> {
                 matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
             return Some(CountedPlies { plies, is_least, nodes: searched });
         };
-        let least = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
+        let lower_bound = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
         let mut prover = Resuming { search: self, observer, nodes_left: nodes };
-        let beyond = Beyond { hints, found: Vec::new(), prover: &mut prover };
-        let shorter = proof.shorter_beyond(beyond, game, least, plies);
+        let extra_proofs = ExtraProofs { hints, found: Vec::new(), prover: &mut prover };
+        let shorter = proof.shorter_plies(extra_proofs, game, lower_bound, plies);
         let plies = shorter.unwrap_or(plies);
         let nodes = searched + (nodes - prover.nodes_left);
-        Some(CountedPlies { plies, is_least: is_shortest && plies == least, nodes })
+        Some(CountedPlies { plies, is_least: is_shortest && plies == lower_bound, nodes })
     }
 }
 
-/// Asks the search that found a proof, with what its table knows: after a search on several threads that is what the
-/// first one knew when it called the others.
+/// A prover that continues the search which found the proof, with its table. After a search on several threads, this is
+/// the table of the first thread from before the others joined.
 struct Resuming<'a, G: Game> {
     search: &'a mut DfPn<G>,
     observer: &'a dyn SearchObserver<G::Move>,
@@ -101,15 +102,15 @@ struct Resuming<'a, G: Game> {
 impl<G: Game> Prover<G> for Resuming<'_, G> {
     fn prove(&mut self, game: &mut G, plies: u16) -> Option<ProofOf<G>> {
         let descent: &mut dyn Resumable<G> = &mut self.search.descent;
-        let before = descent.nodes();
-        let most_nodes = before + self.nodes_left / QUESTIONS;
-        descent.allow_nodes(most_nodes);
+        let nodes_before = descent.nodes();
+        let max_nodes = nodes_before + self.nodes_left / MIN_PROVER_SEARCHES;
+        descent.allow_nodes(max_nodes);
         let found = descent.search_within(game, plies, self.observer).ok().flatten();
         let proof = found.and_then(|plies| {
             let mut stats = Stats::default();
-            descent.checked_proof(game, plies, most_nodes, self.observer, &mut stats).ok()
+            descent.checked_proof(game, plies, max_nodes, self.observer, &mut stats).ok()
         });
-        self.nodes_left = self.nodes_left.saturating_sub(descent.nodes() - before);
+        self.nodes_left = self.nodes_left.saturating_sub(descent.nodes() - nodes_before);
         proof
     }
 }

@@ -1,10 +1,10 @@
-//! Depth-first proof-number search, as one thread does it.
+//! Depth-first proof-number search (df-pn) of one thread.
 //!
-//! df-pn with a transposition table: Nagai, *Df-pn algorithm for searching AND/OR trees and its
-//! applications* (2002); 1+ε thresholds: Pawlewicz and Lew (2007); disproofs that lean on the path:
-//! Kishimoto and Müller (2004). `docs/search.md` pairs each hazard with the technique that meets it.
+//! df-pn with a transposition table: Nagai, *Df-pn algorithm for searching AND/OR trees and its applications* (2002).
+//! 1+ε thresholds: Pawlewicz and Lew (2007). Disproofs that depend on the path: Kishimoto and Müller (2004).
+//! `docs/search.md` lists the known hazards of such searches and the remedy for each.
 
-mod among_others;
+mod parallel;
 
 use std::collections::TryReserveError;
 use std::mem;
@@ -20,56 +20,58 @@ use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
 use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
 use super::verdict::Stop;
 
-/// How often the caller is asked whether to stop, and told how far the search is.
-const WATCH_EVERY_NODES: u64 = 1 << 10;
+/// Nodes between two calls of the observer.
+const POLL_EVERY_NODES: u64 = 1 << 10;
 
-/// At which plies from the root costs of moves count, those of the root itself being 0. They add up along a line, and
-/// one of hundreds of plies is not to be judged by what it gives away; near the root they would put off what short
-/// mates often begin with.
+/// Plies at which the costs of moves count; the moves of the root have ply 0. Before, costs would delay the usual first
+/// moves of short mates. Later, costs would judge lines of hundreds of plies by their sacrifices, since they add up
+/// along a line.
 const PLIES_WITH_COSTS: Range<u16> = 3..64;
 
-/// Before that, the numbers of the root are mostly first guesses.
-const MIN_NODES_TO_JUDGE_BY: u64 = 1 << 8;
+/// Nodes before a search can be hopeless. Until then the numbers of the root are mostly first guesses.
+const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 8;
 
-/// The search of one thread, with a table of its own or a shared one.
+/// The search of one thread. Its table is private or shared with other threads.
 pub(super) struct Descent<G: Game, T> {
     pub(super) table: T,
     path: Path<G::Hand>,
-    /// Children of the nodes on the path.
+    /// A stack of the children of the nodes on the path.
     children: Vec<Child<G>>,
     child_cache: ChildCache<G::Hand, Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
     /// Moves from the root to the node being searched.
     line: Vec<G::Move>,
     limits: Limits,
+    /// Nodes entered since [`Self::start`].
     nodes: u64,
-    /// Nodes that may be entered before more are asked for.
+    /// The value of `nodes` at which the search must request more from the table.
     granted: u64,
+    /// Set if the search must unwind.
     stop: Option<Stop>,
-    /// Another thread has solved the node at this ply of the path: the search returns to it.
+    /// Another thread has solved the node at this ply of the path. The search returns to it.
     unwinding_to: Option<u16>,
-    /// The value that is being returned was read from the table.
+    /// The value being returned was read from the table, so it need not be stored.
     is_adopted: bool,
-    /// The ply of the path that is looked at next to see if it was solved.
+    /// The next ply of the path to test for a solution by another thread.
     next_ancestor: u16,
-    /// Searching for a proof within the depth limit: longer ones do not count.
-    rebuilding: bool,
+    /// Proofs longer than the depth limit do not count. Set while a proof is rebuilt and while a shorter one is sought.
+    limits_proof_length: bool,
 }
 
-/// What is known of a node.
+/// The value of a node: its numbers, and for a solved node the proof or disproof.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value<H> {
     pub(super) numbers: ProofNumbers,
     /// Solved: proof or disproof hand.
     hand: H,
-    /// Unsolved: where its children are kept.
+    /// Open: the cached children.
     handle: CacheHandle,
     /// Proven: plies of the proof.
     pub(super) plies: u16,
-    /// Disproven: see [`PathDependency`].
+    /// Disproven: the ancestor on which the disproof depends, see [`PathDependency`].
     path_dependency: PathDependency,
-    /// Disproven: only within the plies that were left.
-    pub(super) bound: bool,
+    /// Disproven: the disproof is by depth, valid only within the plies that were left.
+    pub(super) is_depth_bound: bool,
 }
 
 impl<H> Value<H> {
@@ -80,7 +82,7 @@ impl<H> Value<H> {
             handle: NO_HANDLE,
             plies: 0,
             path_dependency: PATH_INDEPENDENT,
-            bound: false,
+            is_depth_bound: false,
         }
     }
 
@@ -93,11 +95,11 @@ impl<H> Value<H> {
     }
 
     fn depth_bound(hand: H) -> Self {
-        Self { bound: true, ..Self::new(DISPROVEN, hand) }
+        Self { is_depth_bound: true, ..Self::new(DISPROVEN, hand) }
     }
 
-    /// As the parent, a node of this kind, counts it after a move of this cost.
-    fn after(self, kind: NodeKind, cost: i8) -> Self {
+    /// The value as the parent, a node of this kind, counts it after a move of this cost.
+    fn with_cost(self, kind: NodeKind, cost: i8) -> Self {
         Self { numbers: self.numbers.with_cost(kind, cost), ..self }
     }
 
@@ -105,23 +107,23 @@ impl<H> Value<H> {
         self.numbers == PROVEN
     }
 
-    /// True on every path and at every depth.
-    const fn is_fact(&self) -> bool {
-        !self.bound && self.path_dependency == PATH_INDEPENDENT
+    /// Whether a disproof holds on every path and at every depth.
+    const fn is_unconditional(&self) -> bool {
+        !self.is_depth_bound && self.path_dependency == PATH_INDEPENDENT
     }
 }
 
 struct Child<G: Game> {
     m: G::Move,
     delayed: bool,
-    /// Of the move, see [`Candidate::cost`].
+    /// The cost of the move, see [`Candidate::cost`].
     cost: i8,
-    /// With the cost in its numbers.
+    /// Its numbers include the cost.
     value: Value<G::Hand>,
 }
 
 impl<G: Game> Child<G> {
-    const fn seen(&self) -> (bool, ProofNumbers) {
+    const fn delayed_and_numbers(&self) -> (bool, ProofNumbers) {
         (self.delayed, self.value.numbers)
     }
 }
@@ -135,7 +137,7 @@ impl<G: Game> Clone for Child<G> {
 impl<G: Game> Copy for Child<G> {}
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
-    /// A search with this table, and about so many bytes for the children of unsolved nodes.
+    /// A search with this table and a child cache of about `cache_bytes`.
     pub(super) fn new(table: T, cache_bytes: usize) -> Result<Self, TryReserveError> {
         Ok(Self {
             table,
@@ -151,39 +153,39 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             unwinding_to: None,
             is_adopted: false,
             next_ancestor: 0,
-            rebuilding: false,
+            limits_proof_length: false,
         })
     }
 
-    /// Forgets children and counts of earlier searches; the table is the caller's.
+    /// Starts a new search: resets the node count and the child cache. The caller starts the table.
     pub(super) fn start(&mut self, limits: Limits) {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
         self.nodes = 0;
         self.child_cache.clear();
-        self.rebuilding = false;
+        self.limits_proof_length = false;
         self.allow_nodes(limits.nodes);
     }
 
-    /// From now on only proofs of at most `plies` count.
+    /// Sets the depth limit to `plies` for the following searches. Longer proofs do not count.
     pub(super) fn start_within(&mut self, plies: u16) {
         self.limits.depth_plies = plies;
-        self.rebuilding = true;
+        self.limits_proof_length = true;
         self.child_cache.clear();
     }
 
-    /// Nodes of all searches since [`Self::start`] was called.
+    /// Nodes of all searches since [`Self::start`].
     pub(super) const fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Raises the node limit for searches that go on with the same table.
+    /// Sets the node limit for searches that continue with the same table. It includes the nodes already searched.
     pub(super) fn allow_nodes(&mut self, nodes: u64) {
         self.limits.nodes = nodes;
         self.granted = self.table.first_grant(nodes);
         self.stop = None;
     }
 
-    /// Goes on after a search that was told to end.
+    /// Clears the stop reason, so that the search can continue.
     pub(super) const fn resume(&mut self) {
         self.stop = None;
         self.unwinding_to = None;
@@ -195,15 +197,16 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         game: &mut G,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Result<Value<G::Hand>, Stop> {
-        let limit = ProofNumbers { proof: INFINITE, disproof: INFINITE };
+        let thresholds = ProofNumbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
         self.line.clear();
         let value = loop {
-            let value = self.search(game, 0, NO_HANDLE, limit, observer);
-            // It came back for a value that the table has lost meanwhile.
-            let is_in_vain = T::IS_SHARED && self.stop.is_none() && !value.numbers.is_solved();
-            if !is_in_vain {
+            let value = self.search(game, 0, NO_HANDLE, thresholds, observer);
+            // The search unwound because another thread had solved the root, but the entry was overwritten: search
+            // again.
+            let lost_entry = T::IS_SHARED && self.stop.is_none() && !value.numbers.is_solved();
+            if !lost_entry {
                 break value;
             }
         };
@@ -213,31 +216,34 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         }
     }
 
-    /// Searches a node until it is solved or a number reaches its limit.
+    /// Searches a node until it is solved or a number reaches its threshold.
     fn search(
         &mut self,
         game: &mut G,
         ply: u16,
         handle: CacheHandle,
-        limit: ProofNumbers,
+        thresholds: ProofNumbers,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Value<G::Hand> {
         let plies_left = self.limits.depth_plies - ply;
         let (key, hand) = (game.board_key(), game.hand());
         let nodes_before = self.nodes;
-        let first = self.children.len();
+        let first_child = self.children.len();
         self.path.push(key, hand);
-        // Where no ply is left, even a node that was searched before is expanded to see if it is over.
+        // Without a ply left, even a node with cached children is expanded, to see whether the game is over.
         let kind = game.node_kind();
-        let known = if plies_left > 0 && self.take_cached(kind, handle, key, hand, plies_left) {
-            None
-        } else {
-            self.expand(game, plies_left)
-        };
+        let terminal_value =
+            if plies_left > 0 && self.push_cached(kind, handle, key, hand, plies_left) {
+                None
+            } else {
+                self.expand(game, plies_left)
+            };
         let mut is_counted = false;
-        let mut value = match known {
+        let mut value = match terminal_value {
             Some(value) => value,
-            None => self.search_children(game, ply, first, limit, &mut is_counted, observer),
+            None => {
+                self.search_children(game, ply, first_child, thresholds, &mut is_counted, observer)
+            }
         };
         self.path.pop();
         if is_counted {
@@ -246,11 +252,11 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         if T::IS_SHARED {
             self.end_unwinding(ply);
             if mem::take(&mut self.is_adopted) {
-                self.children.truncate(first);
+                self.children.truncate(first_child);
                 return value;
             }
         }
-        let children = &self.children[first..];
+        let children = &self.children[first_child..];
         let code = match kind {
             NodeKind::Or if value.numbers == PROVEN => proving_code(children),
             _ => 0,
@@ -258,14 +264,15 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         if !value.numbers.is_solved() {
             value.handle = self.child_cache.insert(handle, key, hand, plies_left, children);
         }
-        self.children.truncate(first);
+        self.children.truncate(first_child);
         let effort = u32::try_from(self.nodes - nodes_before + 1).unwrap_or(u32::MAX);
         self.store(key, hand, &value, code, plies_left, effort);
         value
     }
 
-    /// Takes up the children of an earlier visit; those whose value need not hold here are open again.
-    fn take_cached(
+    /// Pushes the cached children of an earlier visit; `false` if there are none. Children whose value may not hold
+    /// here are open again.
+    fn push_cached(
         &mut self,
         kind: NodeKind,
         handle: CacheHandle,
@@ -273,22 +280,25 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         hand: G::Hand,
         plies_left: u16,
     ) -> bool {
-        let Some((kept, plies_left_then)) = self.child_cache.find(handle, key, hand) else {
+        let Some((cached, plies_left_then)) = self.child_cache.find(handle, key, hand) else {
             return false;
         };
-        let first = self.children.len();
-        self.children.extend_from_slice(kept);
-        let deeper = plies_left != plies_left_then;
-        for Child { value, cost, .. } in &mut self.children[first..] {
-            let too_long = self.rebuilding && value.plies >= plies_left;
-            if value.path_dependency != PATH_INDEPENDENT || (deeper && value.bound) || too_long {
-                *value = Value::new(UNKNOWN, value.hand).after(kind, *cost);
+        let first_child = self.children.len();
+        self.children.extend_from_slice(cached);
+        let depth_differs = plies_left != plies_left_then;
+        for Child { value, cost, .. } in &mut self.children[first_child..] {
+            let too_long = self.limits_proof_length && value.plies >= plies_left;
+            if value.path_dependency != PATH_INDEPENDENT
+                || (depth_differs && value.is_depth_bound)
+                || too_long
+            {
+                *value = Value::new(UNKNOWN, value.hand).with_cost(kind, *cost);
             }
         }
         true
     }
 
-    /// Fills in the children, or values a node that needs none.
+    /// Pushes the children of the node, or returns its value if it is decided without them.
     fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
         let hand = game.hand();
         self.candidates.clear();
@@ -317,7 +327,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         None
     }
 
-    /// An OR node whose only child is the end of the game.
+    /// The value of an OR node with the move `m` that reaches the goal. Pushes this move as the only child.
     fn reach_goal(&mut self, game: &mut G, m: G::Move) -> Value<G::Hand> {
         let undo = game.make(m);
         let goal = game.proof_hand_of_goal();
@@ -327,7 +337,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
-    /// What path and table know about the position after a move.
+    /// The value of the position after a move from path or table; `None` if neither has it.
     fn look_up(&self, game: &G, m: G::Move, plies_left: u16) -> Option<Value<G::Hand>> {
         let (key, hand) = (game.board_key_after(m), game.hand_after(m));
         if let Some(path_dependency) = self.path.repeats(key, hand) {
@@ -336,8 +346,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         self.read_table(key, hand, plies_left)
     }
 
+    /// The value of a position from the table; `None` if it has no entry.
     fn read_table(&self, key: u64, hand: G::Hand, plies_left: u16) -> Option<Value<G::Hand>> {
-        let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
+        let longest_proof = if self.limits_proof_length { plies_left } else { u16::MAX };
         Some(match self.table.look_up(key, hand, plies_left, longest_proof) {
             TableLookup::Proven { hand, plies } => Value::proven(hand, plies),
             TableLookup::Disproven { hand } => Value::disproven(hand),
@@ -350,27 +361,29 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         })
     }
 
+    /// Searches the best child again and again until the node is solved or a number reaches its threshold. `is_counted`
+    /// is set once the table has counted this search at the node.
     fn search_children(
         &mut self,
         game: &mut G,
         ply: u16,
-        first: usize,
-        limit: ProofNumbers,
+        first_child: usize,
+        thresholds: ProofNumbers,
         is_counted: &mut bool,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Value<G::Hand> {
         let kind = game.node_kind();
         let plies_left = self.limits.depth_plies - ply - 1;
         loop {
-            let children = self.children[first..].iter();
-            let summary = ChildSummary::of(kind, children.map(Child::seen));
+            let children = self.children[first_child..].iter();
+            let summary = ChildSummary::new(kind, children.map(Child::delayed_and_numbers));
             if ply == 0 && self.is_hopeless(summary.numbers) {
                 self.stop = Some(Stop::Nodes);
             }
             if summary.numbers.is_solved() {
-                return self.solved_value(game, ply, first, summary.numbers);
+                return self.solved_value(game, ply, first_child, summary.numbers);
             }
-            if summary.numbers.exceeds(limit) || self.must_stop(observer) {
+            if summary.numbers.have_reached(thresholds) || self.must_stop(observer) {
                 if T::IS_SHARED
                     && let Some(value) = self.adopted(game, ply)
                 {
@@ -378,49 +391,52 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 }
                 return Value::new(summary.numbers, game.hand());
             }
-            // Positions that are only expanded are too many to be counted, and done too soon.
+            // Nodes that are only expanded are not counted: there are too many, and they end too soon.
             if T::IS_SHARED && !mem::replace(is_counted, true) {
                 self.table.enter(game.board_key(), game.hand());
             }
             let summary = if T::IS_SHARED && self.searches_at(game) > 1 {
-                self.spread(game, first, summary, limit)
+                self.with_virtual_loss(game, first_child, summary, thresholds)
             } else {
                 summary
             };
-            let best = first + summary.best;
+            let best = first_child + summary.best;
             let Child { m, cost, value, .. } = self.children[best];
-            // Most children are never searched, so that the table is asked only now.
-            let known = self.look_up(game, m, plies_left);
-            let known = known.map(|known| known.after(kind, cost));
-            if let Some(known) = known.filter(|known| known.numbers != value.numbers) {
-                self.children[best].value = known;
+            // Most children are never searched, so the table is probed only here.
+            let entry = self.look_up(game, m, plies_left);
+            let entry = entry.map(|entry| entry.with_cost(kind, cost));
+            if let Some(entry) = entry.filter(|entry| entry.numbers != value.numbers) {
+                self.children[best].value = entry;
                 continue;
             }
-            let handle = known.map_or(value.handle, |known| known.handle);
-            let child_limit = summary.limit_of_best(kind, value.numbers, cost, limit);
+            let handle = entry.map_or(value.handle, |entry| entry.handle);
+            let child_thresholds =
+                summary.thresholds_of_best(kind, value.numbers, cost, thresholds);
             self.nodes += 1;
             self.line.push(m);
             let undo = game.make(m);
-            let value = self.search(game, ply + 1, handle, child_limit, observer);
+            let value = self.search(game, ply + 1, handle, child_thresholds, observer);
             game.unmake(m, undo);
             self.line.pop();
-            self.children[best].value = value.after(kind, cost);
+            self.children[best].value = value.with_cost(kind, cost);
         }
     }
 
+    /// Whether the search must give up: with these numbers of the root the node limit will probably not be enough.
     fn is_hopeless(&self, root: ProofNumbers) -> bool {
         self.limits.when_hopeless == WhenHopeless::GiveUp
-            && !self.rebuilding
-            && self.nodes >= MIN_NODES_TO_JUDGE_BY
-            && root.are_beyond(self.limits.nodes)
+            && !self.limits_proof_length
+            && self.nodes >= MIN_NODES_BEFORE_GIVING_UP
+            && root.are_hopeless(self.limits.nodes)
     }
 
+    /// Whether the search must unwind. Calls the observer now and then.
     fn must_stop(&mut self, observer: &dyn SearchObserver<G::Move>) -> bool {
         if self.stop.is_none() {
-            if self.nodes >= self.granted && !self.has_more_nodes() {
+            if self.nodes >= self.granted && !self.request_nodes() {
                 return true;
             }
-            if self.nodes.is_multiple_of(WATCH_EVERY_NODES) {
+            if self.nodes.is_multiple_of(POLL_EVERY_NODES) {
                 observer.table_filled(self.table.permille_filled());
                 observer.progress(self.table.nodes_of_all(self.nodes), &self.line);
                 self.stop = observer.wants_stop().then_some(Stop::Cancelled);
@@ -429,29 +445,29 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         self.stop.is_some()
     }
 
-    /// Asks for more nodes. Where others search, too, it is a time to look whether what is being searched for is
-    /// known by now.
+    /// Requests more nodes from the table. With several threads it also tests whether another thread has solved an
+    /// ancestor. `false` if the search must unwind.
     #[cold]
-    fn has_more_nodes(&mut self) -> bool {
+    fn request_nodes(&mut self) -> bool {
         match self.table.grant() {
             Ok(nodes) => self.granted = self.nodes + nodes,
             Err(stop) => self.stop = Some(stop),
         }
         if self.stop.is_none() && T::IS_SHARED {
-            self.look_at_ancestors();
+            self.test_ancestors();
         }
         self.stop.is_none()
     }
 
-    /// Puts the children of a solved node together.
+    /// The value of a solved node, combined from its children.
     fn solved_value(
         &self,
         game: &G,
         ply: u16,
-        first: usize,
+        first_child: usize,
         numbers: ProofNumbers,
     ) -> Value<G::Hand> {
-        let children = &self.children[first..];
+        let children = &self.children[first_child..];
         match (game.node_kind(), numbers.proof == 0) {
             (NodeKind::Or, true) => {
                 let child = proving_child(children).expect("a proven OR node has a proven child");
@@ -475,17 +491,17 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                     .min()
                     .unwrap_or(PATH_INDEPENDENT);
                 Value {
-                    bound: children.iter().any(|child| child.value.bound),
+                    is_depth_bound: children.iter().any(|child| child.value.is_depth_bound),
                     path_dependency: dependency_above(ply, path_dependency),
                     ..Value::disproven(game.disproof_hand_of_attacks(hand))
                 }
             }
             (NodeKind::And, false) => {
-                // A fact serves better than a disproof by depth or path.
+                // Prefer an unconditional disproof to one by depth or path.
                 let child = children
                     .iter()
                     .filter(|child| child.value.numbers.disproof == 0)
-                    .min_by_key(|child| !child.value.is_fact())
+                    .min_by_key(|child| !child.value.is_unconditional())
                     .expect("a disproven AND node has a disproven child");
                 let hand = game.disproof_hand_of_defence(child.m, child.value.hand);
                 Value {
@@ -497,6 +513,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         }
     }
 
+    /// Stores the value of a node in the table, unless it depends on the path.
     fn store(
         &mut self,
         key: u64,
@@ -516,9 +533,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 handle: value.handle,
             }
         } else if value.path_dependency != PATH_INDEPENDENT {
-            // True on this path only: the parent's frame remembers it as long as it matters.
+            // Valid on this path only. The frame of the parent keeps it as long as that is so.
             return;
-        } else if value.bound {
+        } else if value.is_depth_bound {
             TableUpdate::DepthBound { plies_left }
         } else {
             TableUpdate::Disproven { hand: value.hand }
@@ -527,6 +544,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     }
 }
 
+/// The proven child with the fewest plies.
 fn proving_child<G: Game>(children: &[Child<G>]) -> Option<&Child<G>> {
     children
         .iter()
@@ -534,7 +552,7 @@ fn proving_child<G: Game>(children: &[Child<G>]) -> Option<&Child<G>> {
         .min_by_key(|child| child.value.plies)
 }
 
-/// The proving move of an OR node, 0 where there is none.
+/// The code of the proving move of an OR node; 0 if there is none.
 fn proving_code<G: Game>(children: &[Child<G>]) -> u16 {
     proving_child(children).map_or(0, |child| G::code(child.m).get())
 }

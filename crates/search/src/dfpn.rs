@@ -1,6 +1,6 @@
-//! The search of any game: one thread or several, one table, a checked answer.
+//! The search of any game with one table, and its checked result.
 //!
-//! The way down is in `descent.rs`, the check of proofs in `checker.rs`, what several threads do together in `team.rs`.
+//! `descent.rs` has the search of one thread, `team.rs` the search of several, `checker.rs` the check of proofs.
 
 use kyokumen_game::Game;
 
@@ -8,15 +8,17 @@ use super::descent::{Descent, Value};
 use super::limits::{Limits, TableError, TableSize};
 use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf};
-use super::search_result::{SearchResult, answer, shorten};
+use super::search_result::{SearchResult, checked_result, shorten};
 use super::table::Table;
 use super::verdict::Stop;
 
-/// Changes whenever the same position and limits may give another verdict, line or node count.
+/// The version of the search. It changes if the same position and limits can give a different verdict, line or node
+/// count.
 pub const SOLVER_VERSION: u32 = 6;
 
-/// A df-pn search of any [`Game`] with its own table. Searches leave nothing behind: the answer is a
-/// function of position, limits and table size.
+/// A df-pn search of any [`Game`] with its own table.
+///
+/// Position, limits and table size determine the result. Earlier searches have no influence.
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
@@ -41,7 +43,7 @@ impl<G: Game> DfPn<G> {
     /// A search with a table of this size.
     ///
     /// # Panics
-    /// If there is no memory for it, see [`Self::try_new`].
+    /// If the table cannot be allocated, see [`Self::try_new`].
     pub fn new(table: TableSize) -> Self {
         Self::try_new(table).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -49,17 +51,17 @@ impl<G: Game> DfPn<G> {
     /// A search with a table of this size.
     ///
     /// # Errors
-    /// [`TableError`] if there is no memory for it.
+    /// [`TableError`] if the table cannot be allocated.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
         let half = table.bytes() / 2;
         let descent = Table::new(half).and_then(|entries| Descent::new(entries, half));
         Ok(Self { descent: descent.map_err(|_| TableError(table))?, proof: None, table })
     }
 
-    /// Searches a position, checks the proof if there is one, and reads the line from it; gives up with
-    /// [`Stop::Cancelled`] soon after `observer` wants it to.
+    /// Searches a position. A proof is checked, and the line is taken from it. The search stops with
+    /// [`Stop::Cancelled`] soon after `observer` requests it.
     ///
-    /// Great depths need a thread with a stack of [`STACK_BYTES`](super::STACK_BYTES).
+    /// For large depths, call this on a thread with a stack of [`STACK_BYTES`](super::STACK_BYTES).
     pub fn solve(
         &mut self,
         game: &mut G,
@@ -69,17 +71,17 @@ impl<G: Game> DfPn<G> {
         self.solve_within(game, limits, limits.nodes_with_check(), observer)
     }
 
-    /// The same, with so many nodes for the search and the check of its proof together.
+    /// As [`Self::solve`], with `max_nodes` for the search and the check of its proof together.
     pub(super) fn solve_within(
         &mut self,
         game: &mut G,
         limits: Limits,
-        most_nodes: u64,
+        max_nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
         self.start(game, limits);
         let searched = self.descent.search_root(game, observer);
-        self.answer(game, most_nodes, searched, observer)
+        self.checked_result(game, max_nodes, searched, observer)
     }
 
     pub(super) fn start(&mut self, game: &G, limits: Limits) {
@@ -88,20 +90,20 @@ impl<G: Game> DfPn<G> {
         self.descent.start(limits);
     }
 
-    /// The answer to what was searched, with its proof checked within so many nodes in all.
-    pub(super) fn answer(
+    /// See [`checked_result`].
+    pub(super) fn checked_result(
         &mut self,
         game: &mut G,
-        most_nodes: u64,
+        max_nodes: u64,
         searched: Result<Value<G::Hand>, Stop>,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
-        answer(&mut self.descent, &mut self.proof, game, most_nodes, searched, observer)
+        checked_result(&mut self.descent, &mut self.proof, game, max_nodes, searched, observer)
     }
 
-    /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
-    /// nodes once more for all these searches together. Also says whether it is proven that there is none;
-    /// never so without a proof.
+    /// As [`Self::solve`], then searches for shorter proofs until there is none. All these searches together may take
+    /// as many nodes again. The second value is whether the proof is proven to be the shortest; `false` without a
+    /// proof.
     pub fn solve_shortest(
         &mut self,
         game: &mut G,
@@ -112,7 +114,7 @@ impl<G: Game> DfPn<G> {
         self.shorten(game, limits, solved, observer)
     }
 
-    /// Searches again and again for a shorter proof than that of the last search, with so many nodes more.
+    /// Searches for proofs that are shorter than the last one, see [`shorten`].
     pub(super) fn shorten(
         &mut self,
         game: &mut G,
@@ -123,12 +125,12 @@ impl<G: Game> DfPn<G> {
         shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
     }
 
-    /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict::Proven).
+    /// The proof of the last search; `None` if its verdict was not [`Verdict::Proven`](super::Verdict::Proven).
     pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
         self.proof.as_ref()
     }
 
-    /// As if nothing had been searched.
+    /// Removes the proof of the last search.
     pub(crate) fn forget_proof(&mut self) {
         self.proof = None;
     }

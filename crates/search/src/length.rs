@@ -1,13 +1,33 @@
-//! The measure of how long a proof really takes.
+//! The length of a proof: plies from a position to the end of the game, with the hands that really occur.
 //!
-//! The plies of a step are a bound only, since it was checked against a defender who may hold more than
-//! he does. Here the positions that can really come about are measured: a question "within so many
-//! plies?" is asked again and again with a few plies more (as in MTD: Plaat et al. 1996), and bounds answer most.
+//! The plies of a proof step are only an upper bound, because the step may have been checked against a defender with
+//! more pieces in hand. [`LengthMeasure`] visits the positions that can really arise. It asks "does the game end within
+//! `n` plies?" with growing `n` (as in MTD: Plaat et al. 1996). Each node keeps a lower and an upper bound, and these
+//! answer most of the queries.
 //!
-//! Where futile defences do not count, an exchange takes no plies, and a way that comes back after it to where it
-//! was before has cost the defender a piece and nothing else: the attacker need go no further (復元型の無駄合).
-//! Such a success leans on the position that was come back to, and is remembered only as long as that one stays on
-//! the way, as in Kishimoto and Müller (2004).
+//! # Futile interpositions
+//! Problems do not count an interposition that only delays the mate (無駄合い). `docs/tsume.md` has the rule. In this
+//! module:
+//!
+//! - An *exchange* is an interposition and a reply that captures it ([`Game::futile_replies`]). After an exchange the
+//!   captured piece is given back: the attacker has the same hand as before. An exchange takes no plies.
+//! - A defence is *futile within `n` plies* if one of its exchanges leads to a position from which the game ends within
+//!   `n` plies.
+//! - A defence is also futile if, after an exchange, the attacker can force a *return* to a position that was on the
+//!   path before the exchange (復元型の無駄合). The interposition has only cost the defender a piece.
+//!
+//! A success by a return *depends* on the position to which play returns. It is valid only while that position stays on
+//! the path, like a disproof by repetition in Kishimoto and Müller (2004). So it is stored with its dependencies.
+//!
+//! # Off the proof
+//! After an exchange the attacker may lack a piece that the proof needs. Such a node is *off the proof*: the proof has
+//! no step for its board and hand. The measure then tries all moves, but only within [`MAX_PLIES_OFF_PROOF`] plies. It
+//! tries two kinds of moves at any length:
+//!
+//! - the moves of [`ExtraProofs`] for this board and hand,
+//! - in a search for a return, the moves that any proof makes on this board with another hand.
+//!
+//! With [`ExtraProofs`], nodes on the proof also get the other moves within [`MAX_PLIES_OFF_PROOF`] plies.
 
 mod edges;
 
@@ -18,132 +38,142 @@ use rustc_hash::FxHashMap;
 
 use super::proof::ProofOf;
 
-/// Positions that are measured; beyond, the bound of the check has to do.
-const MAX_MEASURED: usize = 1 << 16;
+/// Nodes that are measured. Further nodes keep the upper bound of the proof check as their length.
+const MAX_MEASURED_NODES: usize = 1 << 16;
 
-/// Questions that are asked where ways may come back; beyond, lengths are measured as if none did.
-const MAX_RETURNING: u64 = 1 << 20;
+/// Queries in searches for a return. If there are more, the measure is incomplete.
+const MAX_RETURN_QUERIES: u64 = 1 << 20;
 
-/// Plies of what has no end.
+/// The length of a node from which the game is not known to end.
 const NEVER: u16 = u16::MAX;
 
-/// Where the proof has no move, as after a piece that was gained is given back, those that it has with more in hand
-/// are tried, and within so many plies all others.
-const MAX_OFF_PROOF: u16 = 3;
+/// Plies within which moves outside the proofs are tried.
+const MAX_PLIES_OFF_PROOF: u16 = 3;
 
-/// What counts as a ply.
+/// The moves that count as plies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counting {
     /// Every move.
     All,
-    /// All but futile defences with their replies.
+    /// All moves except futile defences and the replies that capture them. Returns make no defence futile.
     WithoutFutile,
-    /// The same, and what lies between two times that a way comes to a position does not count either, if the attacker
-    /// gained something meanwhile by an exchange.
+    /// As [`Self::WithoutFutile`], but a return makes a defence futile, too.
     WithoutReturns,
 }
 
-/// What is known beyond the proof that is measured.
-pub(super) struct Beyond<'a, G: Game> {
-    /// Of a game in which the defender has fewer moves: its moves are tried, too, its plies are no bounds.
+/// Proofs other than the measured one. Their moves may give a shorter mate.
+pub(super) struct ExtraProofs<'a, G: Game> {
+    /// A proof of the conceding game, where the defender has fewer moves. Its moves are tried; its plies are not
+    /// bounds.
     pub(super) hints: &'a ProofOf<G>,
-    /// Proofs that were found since.
+    /// The proofs that `prover` has found.
     pub(super) found: Vec<ProofOf<G>>,
-    /// Finds proofs of positions that have none.
+    /// Searches for proofs of positions that have none.
     pub(super) prover: &'a mut dyn Prover<G>,
 }
 
-/// Finds the proofs of single positions.
+/// Searches for proofs of single positions.
 pub(super) trait Prover<G: Game> {
-    /// A proof of a position of the attacker that takes no more than so many plies, if it finds one.
+    /// A proof of at most `plies` for a position with the attacker to move; `None` if none was found.
     fn prove(&mut self, game: &mut G, plies: u16) -> Option<ProofOf<G>>;
 }
 
-/// The positions met, with what is known of their lengths.
+/// Measures the lengths of positions and keeps the bounds found.
 pub(super) struct LengthMeasure<'a, G: Game> {
     proof: &'a ProofOf<G>,
-    /// Where the proof ends.
-    beyond: Option<Beyond<'a, G>>,
+    /// Present if mates shorter than the proof are sought.
+    extra_proofs: Option<ExtraProofs<'a, G>>,
     counting: Counting,
-    /// Boards and hands of the attacker: what the defender holds is the rest. Behind exchanges from where the way is to
-    /// come back, positions are nodes of their own.
+    /// Indices into `nodes` by board key, hand of the attacker, and `is_returning`. The defender holds the other
+    /// pieces. A search for a return has separate nodes, because its bounds are different.
     ids: FxHashMap<(u64, G::Hand, bool), usize>,
     nodes: Vec<Node<G>>,
-    /// Nothing was left unmeasured.
-    is_whole: bool,
-    /// Nodes from the root to the one that is asked about.
+    /// No limit of the measure was reached.
+    is_complete: bool,
+    /// Nodes from the root to the current one.
     path: Vec<usize>,
-    /// Lengths of the path at the exchanges on it.
-    exchanges: Vec<usize>,
-    /// Nodes that were put on the path so far.
-    entries: u64,
-    /// Whether the way is to come back.
+    /// For each exchange on the path: the length of the path at the node where the defender interposes, this node
+    /// included.
+    exchange_starts: Vec<usize>,
+    /// Number of visits to nodes. It distinguishes repeated visits to a node.
+    visits: u64,
+    /// Whether a search for a return is running, see [`Self::return_within`].
     is_returning: bool,
-    /// Questions asked where it is.
-    returning: u64,
+    /// Queries made while `is_returning`.
+    return_queries: u64,
 }
 
 struct Node<G: Game> {
+    /// Board key and hand of the attacker.
     position: (u64, G::Hand),
+    /// Lower bound of the plies to the end.
     at_least: u16,
+    /// Upper bound of the plies to the end.
     at_most: u16,
-    /// The attacker is to move, and the proof has no move for him.
+    /// The attacker is to move, and no step of the proof fits board and hand.
     is_off_proof: bool,
-    /// Off the proof: how many of the moves may take longer than [`MAX_OFF_PROOF`].
-    guesses: usize,
+    /// OR nodes: number of leading `edges` that are tried at any length; the others within [`MAX_PLIES_OFF_PROOF`].
+    unlimited_edges: usize,
+    /// `None` before the node is expanded.
     edges: Option<Vec<Edge<G::Move>>>,
-    /// Where it stands on the path, and the number of its entry.
+    /// If the node is on the path: its first index there, and the number of that visit.
     on_path: Option<(usize, u64)>,
-    /// Within how many plies it ends as long as these nodes stay on the path.
-    leaning: Option<(u16, Leans)>,
+    /// The game ends within these plies as long as the dependencies hold.
+    conditional: Option<(u16, Dependencies)>,
 }
 
-/// Nodes on the path that a way comes back to, each with the number of its entry; mostly none.
-type Leans = Vec<(usize, u64)>;
+/// Nodes on the path to which play returns, each with the number of its visit. Usually empty.
+type Dependencies = Vec<(usize, u64)>;
 
-/// What is known of the question whether a node ends within some plies.
-enum Known {
-    Within(Leans),
-    Beyond,
+/// The result of the query "does the game end within `n` plies?".
+///
+/// `Ok`: it does, as long as these nodes stay on the path. `Err`: it does not, and takes at least this many plies.
+type EndsWithin = Result<Dependencies, u16>;
+
+/// The result of such a query as far as it follows from the bounds and the path.
+enum Cached {
+    Within(Dependencies),
+    NotWithin,
     Open,
 }
 
-/// A move and the position it leads to.
+/// A move and the node it leads to.
 #[derive(Clone)]
 struct Edge<M> {
     m: M,
     to: usize,
-    /// Replies that make it futile, with where they lead if what was gained is given back; once asked for.
-    futile: Option<Rc<[(M, usize)]>>,
+    /// For each exchange that begins with this move: the reply, and the node after the captured piece is given back.
+    /// `None` before it is needed.
+    exchanges: Option<Rc<[(M, usize)]>>,
 }
 
 impl<'a, G: Game> LengthMeasure<'a, G> {
     pub(super) fn new(
         proof: &'a ProofOf<G>,
-        beyond: Option<Beyond<'a, G>>,
+        extra_proofs: Option<ExtraProofs<'a, G>>,
         counting: Counting,
     ) -> Self {
         Self {
             proof,
-            beyond,
+            extra_proofs,
             counting,
             ids: FxHashMap::default(),
             nodes: Vec::new(),
-            is_whole: true,
+            is_complete: true,
             path: Vec::new(),
-            exchanges: Vec::new(),
-            entries: 0,
+            exchange_starts: Vec::new(),
+            visits: 0,
             is_returning: false,
-            returning: 0,
+            return_queries: 0,
         }
     }
 
-    /// The node of the position that is measured.
+    /// The node of the position that `game` is at.
     pub(super) fn root(&mut self, game: &mut G) -> usize {
         self.node(game, NEVER)
     }
 
-    /// The best moves on both sides, from this node to the end.
+    /// The best play of both sides from `node`, where `game` is, to the end.
     pub(super) fn line(&mut self, game: &mut G, mut node: usize) -> Vec<G::Move> {
         let mut line = Vec::new();
         let mut undos = Vec::new();
@@ -160,12 +190,12 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         line
     }
 
-    /// Whether nothing was left unmeasured.
-    pub(super) const fn is_whole(&self) -> bool {
-        self.is_whole
+    /// Whether the results are exact: no limit of the measure was reached.
+    pub(super) const fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
-    /// The first of the best moves, `None` at the end.
+    /// The first best move and its node; `None` at the end of the game.
     fn next_of_line(&mut self, game: &mut G, node: usize) -> Option<(G::Move, usize)> {
         let plies = self.plies(game, node);
         let left = plies.checked_sub(1)?;
@@ -173,22 +203,24 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.enter(node);
         let best = self.best_move(game, node, left);
         self.leave();
-        // Only where there was no room to measure: the edges stand in the order of their bounds.
+        // Fallback if a limit of the measure was reached: the first edge has the best bound.
         best.or_else(|| self.edges(node).first().map(|edge| (edge.m, edge.to)))
     }
 
+    /// The first best move of `node`, whose length is `left` + 1 plies.
     fn best_move(&mut self, game: &mut G, node: usize, left: u16) -> Option<(G::Move, usize)> {
         let kind = game.node_kind();
         for index in 0..self.edges(node).len() {
             let (m, to) = self.edge(node, index);
             let is_best = match kind {
-                NodeKind::Or => self.after(game, (m, to), left).is_some(),
+                NodeKind::Or => self.within_after(game, (m, to), left).is_some(),
                 NodeKind::And => {
-                    let is_late = left == 0 || self.after(game, (m, to), left - 1).is_none();
-                    // What is longer than all there is does not count.
-                    let counts =
-                        self.counting == Counting::All || self.after(game, (m, to), left).is_some();
-                    is_late && counts
+                    let is_longest =
+                        left == 0 || self.within_after(game, (m, to), left - 1).is_none();
+                    // A defence that takes longer than its node is futile.
+                    let counts = self.counting == Counting::All
+                        || self.within_after(game, (m, to), left).is_some();
+                    is_longest && counts
                 }
             };
             if is_best {
@@ -198,7 +230,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         None
     }
 
-    /// The defences of this node that would lengthen its end if they counted.
+    /// The futile defences of `root` that take longer than its length.
     pub(super) fn futile_defences(&mut self, game: &mut G, root: usize) -> Vec<G::Move> {
         let plies = self.plies(game, root);
         self.expand(game, root);
@@ -206,7 +238,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         let mut futile = Vec::new();
         for index in 0..self.edges(root).len() {
             let (m, to) = self.edge(root, index);
-            if plies == 0 || self.after(game, (m, to), plies - 1).is_none() {
+            if plies == 0 || self.within_after(game, (m, to), plies - 1).is_none() {
                 futile.push(m);
             }
         }
@@ -214,150 +246,158 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         futile
     }
 
-    /// Plies to the end.
+    /// The length of `node`, where `game` is: plies to the end.
     pub(super) fn plies(&mut self, game: &mut G, node: usize) -> u16 {
         loop {
             let at_least = self.nodes[node].at_least;
-            let is_over = at_least == NEVER || self.returning > MAX_RETURNING;
-            if is_over || self.within(game, node, at_least).is_some() {
+            let must_stop = at_least == NEVER || self.return_queries > MAX_RETURN_QUERIES;
+            if must_stop || self.within(game, node, at_least).is_some() {
                 return at_least;
             }
         }
     }
 
-    /// Whether the end of the root comes within so many plies; asked with growing plies.
+    /// Whether the game ends within `plies` from `root`, where `game` is. Call this with growing `plies`.
     pub(super) fn takes_at_most(&mut self, game: &mut G, root: usize, plies: u16) -> bool {
-        self.returning <= MAX_RETURNING && self.within(game, root, plies).is_some()
+        self.return_queries <= MAX_RETURN_QUERIES && self.within(game, root, plies).is_some()
     }
 
-    /// Whether the end comes within so many plies, `game` standing at `node`, and what that leans on.
-    fn within(&mut self, game: &mut G, node: usize, plies: u16) -> Option<Leans> {
-        match self.known(node, plies) {
-            Known::Within(leans) => return Some(leans),
-            Known::Beyond => return None,
-            Known::Open => {}
+    /// Whether the game ends within `plies` from `node`, where `game` is: `Some` with the dependencies if it does.
+    fn within(&mut self, game: &mut G, node: usize, plies: u16) -> Option<Dependencies> {
+        match self.cached(node, plies) {
+            Cached::Within(dependencies) => return Some(dependencies),
+            Cached::NotWithin => return None,
+            Cached::Open => {}
         }
-        if self.nodes[node].edges.is_none() && self.nodes.len() >= MAX_MEASURED {
-            self.is_whole = false;
+        if self.nodes[node].edges.is_none() && self.nodes.len() >= MAX_MEASURED_NODES {
+            self.is_complete = false;
             self.nodes[node].at_least = self.nodes[node].at_most;
             return None;
         }
-        if self.is_without_guess(game, node) && plies > MAX_OFF_PROOF {
-            let within = self.within(game, node, MAX_OFF_PROOF);
+        if self.has_only_limited_edges(game, node) && plies > MAX_PLIES_OFF_PROOF {
+            let within = self.within(game, node, MAX_PLIES_OFF_PROOF);
             if within.is_none() {
-                if self.is_proven_since(game, node, plies) {
-                    return Some(Leans::new());
+                if self.try_to_prove(game, node, plies) {
+                    return Some(Dependencies::new());
                 }
-                self.nodes[node].at_least = if self.beyond.is_some() { plies + 1 } else { NEVER };
+                // With more plies the prover may succeed.
+                let has_prover = self.extra_proofs.is_some();
+                self.nodes[node].at_least = if has_prover { plies + 1 } else { NEVER };
             }
             return within;
         }
         if self.is_returning {
-            self.returning += 1;
-            if self.returning > MAX_RETURNING {
-                self.is_whole = false;
+            self.return_queries += 1;
+            if self.return_queries > MAX_RETURN_QUERIES {
+                self.is_complete = false;
                 return None;
             }
         }
         self.expand(game, node);
         self.enter(node);
-        let longer = match game.node_kind() {
-            NodeKind::Or => self.attacks_beyond(game, node, plies),
-            NodeKind::And => self.defences_beyond(game, node, plies),
+        let ends = match game.node_kind() {
+            NodeKind::Or => self.attacks_within(game, node, plies),
+            NodeKind::And => self.defences_within(game, node, plies),
         };
         self.leave();
-        match longer {
-            Err(_) if self.is_proven_since(game, node, plies) => Some(Leans::new()),
+        match ends {
+            Err(_) if self.try_to_prove(game, node, plies) => Some(Dependencies::new()),
             Err(at_least) => {
                 self.nodes[node].at_least = at_least.max(plies + 1);
                 None
             }
-            Ok(mut leans) => {
-                leans.retain(|&(on, _)| on != node);
-                let known = &mut self.nodes[node];
-                if leans.is_empty() {
-                    known.at_most = plies;
+            Ok(mut dependencies) => {
+                dependencies.retain(|&(ancestor, _)| ancestor != node);
+                let node = &mut self.nodes[node];
+                if dependencies.is_empty() {
+                    node.at_most = plies;
                 } else {
-                    known.leaning = Some((plies, leans.clone()));
+                    node.conditional = Some((plies, dependencies.clone()));
                 }
-                Some(leans)
+                Some(dependencies)
             }
         }
     }
 
-    /// Whether it is off the proof, which has no move for its board with more in hand either.
-    fn is_without_guess(&mut self, game: &mut G, node: usize) -> bool {
+    /// Whether the node is off the proof and none of its moves is tried beyond [`MAX_PLIES_OFF_PROOF`].
+    fn has_only_limited_edges(&mut self, game: &mut G, node: usize) -> bool {
         if !self.nodes[node].is_off_proof {
             return false;
         }
         self.expand(game, node);
-        self.nodes[node].guesses == 0
+        self.nodes[node].unlimited_edges == 0
     }
 
-    /// Whether a proof is found, of no more than so many plies, of a node of the attacker that the hints have no move
-    /// for.
-    fn is_proven_since(&mut self, game: &mut G, node: usize, plies: u16) -> bool {
+    /// Asks the prover for a proof of at most `plies` for an OR node without hints. Stores the proof and updates the
+    /// node; `false` if there is no prover or no proof.
+    fn try_to_prove(&mut self, game: &mut G, node: usize, plies: u16) -> bool {
         let (key, hand) = self.nodes[node].position;
-        let Some(beyond) = self.beyond.as_mut().filter(|_| !self.is_returning) else {
+        let Some(extra_proofs) = self.extra_proofs.as_mut().filter(|_| !self.is_returning) else {
             return false;
         };
-        if game.node_kind() == NodeKind::And || beyond.hints.steps(key, hand).next().is_some() {
+        let hints = extra_proofs.hints;
+        if game.node_kind() == NodeKind::And || hints.steps(key, hand).next().is_some() {
             return false;
         }
-        let Some(proof) = beyond.prover.prove(game, plies) else { return false };
+        let Some(proof) = extra_proofs.prover.prove(game, plies) else { return false };
         let Some(step) = proof.shortest_step(key, hand) else { return false };
-        beyond.found.push(proof);
-        let known = &mut self.nodes[node];
-        (known.at_most, known.is_off_proof) = (step.plies, false);
-        // A question about fewer plies may have ended without a proof for want of nodes.
-        known.at_least = known.at_least.min(step.plies);
-        // Where it stands higher on the path, too, its moves are being walked.
-        if known.on_path.is_none() {
-            known.edges = None;
+        extra_proofs.found.push(proof);
+        let node = &mut self.nodes[node];
+        (node.at_most, node.is_off_proof) = (step.plies, false);
+        // The lower bound is too high if an earlier attempt failed only because the nodes were used up.
+        node.at_least = node.at_least.min(step.plies);
+        // If the node is also higher on the path, a caller iterates over its edges.
+        if node.on_path.is_none() {
+            node.edges = None;
         }
         true
     }
 
-    /// What is known already of that question.
-    fn known(&self, node: usize, plies: u16) -> Known {
-        let known = &self.nodes[node];
-        if known.at_most <= plies {
-            return Known::Within(Leans::new());
+    /// The result of the query for `node`, if the bounds or the path give it.
+    fn cached(&self, node: usize, plies: u16) -> Cached {
+        let Node { at_least, at_most, conditional, .. } = &self.nodes[node];
+        if *at_most <= plies {
+            return Cached::Within(Dependencies::new());
         }
-        let exchange = self.exchanges.last().copied().filter(|_| self.is_returning);
-        if let Some(on) = exchange.and_then(|exchange| self.come_back_to(node, exchange)) {
-            return Known::Within(vec![on]);
+        let exchange_start = self.exchange_starts.last().copied().filter(|_| self.is_returning);
+        if let Some(visit) = exchange_start.and_then(|start| self.visit_before(node, start)) {
+            return Cached::Within(vec![visit]);
         }
-        if known.at_least > plies {
-            return Known::Beyond;
+        if *at_least > plies {
+            return Cached::NotWithin;
         }
-        let Some((_, leans)) = known.leaning.as_ref().filter(|&&(within, _)| within <= plies)
+        let Some((_, dependencies)) = conditional.as_ref().filter(|&&(within, _)| within <= plies)
         else {
-            return Known::Open;
+            return Cached::Open;
         };
-        let holds = |&(on, entry): &(usize, u64)| {
-            let is_before = |index| exchange.is_none_or(|exchange| index < exchange);
-            self.nodes[on].on_path.is_some_and(|(index, now)| now == entry && is_before(index))
+        let holds = |&(ancestor, visit): &(usize, u64)| {
+            let is_before = |index| exchange_start.is_none_or(|start| index < start);
+            let on_path = self.nodes[ancestor].on_path;
+            on_path.is_some_and(|(index, number)| number == visit && is_before(index))
         };
-        if leans.iter().all(holds) { Known::Within(leans.clone()) } else { Known::Open }
+        if dependencies.iter().all(holds) {
+            Cached::Within(dependencies.clone())
+        } else {
+            Cached::Open
+        }
     }
 
-    /// The place of a position on the path, if it stands there before an exchange.
-    fn come_back_to(&self, node: usize, exchange: usize) -> Option<(usize, u64)> {
-        let is_before = |on: usize| {
-            let on_path = self.nodes[on].on_path.filter(|&(index, _)| index < exchange);
-            on_path.map(|(_, entry)| (on, entry))
+    /// If the position of `node` is on the path before the exchange: its node there, and the number of the visit.
+    fn visit_before(&self, node: usize, exchange_start: usize) -> Option<(usize, u64)> {
+        let visit_to = |node: usize| {
+            let on_path = self.nodes[node].on_path.filter(|&(index, _)| index < exchange_start);
+            on_path.map(|(_, visit)| (node, visit))
         };
         let (key, hand) = self.nodes[node].position;
-        let before = self.ids.get(&(key, hand, false)).and_then(|&on| is_before(on));
-        before.or_else(|| is_before(node))
+        let before = self.ids.get(&(key, hand, false)).and_then(|&node| visit_to(node));
+        before.or_else(|| visit_to(node))
     }
 
     fn enter(&mut self, node: usize) {
-        self.entries += 1;
-        // A node that is there twice is come back to at its first place.
+        self.visits += 1;
+        // A node that is on the path twice keeps its first index.
         if self.nodes[node].on_path.is_none() {
-            self.nodes[node].on_path = Some((self.path.len(), self.entries));
+            self.nodes[node].on_path = Some((self.path.len(), self.visits));
         }
         self.path.push(node);
     }
@@ -369,12 +409,17 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         }
     }
 
-    /// Whether the end comes within so many plies after a move.
-    fn after(&mut self, game: &mut G, (m, to): (G::Move, usize), plies: u16) -> Option<Leans> {
-        match self.known(to, plies) {
-            Known::Within(leans) => return Some(leans),
-            Known::Beyond => return None,
-            Known::Open => {}
+    /// As [`Self::within`], for the node `to` after the move `m`.
+    fn within_after(
+        &mut self,
+        game: &mut G,
+        (m, to): (G::Move, usize),
+        plies: u16,
+    ) -> Option<Dependencies> {
+        match self.cached(to, plies) {
+            Cached::Within(dependencies) => return Some(dependencies),
+            Cached::NotWithin => return None,
+            Cached::Open => {}
         }
         let undo = game.make(m);
         let within = self.within(game, to, plies);
@@ -382,80 +427,83 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         within
     }
 
-    /// What an OR node leans on to take no more than `plies`, or what it takes at least.
-    fn attacks_beyond(&mut self, game: &mut G, node: usize, plies: u16) -> Result<Leans, u16> {
+    /// Whether the game ends within `plies` from an OR node, by one of its moves.
+    fn attacks_within(&mut self, game: &mut G, node: usize, plies: u16) -> EndsWithin {
         let mut at_least = NEVER;
         for index in 0..self.edges(node).len() {
             let (m, to) = self.edge(node, index);
-            let is_guess = index < self.nodes[node].guesses;
-            if !is_guess && plies > MAX_OFF_PROOF {
+            let is_unlimited = index < self.nodes[node].unlimited_edges;
+            if !is_unlimited && plies > MAX_PLIES_OFF_PROOF {
                 break;
             }
             if plies > 0
-                && let Some(leans) = self.after(game, (m, to), plies - 1)
+                && let Some(dependencies) = self.within_after(game, (m, to), plies - 1)
             {
-                return Ok(leans);
+                return Ok(dependencies);
             }
-            at_least = at_least.min(self.at_least(to, plies).saturating_add(1));
+            at_least = at_least.min(self.lower_bound(to, plies).saturating_add(1));
         }
         Err(at_least)
     }
 
-    /// What an AND node leans on to take no more than `plies`, or what it takes at least.
-    fn defences_beyond(&mut self, game: &mut G, node: usize, plies: u16) -> Result<Leans, u16> {
-        let mut leans = Leans::new();
+    /// Whether the game ends within `plies` from an AND node, against all of its moves that count.
+    fn defences_within(&mut self, game: &mut G, node: usize, plies: u16) -> EndsWithin {
+        let mut dependencies = Dependencies::new();
         for index in 0..self.edges(node).len() {
             let (m, to) = self.edge(node, index);
-            let mut found = match plies.checked_sub(1).map(|left| self.known(to, left)) {
-                Some(Known::Within(leans)) => Ok(leans),
+            let mut ends = match plies.checked_sub(1).map(|left| self.cached(to, left)) {
+                Some(Cached::Within(dependencies)) => Ok(dependencies),
                 _ => Err(NEVER),
             };
-            // Asked first, since what follows on an exchange may come back at once.
-            if found.is_err() && self.counting != Counting::All {
-                found = self.futile_beyond(game, (node, index), plies);
+            // Exchanges first: after one, play may return at once. Then the defence needs no search.
+            if ends.is_err() && self.counting != Counting::All {
+                ends = self.futile_within(game, (node, index), plies);
             }
-            if let Err(futile_at_least) = found {
-                let within = plies.checked_sub(1).and_then(|left| self.after(game, (m, to), left));
-                let at_least = self.at_least(to, plies).saturating_add(1);
-                found = within.ok_or(at_least.min(futile_at_least));
+            if let Err(futile_at_least) = ends {
+                let within =
+                    plies.checked_sub(1).and_then(|left| self.within_after(game, (m, to), left));
+                let at_least = self.lower_bound(to, plies).saturating_add(1);
+                ends = within.ok_or(at_least.min(futile_at_least));
             }
-            leans.extend(found?);
+            dependencies.extend(ends?);
         }
-        leans.sort_unstable();
-        leans.dedup();
-        Ok(leans)
+        dependencies.sort_unstable();
+        dependencies.dedup();
+        Ok(dependencies)
     }
 
-    /// What a node takes at least that did not end in time.
-    fn at_least(&self, node: usize, plies: u16) -> u16 {
+    /// A lower bound of the plies from a child that did not end in time in a query for `plies` from its parent. In a
+    /// search for a return the lower bounds of nodes are not used.
+    fn lower_bound(&self, node: usize, plies: u16) -> u16 {
         if self.is_returning { plies } else { self.nodes[node].at_least }
     }
 
-    /// What a defence leans on to be futile within so many plies, or what is left at least after it and a reply
-    /// that makes it futile, the piece gained given back.
-    fn futile_beyond(
+    /// Whether the defence at `index` of an AND node is futile within `plies`. `Err` has the lower bound of the plies
+    /// after its exchanges.
+    fn futile_within(
         &mut self,
         game: &mut G,
         (node, index): (usize, usize),
         plies: u16,
-    ) -> Result<Leans, u16> {
+    ) -> EndsWithin {
         let defence = self.edges(node)[index].m;
         let mut at_least = NEVER;
-        for (reply, to) in self.futile_replies(game, (node, index)).iter().copied() {
+        for (reply, to) in self.exchanges(game, (node, index)).iter().copied() {
             let exchange = (defence, reply);
-            let within = match self.known(to, plies) {
-                Known::Within(leans) => Some(leans),
-                Known::Beyond => None,
-                Known::Open => self.behind(game, exchange, to, plies),
+            let within = match self.cached(to, plies) {
+                Cached::Within(dependencies) => Some(dependencies),
+                Cached::NotWithin => None,
+                Cached::Open => self.within_after_exchange(game, exchange, to, plies),
             };
-            if let Some(leans) = within {
-                return Ok(leans);
+            if let Some(dependencies) = within {
+                return Ok(dependencies);
             }
-            at_least = at_least.min(self.at_least(to, plies));
+            at_least = at_least.min(self.lower_bound(to, plies));
             if self.counting == Counting::WithoutReturns && !self.is_returning {
-                let leans = self.comes_back(game, exchange, plies);
-                if let Some(leans) = leans.filter(|leans| !leans.is_empty()) {
-                    return Ok(leans);
+                let dependencies = self.return_within(game, exchange, plies);
+                // Only a return counts. It has dependencies.
+                if let Some(dependencies) = dependencies.filter(|on| !on.is_empty()) {
+                    return Ok(dependencies);
                 }
                 at_least = plies + 1;
             }
@@ -463,25 +511,25 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         Err(at_least)
     }
 
-    /// Whether the end comes within so many plies behind an exchange, what was gained being given back.
-    fn behind(
+    /// As [`Self::within`], for the node `to` after an exchange.
+    fn within_after_exchange(
         &mut self,
         game: &mut G,
         (defence, reply): (G::Move, G::Move),
         to: usize,
         plies: u16,
-    ) -> Option<Leans> {
+    ) -> Option<Dependencies> {
         self.with_exchange(game, (defence, reply), |measure, game| measure.within(game, to, plies))
     }
 
-    /// What a way leans on that comes back after an exchange, or ends within so many plies; moves that the proof
-    /// makes with more in hand may be tried on it.
-    fn comes_back(
+    /// Searches for a return: whether, after an exchange, the attacker can force play back to the path before the
+    /// exchange, or to the end of the game, within `plies`. The dependencies are the nodes to which play returns.
+    fn return_within(
         &mut self,
         game: &mut G,
         exchange: (G::Move, G::Move),
         plies: u16,
-    ) -> Option<Leans> {
+    ) -> Option<Dependencies> {
         self.is_returning = true;
         let within = self.with_exchange(game, exchange, |measure, game| {
             let to = measure.node(game, NEVER);
@@ -491,49 +539,46 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         within
     }
 
-    /// Asks behind an exchange in the node that was entered last, what was gained being given back.
+    /// Calls `query` with `game` after an exchange at the last node of the path. The captured piece is given back for
+    /// the call.
     fn with_exchange<T>(
         &mut self,
         game: &mut G,
         (defence, reply): (G::Move, G::Move),
-        ask: impl FnOnce(&mut Self, &mut G) -> T,
+        query: impl FnOnce(&mut Self, &mut G) -> T,
     ) -> T {
-        let hand = game.hand();
-        let first = game.make(defence);
-        let second = game.make(reply);
-        let gained = game.hand();
-        game.set_hand(hand);
-        self.exchanges.push(self.path.len());
-        let answer = ask(self, game);
-        self.exchanges.pop();
-        game.set_hand(gained);
-        game.unmake(reply, second);
-        game.unmake(defence, first);
-        answer
+        let hand_before = game.hand();
+        let undo_defence = game.make(defence);
+        let undo_reply = game.make(reply);
+        let hand_after = game.hand();
+        game.set_hand(hand_before);
+        self.exchange_starts.push(self.path.len());
+        let result = query(self, game);
+        self.exchange_starts.pop();
+        game.set_hand(hand_after);
+        game.unmake(reply, undo_reply);
+        game.unmake(defence, undo_defence);
+        result
     }
 
-    /// The replies that make a defence futile, with where they lead if what was gained is given back.
-    fn futile_replies(
-        &mut self,
-        game: &mut G,
-        (node, index): (usize, usize),
-    ) -> Rc<[(G::Move, usize)]> {
-        let Edge { m: defence, futile, .. } = &self.edges(node)[index];
+    /// The exchanges that begin with the defence at `index`, see [`Edge::exchanges`].
+    fn exchanges(&mut self, game: &mut G, (node, index): (usize, usize)) -> Rc<[(G::Move, usize)]> {
+        let Edge { m: defence, exchanges, .. } = &self.edges(node)[index];
         let defence = *defence;
-        if let Some(futile) = futile {
-            return Rc::clone(futile);
+        if let Some(exchanges) = exchanges {
+            return Rc::clone(exchanges);
         }
-        let mut replies = Vec::new();
+        let mut exchanges = Vec::new();
         for reply in game.futile_replies(defence) {
             let to = self
                 .with_exchange(game, (defence, reply), |measure, game| measure.node(game, NEVER));
-            replies.push((reply, to));
+            exchanges.push((reply, to));
         }
-        let replies: Rc<[(G::Move, usize)]> = replies.into();
+        let exchanges: Rc<[(G::Move, usize)]> = exchanges.into();
         if let Some(edges) = &mut self.nodes[node].edges {
-            edges[index].futile = Some(Rc::clone(&replies));
+            edges[index].exchanges = Some(Rc::clone(&exchanges));
         }
-        replies
+        exchanges
     }
 
     fn edges(&self, node: usize) -> &[Edge<G::Move>] {

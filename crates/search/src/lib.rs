@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Where to begin
-//! [`solver`] is the mate solver of shogi, [`DfPn`] the search for any [`kyokumen_game::Game`]. [`Limits`] and
-//! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`SearchObserver`] looks on and may stop it, [`Proof`] is
-//! what can be kept and checked elsewhere.
+//! [`solver`] is the mate solver for shogi. [`DfPn`] searches any [`kyokumen_game::Game`]. A search takes [`Limits`]
+//! and a [`TableSize`] and returns a [`Verdict`], a line and [`Stats`]. A [`SearchObserver`] reads its progress and can
+//! stop it. A [`Proof`] outlives the search and can be checked by other programs.
 
 pub mod alternatives;
 mod checker;

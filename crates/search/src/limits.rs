@@ -1,4 +1,4 @@
-//! Bounds of a search, and of the memory that it may take.
+//! Limits of a search: depth, nodes, threads and memory.
 
 use std::fmt;
 use std::num::NonZero;
@@ -6,56 +6,56 @@ use std::num::NonZero;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Largest depth of a search and length of a proof, in plies; longer proofs are not checked.
+/// Largest depth of a search and largest length of a proof, in plies. Longer proofs are not checked.
 pub const MAX_PLIES: u16 = 4096;
 
-/// Stack of a thread that searches, in bytes: the search and the proof check descend a call a ply.
+/// Stack size of a search thread, in bytes. Search and proof check recurse once for each ply.
 pub const STACK_BYTES: usize = 16 << 20;
 
-/// Bounds of one search.
+/// Limits of one search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many plies the search goes below the root, at most [`MAX_PLIES`].
+    /// Maximum depth below the root in plies, at most [`MAX_PLIES`].
     pub depth_plies: u16,
-    /// How many positions it may enter.
+    /// Maximum number of nodes, see [`NODE_DEFINITION`](crate::NODE_DEFINITION).
     pub nodes: u64,
-    /// What to do once it looks as if that is not enough.
+    /// What to do if the nodes will probably not be enough.
     pub when_hopeless: WhenHopeless,
 }
 
 impl Limits {
-    /// As deep as a proof is checked, and for as long as it takes.
+    /// No limits, except that the depth is at most [`MAX_PLIES`].
     pub const NONE: Self =
         Self { depth_plies: MAX_PLIES, nodes: u64::MAX, when_hopeless: WhenHopeless::GoOn };
 
-    /// Limits of a search that gives up when it looks hopeless.
+    /// Limits of a search that gives up if it is hopeless.
     pub const fn new(depth_plies: u16, nodes: u64) -> Self {
         Self { depth_plies, nodes, when_hopeless: WhenHopeless::GiveUp }
     }
 
-    /// The nodes of a search and of the check of its proof, which searches again what the table has lost.
+    /// The node limit of a search and the check of its proof together. The check searches again what the table has
+    /// lost.
     pub(super) const fn nodes_with_check(self) -> u64 {
         self.nodes.saturating_mul(2)
     }
 }
 
-/// What a search does once its proof and disproof numbers are larger than the node limit is likely to
-/// bring down.
+/// What a search does if its proof and disproof numbers are so large that the node limit will probably not be enough.
 ///
-/// Most of the time of a bulk run goes into positions that hit the limit. Giving up on them early and
-/// allowing the others more nodes decides more positions in the same time; `docs/search-log.md` has
-/// the figures. A single problem is better searched to the end.
+/// A bulk run spends most of its time on positions that reach the limit. Giving up on them early and allowing the
+/// others more nodes decides more positions in the same time (`docs/search-log.md` has the figures). A single problem
+/// is better searched to the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenHopeless {
-    /// It ends, with [`Stop::Nodes`](crate::Stop::Nodes).
+    /// Stops with [`Stop::Nodes`](crate::Stop::Nodes).
     #[default]
     GiveUp,
-    /// It goes on to the limit.
+    /// Continues to the limit.
     GoOn,
 }
 
-/// On how many threads one position is searched.
+/// The number of threads that search one position.
 ///
 /// ```
 /// use std::num::NonZero;
@@ -63,38 +63,38 @@ pub enum WhenHopeless {
 ///
 /// let threads = Threads::new(NonZero::new(8).unwrap());
 /// assert_eq!(Threads::ONE.count.get(), 1);
-/// assert!(threads.nodes_alone > 0, "a short search is that of one thread");
+/// assert!(threads.nodes_alone > 0, "a short search uses one thread");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Threads {
-    /// Threads, the calling one among them.
+    /// Number of threads, including the calling one.
     pub count: NonZero<usize>,
-    /// Nodes that one of them searches, about, before it calls the others. As long as it is alone the answer is a
-    /// function of position, limits and table size.
+    /// Approximate number of nodes that the calling thread searches before the others join. A search that ends earlier
+    /// is deterministic: position, limits and table size determine the result.
     pub nodes_alone: u64,
 }
 
-/// Some milliseconds.
+/// Takes a few milliseconds.
 const NODES_ALONE: u64 = 1 << 14;
 
 impl Threads {
-    /// One: every answer is a function of position, limits and table size.
+    /// One thread. Position, limits and table size determine the result.
     pub const ONE: Self = Self::new(NonZero::<usize>::MIN);
 
-    /// So many; most positions are decided before it would pay to call the others.
+    /// This many threads. Most positions are decided before the others join.
     pub const fn new(count: NonZero<usize>) -> Self {
         Self { count, nodes_alone: NODES_ALONE }
     }
 }
 
-/// How much memory the table of a search may take; a small one takes some tens of KiB all the same.
+/// Maximum memory of a search's table. The smallest table takes some tens of KiB.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct TableSize {
     bytes: usize,
 }
 
 impl TableSize {
-    /// So many MiB, as far as this machine can count.
+    /// A size in MiB. Sizes beyond `usize` bytes are capped.
     pub const fn from_mib(mib: usize) -> Self {
         Self { bytes: mib.saturating_mul(1 << 20) }
     }
@@ -103,7 +103,7 @@ impl TableSize {
         Self { bytes }
     }
 
-    /// Bytes.
+    /// The size in bytes.
     pub const fn bytes(self) -> usize {
         self.bytes
     }
@@ -115,7 +115,7 @@ impl fmt::Display for TableSize {
     }
 }
 
-/// There is no memory for a table.
+/// A table could not be allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("there is no memory for a table of {0}")]
+#[error("not enough memory for a table of {0}")]
 pub struct TableError(pub TableSize);

@@ -1,15 +1,15 @@
-//! How long a proof really takes, and its line: the attacker's shortest against the defender's longest.
+//! The length and the line of a proof: the attacker's shortest play against the defender's longest.
 
 use std::iter;
 
 use kyokumen_game::{Candidate, Game, Hand, NodeKind};
 
-use super::length::{Beyond, Counting, LengthMeasure};
+use super::length::{Counting, ExtraProofs, LengthMeasure};
 use super::proof::Proof;
 
 impl<M: Copy + Eq, H: Hand> Proof<M, H> {
-    /// The moves of a position that this is the proof of, to the end of the game: at every turn the
-    /// attacker makes the move of the proof that ends it soonest, the defender the one that ends it latest.
+    /// The line from the position that this proof is about to the end of the game. The attacker always makes the move
+    /// of the proof that ends the game soonest, the defender the move that ends it latest.
     pub fn line<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Vec<M> {
         if let Some(line) = self.short_line(game) {
             return line;
@@ -19,8 +19,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         measure.line(game, root)
     }
 
-    /// The same where it can be read off: what takes one ply, and what takes three if the attacker has no choice at
-    /// first and the defender none that would hold out longer.
+    /// The line of a proof of one ply, or of three plies with only one first move, read off the steps without a
+    /// measure. `None` if that is not possible.
     fn short_line<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         if game.node_kind() == NodeKind::And {
             return None;
@@ -34,14 +34,14 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
             return None;
         }
         let undo = game.make(step.m);
-        let end = self.one_defence(game);
+        let end = self.first_defence(game);
         game.unmake(step.m, undo);
         Some(iter::once(step.m).chain(end?).collect())
     }
 
-    /// The first move of the defender and what ends the game then, if that is the attacker's next move; nothing where
-    /// it is over.
-    fn one_defence<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
+    /// The first move of the defender and the attacker's reply that ends the game; no moves if the game is over. `None`
+    /// if no reply of the proof ends it at once.
+    fn first_defence<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         let mut defences = Vec::new();
         game.expand(&mut defences);
         let Some(&Candidate { m, .. }) = defences.first() else { return Some(Vec::new()) };
@@ -51,8 +51,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         reply.filter(|reply| reply.plies == 1).map(|reply| vec![m, reply.m])
     }
 
-    /// Plies of the proof if futile defences, with their [replies](Game::futile_replies), do not count;
-    /// `None` if there is too much to measure.
+    /// The length of the proof in plies, without futile defences and their [replies](Game::futile_replies). `None` if
+    /// there are too many positions to measure.
     pub fn plies_without_futile<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<u16> {
         self.without_futile(game, |measure, game| {
             let root = measure.root(game);
@@ -60,22 +60,23 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         })
     }
 
-    /// The same, from `least` on and if it is fewer than `plies`, where more is known than the proof.
-    pub(super) fn shorter_beyond<'a, G: Game<Move = M, Hand = H>>(
+    /// As [`Self::plies_without_futile`], but the attacker also has the moves of `extra_proofs`. `None` if the length
+    /// is not in `min_plies..max_plies`.
+    pub(super) fn shorter_plies<'a, G: Game<Move = M, Hand = H>>(
         &'a self,
-        beyond: Beyond<'a, G>,
+        extra_proofs: ExtraProofs<'a, G>,
         game: &mut G,
-        least: u16,
-        plies: u16,
+        min_plies: u16,
+        max_plies: u16,
     ) -> Option<u16> {
-        let mut measure = LengthMeasure::new(self, Some(beyond), Counting::WithoutReturns);
+        let mut measure = LengthMeasure::new(self, Some(extra_proofs), Counting::WithoutReturns);
         let root = measure.root(game);
-        let mut lengths = (least..plies).step_by(usize::from(G::PLIES_APART));
+        let mut lengths = (min_plies..max_plies).step_by(usize::from(G::PLIES_APART));
         lengths.find(|&plies| measure.takes_at_most(game, root, plies))
     }
 
-    /// The line of [`Self::line`] if futile defences do not count: as long as [`Self::plies_without_futile`], with
-    /// nothing that does not count in it. `None` if there is too much to measure.
+    /// As [`Self::line`], without futile defences. It has as many moves as [`Self::plies_without_futile`]. `None` if
+    /// there are too many positions to measure.
     pub fn line_without_futile<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         self.without_futile(game, |measure, game| {
             let root = measure.root(game);
@@ -83,8 +84,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         })
     }
 
-    /// The defences of a position of the defender that would lengthen its end if they counted, and do not, being futile
-    /// with their [replies](Game::futile_replies); `None` if there is too much to measure.
+    /// The defences that would lengthen the mate if they counted, in a position with the defender to move. They are
+    /// futile because of their [replies](Game::futile_replies). `None` if there are too many positions to measure.
     pub fn futile_defences<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         self.without_futile(game, |measure, game| {
             let root = measure.root(game);
@@ -92,6 +93,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         })
     }
 
+    /// Calls `measured` with a measure that leaves out futile defences. If returns make the measure incomplete, it is
+    /// repeated without them.
     fn without_futile<G: Game<Move = M, Hand = H>, T>(
         &self,
         game: &mut G,
@@ -100,7 +103,7 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         [Counting::WithoutReturns, Counting::WithoutFutile].into_iter().find_map(|counting| {
             let mut measure = LengthMeasure::<G>::new(self, None, counting);
             let value = measured(&mut measure, game);
-            measure.is_whole().then_some(value)
+            measure.is_complete().then_some(value)
         })
     }
 }
@@ -114,11 +117,10 @@ mod tests {
     use crate::dfpn::DfPn;
     use crate::limits::{Limits, TableSize};
 
-    /// The shortcut gives the line that the measure gives.
     #[test]
-    fn a_short_line_is_the_line_of_the_measure() {
+    fn short_lines_equal_measured_lines() {
         let mut search = DfPn::new(TableSize::from_mib(4));
-        let mut read_off = [0; 4];
+        let mut compared = [0; 4];
         for position in random_play(313, 4_000).into_iter().chain(strewn(314, 2_000)) {
             let mut game = Mate::by_side_to_move(position.clone());
             search.solve(
@@ -131,8 +133,8 @@ mod tests {
             let mut measure = LengthMeasure::new(proof, None, Counting::All);
             let root = measure.root(&mut game);
             assert_eq!(line, measure.line(&mut game, root), "{position}");
-            read_off[line.len()] += 1;
+            compared[line.len()] += 1;
         }
-        assert!(read_off[1] > 100 && read_off[3] > 50, "{read_off:?}");
+        assert!(compared[1] > 100 && compared[3] > 50, "{compared:?}");
     }
 }

@@ -1,13 +1,17 @@
-//! Proof and disproof numbers, and how those of the children make those of their parent.
+//! Proof and disproof numbers, and the thresholds of df-pn.
 //!
-//! Both kinds of node are one case seen from two sides (Nagai 2002): the side to move chooses by one
-//! number, the other adds up over its moves.
+//! The proof number of a node estimates the work left to prove it, the disproof number the work left to disprove it.
+//! Both follow from the numbers of the children. OR and AND nodes are handled alike (Nagai 2002). The side to move
+//! chooses the child with the smallest *deciding* number: the proof number at OR nodes, the disproof number at AND
+//! nodes. The other number adds up over the children and is called the *sum* here.
+//!
+//! A search stays below a node until one of its numbers reaches a *threshold*.
 
 use kyokumen_game::NodeKind;
 
 use super::table::{INFINITE, LARGEST};
 
-/// Proof and disproof number.
+/// Proof and disproof number of a node, or a threshold for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ProofNumbers {
     pub(super) proof: u32,
@@ -15,7 +19,7 @@ pub(super) struct ProofNumbers {
 }
 
 pub(super) const PROVEN: ProofNumbers = ProofNumbers { proof: 0, disproof: INFINITE };
-/// Nothing is known.
+/// The numbers of a node about which nothing is known.
 pub(super) const UNKNOWN: ProofNumbers = ProofNumbers { proof: 1, disproof: 1 };
 pub(super) const DISPROVEN: ProofNumbers = ProofNumbers { proof: INFINITE, disproof: 0 };
 
@@ -24,44 +28,45 @@ impl ProofNumbers {
         self.proof == 0 || self.disproof == 0
     }
 
-    pub(super) const fn exceeds(self, limit: Self) -> bool {
-        self.proof >= limit.proof || self.disproof >= limit.disproof
+    /// Whether a number has reached its threshold.
+    pub(super) const fn have_reached(self, thresholds: Self) -> bool {
+        self.proof >= thresholds.proof || self.disproof >= thresholds.disproof
     }
 
-    /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
+    /// Whether a search with these numbers at its root will probably not be decided within `nodes`.
     ///
-    /// The bounds are measured, see `docs/search-log.md`: a search that is decided with *n* nodes mostly has a
-    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most ⁵√(14,000n).
-    pub(super) fn are_beyond(self, nodes: u64) -> bool {
+    /// The bounds are measured, see `docs/search-log.md`. Of the searches that are decided with *n* nodes, nearly all
+    /// have a proof number of at most ∛(2n/3) at any time, or a disproof number of at most ⁵√(14,000n).
+    pub(super) fn are_hopeless(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
             [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
         3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(5) > 14_000 * nodes
     }
 
-    /// As a node of this kind counts those of its child after a move of this
-    /// [cost](kyokumen_game::Candidate::cost): the df-pn+ of Nagai (2002).
+    /// The numbers of a child as its parent, a node of this kind, counts them after a move of this
+    /// [cost](kyokumen_game::Candidate::cost) (df-pn+, Nagai 2002).
     pub(super) const fn with_cost(self, kind: NodeKind, cost: i8) -> Self {
-        let [choice, sum] = self.seen_by(kind);
-        Self::from_seen(kind, [with_cost(choice, cost), sum])
+        let [deciding, sum] = self.deciding_and_sum(kind);
+        Self::from_deciding_and_sum(kind, [with_cost(deciding, cost), sum])
     }
 
-    /// The number by which the side to move chooses, and the one that adds up over its moves.
-    const fn seen_by(self, kind: NodeKind) -> [u32; 2] {
+    /// The deciding number and the sum at a node of this kind.
+    const fn deciding_and_sum(self, kind: NodeKind) -> [u32; 2] {
         match kind {
             NodeKind::Or => [self.proof, self.disproof],
             NodeKind::And => [self.disproof, self.proof],
         }
     }
 
-    const fn from_seen(kind: NodeKind, [choice, sum]: [u32; 2]) -> Self {
+    const fn from_deciding_and_sum(kind: NodeKind, [deciding, sum]: [u32; 2]) -> Self {
         match kind {
-            NodeKind::Or => Self { proof: choice, disproof: sum },
-            NodeKind::And => Self { proof: sum, disproof: choice },
+            NodeKind::Or => Self { proof: deciding, disproof: sum },
+            NodeKind::And => Self { proof: sum, disproof: deciding },
         }
     }
 }
 
-/// What is solved costs nothing; an open number stays one.
+/// Adds the cost to the number of an open node, to at least 1. Numbers of solved nodes stay as they are.
 const fn with_cost(number: u32, cost: i8) -> u32 {
     if number == 0 || number > LARGEST {
         return number;
@@ -70,28 +75,30 @@ const fn with_cost(number: u32, cost: i8) -> u32 {
     if with_cost == 0 { 1 } else { with_cost }
 }
 
-/// The limit of a number that counts with a cost, without it.
-const fn without_cost(limit: u32, cost: i8) -> u32 {
-    if limit == INFINITE { limit } else { limit.saturating_add_signed(-(cost as i32)) }
+/// Subtracts the cost from the threshold of a number that includes the cost.
+const fn without_cost(threshold: u32, cost: i8) -> u32 {
+    if threshold == INFINITE { threshold } else { threshold.saturating_add_signed(-(cost as i32)) }
 }
 
-/// What the children say about their parent.
+/// The numbers of a node as they follow from its children, and the child to search next.
 pub(super) struct ChildSummary {
+    /// Proof and disproof number of the node.
     pub(super) numbers: ProofNumbers,
     /// The child to search next.
     pub(super) best: usize,
-    /// The number of the second best, by which the side to move chooses.
-    second_choice: u32,
-    /// What the others contribute to the number that adds up.
+    /// The deciding number of the second best child.
+    second_deciding: u32,
+    /// The contribution of the other children to the sum.
     others_sum: u32,
 }
 
-/// The number that adds up over the moves of a node.
+/// The sum over the children of a node.
 #[derive(Clone, Copy)]
 struct Total {
     kind: NodeKind,
     sum: u64,
     largest: u32,
+    /// Number of open children.
     open: u32,
 }
 
@@ -118,13 +125,13 @@ impl Total {
         }
     }
 
-    /// Open moves but for one.
+    /// Number of open children other than one of them.
     const fn others(self) -> u32 {
         self.open.saturating_sub(1)
     }
 
-    /// What the other children contribute when the one with this number is searched: of attacks half of what they
-    /// count, so that a search stays a little longer below one of them.
+    /// The contribution of the other children while the child with this number is searched. At OR nodes each other open
+    /// child counts one, half as much as in [`Self::value`]. So the search stays a little longer below one child.
     fn without(self, number: u32) -> u32 {
         match self.kind {
             NodeKind::Or => self.others(),
@@ -133,17 +140,17 @@ impl Total {
     }
 }
 
-/// A quarter more, and one: how far a search may go beyond a number before it looks elsewhere (the 1+ε
-/// trick, Pawlewicz and Lew 2007).
-const fn step_beyond(number: u32) -> u32 {
+/// The threshold above a number: a quarter more, plus one (1+ε trick, Pawlewicz and Lew 2007).
+const fn threshold_above(number: u32) -> u32 {
     number.saturating_add(number / 4).saturating_add(1)
 }
 
-/// The number of a child that so many others search: half as much again for each, and one.
-const fn harder(number: u32, searches: u32) -> u32 {
-    let more = (number / 2).saturating_add(1).saturating_mul(searches);
-    let harder = number.saturating_add(more);
-    if harder > LARGEST { LARGEST } else { harder }
+/// The number of a child that `searches` other threads search: virtual loss adds half of the number, plus one, for
+/// each.
+const fn with_virtual_loss(number: u32, searches: u32) -> u32 {
+    let loss = (number / 2).saturating_add(1).saturating_mul(searches);
+    let number = number.saturating_add(loss);
+    if number > LARGEST { LARGEST } else { number }
 }
 
 fn capped(sum: u64) -> u32 {
@@ -151,113 +158,120 @@ fn capped(sum: u64) -> u32 {
 }
 
 impl ChildSummary {
-    /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
-    /// solved.
+    /// Combines the numbers of the children, each given with whether it is delayed. A delayed child does not count
+    /// until its predecessor is solved.
     ///
-    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus two for each other attack
-    /// (after the "weak" proof number of Ueda et al. 2008, which adds one), since attacks transpose into one another
-    /// and would be counted many times.
+    /// At AND nodes the proof numbers add up. At OR nodes the sum is the largest disproof number, plus two for each
+    /// other open child (after the weak proof number of Ueda et al. 2008, which adds one). A real sum would count many
+    /// positions twice, because attacks transpose into one another.
     #[inline]
-    pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
-        // One loop for each kind.
+    pub(super) fn new(
+        kind: NodeKind,
+        children: impl Iterator<Item = (bool, ProofNumbers)>,
+    ) -> Self {
+        // Compiled as a separate loop for each kind.
         match kind {
-            NodeKind::Or => Self::seen_by(NodeKind::Or, children),
-            NodeKind::And => Self::seen_by(NodeKind::And, children),
+            NodeKind::Or => Self::for_kind(NodeKind::Or, children),
+            NodeKind::And => Self::for_kind(NodeKind::And, children),
         }
     }
 
-    /// Without branches: which child is best is a guess for the processor, too, and it guesses badly.
+    /// The loop has no branches, because the processor predicts the best child badly.
     #[inline(always)]
-    fn seen_by(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
+    fn for_kind(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
         let mut best = 0;
-        let [mut choice, mut second] = [INFINITE; 2];
+        let [mut deciding, mut second] = [INFINITE; 2];
         let mut total = Total::new(kind);
         let mut best_sum = 0;
-        let mut held_back = false;
+        let mut predecessor_is_open = false;
         for (index, (delayed, numbers)) in children.enumerate() {
-            let is_out = delayed & held_back;
-            held_back = is_out | !numbers.is_solved();
-            let seen = numbers.seen_by(kind);
-            let child_choice = if is_out { INFINITE } else { seen[0] };
-            let child_sum = if is_out { 0 } else { seen[1] };
+            let is_excluded = delayed & predecessor_is_open;
+            predecessor_is_open = is_excluded | !numbers.is_solved();
+            let child = numbers.deciding_and_sum(kind);
+            let child_deciding = if is_excluded { INFINITE } else { child[0] };
+            let child_sum = if is_excluded { 0 } else { child[1] };
             total.add(child_sum);
-            let is_best = child_choice < choice;
+            let is_best = child_deciding < deciding;
             best = if is_best { index } else { best };
             best_sum = if is_best { child_sum } else { best_sum };
-            second = second.min(child_choice.max(choice));
-            choice = choice.min(child_choice);
+            second = second.min(child_deciding.max(deciding));
+            deciding = deciding.min(child_deciding);
         }
-        if choice == 0 {
-            let numbers = ProofNumbers::from_seen(kind, [0, INFINITE]);
-            return Self { numbers, best, second_choice: 0, others_sum: 0 };
+        if deciding == 0 {
+            let numbers = ProofNumbers::from_deciding_and_sum(kind, [0, INFINITE]);
+            return Self { numbers, best, second_deciding: 0, others_sum: 0 };
         }
-        let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
+        let deciding = if total.is_solved() { INFINITE } else { deciding.min(LARGEST) };
         Self {
-            numbers: ProofNumbers::from_seen(kind, [choice, total.value()]),
+            numbers: ProofNumbers::from_deciding_and_sum(kind, [deciding, total.value()]),
             best,
-            second_choice: second,
+            second_deciding: second,
             others_sum: total.without(best_sum),
         }
     }
 
-    /// The same, but a child that others search below counts as harder: which child is best then, and how far it may be
-    /// searched. The numbers of the node stay as they are.
+    /// Chooses the best child again, with virtual loss for children that other threads search: `searches` is their
+    /// number for a child. The numbers of the node stay as they are.
     ///
-    /// A child whose number has come to the limit of the node is not chosen, however much harder the others count: once
-    /// all have come to it the node is left, and each visit is to bring one of them nearer to that.
-    pub(super) fn spread(
+    /// A child that has reached the deciding threshold of the node is never chosen, even if all others count as harder.
+    /// Once all children have reached it, the search leaves the node, and each visit must bring it closer to that.
+    pub(super) fn with_virtual_loss(
         self,
         kind: NodeKind,
-        limit: ProofNumbers,
+        thresholds: ProofNumbers,
         children: impl Iterator<Item = (bool, ProofNumbers)>,
         searches: impl Fn(usize) -> u32,
     ) -> Self {
-        let [limit_choice, _] = limit.seen_by(kind);
+        let [deciding_threshold, _] = thresholds.deciding_and_sum(kind);
         let mut best = self.best;
-        let [mut choice, mut second] = [INFINITE; 2];
+        let [mut deciding, mut second] = [INFINITE; 2];
         let mut best_sum = 0;
         let mut total = Total::new(kind);
-        let mut held_back = false;
+        let mut predecessor_is_open = false;
         for (index, (delayed, numbers)) in children.enumerate() {
-            let is_out = delayed & held_back;
-            held_back = is_out | !numbers.is_solved();
-            let [child_choice, child_sum] = numbers.seen_by(kind);
-            if is_out || child_choice == INFINITE {
+            let is_excluded = delayed & predecessor_is_open;
+            predecessor_is_open = is_excluded | !numbers.is_solved();
+            let [child_deciding, child_sum] = numbers.deciding_and_sum(kind);
+            if is_excluded || child_deciding == INFINITE {
                 continue;
             }
             total.add(child_sum);
-            let seen = if child_choice < second {
-                harder(child_choice, searches(index))
+            let number = if child_deciding < second {
+                with_virtual_loss(child_deciding, searches(index))
             } else {
-                child_choice
+                child_deciding
             };
-            if seen < choice && child_choice < limit_choice {
-                (second, choice) = (second.min(choice), seen);
+            if number < deciding && child_deciding < deciding_threshold {
+                (second, deciding) = (second.min(deciding), number);
                 (best, best_sum) = (index, child_sum);
             } else {
-                second = second.min(seen);
+                second = second.min(number);
             }
         }
-        Self { best, second_choice: second, others_sum: total.without(best_sum), ..self }
+        Self { best, second_deciding: second, others_sum: total.without(best_sum), ..self }
     }
 
-    /// How far the best child may be searched: until it is no longer clearly the best, or its parent
-    /// reaches a limit. Where that is no more than the child has, the child gets a good step beyond: numbers
-    /// in a cycle can feed each other until sums are capped, and steps of one would then take for ever.
-    pub(super) fn limit_of_best(
+    /// The thresholds of the best child: it is searched until it is clearly no longer the best, or until its parent
+    /// reaches one of `thresholds`.
+    ///
+    /// If that leaves the child no margin, its threshold is a quarter above its number, plus one. In a cycle numbers
+    /// can raise each other until the sums are capped. Steps of one would take too long then.
+    pub(super) fn thresholds_of_best(
         &self,
         kind: NodeKind,
         child: ProofNumbers,
         cost: i8,
-        limit: ProofNumbers,
+        thresholds: ProofNumbers,
     ) -> ProofNumbers {
-        let [limit_choice, limit_sum] = limit.seen_by(kind);
-        let [child_choice, child_sum] = child.seen_by(kind);
-        let choice = limit_choice.min(step_beyond(self.second_choice));
-        let sum = limit_sum.saturating_sub(self.others_sum);
-        let [choice, sum] = [(choice, child_choice), (sum, child_sum)]
-            .map(|(limit, number)| if limit > number { limit } else { step_beyond(number) });
-        ProofNumbers::from_seen(kind, [without_cost(choice, cost), sum])
+        let [deciding_threshold, sum_threshold] = thresholds.deciding_and_sum(kind);
+        let [child_deciding, child_sum] = child.deciding_and_sum(kind);
+        let deciding = deciding_threshold.min(threshold_above(self.second_deciding));
+        let sum = sum_threshold.saturating_sub(self.others_sum);
+        let [deciding, sum] =
+            [(deciding, child_deciding), (sum, child_sum)].map(|(threshold, number)| {
+                if threshold > number { threshold } else { threshold_above(number) }
+            });
+        ProofNumbers::from_deciding_and_sum(kind, [without_cost(deciding, cost), sum])
     }
 }
 
@@ -266,57 +280,63 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hopeless_is_beyond_both_bounds() {
-        let beyond = |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_beyond(nodes);
+    fn numbers_are_hopeless_only_above_both_bounds() {
+        let hopeless =
+            |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_hopeless(nodes);
         // The cube root of 2 * 1,500 / 3 is 10, and the fifth root of 14,000 * 3,751 a little less than 35.
-        assert!(!beyond(10, 1_000, 1_500) && beyond(11, 1_000, 1_500));
-        assert!(!beyond(1_000, 34, 3_751) && beyond(1_000, 35, 3_751));
-        assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
+        assert!(!hopeless(10, 1_000, 1_500) && hopeless(11, 1_000, 1_500));
+        assert!(!hopeless(1_000, 34, 3_751) && hopeless(1_000, 35, 3_751));
+        assert!(
+            hopeless(LARGEST, LARGEST, u64::MAX),
+            "capped sums are hopeless with any node limit"
+        );
     }
 
     #[test]
     fn costs_leave_solved_numbers_alone_and_open_ones_open() {
-        let seen = |proof, disproof, cost| {
+        let proof_number = |proof, disproof, cost| {
             ProofNumbers { proof, disproof }.with_cost(NodeKind::Or, cost).proof
         };
-        assert_eq!([seen(5, 7, 2), seen(5, 7, -1), seen(1, 7, -1)], [7, 4, 1]);
-        assert_eq!([seen(0, INFINITE, 2), seen(INFINITE, 0, -1)], [0, INFINITE]);
-        let of_defence = ProofNumbers { proof: 5, disproof: 7 }.with_cost(NodeKind::And, 2);
-        assert_eq!(of_defence, ProofNumbers { proof: 5, disproof: 9 });
+        let open = [proof_number(5, 7, 2), proof_number(5, 7, -1), proof_number(1, 7, -1)];
+        assert_eq!(open, [7, 4, 1]);
+        assert_eq!([proof_number(0, INFINITE, 2), proof_number(INFINITE, 0, -1)], [0, INFINITE]);
+        let and_node = ProofNumbers { proof: 5, disproof: 7 }.with_cost(NodeKind::And, 2);
+        assert_eq!(and_node, ProofNumbers { proof: 5, disproof: 9 });
     }
 
-    /// Whatever a move costs, the child may be searched beyond the number that it has.
     #[test]
-    fn limits_leave_room_with_any_cost() {
+    fn thresholds_leave_the_best_child_a_margin_for_any_cost() {
         for number in [1, 2, 9, LARGEST - 1, LARGEST] {
             for cost in [-2, -1, 0, 1, 2] {
                 let child = ProofNumbers { proof: number, disproof: 3 };
-                let seen = child.with_cost(NodeKind::Or, cost);
-                let summary = ChildSummary::of(NodeKind::Or, [(false, seen)].into_iter());
-                for limit in [1, seen.proof + 1, INFINITE] {
-                    let limit = ProofNumbers { proof: limit, disproof: INFINITE };
-                    let limit = summary.limit_of_best(NodeKind::Or, seen, cost, limit);
-                    assert!(!child.exceeds(limit), "{number} {cost}: {limit:?}");
+                let with_cost = child.with_cost(NodeKind::Or, cost);
+                let summary = ChildSummary::new(NodeKind::Or, [(false, with_cost)].into_iter());
+                for proof in [1, with_cost.proof + 1, INFINITE] {
+                    let thresholds = ProofNumbers { proof, disproof: INFINITE };
+                    let thresholds =
+                        summary.thresholds_of_best(NodeKind::Or, with_cost, cost, thresholds);
+                    assert!(!child.have_reached(thresholds), "{number} {cost}: {thresholds:?}");
                 }
             }
         }
     }
 
-    /// The best child of an AND node whose disproof number may grow to this limit, where two others search its second
-    /// child.
-    fn best_beside_others(disproof_numbers: [u32; 3], limit: u32) -> usize {
+    /// The best child of an AND node with this threshold for its disproof number, if two other threads search its
+    /// second child.
+    fn best_with_virtual_loss(disproof_numbers: [u32; 3], threshold: u32) -> usize {
         let children =
             || disproof_numbers.map(|disproof| (false, ProofNumbers { proof: 1, disproof }));
-        let limit = ProofNumbers { proof: INFINITE, disproof: limit };
-        let summary = ChildSummary::of(NodeKind::And, children().into_iter());
+        let thresholds = ProofNumbers { proof: INFINITE, disproof: threshold };
+        let summary = ChildSummary::new(NodeKind::And, children().into_iter());
         let searches = |child| if child == 1 { 2 } else { 0 };
-        summary.spread(NodeKind::And, limit, children().into_iter(), searches).best
+        let children = children().into_iter();
+        summary.with_virtual_loss(NodeKind::And, thresholds, children, searches).best
     }
 
     #[test]
-    fn others_are_joined_where_each_child_without_them_has_come_to_the_limit() {
-        assert_eq!(best_beside_others([20, 10, 30], 21), 0, "10 counts as 22");
-        assert_eq!(best_beside_others([20, 10, 30], 20), 1, "20 has come to the limit");
-        assert_eq!(best_beside_others([25, 10, 30], 40), 1, "22 is still the least");
+    fn a_child_that_has_reached_the_threshold_is_not_chosen_despite_virtual_loss() {
+        assert_eq!(best_with_virtual_loss([20, 10, 30], 21), 0, "10 counts as 22");
+        assert_eq!(best_with_virtual_loss([20, 10, 30], 20), 1, "20 has reached the threshold");
+        assert_eq!(best_with_virtual_loss([25, 10, 30], 40), 1, "22 is still the smallest");
     }
 }

@@ -1,25 +1,26 @@
-//! Observing a search while it runs: requests to stop, and its progress.
+//! Observers of a running search: they read its progress and can stop it.
 //!
-//! A search asks and tells every thousand nodes or so; neither changes its answer unless it is stopped.
+//! A search calls its observer about every thousand nodes. An observer that does not stop the search does not change
+//! its result.
 
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An observer of a running search.
 ///
-/// A bare [`AtomicBool`] does: a search gives up soon after it is set.
+/// A plain [`AtomicBool`] is an observer: the search stops soon after it is set.
 pub trait SearchObserver<M> {
-    /// Whether the search should give up.
+    /// Whether the search must stop.
     fn wants_stop(&self) -> bool;
 
-    /// The search has entered so many nodes and stands at the end of this line of moves from its root.
+    /// Reports the nodes entered and the line from the root to the current position.
     fn progress(&self, _nodes: u64, _line: &[M]) {}
 
-    /// So many of a thousand slots of the table are filled; said before each [`Self::progress`].
+    /// Reports the filled slots of the table in per mille. Called before each [`Self::progress`].
     fn table_filled(&self, _permille: u16) {}
 
-    /// From now on, or no longer, the length of the mate that was found is measured: with searches of their own, whose
-    /// progress is told as well.
+    /// Reports the start (`true`) or end (`false`) of the measurement of a mate's length. The measurement includes
+    /// searches, which report their progress as well.
     fn measures(&self, _is_measuring: bool) {}
 }
 
@@ -29,9 +30,9 @@ impl<M> SearchObserver<M> for AtomicBool {
     }
 }
 
-/// Controls one search from another thread: stops it, and reads its progress.
+/// Controls one search from another thread: stops it and reads its progress.
 ///
-/// A search that was stopped stays so: each search takes a new one.
+/// Use a new control for each search. A stop request cannot be withdrawn.
 #[derive(Debug)]
 pub struct SearchControl<M> {
     stop: AtomicBool,
@@ -43,29 +44,29 @@ pub struct SearchControl<M> {
 
 #[derive(Clone, Debug)]
 struct Lines<M> {
-    now: Vec<M>,
+    current: Vec<M>,
     deepest_plies: usize,
 }
 
-/// How far a search has got.
+/// The progress of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchProgress<M> {
-    /// Nodes entered, see [`NODE_DEFINITION`](super::NODE_DEFINITION); some hundreds may be missing.
+    /// Nodes entered, see [`NODE_DEFINITION`](super::NODE_DEFINITION). Up to about a thousand may be missing.
     pub nodes: u64,
-    /// Length of the longest line that was told of, in plies.
+    /// Length of the longest reported line, in plies.
     pub depth_plies: usize,
-    /// Filled slots of the table, of a thousand that there may be.
+    /// Filled slots of the table in per mille of its largest size.
     pub table_permille: u16,
-    /// From the root to the position that was being searched: at that moment the line which decides.
+    /// The line from the root to the position that was being searched: the main line at that moment.
     pub line: Vec<M>,
-    /// Whether the length of a mate is being measured; the other figures are those of the search that found it.
+    /// Whether the length of a mate is being measured. The other fields then describe the search that found the mate.
     pub is_measuring: bool,
 }
 
 impl<M: Copy> SearchControl<M> {
-    /// For a search that is to begin.
+    /// A control for a search that has not started.
     pub const fn new() -> Self {
-        let lines = Lines { now: Vec::new(), deepest_plies: 0 };
+        let lines = Lines { current: Vec::new(), deepest_plies: 0 };
         Self {
             stop: AtomicBool::new(false),
             is_measuring: AtomicBool::new(false),
@@ -75,22 +76,22 @@ impl<M: Copy> SearchControl<M> {
         }
     }
 
-    /// Has the search give up soon, with [`Stop::Cancelled`](super::Stop::Cancelled) unless it decides
-    /// before it notices.
+    /// Stops the search soon. Its verdict is unknown with [`Stop::Cancelled`](super::Stop::Cancelled), unless it ends
+    /// before it polls the control.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How far the search has got.
+    /// The progress of the search.
     pub fn figures(&self) -> SearchProgress<M> {
-        let Lines { now: line, deepest_plies: depth_plies } = self.lines().clone();
+        let Lines { current: line, deepest_plies: depth_plies } = self.lines().clone();
         let nodes = self.nodes.load(Ordering::Relaxed);
         let table_permille = self.table_permille.load(Ordering::Relaxed);
         let is_measuring = self.is_measuring.load(Ordering::Relaxed);
         SearchProgress { nodes, depth_plies, table_permille, line, is_measuring }
     }
 
-    /// Nothing that holds the lock leaves them half written.
+    /// A poisoned lock is harmless: a panic cannot leave the lines half written.
     fn lines(&self) -> MutexGuard<'_, Lines<M>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,8 +124,8 @@ impl<M: Copy> SearchObserver<M> for SearchControl<M> {
         }
         self.nodes.store(nodes, Ordering::Relaxed);
         let mut lines = self.lines();
-        lines.now.clear();
-        lines.now.extend_from_slice(line);
+        lines.current.clear();
+        lines.current.extend_from_slice(line);
         lines.deepest_plies = lines.deepest_plies.max(line.len());
     }
 }

@@ -1,45 +1,46 @@
-//! The path from the root to the current node, and which disproofs depend on it.
+//! The path from the root to the current node, and the disproofs that depend on it.
 //!
-//! A position that repeats an ancestor fails for the attacker on this path only; which disproofs may be
-//! kept nevertheless follows Kishimoto and Müller, *A general solution to the graph history interaction
-//! problem* (2004).
+//! A position that repeats an ancestor fails for the attacker, but only on this path. Which disproofs may be stored
+//! follows Kishimoto and Müller, *A general solution to the graph history interaction problem* (2004).
 
 use std::mem;
 
 use kyokumen_game::Hand;
 
-/// The ancestor nearest the root on which a disproof leans because a position would repeat.
+/// The ply of the ancestor nearest the root on which a disproof by repetition depends.
 pub(super) type PathDependency = u16;
-/// A disproof that holds whatever the path.
+/// The disproof holds on every path.
 pub(super) const PATH_INDEPENDENT: PathDependency = PathDependency::MAX;
 
-/// A disproof that depends only on its own node, or on no ancestor, is independent of the path.
+/// The dependency of a disproof as seen from above the node at `ply`. A disproof that depends only on its own node, or
+/// on none, is independent of the path.
 pub(super) fn dependency_above(ply: u16, path_dependency: PathDependency) -> PathDependency {
     if path_dependency >= ply { PATH_INDEPENDENT } else { path_dependency }
 }
 
 const PATH_BUCKETS: usize = 1 << 12;
 
-/// No ancestor, in the place of a ply.
-const NOBODY: u16 = u16::MAX;
+/// The end of a chain, in place of a ply.
+const NO_PLY: u16 = u16::MAX;
 
 /// The positions from the root to the current node.
 pub(super) struct Path<H> {
     nodes: Vec<PathNode<H>>,
-    /// The last ancestor of those with the same low bits of the key: most positions are found new by a look at it.
+    /// For each value of the low bits of the key, the last ancestor with these bits. Usually there is none, so a
+    /// position is new after one look.
     last: Box<[u16; PATH_BUCKETS]>,
 }
 
 struct PathNode<H> {
     key: u64,
     hand: H,
-    /// The ancestor before this one with the same low bits of the key.
-    before: u16,
+    /// The previous ancestor with the same low bits of the key, or [`NO_PLY`].
+    previous: u16,
 }
 
 impl<H: Hand> Path<H> {
     pub(super) fn new() -> Self {
-        Self { nodes: Vec::new(), last: Box::new([NOBODY; PATH_BUCKETS]) }
+        Self { nodes: Vec::new(), last: Box::new([NO_PLY; PATH_BUCKETS]) }
     }
 
     pub(super) fn clear(&mut self) {
@@ -50,29 +51,29 @@ impl<H: Hand> Path<H> {
 
     pub(super) fn push(&mut self, key: u64, hand: H) {
         let ply = self.plies();
-        let before = mem::replace(&mut self.last[bucket(key)], ply);
-        self.nodes.push(PathNode { key, hand, before });
+        let previous = mem::replace(&mut self.last[bucket(key)], ply);
+        self.nodes.push(PathNode { key, hand, previous });
     }
 
     pub(super) fn pop(&mut self) {
-        if let Some(PathNode { key, before, .. }) = self.nodes.pop() {
-            self.last[bucket(key)] = before;
+        if let Some(PathNode { key, previous, .. }) = self.nodes.pop() {
+            self.last[bucket(key)] = previous;
         }
     }
 
-    /// How many positions there are.
+    /// Number of positions on the path.
     pub(super) fn plies(&self) -> u16 {
-        u16::try_from(self.nodes.len()).unwrap_or(NOBODY)
+        u16::try_from(self.nodes.len()).unwrap_or(NO_PLY)
     }
 
-    /// The position at this ply.
+    /// Board key and hand of the position at this ply.
     pub(super) fn node(&self, ply: u16) -> (u64, H) {
         let node = &self.nodes[usize::from(ply)];
         (node.key, node.hand)
     }
 
-    /// The ancestor nearest the root with this board and at least this hand. A shortest proof never
-    /// comes back to a board without having gained, so the attacker loses nothing by not trying.
+    /// The ancestor nearest the root with this board and at least this hand. A shortest proof never returns to a board
+    /// without a gain of material, so the attacker loses nothing by not trying.
     #[inline]
     pub(super) fn repeats(&self, key: u64, hand: H) -> Option<PathDependency> {
         let mut nearest_the_root = None;
@@ -81,7 +82,7 @@ impl<H: Hand> Path<H> {
             if node.key == key && node.hand.dominates(hand) {
                 nearest_the_root = Some(ply);
             }
-            ply = node.before;
+            ply = node.previous;
         }
         nearest_the_root
     }

@@ -1,24 +1,24 @@
-//! Proofs: for each position of the attacker a move that reaches the goal.
+//! Proofs: a move that leads to the goal for each position with the attacker to move.
 
 use kyokumen_game::{Game, Hand};
 use rustc_hash::FxHashMap;
 
-/// A move of the attacker that is known to reach the goal from a board with some least hand.
+/// A move of the attacker that is proven to lead to the goal from a board, with a minimal hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step<M, H> {
-    /// The least hand of the attacker that it was checked with, everything else being the defender's.
+    /// The hand of the attacker with which the step was checked. The defender held all other pieces.
     pub hand: H,
     /// The move.
     pub m: M,
-    /// Plies to the end of the game at most, this move included; every step that follows has fewer.
+    /// Upper bound of the plies to the end of the game, including this move. Every following step has fewer.
     pub plies: u16,
 }
 
-/// A checked proof: after every defence against one of its steps the game is over, or there is another
-/// step, with fewer plies.
+/// A checked proof. After each step and each reply of the defender, the game is over in the attacker's favour, or there
+/// is another step with fewer plies.
 ///
-/// A step serves every hand that dominates its own (dominance, see [`kyokumen_game::Game`]), and every
-/// way that leads to its board.
+/// A step holds for its board with every hand that dominates its own (see [`kyokumen_game::Game`]). The moves before do
+/// not matter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proof<M, H> {
     /// By [`Game::board_key`].
@@ -34,13 +34,13 @@ impl<M: Copy, H: Hand> Proof<M, H> {
         self.steps.entry(key).or_default().push(step);
     }
 
-    /// The steps from a board that serve an attacker with this hand.
+    /// The steps for a board that hold with this hand of the attacker.
     pub fn steps(&self, board_key: u64, hand: H) -> impl Iterator<Item = Step<M, H>> {
         let steps = self.steps.get(&board_key).into_iter().flatten().copied();
         steps.filter(move |step| hand.dominates(step.hand))
     }
 
-    /// Whether a step from a board makes this move, whatever hand it needs.
+    /// Whether a step for this board, with any hand, makes the move `m`.
     pub(super) fn has_move(&self, board_key: u64, m: M) -> bool
     where
         M: PartialEq,
@@ -48,7 +48,7 @@ impl<M: Copy, H: Hand> Proof<M, H> {
         self.steps.get(&board_key).is_some_and(|steps| steps.iter().any(|step| step.m == m))
     }
 
-    /// The one of [`Self::steps`] with the fewest plies; of equals, the one that was checked first.
+    /// The step of [`Self::steps`] with the fewest plies. Among equals it is the one that was checked first.
     pub fn shortest_step(&self, board_key: u64, hand: H) -> Option<Step<M, H>> {
         self.steps(board_key, hand).min_by_key(|step| step.plies)
     }

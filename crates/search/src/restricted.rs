@@ -1,28 +1,29 @@
-//! A game of which a side has fewer moves, or is over sooner; all else is as in the game itself.
+//! A variant of a game: one side has fewer moves, or the attacker fails on some boards.
 //!
-//! One type for all restrictions, although no search has more than one of them: a search is compiled once for each
-//! game.
+//! - *Conceding game*: the defender makes no move that could be futile. It gives a lower bound of the problem length
+//!   (`docs/tsume.md`). If every interposition counts, mates are too long. If no interposition counts that the attacker
+//!   can capture, mates are too short. So a proof that measures as short as the shortest mate of the conceding game has
+//!   the exact length.
+//! - *Avoided boards*: the attacker must not be to move on them. This shows whether a mate is a separate solution or
+//!   only returns to an earlier board (迂回手順).
+//! - *First moves*: the attacker must begin with one of them. This shows whether any of them mates.
 //!
-//! - The defender leaves out whatever might be futile. What problems count (`docs/tsume.md`) lies between two games
-//!   that are easily searched. If every interposition counts, mates are too long; if none does that the attacker can
-//!   take, they are too short. Where a proof is measured to be no longer than the shortest mate of the second game, its
-//!   length is that of the problem, whichever proof it is.
-//! - The attacker may not come to certain boards: whether a mate is a way of its own or only a way back (迂回手順).
-//! - The attacker begins with one of some moves: whether any of them mates.
+//! No search has more than one of these restrictions. They are one type because the search is compiled for each game
+//! type.
 
 use std::num::NonZeroU16;
 
 use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
-/// Under its first moves the root is another position than where all moves are allowed, which the search may come back
-/// to.
+/// Changes the key of a root with restricted first moves. The search may return to the same board, where all moves are
+/// allowed.
 const ROOT_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What may not be done.
+/// The restrictions of a game.
 pub(super) struct Restrictions<M> {
-    /// Boards by [`Game::board_key`]: wherever the attacker is to move on one of them he fails, whatever he holds.
+    /// Boards by [`Game::board_key`]. The attacker fails if to move on one of them, with any hand.
     avoided_boards: Vec<u64>,
-    /// The attacker's moves at the root; `None`: all of them.
+    /// The attacker's moves at the root. `None` allows all.
     first_moves: Option<Vec<M>>,
     /// Whether the defender makes no move that has [futile replies](Game::futile_replies).
     leaves_out_futile: bool,
@@ -32,17 +33,17 @@ impl<M> Restrictions<M> {
     pub(super) const NONE: Self =
         Self { avoided_boards: Vec::new(), first_moves: None, leaves_out_futile: false };
 
-    /// The attacker may not be to move on these boards.
+    /// The attacker fails if to move on one of these boards.
     pub(super) fn avoiding(boards: Vec<u64>) -> Self {
         Self { avoided_boards: boards, ..Self::NONE }
     }
 
-    /// The attacker, who is to move, begins with one of these; they must be legal, and not none.
+    /// The attacker is to move and must begin with one of these moves. They must be legal, and at least one.
     pub(super) fn beginning_with(moves: Vec<M>) -> Self {
         Self { first_moves: Some(moves), ..Self::NONE }
     }
 
-    /// The defender leaves out what might be futile: no mate takes longer than that of a problem.
+    /// The defender makes no move that could be futile. The shortest mate is then at most as long as the problem.
     pub(super) fn conceding() -> Self {
         Self { leaves_out_futile: true, ..Self::NONE }
     }
@@ -52,7 +53,7 @@ impl<M> Restrictions<M> {
 pub(super) struct Restricted<G: Game> {
     game: G,
     restrictions: Restrictions<G::Move>,
-    /// Moves that were made.
+    /// Moves made since the root.
     ply: u32,
 }
 
@@ -61,7 +62,7 @@ impl<G: Game> Restricted<G> {
         Self { game, restrictions, ply: 0 }
     }
 
-    /// Whether the attacker is to move where he may not be.
+    /// Whether the attacker is to move on an avoided board.
     fn is_avoided(&self) -> bool {
         let boards = &self.restrictions.avoided_boards;
         !boards.is_empty()
@@ -69,12 +70,12 @@ impl<G: Game> Restricted<G> {
             && boards.contains(&self.game.board_key())
     }
 
-    /// Those that may be played here, where not all may.
+    /// The allowed moves; `None` if all are allowed here.
     fn allowed(&self) -> Option<&[G::Move]> {
         self.restrictions.first_moves.as_deref().filter(|_| self.ply == 0)
     }
 
-    /// Whether the defender, who is to move, leaves out what might be futile.
+    /// Whether the defender is to move and leaves out moves that could be futile.
     fn concedes(&self) -> bool {
         self.restrictions.leaves_out_futile && self.game.node_kind() == NodeKind::And
     }
@@ -92,8 +93,8 @@ impl<G: Game> Game for Restricted<G> {
     }
 
     fn board_key(&self) -> u64 {
-        let own = if self.allowed().is_some() { ROOT_KEY } else { 0 };
-        self.game.board_key() ^ own
+        let root_key = if self.allowed().is_some() { ROOT_KEY } else { 0 };
+        self.game.board_key() ^ root_key
     }
 
     fn hand(&self) -> G::Hand {
@@ -127,8 +128,8 @@ impl<G: Game> Game for Restricted<G> {
             return Expansion::Over(Outcome::Missed);
         }
         if let Some(allowed) = self.allowed() {
-            // Not what the game proposes: there a move may be held back until another is solved, which may be forbidden
-            // here.
+            // The candidates of the game are not used. One of them may be delayed until a move is solved that is not
+            // allowed here.
             moves.extend(allowed.iter().map(|&m| Candidate::new(m)));
             return Expansion::Moves;
         }
@@ -221,7 +222,7 @@ mod tests {
         sfen.parse().unwrap()
     }
 
-    /// The moves of the search and those of the rule book, where these are the same; `None` where the game is over.
+    /// The moves of the search, after comparing them with the plain rules. `None` if the game is over.
     fn moves(game: &mut Restricted<Mate>) -> Option<Vec<String>> {
         let mut searched = Vec::new();
         let expansion = game.expand(&mut searched);
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conceding_defender_puts_nothing_in_between_that_can_be_taken_with_check() {
+    fn a_conceding_defender_drops_nothing_that_can_be_captured_with_check() {
         let in_check = "4k4/9/9/9/4R4/9/9/9/9 w p 1";
         let game = || Mate::of_side_to_move(position(in_check));
         let steps = ["5a4a", "5a4b", "5a6a", "5a6b"].map(str::to_owned);
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_root_has_first_moves() {
+    fn first_moves_restrict_only_the_root() {
         let root = position(MATE_OF_ONE_PLY);
         let key = Mate::by_side_to_move(root.clone()).board_key();
         let first_moves = vec![m("G*4b"), m("G*6b")];
@@ -269,11 +270,7 @@ mod tests {
             Restricted::new(Mate::by_side_to_move(root), Restrictions::beginning_with(first_moves));
         assert_eq!(moves(&mut game).unwrap(), ["G*4b", "G*6b"]);
         assert_eq!(game.plain_move(m("G*5b").code().get()), None);
-        assert_ne!(
-            game.board_key(),
-            key,
-            "what is known of the root with all moves is not known of this one"
-        );
+        assert_ne!(game.board_key(), key, "table entries for the unrestricted root must not apply");
         let undo = game.make(m("G*4b"));
         assert!(moves(&mut game).unwrap().len() > 1);
         game.unmake(m("G*4b"), undo);
@@ -281,13 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn the_attacker_fails_on_boards_that_he_may_not_come_to() {
+    fn the_attacker_fails_on_avoided_boards() {
         let root = position(MATE_OF_ONE_PLY);
         let mut game = Mate::by_side_to_move(root.clone());
         let undo = game.make(m("G*4b"));
-        let of_defender = game.board_key();
+        let defender_board = game.board_key();
         game.unmake(m("G*4b"), undo);
-        for (boards, is_over) in [(vec![game.board_key()], true), (vec![of_defender], false)] {
+        for (boards, is_over) in [(vec![game.board_key()], true), (vec![defender_board], false)] {
             let mut restricted = Restricted::new(
                 Mate::by_side_to_move(root.clone()),
                 Restrictions::avoiding(boards),

@@ -1,5 +1,5 @@
-//! From what a search has found to an answer, whether one thread has searched or several: the proof checked, and a
-//! shorter one looked for.
+//! From the value of the root to a result: the proof is checked, and shorter proofs are sought. The same for one thread
+//! and for several.
 
 use kyokumen_game::Game;
 
@@ -9,27 +9,28 @@ use super::observer::SearchObserver;
 use super::proof::ProofOf;
 use super::verdict::{Stats, Stop, Verdict};
 
-/// The answer to one search.
+/// The result of one search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchResult<M> {
-    /// Whether the goal is reached.
+    /// Whether the attacker reaches the goal.
     pub verdict: Verdict,
-    /// Proven: the attacker's proof against the most resistant defence in it, to the end of the game.
+    /// If proven: the line to the end of the game, the attacker's shortest play within the proof against the longest
+    /// defence. Empty otherwise.
     pub line: Vec<M>,
-    /// What it cost.
+    /// Nodes and other costs.
     pub stats: Stats,
 }
 
-/// A search that goes on with the same table.
+/// A search that can continue with the same table.
 pub(super) trait Resumable<G: Game> {
-    /// Nodes of all searches so far.
+    /// Nodes of all searches since the start.
     fn nodes(&self) -> u64;
 
-    /// Raises the node limit for searches that go on.
+    /// Sets the node limit for the following searches. It includes the nodes already searched.
     fn allow_nodes(&mut self, nodes: u64);
 
-    /// Searches for a proof of at most `plies`, with what the table has of this search; the plies of the
-    /// one found.
+    /// Searches for a proof of at most `plies` and returns its plies. Uses the entries that the table has from the
+    /// earlier searches. `None` if there is no such proof.
     fn search_within(
         &mut self,
         game: &mut G,
@@ -37,51 +38,51 @@ pub(super) trait Resumable<G: Game> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> Result<Option<u16>, Stop>;
 
-    /// Checks the proof of a position that was found proven, and returns it. What the table has lost is searched
-    /// again, until `most_nodes` were searched in all.
+    /// Checks the proof of a position that the search has proven, and returns it. Parts that the table has lost are
+    /// searched again, within `max_nodes` for all searches together.
     fn checked_proof(
         &mut self,
         game: &mut G,
         plies: u16,
-        most_nodes: u64,
+        max_nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
         stats: &mut Stats,
     ) -> Result<ProofOf<G>, Stop>;
 }
 
-/// The answer to what was searched; its proof, checked, is kept in `kept`. What the table has lost of it is searched
-/// again, until `most_nodes` were searched in all.
-pub(super) fn answer<G: Game>(
+/// The result of a search whose root has the value `searched`. If the root is proven, the proof is checked and stored
+/// in `stored_proof`. Parts that the table has lost are searched again, within `max_nodes` for all searches together.
+pub(super) fn checked_result<G: Game>(
     search: &mut impl Resumable<G>,
-    kept: &mut Option<ProofOf<G>>,
+    stored_proof: &mut Option<ProofOf<G>>,
     game: &mut G,
-    most_nodes: u64,
+    max_nodes: u64,
     searched: Result<Value<G::Hand>, Stop>,
     observer: &dyn SearchObserver<G::Move>,
 ) -> SearchResult<G::Move> {
     let mut stats = Stats::default();
-    let open = |stop| (Verdict::Unknown(stop), Vec::new());
+    let unknown = |stop| (Verdict::Unknown(stop), Vec::new());
     let (verdict, line) = match searched {
-        Err(stop) => open(stop),
+        Err(stop) => unknown(stop),
         Ok(value) if value.is_proven() => {
-            match search.checked_proof(game, value.plies, most_nodes, observer, &mut stats) {
-                Ok(proof) => (Verdict::Proven, kept.insert(proof).line(game)),
-                Err(stop) => open(stop),
+            match search.checked_proof(game, value.plies, max_nodes, observer, &mut stats) {
+                Ok(proof) => (Verdict::Proven, stored_proof.insert(proof).line(game)),
+                Err(stop) => unknown(stop),
             }
         }
-        Ok(value) if value.bound => open(Stop::Depth),
+        Ok(value) if value.is_depth_bound => unknown(Stop::Depth),
         Ok(_) => (Verdict::Disproven, Vec::new()),
     };
     stats.nodes = search.nodes();
     SearchResult { verdict, line, stats }
 }
 
-/// Searches again and again for a shorter proof than `solved` has: a disproof within a depth is an answer here, so the
-/// depth limit does the work (iterative deepening from above). Also says whether it is proven that there is none; never
-/// so without a proof.
+/// Searches for shorter and shorter proofs than that of `solved`, with as many nodes again. Each search gets a depth
+/// limit below the last length, until there is no proof within it (iterative deepening from above). The second value is
+/// whether the last proof is proven to be the shortest; `false` without a proof.
 pub(super) fn shorten<G: Game>(
     search: &mut impl Resumable<G>,
-    kept: &mut Option<ProofOf<G>>,
+    stored_proof: &mut Option<ProofOf<G>>,
     game: &mut G,
     limits: Limits,
     mut solved: SearchResult<G::Move>,
@@ -90,21 +91,21 @@ pub(super) fn shorten<G: Game>(
     if solved.verdict != Verdict::Proven {
         return (solved, false);
     }
-    let most_nodes = solved.stats.nodes.saturating_add(limits.nodes);
+    let max_nodes = solved.stats.nodes.saturating_add(limits.nodes);
     let is_shortest = loop {
         let plies = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
         let Some(fewer) = plies.checked_sub(G::PLIES_APART) else { break true };
-        search.allow_nodes(most_nodes);
+        search.allow_nodes(max_nodes);
         let shorter = match search.search_within(game, fewer, observer) {
             Err(_) => break false,
             Ok(None) => break true,
             Ok(Some(plies)) => plies,
         };
         let mut stats = Stats::default();
-        match search.checked_proof(game, shorter, most_nodes, observer, &mut stats) {
+        match search.checked_proof(game, shorter, max_nodes, observer, &mut stats) {
             Err(_) => break false,
             Ok(proof) => {
-                solved.line = kept.insert(proof).line(game);
+                solved.line = stored_proof.insert(proof).line(game);
                 solved.stats.proof_positions = stats.proof_positions;
                 solved.stats.rebuilt += stats.rebuilt;
             }

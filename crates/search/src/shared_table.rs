@@ -1,8 +1,9 @@
-//! A transposition table that searches on several threads read and write at once, without locks.
+//! A transposition table that several threads read and write at the same time, without locks.
 //!
-//! An entry is four words, written one after another. The first holds the key combined with a checksum of the other
-//! three (after Hyatt and Mann, *A lock-less transposition table implementation for parallel search*, 2002): words
-//! that two writers left side by side, or that a reader met halfway, have another key and are an entry of no board.
+//! An entry is four words, written one after another. The first word is the key combined with a checksum of the other
+//! three (after Hyatt and Mann, *A lock-less transposition table implementation for parallel search*, 2002). If two
+//! threads write to a slot at the same time, or one reads while another writes, the words may belong to different
+//! entries (*torn entry*). Their checksum then gives a different key, which belongs to no board.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -11,8 +12,8 @@ use kyokumen_game::Hand;
 use zerocopy::{AllocError, FromZeros};
 
 use super::table::{
-    Finding, GROWTH, MIN_SLOTS, ProvenNode, TableLookup, TableUpdate, WINDOW, known_of, permille,
-    shortest_proof_of,
+    EntryData, GROWTH, MIN_SLOTS, ProvenNode, TableLookup, TableUpdate, WINDOW, look_up_in,
+    permille, shortest_proof_in,
 };
 
 /// A slot of the table.
@@ -23,20 +24,20 @@ type SlotWords = [AtomicU64; SLOT_WORDS];
 
 const SLOT_WORDS: usize = 4;
 
-/// Slots begin at the first word of a line of the processor's cache, so that two share one.
+/// Cache line of the processor. The first slot is aligned to it, so that two slots share a line.
 const LINE_BYTES: usize = 64;
 
-/// Systems hand out memory in pieces of no less.
+/// Size of a memory page.
 const PAGE_BYTES: usize = 4096;
 
-/// Marks a slot that is filled, in its last word.
+/// Bit of the last word that marks a filled slot.
 const FILLED: u64 = 1 << 63;
 
-/// Bits of the last word that are some of the key, so that most entries of other boards are passed over without a
-/// checksum.
+/// Bits of the last word that repeat bits of the key. With them most entries of other boards are skipped without
+/// computing the checksum.
 const TAG: u64 = 0x7fff_ffff << 32;
 
-/// The words of an entry behind the first.
+/// The words of an entry after the first.
 type Words = [u64; 3];
 
 impl Slot<'_> {
@@ -44,13 +45,13 @@ impl Slot<'_> {
         self.0[3].load(Ordering::Relaxed) == 0
     }
 
-    /// Whether it may hold this board; [`Slot::read`] knows for sure.
+    /// Whether the slot may have this key. Only [`Slot::read`] is certain.
     #[inline]
-    fn may_be_of(self, key: u64) -> bool {
+    fn may_have_key(self, key: u64) -> bool {
         (self.0[3].load(Ordering::Relaxed) ^ (key << 32)) & TAG == 0
     }
 
-    /// Key and contents, if they belong together; otherwise the key is that of no board.
+    /// Key and contents. The key of a torn entry belongs to no board.
     #[inline]
     fn read(self) -> (u64, Words) {
         let [first, words @ ..] = self.0.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -59,20 +60,21 @@ impl Slot<'_> {
 
     fn write(self, key: u64, words: Words) {
         let [a, b, c] = words;
-        for (place, word) in self.0.iter().zip([key ^ checksum(words), a, b, c]) {
-            place.store(word, Ordering::Relaxed);
+        for (target, word) in self.0.iter().zip([key ^ checksum(words), a, b, c]) {
+            target.store(word, Ordering::Relaxed);
         }
     }
 }
 
-/// Has the system hand out the memory of these slots, which costs less in a row than as they are used.
+/// Writes to each memory page of these slots, so that the system allocates them. This is cheaper in sequence than in
+/// the order of use.
 fn touch(slots: &[SlotWords]) {
     for slot in slots.iter().step_by(PAGE_BYTES / size_of::<SlotWords>()) {
         slot[0].store(0, Ordering::Relaxed);
     }
 }
 
-/// Different if one word is; of words of two entries the same by chance only, one time in 2⁶⁴.
+/// Differs if a single word differs. Mixed words of two entries match by chance only, one time in 2⁶⁴.
 #[inline]
 const fn checksum([a, b, c]: Words) -> u64 {
     let mut sum = a.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -82,8 +84,8 @@ const fn checksum([a, b, c]: Words) -> u64 {
 }
 
 #[inline]
-fn finding_of<H: Hand>([numbers, hand, rest]: Words) -> Finding<H> {
-    Finding {
+fn data_from_words<H: Hand>([numbers, hand, rest]: Words) -> EntryData<H> {
+    EntryData {
         proof_number: (numbers >> 32) as u32,
         disproof_number: numbers as u32,
         effort: (hand >> 32) as u32,
@@ -93,114 +95,119 @@ fn finding_of<H: Hand>([numbers, hand, rest]: Words) -> Finding<H> {
     }
 }
 
-fn words_of<H: Hand>(key: u64, finding: &Finding<H>) -> Words {
+fn words_from_data<H: Hand>(key: u64, data: &EntryData<H>) -> Words {
     [
-        u64::from(finding.proof_number) << 32 | u64::from(finding.disproof_number),
-        u64::from(finding.effort) << 32 | u64::from(finding.hand.bits()),
-        FILLED | ((key << 32) & TAG) | u64::from(finding.code) << 16 | u64::from(finding.plies),
+        u64::from(data.proof_number) << 32 | u64::from(data.disproof_number),
+        u64::from(data.effort) << 32 | u64::from(data.hand.bits()),
+        FILLED | ((key << 32) & TAG) | u64::from(data.code) << 16 | u64::from(data.plies),
     ]
 }
 
-/// The table; the hands in it are those of one game.
+/// The table. All hands in it must be of one game.
 pub(super) struct SharedTable {
-    /// Four for each slot; zero is an empty one, so that a new table need not be written to by one thread first.
+    /// Four words for each slot. Zero is an empty slot, so a new table needs no initialization.
     words: Vec<AtomicU64>,
-    /// The first word of the first slot.
-    first: usize,
-    /// Slots that boards begin at; the window of the last one reaches beyond them.
+    /// Index of the first word of the first slot.
+    first_word: usize,
+    /// Slots at which a window can begin. The last window extends beyond them.
     starts: usize,
-    /// As far as it may grow.
-    most_starts: usize,
+    /// The value to which `starts` may grow.
+    max_starts: usize,
+    /// Filled slots.
     filled: AtomicUsize,
 }
 
 impl SharedTable {
-    /// An empty table with about so many slots, that may grow to `most`.
-    pub(super) fn new(slots: usize, most: usize) -> Result<Self, AllocError> {
-        let most_starts = most.max(MIN_SLOTS);
-        let starts = slots.clamp(MIN_SLOTS, most_starts);
+    /// An empty table with about `slots` slots that may grow to `max_slots`.
+    pub(super) fn new(slots: usize, max_slots: usize) -> Result<Self, AllocError> {
+        let max_starts = max_slots.max(MIN_SLOTS);
+        let starts = slots.clamp(MIN_SLOTS, max_starts);
         let line_words = LINE_BYTES / size_of::<AtomicU64>();
         let words = AtomicU64::new_vec_zeroed((starts + WINDOW) * SLOT_WORDS + line_words)?;
-        let first = words.as_ptr().align_offset(LINE_BYTES);
-        Ok(Self { words, first, starts, most_starts, filled: AtomicUsize::new(0) })
+        let first_word = words.as_ptr().align_offset(LINE_BYTES);
+        Ok(Self { words, first_word, starts, max_starts, filled: AtomicUsize::new(0) })
     }
 
-    /// The same entries in more slots, moved there by so many threads.
+    /// A larger table with the same entries, copied by this number of threads.
     pub(super) fn grown(&self, threads: usize) -> Result<Self, AllocError> {
-        let larger = Self::new(self.starts.saturating_mul(GROWTH), self.most_starts)?;
+        let larger = Self::new(self.starts.saturating_mul(GROWTH), self.max_starts)?;
         let [from, to] = [self.slots(), larger.slots()];
-        let [parts, places] = [from, to].map(|slots| slots.chunks(slots.len().div_ceil(threads)));
-        // Slots are in the order of keys, so that threads meet in a few slots at the borders of their parts; an entry
-        // may be lost there.
+        let [sources, targets] =
+            [from, to].map(|slots| slots.chunks(slots.len().div_ceil(threads)));
+        // Slots are ordered by key. So two threads write to the same slots only at the borders of their ranges. An
+        // entry may be lost there.
         thread::scope(|scope| {
-            for (part, places) in parts.zip(places) {
-                let take_over = || {
-                    touch(places);
-                    larger.take_over(part);
+            for (source, target) in sources.zip(targets) {
+                let copy = || {
+                    touch(target);
+                    larger.copy_entries(source);
                 };
-                if thread::Builder::new().spawn_scoped(scope, take_over).is_err() {
-                    take_over();
+                if thread::Builder::new().spawn_scoped(scope, copy).is_err() {
+                    copy();
                 }
             }
         });
         Ok(larger)
     }
 
-    /// Writes the entries of another table into this one.
-    fn take_over(&self, slots: &[SlotWords]) {
+    /// Copies the entries of slots of another table to this one.
+    fn copy_entries(&self, slots: &[SlotWords]) {
         let mut filled = 0;
         for slot in slots.iter().map(Slot).filter(|slot| !slot.is_empty()) {
             let (key, words) = slot.read();
-            // Of words that do not belong together the key is a wrong one, there as here.
-            let place = self.slot::<()>(key, None);
-            filled += usize::from(place.is_empty());
-            place.write(key, words);
+            // A torn entry has a wrong key in both tables.
+            let target = self.slot::<()>(key, None);
+            filled += usize::from(target.is_empty());
+            target.write(key, words);
         }
         self.add_filled(filled);
     }
 
     fn slots(&self) -> &[SlotWords] {
-        let (slots, _) = self.words[self.first..].as_chunks();
+        let (slots, _) = self.words[self.first_word..].as_chunks();
         &slots[..self.starts + WINDOW]
     }
 
-    /// Counts slots that were filled, as [`Self::store`] says.
+    /// Adds to the number of filled slots. [`Self::store`] returns how many it has filled.
     pub(super) fn add_filled(&self, slots: usize) {
         self.filled.fetch_add(slots, Ordering::Relaxed);
     }
 
-    /// Whether it is half full and may grow.
+    /// Whether the table is half full and may grow.
     pub(super) fn wants_to_grow(&self) -> bool {
-        self.starts < self.most_starts && 2 * self.filled.load(Ordering::Relaxed) > self.starts
+        self.starts < self.max_starts && 2 * self.filled.load(Ordering::Relaxed) > self.starts
     }
 
-    /// Filled slots of a thousand.
+    /// Filled slots in per mille of the largest size.
     pub(super) fn permille_filled(&self) -> u16 {
-        permille(self.filled.load(Ordering::Relaxed), self.most_starts)
+        permille(self.filled.load(Ordering::Relaxed), self.max_starts)
     }
 
+    /// The slots for a key.
     #[inline]
     fn window(&self, key: u64) -> &[SlotWords] {
         let start = ((u128::from(key) * self.starts as u128) >> 64) as usize;
-        let first = self.first + start * SLOT_WORDS;
-        self.words[first..first + WINDOW * SLOT_WORDS].as_chunks().0
+        let start = self.first_word + start * SLOT_WORDS;
+        self.words[start..start + WINDOW * SLOT_WORDS].as_chunks().0
     }
 
+    /// The entries of a board.
     #[inline]
-    fn findings<H: Hand>(&self, key: u64) -> impl Iterator<Item = Finding<H>> {
-        // A slot is only passed over when it is full, and never emptied: nothing stands beyond an empty one.
+    fn entries_for<H: Hand>(&self, key: u64) -> impl Iterator<Item = EntryData<H>> {
+        // An entry is stored in the first empty slot of its window, and slots are never emptied. So there are no
+        // entries after an empty slot.
         let filled = self.window(key).iter().map(Slot).take_while(|slot| !slot.is_empty());
-        let read = filled.filter(move |slot| slot.may_be_of(key)).map(Slot::read);
-        read.filter(move |&(of, _)| of == key).map(|(_, words)| finding_of(words))
+        let read = filled.filter(move |slot| slot.may_have_key(key)).map(Slot::read);
+        read.filter(move |&(slot_key, _)| slot_key == key).map(|(_, words)| data_from_words(words))
     }
 
     /// See [`TranspositionTable::shortest_proof`](super::table::TranspositionTable::shortest_proof).
     pub(super) fn shortest_proof<H: Hand>(&self, key: u64, hand: H) -> Option<ProvenNode<H>> {
-        shortest_proof_of(self.findings(key), hand)
+        shortest_proof_in(self.entries_for(key), hand)
     }
 
-    /// See [`TranspositionTable::look_up`](super::table::TranspositionTable::look_up); the handle of an open node
-    /// is that of whoever wrote it, and of no use to others.
+    /// See [`TranspositionTable::look_up`](super::table::TranspositionTable::look_up). The handle of an open node
+    /// belongs to the thread that stored it; other threads must ignore it.
     #[inline]
     pub(super) fn look_up<H: Hand>(
         &self,
@@ -209,11 +216,11 @@ impl SharedTable {
         plies_left: u16,
         longest_proof: u16,
     ) -> TableLookup<H> {
-        known_of(self.findings(key), hand, plies_left, longest_proof)
+        look_up_in(self.entries_for(key), hand, plies_left, longest_proof)
     }
 
-    /// Writes down what was found about a board met with `hand`; the number of slots that were filled for it. An entry
-    /// that another thread writes to the same slot at the same time may be lost, or both may.
+    /// Stores the value of a board with this hand, and returns the number of slots filled. If another thread writes to
+    /// the same slot at the same time, one of the entries or both may be lost.
     pub(super) fn store<H: Hand>(
         &self,
         key: u64,
@@ -223,28 +230,29 @@ impl SharedTable {
     ) -> usize {
         let slot = self.slot(key, Some(hand));
         let filled = usize::from(slot.is_empty());
-        slot.write(key, words_of(key, &Finding::of(hand, update, effort)));
+        slot.write(key, words_from_data(key, &EntryData::new(hand, update, effort)));
         filled
     }
 
-    /// The slot to write to: that of the unsolved position itself, an empty one, or the one whose loss costs least.
+    /// The slot to write to: the slot of the same position if it is not solved at every depth, an empty slot, or the
+    /// slot with the lowest replacement value.
     #[inline]
     fn slot<H: Hand>(&self, key: u64, hand: Option<H>) -> Slot<'_> {
         let window = self.window(key);
         let mut chosen = Slot(&window[0]);
-        let mut least = u32::MAX;
+        let mut lowest = u32::MAX;
         for slot in window.iter().map(Slot) {
             if slot.is_empty() {
                 return slot;
             }
-            let (of, words) = slot.read();
-            let entry: Finding<H> = finding_of(words);
-            if hand == Some(entry.hand) && of == key && !entry.is_unlimited() {
+            let (slot_key, words) = slot.read();
+            let entry: EntryData<H> = data_from_words(words);
+            if hand == Some(entry.hand) && slot_key == key && !entry.is_unlimited() {
                 return slot;
             }
-            let worth = entry.worth();
-            if worth < least {
-                least = worth;
+            let value = entry.replacement_value();
+            if value < lowest {
+                lowest = value;
                 chosen = slot;
             }
         }
@@ -260,7 +268,7 @@ mod tests {
     use super::*;
     use crate::child_cache::NO_HANDLE;
 
-    /// A number in the place of a hand, dominated by none but itself.
+    /// A hand that dominates only itself.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
     struct Number(u32);
 
@@ -286,17 +294,17 @@ mod tests {
         }
     }
 
-    /// An entry of which each word tells what the others must be.
-    fn proof_of(number: u32) -> ProvenNode<Number> {
+    /// A proof whose fields all follow from one number.
+    fn proof_for(number: u32) -> ProvenNode<Number> {
         let plies = number.wrapping_mul(0x9e37) as u16;
         ProvenNode { hand: Number(number), plies, code: !plies | 1 }
     }
 
-    fn number_of(hand: u32) -> u32 {
+    fn proof_number_for(hand: u32) -> u32 {
         hand.wrapping_mul(0x9e37_79b9) >> 1 | 1
     }
 
-    /// Boards of one window, written by two threads and read by two: whatever is found was written in one piece.
+    /// Two threads write boards of one window, two others read them. Every entry found must be one that was stored.
     #[test]
     fn torn_entries_are_never_accepted() {
         const WRITES: u32 = 300_000;
@@ -313,10 +321,10 @@ mod tests {
                         table.store(
                             proof,
                             Number(hand),
-                            TableUpdate::Proven(proof_of(hand)),
+                            TableUpdate::Proven(proof_for(hand)),
                             number,
                         );
-                        let (proof_number, handle) = (number_of(hand), NO_HANDLE);
+                        let (proof_number, handle) = (proof_number_for(hand), NO_HANDLE);
                         let disproof_number = !proof_number;
                         let open_node = TableUpdate::Open { proof_number, disproof_number, handle };
                         table.store(open, Number(hand), open_node, number);
@@ -330,7 +338,7 @@ mod tests {
                     while !is_over.load(Ordering::Relaxed) {
                         for hand in 0..8 {
                             if let Some(proof) = table.shortest_proof(keys[0], Number(hand)) {
-                                let written = proof_of(hand);
+                                let written = proof_for(hand);
                                 assert_eq!(
                                     (proof.plies, proof.code),
                                     (written.plies, written.code)
@@ -340,7 +348,7 @@ mod tests {
                             if let TableLookup::Open { proof_number, disproof_number, .. } =
                                 table.look_up(keys[1], Number(hand), 1, 1)
                             {
-                                assert_eq!(proof_number, number_of(hand));
+                                assert_eq!(proof_number, proof_number_for(hand));
                                 assert_eq!(disproof_number, !proof_number);
                                 found += 1;
                             }
@@ -358,18 +366,22 @@ mod tests {
         assert!(found.iter().all(|&found| found > 1_000), "{found:?}");
     }
 
-    /// Words of two entries of a board in one slot, each way that they can be mixed.
+    /// All mixtures of the words of two entries of a board.
     #[test]
-    fn mixed_words_are_of_no_board() {
+    fn mixed_words_belong_to_no_board() {
         let key = 0x0123_4567_89ab_cdef;
         let open = TableUpdate::Open { proof_number: 5, disproof_number: 6, handle: NO_HANDLE };
-        let entries = [(3, TableUpdate::Proven(proof_of(3))), (4, open)].map(|(number, found)| {
-            let words = SlotWords::default();
-            let slot = Slot(&words);
-            slot.write(key, words_of(key, &Finding::of(Number(number), found, number)));
-            assert_eq!(slot.read().0, key);
-            words.map(AtomicU64::into_inner)
-        });
+        let entries =
+            [(3, TableUpdate::Proven(proof_for(3))), (4, open)].map(|(number, update)| {
+                let words = SlotWords::default();
+                let slot = Slot(&words);
+                slot.write(
+                    key,
+                    words_from_data(key, &EntryData::new(Number(number), update, number)),
+                );
+                assert_eq!(slot.read().0, key);
+                words.map(AtomicU64::into_inner)
+            });
         for mix in 1..0b1111 {
             let word = |word: usize| AtomicU64::new(entries[mix >> word & 1][word]);
             let words: SlotWords = std::array::from_fn(word);
@@ -378,12 +390,12 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_found_again_after_the_table_has_grown() {
+    fn growing_keeps_all_entries() {
         let key = |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut table = SharedTable::new(1 << 13, 1 << 20).unwrap();
         for number in 1..=20_000 {
-            let found = TableUpdate::Proven(proof_of(number));
-            table.add_filled(table.store(key(number), Number(number), found, 1));
+            let update = TableUpdate::Proven(proof_for(number));
+            table.add_filled(table.store(key(number), Number(number), update, 1));
             if table.wants_to_grow() {
                 table = table.grown(1).unwrap();
             }
@@ -392,12 +404,12 @@ mod tests {
         let lost_by = |table: &SharedTable| {
             let found = |&number: &u32| {
                 let found = table.shortest_proof(key(number), Number(number));
-                found.is_some_and(|found| found.plies == proof_of(number).plies)
+                found.is_some_and(|found| found.plies == proof_for(number).plies)
             };
             20_000 - (1..=20_000).filter(found).count()
         };
         assert_eq!(lost_by(&table), 0);
-        // Two threads may choose one slot where their parts meet.
+        // Two threads may choose the same slot at the border of their ranges.
         let grown = table.grown(2).unwrap();
         assert!(grown.starts == 1 << 19 && lost_by(&grown) <= WINDOW);
         assert!(grown.filled.into_inner() + WINDOW >= 20_000);

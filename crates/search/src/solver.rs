@@ -1,7 +1,6 @@
-//! The mate solver: a position and an attacker in, a verdict, the mating line and the price out.
+//! The mate solver. It takes a position and an attacker and returns a verdict, the mating line and statistics.
 //!
-//! The search is that of [`crate`], the rules are those of [`kyokumen_shogi`]; this module only puts
-//! them together.
+//! It combines the search of [`crate`] with the rules of [`kyokumen_shogi`].
 //!
 //! ```
 //! use kyokumen_shogi::Position;
@@ -10,13 +9,13 @@
 //! let mut solver = Solver::new(TableSize::from_mib(16));
 //! let limits = Limits::new(31, 100_000);
 //!
-//! // A gold in hand, a pawn that guards it, the bare king at the edge.
+//! // A gold in hand, a pawn that supports it, a bare king on the back rank.
 //! let position: Position = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1".parse()?;
 //! let outcome = solver.solve(&position, Attacker::SideToMove, &limits);
 //! assert_eq!(outcome.verdict, Verdict::Proven);
 //! assert_eq!(outcome.line[0].to_string(), "G*5b");
 //!
-//! // There White has no move left: Black, the opponent of the side to move, has mated.
+//! // After that White has no move. Black, the opponent of the side to move, has mated.
 //! let position: Position = "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2".parse()?;
 //! let outcome = solver.solve(&position, Attacker::Opponent, &limits);
 //! assert_eq!((outcome.verdict, outcome.line.len()), (Verdict::Proven, 0));
@@ -37,65 +36,68 @@ pub use super::limits::{
 };
 pub use super::verdict::{NODE_DEFINITION, Stats, Stop, Verdict};
 
-/// Verdict, mating line and price of a search. [`Verdict::Proven`]: the attacker mates, and `line` is
-/// the checked proof against the most resistant defence in it, to the mate. Otherwise it is empty.
+/// Verdict, mating line and statistics of a search.
+///
+/// If the verdict is [`Verdict::Proven`], the attacker mates, and `line` is the attacker's shortest play within the
+/// checked proof against the longest defence, to the mate. Otherwise `line` is empty.
 pub type SolverResult = SearchResult<Move>;
 
 /// A checked proof, see [`crate::Proof`].
 pub type Proof = proof::Proof<Move, Hand>;
 
-/// A hand on one search from another thread, see [`crate::SearchControl`].
+/// Controls one search from another thread, see [`crate::SearchControl`].
 pub type SearchControl = observer::SearchControl<Move>;
 
-/// How far a search has got, see [`crate::SearchProgress`].
+/// The progress of a search, see [`crate::SearchProgress`].
 pub type SearchProgress = observer::SearchProgress<Move>;
 
-/// Whose mate is asked about, by unbroken checks.
+/// The side that tries to mate by unbroken checks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Attacker {
-    /// Does the side to move mate?
+    /// The side to move attacks.
     SideToMove,
-    /// Is the side to move being mated? It may be in check or not: every legal move of it is a defence.
+    /// The opponent of the side to move attacks. All legal moves of the side to move are defences, in check or not.
     Opponent,
 }
 
-/// A solver with its own table, for one search at a time. Searches leave nothing behind: an outcome is a
-/// function of position, attacker, limits and table size.
+/// A mate solver with its own table, for one search at a time.
+///
+/// Position, attacker, limits and table size determine the result. Earlier searches have no influence.
 pub struct Solver {
     search: DfPn<Mate>,
     threads: Threads,
-    /// Nodes of the last answer.
+    /// Nodes of the last search.
     nodes: u64,
-    /// Searches the bounds of lengths; made once they are asked for.
+    /// The search of the conceding game, for [`Self::tsume_plies`]. Created when it is first needed.
     conceding: Option<DfPn<Restricted<Mate>>>,
 }
 
-/// The table for the bounds of lengths is so small a part of the other.
-const SHARE_OF_BOUNDS: usize = 8;
+/// The table of the conceding game is smaller than the main table by this factor.
+const CONCEDING_TABLE_DIVISOR: usize = 8;
 
 impl Solver {
     /// A solver with a table of this size.
     ///
     /// # Panics
-    /// If there is no memory for it, see [`Self::try_new`].
+    /// If the table cannot be allocated, see [`Self::try_new`].
     pub fn new(table: TableSize) -> Self {
-        Self::with(DfPn::new(table))
+        Self::from_search(DfPn::new(table))
     }
 
     /// A solver with a table of this size.
     ///
     /// # Errors
-    /// [`TableError`] if there is no memory for it.
+    /// [`TableError`] if the table cannot be allocated.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
-        Ok(Self::with(DfPn::try_new(table)?))
+        Ok(Self::from_search(DfPn::try_new(table)?))
     }
 
-    const fn with(search: DfPn<Mate>) -> Self {
+    const fn from_search(search: DfPn<Mate>) -> Self {
         Self { search, threads: Threads::ONE, nodes: 0, conceding: None }
     }
 
-    /// The same table for searches on so many threads, see [`DfPn::solve_on`](crate::DfPn::solve_on): a long search
-    /// then finds one mate or another as chance has it, and what it proves is as true.
+    /// Sets the number of threads for searches, see [`DfPn::solve_on`](crate::DfPn::solve_on). A long search on several
+    /// threads may find a different mate in each run. Its verdict is as sound as that of one thread.
     ///
     /// ```
     /// use std::num::NonZero;
@@ -112,15 +114,15 @@ impl Solver {
         Self { threads, ..self }
     }
 
-    /// Sets on how many threads the next searches go.
+    /// Sets the number of threads for the next searches.
     pub const fn set_threads(&mut self, threads: Threads) {
         self.threads = threads;
     }
 
-    /// Decides whether the attacker mates, as far as the limits allow. Without a king to be mated the
-    /// answer is no.
+    /// Decides within the limits whether the attacker mates. The verdict is [`Verdict::Disproven`] if the defender has
+    /// no king.
     ///
-    /// Great depths need a thread with a stack of [`STACK_BYTES`].
+    /// For large depths, call this on a thread with a stack of [`STACK_BYTES`].
     pub fn solve(
         &mut self,
         position: &Position,
@@ -130,7 +132,7 @@ impl Solver {
         self.solve_observed(position, attacker, limits, &SearchControl::new())
     }
 
-    /// The same with somebody looking on: a [`SearchControl`], or a bare
+    /// As [`Self::solve`], with an observer. This can be a [`SearchControl`], or a plain
     /// [`AtomicBool`](std::sync::atomic::AtomicBool) that is set to cancel.
     ///
     /// ```
@@ -145,7 +147,7 @@ impl Solver {
     ///     threads.spawn(|| control.stop());
     ///     solver.solve_observed(&position, Attacker::SideToMove, &Limits::NONE, &control)
     /// });
-    /// // The search gave up, unless it was done sooner.
+    /// // The search was stopped, unless it ended before.
     /// assert!(matches!(outcome.verdict, Verdict::Unknown(Stop::Cancelled) | Verdict::Proven));
     /// assert!(control.figures().nodes <= outcome.stats.nodes);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -157,7 +159,7 @@ impl Solver {
         limits: &Limits,
         observer: &dyn SearchObserver<Move>,
     ) -> SolverResult {
-        let solved = match attacker.asks(position) {
+        let solved = match attacker.game(position) {
             Some(mut mate) => self.search.solve_on(self.threads, &mut mate, *limits, observer),
             None => self.without_king(),
         };
@@ -165,7 +167,7 @@ impl Solver {
         solved
     }
 
-    /// The same, and after a mate goes on to look for a shorter one, with as many nodes again. Also says
+    /// As [`Self::solve_observed`], then searches for a shorter mate with as many nodes again. The second value is
     /// whether it is proven that no mate takes fewer plies.
     pub fn solve_shortest(
         &mut self,
@@ -174,7 +176,7 @@ impl Solver {
         limits: &Limits,
         observer: &dyn SearchObserver<Move>,
     ) -> (SolverResult, bool) {
-        let (solved, is_shortest) = match attacker.asks(position) {
+        let (solved, is_shortest) = match attacker.game(position) {
             Some(mut mate) => {
                 self.search.solve_shortest_on(self.threads, &mut mate, *limits, observer)
             }
@@ -184,30 +186,31 @@ impl Solver {
         (solved, is_shortest)
     }
 
+    /// The result if the defender has no king.
     fn without_king(&mut self) -> SolverResult {
         self.search.forget_proof();
         SolverResult { verdict: Verdict::Disproven, line: Vec::new(), stats: Stats::default() }
     }
 
-    /// The proof of the last answer, if it was [`Verdict::Proven`].
+    /// The proof of the last search; `None` if its verdict was not [`Verdict::Proven`].
     pub const fn proof(&self) -> Option<&Proof> {
         self.search.proof()
     }
 
-    /// Plies of the mate of the last answer, to this question, as problems count them: without futile
-    /// interpositions. `None` if there was no mate, or too much to measure.
+    /// The length of the last mate as problems count it: without futile interpositions. `position` and `attacker` must
+    /// be those of the last search. `None` if there was no mate, or if there are too many positions to measure.
     ///
-    /// Mates that are shorter by this count are looked for, with about as many nodes again as the answer took and a
-    /// table of an eighth of the size; `observer` may have that given up.
+    /// Mates that are shorter by this count are sought, with a table of an eighth of the size. This takes up to about
+    /// twice the nodes of the last search. `observer` can stop it.
     pub fn tsume_plies(
         &mut self,
         position: &Position,
         attacker: Attacker,
         observer: &dyn SearchObserver<Move>,
     ) -> Option<CountedPlies> {
-        let mut mate = attacker.asks(position)?;
+        let mut mate = attacker.game(position)?;
         if self.conceding.is_none() {
-            let bytes = self.search.table.bytes() / SHARE_OF_BOUNDS;
+            let bytes = self.search.table.bytes() / CONCEDING_TABLE_DIVISOR;
             self.conceding = DfPn::try_new(TableSize::from_bytes(bytes)).ok();
         }
         self.search.counted_plies(self.conceding.as_mut()?, &mut mate, self.nodes, observer)
@@ -215,8 +218,8 @@ impl Solver {
 }
 
 impl Attacker {
-    /// The question as a game; `None` without a king to be mated.
-    fn asks(self, position: &Position) -> Option<Mate> {
+    /// The game that decides whether this attacker mates; `None` if the defender has no king.
+    fn game(self, position: &Position) -> Option<Mate> {
         let (defender, mate) = match self {
             Self::SideToMove => (!position.side_to_move(), Mate::by_side_to_move(position.clone())),
             Self::Opponent => (position.side_to_move(), Mate::of_side_to_move(position.clone())),

@@ -1,9 +1,11 @@
-//! The transposition table: one open-addressed array of entries keyed by board, the attacker's hand in
-//! the entry.
+//! The transposition table: an open-addressed array of entries.
 //!
-//! Looking up a board meets all hands it was seen with, so that proofs serve every larger hand and
-//! disproofs every smaller one (dominance; Nagai 2002, and Tadao Yamaoka's notes on Apery). An entry of
-//! an earlier search is an empty one: starting a search is counting up a number, never clearing.
+//! The key is the board; the entry contains the attacker's hand. So a look-up finds the entries of all hands that the
+//! board was searched with. A proof holds for every larger hand, a disproof for every smaller one (dominance: Nagai
+//! 2002, and Tadao Yamaoka's notes on Apery).
+//!
+//! Every search has a *generation* number. Entries of other generations count as empty. So a new search only increments
+//! the number, and the table is never cleared.
 
 use std::collections::TryReserveError;
 
@@ -12,59 +14,63 @@ use kyokumen_game::Hand;
 use super::child_cache::{CacheHandle, NO_HANDLE};
 use super::verdict::Stop;
 
-/// "Infinite" proof or disproof number: solved.
+/// The proof number of a disproven node and the disproof number of a proven one.
 pub(super) const INFINITE: u32 = u32::MAX;
-/// Largest number of an unsolved node; sums stop here and never look solved.
+/// Largest number of an open node. Sums are capped here, so they never look solved.
 pub(super) const LARGEST: u32 = u32::MAX / 4;
 
-/// How many neighbouring slots a board may use.
+/// Number of neighbouring slots that a board may use.
 pub(super) const WINDOW: usize = 8;
 
-/// Slots of the smallest table.
+/// Number of slots of the smallest table.
 pub(super) const MIN_SLOTS: usize = 1024;
 
-/// Slots that a search begins with, if it may use so many: 256 KiB of them, which the nearer caches hold.
+/// Number of slots at the start of a search, if the table may be that large. They take 256 KiB and fit into the
+/// processor's cache.
 const FIRST_SLOTS: usize = 1 << 13;
 
-/// How many times larger the table becomes when half of its slots are filled.
+/// Factor by which the table grows when half of its slots are filled.
 pub(super) const GROWTH: usize = 8;
 
-/// Aligned so that two share a line of the processor's cache.
+/// A slot of the table. Two slots share a cache line of the processor.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Entry<H> {
     key: u64,
+    /// The slot is empty if this is not the generation of the table.
     generation: u32,
-    finding: Finding<H>,
+    data: EntryData<H>,
 }
 
-/// What an entry says of its board, in whatever table.
+/// The contents of an entry without its key, in a private or a shared table.
 #[derive(Clone, Copy)]
-pub(super) struct Finding<H> {
+pub(super) struct EntryData<H> {
     pub(super) proof_number: u32,
     pub(super) disproof_number: u32,
-    /// Nodes searched below when this was written; the least goes first when slots run out.
+    /// Nodes searched for this entry. Entries with the least effort are replaced first.
     pub(super) effort: u32,
+    /// Proven: the proof hand. Disproven on every path and at every depth: the disproof hand. Otherwise the hand of the
+    /// position.
     pub(super) hand: H,
-    /// Proven: plies of the proof. Disproven within the depth limit: plies that were left.
+    /// Proven: plies of the proof. Disproven: plies that were left, or [`UNLIMITED`]. Open: half of the handle.
     pub(super) plies: u16,
-    /// Proven OR node: the move; 0 elsewhere.
+    /// Proven OR node: the move. Open: half of the handle. Otherwise 0.
     pub(super) code: u16,
 }
 
 impl<H> Entry<H> {
-    /// Of no generation.
+    /// An empty slot: no table has generation 0.
     const fn empty(hand: H) -> Self {
-        let finding =
-            Finding { proof_number: 0, disproof_number: 0, effort: 0, hand, plies: 0, code: 0 };
-        Self { key: 0, generation: 0, finding }
+        let data =
+            EntryData { proof_number: 0, disproof_number: 0, effort: 0, hand, plies: 0, code: 0 };
+        Self { key: 0, generation: 0, data }
     }
 }
 
-impl<H: Hand> Finding<H> {
-    /// What was found about a board met with `hand`.
+impl<H: Hand> EntryData<H> {
+    /// The contents for an update of a position with this hand.
     #[inline]
-    pub(super) fn of(hand: H, update: TableUpdate<H>, effort: u32) -> Self {
+    pub(super) fn new(hand: H, update: TableUpdate<H>, effort: u32) -> Self {
         let proven =
             Self { proof_number: 0, disproof_number: INFINITE, effort, hand, plies: 0, code: 0 };
         let disproven = Self { proof_number: INFINITE, disproof_number: 0, ..proven };
@@ -77,13 +83,13 @@ impl<H: Hand> Finding<H> {
                 Self { plies: plies_left.min(UNLIMITED - 1), ..disproven }
             }
             TableUpdate::Open { proof_number, disproof_number, handle } => {
-                let [plies, code] = halves(handle);
+                let [plies, code] = split_handle(handle);
                 Self { proof_number, disproof_number, plies, code, ..proven }
             }
         }
     }
 
-    /// What was written; where children are kept is left out.
+    /// The update that wrote this entry, without the handle of its children.
     fn update(&self) -> TableUpdate<H> {
         let &Self { proof_number, disproof_number, hand, plies, code, .. } = self;
         if proof_number == 0 {
@@ -97,189 +103,193 @@ impl<H: Hand> Finding<H> {
         }
     }
 
-    /// True on every path and at every depth.
+    /// Whether this is a proof or a disproof that holds at every depth.
     #[inline]
     pub(super) const fn is_unlimited(&self) -> bool {
         self.proof_number == 0 || (self.disproof_number == 0 && self.plies == UNLIMITED)
     }
 
-    /// How much would be lost with it: what is solved for good is dearer than numbers that would be found again.
+    /// The entry with the lowest value is replaced first. Proofs and unlimited disproofs count four times their effort.
     #[inline]
-    pub(super) const fn worth(&self) -> u32 {
+    pub(super) const fn replacement_value(&self) -> u32 {
         if self.is_unlimited() { self.effort.saturating_mul(4) } else { self.effort }
     }
 }
 
-/// What the findings about a board say to one who meets it with this hand, see [`TranspositionTable::look_up`].
+/// Looks up a position among the entries of its board, see [`TranspositionTable::look_up`].
 #[inline]
-pub(super) fn known_of<H: Hand>(
-    findings: impl Iterator<Item = Finding<H>>,
+pub(super) fn look_up_in<H: Hand>(
+    entries: impl Iterator<Item = EntryData<H>>,
     hand: H,
     plies_left: u16,
     longest_proof: u16,
 ) -> TableLookup<H> {
-    let mut known = TableLookup::Nothing;
-    for finding in findings {
-        let Finding { proof_number, disproof_number, plies, code, .. } = finding;
+    let mut found = TableLookup::Nothing;
+    for entry in entries {
+        let EntryData { proof_number, disproof_number, plies, code, .. } = entry;
         if proof_number == 0 {
-            if hand.dominates(finding.hand) && plies <= longest_proof {
-                return TableLookup::Proven { hand: finding.hand, plies };
+            if hand.dominates(entry.hand) && plies <= longest_proof {
+                return TableLookup::Proven { hand: entry.hand, plies };
             }
         } else if disproof_number == 0 {
             if plies == UNLIMITED {
-                if finding.hand.dominates(hand) {
-                    return TableLookup::Disproven { hand: finding.hand };
+                if entry.hand.dominates(hand) {
+                    return TableLookup::Disproven { hand: entry.hand };
                 }
-            } else if finding.hand == hand && plies >= plies_left {
-                known = TableLookup::DepthBound;
+            } else if entry.hand == hand && plies >= plies_left {
+                found = TableLookup::DepthBound;
             }
-        } else if finding.hand == hand && known == TableLookup::Nothing {
-            let handle = joined([plies, code]);
-            known = TableLookup::Open { proof_number, disproof_number, handle };
+        } else if entry.hand == hand && found == TableLookup::Nothing {
+            let handle = join_handle([plies, code]);
+            found = TableLookup::Open { proof_number, disproof_number, handle };
         }
     }
-    known
+    found
 }
 
-/// The shortest proof among them that holds with this hand, see [`TranspositionTable::shortest_proof`].
-pub(super) fn shortest_proof_of<H: Hand>(
-    findings: impl Iterator<Item = Finding<H>>,
+/// The shortest proof that holds with this hand, see [`TranspositionTable::shortest_proof`].
+pub(super) fn shortest_proof_in<H: Hand>(
+    entries: impl Iterator<Item = EntryData<H>>,
     hand: H,
 ) -> Option<ProvenNode<H>> {
-    findings
-        .filter(|finding| finding.proof_number == 0 && finding.code != 0)
-        .filter(|finding| hand.dominates(finding.hand))
-        .min_by_key(|finding| finding.plies)
-        .map(|Finding { hand, plies, code, .. }| ProvenNode { hand, plies, code })
+    entries
+        .filter(|entry| entry.proof_number == 0 && entry.code != 0)
+        .filter(|entry| hand.dominates(entry.hand))
+        .min_by_key(|entry| entry.plies)
+        .map(|EntryData { hand, plies, code, .. }| ProvenNode { hand, plies, code })
 }
 
-/// An entry as it was written.
-pub(super) struct EntryContent<H> {
+/// The arguments with which an entry was stored.
+pub(super) struct StoredEntry<H> {
     pub(super) key: u64,
     pub(super) hand: H,
     pub(super) update: TableUpdate<H>,
     pub(super) effort: u32,
 }
 
-/// Marks a disproof without limits in the `plies` of an entry.
+/// In `plies` of an entry: a disproof that holds at every depth.
 const UNLIMITED: u16 = u16::MAX;
 
-/// What the table knows about a position.
+/// The result of a look-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TableLookup<H> {
-    /// The goal is reached with any hand that dominates this one.
+    /// The attacker reaches the goal with every hand that dominates this proof hand.
     Proven { hand: H, plies: u16 },
-    /// The goal is missed with any hand that this one dominates.
+    /// The attacker fails with every hand that this disproof hand dominates.
     Disproven { hand: H },
-    /// The goal is missed within the plies that are left.
+    /// The attacker fails within the plies that are left.
     DepthBound,
-    /// Being searched.
+    /// Not solved. The handle refers to the cached children.
     Open { proof_number: u32, disproof_number: u32, handle: CacheHandle },
-    /// Never seen.
+    /// There is no entry.
     Nothing,
 }
 
 /// A proven OR node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProvenNode<H> {
-    /// The least hand with which it holds.
+    /// The proof hand.
     pub(super) hand: H,
     pub(super) plies: u16,
-    /// The move, see [`kyokumen_game::Game::code`].
+    /// The proving move, see [`kyokumen_game::Game::code`].
     pub(super) code: u16,
 }
 
-/// What a search writes down.
+/// The value of a position to store.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TableUpdate<H> {
-    /// The goal is reached with every hand that dominates the proof's; AND nodes have code 0.
+    /// The attacker reaches the goal with every hand that dominates the proof hand. AND nodes have code 0.
     Proven(ProvenNode<H>),
-    /// The goal is missed with every hand that this one dominates.
+    /// The attacker fails with every hand that this disproof hand dominates.
     Disproven { hand: H },
-    /// The goal is missed within the plies that were left.
+    /// The attacker fails within the plies that were left.
     DepthBound { plies_left: u16 },
-    /// Not solved.
+    /// Not solved. The handle refers to the cached children.
     Open { proof_number: u32, disproof_number: u32, handle: CacheHandle },
 }
 
-/// A table as a search sees it: its own, or one that it shares with searches on other threads.
+/// The table of a search: a private one, or one that it shares with other threads.
 pub(super) trait TranspositionTable<H> {
-    /// Whether others write to it, too.
+    /// Whether other threads write to the table.
     const IS_SHARED: bool = false;
 
-    /// What is known about a board with this hand when `plies_left` may still be searched and proofs
-    /// of more than `longest_proof` plies do not count.
+    /// Looks up a board with this hand. Disproofs by depth must cover `plies_left`. Proofs of more than `longest_proof`
+    /// plies do not count.
     fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H>;
 
     /// The shortest proof of an OR node that holds with this hand.
     fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>>;
 
-    /// Writes down what was found about a board met with `hand`.
+    /// Stores the value of a board with this hand. `effort` is the number of nodes searched for it.
     fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32);
 
-    /// Nodes that may be entered at once, of `nodes` that there may be.
+    /// Nodes that the search may enter before it must call [`Self::grant`], with a limit of `nodes`.
     fn first_grant(&self, nodes: u64) -> u64 {
         nodes
     }
 
-    /// How many nodes more may be entered, or why none.
+    /// Grants further nodes, or returns the reason to stop.
     fn grant(&mut self) -> Result<u64, Stop> {
         Err(Stop::Nodes)
     }
 
-    /// Nodes of all searches together, where this one entered `own`.
+    /// Nodes of all threads together. This one has entered `own`.
     fn nodes_of_all(&self, own: u64) -> u64 {
         own
     }
 
-    /// Filled slots, of a thousand that there may be.
+    /// Filled slots in per mille of the largest size.
     fn permille_filled(&self) -> u16;
 
-    /// The search is at this position or below it from now on.
+    /// Counts this search at a position that it enters.
     fn enter(&self, _key: u64, _hand: H) {}
 
-    /// It is not any more.
+    /// Ends the count of [`Self::enter`].
     fn leave(&self, _key: u64, _hand: H) {}
 
-    /// How many searches are at this position or below it.
+    /// Number of searches at this position or below it.
     fn searches_at(&self, _key: u64, _hand: H) -> u32 {
         1
     }
 }
 
-/// So many of a thousand.
+/// `part` in per mille of `whole`, at most 1000.
 pub(super) fn permille(part: usize, whole: usize) -> u16 {
     u16::try_from(part.saturating_mul(1000) / whole.max(1)).map_or(1000, |part| part.min(1000))
 }
 
+/// The private table of a search on one thread.
 pub(super) struct Table<H> {
     entries: Vec<Entry<H>>,
-    most_slots: usize,
-    /// As far as the table grows in the current search.
+    max_slots: usize,
+    /// The size to which the table may grow in the current search.
     useful_slots: usize,
-    /// Slots of the current search; the window of the last one reaches beyond them.
+    /// Slots at which a window can begin. The last window extends beyond them.
     slots: usize,
-    /// Slots that are filled.
+    /// Filled slots.
     used: usize,
     generation: u32,
 }
 
 impl<H: Hand> Table<H> {
-    /// A table of at most `bytes`, but of at least 1,024 entries. Memory is touched as searches need it.
+    /// A table of at most `bytes`, but at least [`MIN_SLOTS`] slots. Its memory is reserved here and used as searches
+    /// need it.
     pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
-        let most_slots = (bytes / size_of::<Entry<H>>()).max(MIN_SLOTS);
+        let max_slots = (bytes / size_of::<Entry<H>>()).max(MIN_SLOTS);
         let mut entries = Vec::new();
-        entries.try_reserve_exact(most_slots + WINDOW)?;
-        Ok(Self { entries, most_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
+        entries.try_reserve_exact(max_slots + WINDOW)?;
+        Ok(Self { entries, max_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
     }
 
-    /// Forgets everything. No more slots than `positions` can fill usefully will be used.
+    /// Starts a new search with an empty table. It grows to at most one slot for each of `positions`. `any_hand` fills
+    /// unused entries.
     pub(super) fn start(&mut self, positions: u64, any_hand: H) {
         let useful = usize::try_from(positions).unwrap_or(usize::MAX);
-        self.useful_slots = useful.clamp(MIN_SLOTS, self.most_slots);
+        self.useful_slots = useful.clamp(MIN_SLOTS, self.max_slots);
         self.empty(self.useful_slots.min(FIRST_SLOTS), any_hand);
     }
 
+    /// Empties the table and sets its number of slots.
     fn empty(&mut self, slots: usize, any_hand: H) {
         self.slots = slots;
         self.used = 0;
@@ -293,8 +303,8 @@ impl<H: Hand> Table<H> {
         }
     }
 
-    /// Spreads the entries over more slots: so a search that ends early has stayed in the processor's cache,
-    /// whatever its limit.
+    /// Moves the entries to a larger number of slots. So a short search stays in the processor's cache, even if its
+    /// node limit is large.
     #[cold]
     fn grow(&mut self, any_hand: H) {
         let generation = self.generation;
@@ -303,45 +313,47 @@ impl<H: Hand> Table<H> {
             in_use.filter(|entry| entry.generation == generation).copied().collect();
         self.empty((self.slots * GROWTH).min(self.useful_slots), any_hand);
         for entry in entries {
-            let slot = self.slot(entry.key, entry.finding.hand);
+            let slot = self.slot(entry.key, entry.data.hand);
             *slot = Entry { generation: slot.generation, ..entry };
         }
     }
 
+    /// Index of the first slot for a key.
     #[inline]
     fn window(&self, key: u64) -> usize {
         ((u128::from(key) * self.slots as u128) >> 64) as usize
     }
 
+    /// The entries of a board.
     #[inline]
-    fn findings(&self, key: u64) -> impl Iterator<Item = Finding<H>> {
+    fn entries_for(&self, key: u64) -> impl Iterator<Item = EntryData<H>> {
         let start = self.window(key);
         let generation = self.generation;
-        // A slot is only passed over when it is full, so nothing stands beyond an empty one.
+        // An entry is stored in the first empty slot of its window, so there are no entries after an empty slot.
         self.entries[start..start + WINDOW]
             .iter()
             .take_while(move |entry| entry.generation == generation)
             .filter(move |entry| entry.key == key)
-            .map(|entry| entry.finding)
+            .map(|entry| entry.data)
     }
 
-    /// Slots of the current search.
+    /// Number of slots of the current search.
     pub(super) const fn slots(&self) -> usize {
         self.slots
     }
 
-    /// As many as there may be of them.
-    pub(super) const fn slots_of_use(&self) -> usize {
+    /// Largest number of slots in the current search.
+    pub(super) const fn useful_slots(&self) -> usize {
         self.useful_slots
     }
 
-    /// What stands in it, to be written elsewhere.
-    pub(super) fn contents(&self) -> impl Iterator<Item = EntryContent<H>> {
+    /// All entries, to be stored in another table.
+    pub(super) fn stored_entries(&self) -> impl Iterator<Item = StoredEntry<H>> {
         let (in_use, generation) = (self.entries.iter().take(self.slots + WINDOW), self.generation);
         in_use.filter(move |entry| entry.generation == generation).map(
-            |&Entry { key, finding, .. }| {
-                let Finding { hand, effort, .. } = finding;
-                EntryContent { key, hand, update: finding.update(), effort }
+            |&Entry { key, data, .. }| {
+                let EntryData { hand, effort, .. } = data;
+                StoredEntry { key, hand, update: data.update(), effort }
             },
         )
     }
@@ -349,16 +361,16 @@ impl<H: Hand> Table<H> {
 
 impl<H: Hand> TranspositionTable<H> for Table<H> {
     fn permille_filled(&self) -> u16 {
-        permille(self.used, self.most_slots)
+        permille(self.used, self.max_slots)
     }
 
     fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>> {
-        shortest_proof_of(self.findings(key), hand)
+        shortest_proof_in(self.entries_for(key), hand)
     }
 
     #[inline]
     fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H> {
-        known_of(self.findings(key), hand, plies_left, longest_proof)
+        look_up_in(self.entries_for(key), hand, plies_left, longest_proof)
     }
 
     fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32) {
@@ -366,32 +378,32 @@ impl<H: Hand> TranspositionTable<H> for Table<H> {
             self.grow(hand);
         }
         let slot = self.slot(key, hand);
-        *slot = Entry { key, finding: Finding::of(hand, update, effort), ..*slot };
+        *slot = Entry { key, data: EntryData::new(hand, update, effort), ..*slot };
     }
 }
 
 impl<H: Hand> Table<H> {
-    /// The slot to write to: that of the unsolved position itself, an empty one, or the one whose loss
-    /// costs least.
+    /// The slot to write to, marked as filled: the slot of the same position if it is not solved at every depth, an
+    /// empty slot, or the slot with the lowest replacement value.
     #[inline]
     fn slot(&mut self, key: u64, hand: H) -> &mut Entry<H> {
         let start = self.window(key);
         let generation = self.generation;
         let mut chosen = start;
-        let mut least = u32::MAX;
+        let mut lowest = u32::MAX;
         for index in start..start + WINDOW {
             let entry = &self.entries[index];
             if entry.generation != generation {
                 chosen = index;
                 break;
             }
-            if entry.key == key && entry.finding.hand == hand && !entry.finding.is_unlimited() {
+            if entry.key == key && entry.data.hand == hand && !entry.data.is_unlimited() {
                 chosen = index;
                 break;
             }
-            let worth = entry.finding.worth();
-            if worth < least {
-                least = worth;
+            let value = entry.data.replacement_value();
+            if value < lowest {
+                lowest = value;
                 chosen = index;
             }
         }
@@ -402,12 +414,13 @@ impl<H: Hand> Table<H> {
     }
 }
 
-/// An unsolved entry has neither plies nor a move: the handle stands in their place.
-const fn halves(handle: CacheHandle) -> [u16; 2] {
+/// Splits a handle into `plies` and `code` of an entry. Open entries have neither plies nor a move.
+const fn split_handle(handle: CacheHandle) -> [u16; 2] {
     [handle as u16, (handle >> 16) as u16]
 }
 
-fn joined([low, high]: [u16; 2]) -> CacheHandle {
+/// The inverse of [`split_handle`].
+fn join_handle([low, high]: [u16; 2]) -> CacheHandle {
     CacheHandle::from(low) | CacheHandle::from(high) << 16
 }
 
@@ -416,7 +429,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_found_again_after_the_table_has_grown() {
+    fn growing_keeps_all_entries() {
         let keys = || (1..=20_000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut table: Table<()> = Table::new(8 << 20).unwrap();
         table.start(1_000_000, ());
@@ -430,12 +443,12 @@ mod tests {
         }
         assert!(table.slots > FIRST_SLOTS && table.used == 20_000);
         for (n, key) in (1..).zip(keys()) {
-            let known = TableLookup::Open {
+            let expected = TableLookup::Open {
                 proof_number: n,
                 disproof_number: 1,
                 handle: CacheHandle::MAX - n,
             };
-            assert_eq!(table.look_up(key, (), 9, 9), known);
+            assert_eq!(table.look_up(key, (), 9, 9), expected);
         }
         table.start(1_000_000, ());
         assert!(keys().all(|key| table.look_up(key, (), 9, 9) == TableLookup::Nothing));

@@ -1,9 +1,9 @@
-//! Several threads that search one position with one table.
+//! The search of one position by several threads with one table.
 //!
-//! Every thread searches from the root, with a path and children of its own; what they share is the table, a budget of
-//! nodes, and how many of them are below a position. They work in rounds, and a round ends when one of them has the
-//! answer, the budget is used up, or the table is to grow. `docs/search.md` says why the answer is as sound as that of
-//! one.
+//! Every thread searches from the root with a separate path and separate children. The threads share the table, the
+//! budget of nodes, and the number of searches at each position. They work in rounds. A round ends when a thread has
+//! solved the root, the budget is used up, a stop is requested, or the table must grow. `docs/search.md` explains why
+//! the verdict is as sound as that of one thread.
 
 use std::collections::TryReserveError;
 use std::sync::Arc;
@@ -19,150 +19,155 @@ use super::observer::SearchObserver;
 use super::proof::ProofOf;
 use super::search_result::Resumable;
 use super::shared_table::SharedTable;
-use super::table::{EntryContent, ProvenNode, Table, TableLookup, TableUpdate, TranspositionTable};
+use super::table::{ProvenNode, StoredEntry, Table, TableLookup, TableUpdate, TranspositionTable};
 use super::verdict::{Stats, Stop};
 
-/// Nodes that a thread takes out of the budget at once.
-const NODES_A_GRANT: u64 = 1 << 6;
+/// Nodes that a thread takes from the budget at once.
+const NODES_PER_GRANT: u64 = 1 << 6;
 
-/// Counters of searches below a position; positions share them by chance.
+/// Counters of searches at a position. Positions with the same hash share a counter.
 const COUNTERS: usize = 1 << 16;
 
-/// Why a round is over.
+/// Whether the round is running, and otherwise why it has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum End {
-    NotYet,
+enum RoundState {
+    Running,
     Solved,
     Grow,
     Nodes,
     Cancelled,
 }
 
-/// What the threads keep together besides the table.
+/// The data that the threads share besides the table.
 struct Ledger {
-    /// Nodes that were granted.
+    /// Granted nodes.
     nodes: AtomicU64,
-    most_nodes: AtomicU64,
-    end: AtomicU8,
+    max_nodes: AtomicU64,
+    /// A [`RoundState`].
+    round_state: AtomicU8,
+    /// Number of searches at each position, for virtual loss.
     searches: Box<[AtomicU16]>,
 }
 
 impl Ledger {
-    fn new(nodes: u64, most_nodes: u64) -> Self {
+    fn new(nodes: u64, max_nodes: u64) -> Self {
         Self {
             nodes: AtomicU64::new(nodes),
-            most_nodes: AtomicU64::new(most_nodes),
-            end: AtomicU8::new(End::NotYet as u8),
+            max_nodes: AtomicU64::new(max_nodes),
+            round_state: AtomicU8::new(RoundState::Running as u8),
             searches: (0..COUNTERS).map(|_| AtomicU16::new(0)).collect(),
         }
     }
 
-    /// A new budget of which so many nodes are used.
-    fn set_budget(&self, nodes: u64, most_nodes: u64) {
+    /// Sets the budget, with `nodes` of `max_nodes` already used, and starts a round.
+    fn set_budget(&self, nodes: u64, max_nodes: u64) {
         self.nodes.store(nodes, Ordering::Relaxed);
-        self.most_nodes.store(most_nodes, Ordering::Relaxed);
+        self.max_nodes.store(max_nodes, Ordering::Relaxed);
         self.begin_round();
     }
 
     fn begin_round(&self) {
-        self.end.store(End::NotYet as u8, Ordering::Relaxed);
+        self.round_state.store(RoundState::Running as u8, Ordering::Relaxed);
     }
 
     fn is_over(&self) -> bool {
-        self.end.load(Ordering::Relaxed) != End::NotYet as u8
+        self.round_state.load(Ordering::Relaxed) != RoundState::Running as u8
     }
 
-    fn has_ended(&self, end: End) -> bool {
-        self.end.load(Ordering::Relaxed) == end as u8
+    fn has_ended(&self, state: RoundState) -> bool {
+        self.round_state.load(Ordering::Relaxed) == state as u8
     }
 
-    /// Ends the round, unless it has ended for another reason.
-    fn finish(&self, end: End) {
-        let (not_yet, end) = (End::NotYet as u8, end as u8);
-        // Whoever was first is right.
-        let _ = self.end.compare_exchange(not_yet, end, Ordering::Relaxed, Ordering::Relaxed);
+    /// Ends the round. Does nothing if it has already ended.
+    fn finish(&self, state: RoundState) {
+        let (running, state) = (RoundState::Running as u8, state as u8);
+        let relaxed = Ordering::Relaxed;
+        let _ = self.round_state.compare_exchange(running, state, relaxed, relaxed);
     }
 
     fn take_nodes(&self) -> Result<u64, Stop> {
-        let most_nodes = self.most_nodes.load(Ordering::Relaxed);
-        let before = self.nodes.fetch_add(NODES_A_GRANT, Ordering::Relaxed);
-        match most_nodes.saturating_sub(before) {
+        let max_nodes = self.max_nodes.load(Ordering::Relaxed);
+        let nodes_before = self.nodes.fetch_add(NODES_PER_GRANT, Ordering::Relaxed);
+        match max_nodes.saturating_sub(nodes_before) {
             0 => {
-                self.nodes.fetch_sub(NODES_A_GRANT, Ordering::Relaxed);
-                self.finish(End::Nodes);
+                self.nodes.fetch_sub(NODES_PER_GRANT, Ordering::Relaxed);
+                self.finish(RoundState::Nodes);
                 Err(Stop::Nodes)
             }
-            left => Ok(left.min(NODES_A_GRANT)),
+            left => Ok(left.min(NODES_PER_GRANT)),
         }
     }
 
     #[inline]
     fn counter<H: Hand>(&self, key: u64, hand: H) -> &AtomicU16 {
-        &self.searches[mixed(key, hand) as usize % COUNTERS]
+        &self.searches[position_hash(key, hand) as usize % COUNTERS]
     }
 }
 
-/// A number for a position, board and hand.
+/// A hash of a position: board and hand.
 #[inline]
-fn mixed<H: Hand>(key: u64, hand: H) -> u64 {
+fn position_hash<H: Hand>(key: u64, hand: H) -> u64 {
     (key ^ u64::from(hand.bits())).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
-/// Ends the round even where the thread panics, so that nobody searches on for ever.
-struct EndsRound<'a>(&'a Ledger);
+/// Ends the round when dropped, so that the other threads stop even if this one panics.
+struct RoundGuard<'a>(&'a Ledger);
 
-impl Drop for EndsRound<'_> {
+impl Drop for RoundGuard<'_> {
     fn drop(&mut self) {
-        self.0.finish(End::Cancelled);
+        self.0.finish(RoundState::Cancelled);
     }
 }
 
-/// What one thread sees of the table and the ledger.
-pub(super) struct Share {
+/// The table of one thread of a team: the shared table and ledger, and the thread's handles.
+pub(super) struct ThreadTable {
     table: Arc<SharedTable>,
     ledger: Arc<Ledger>,
-    /// Where this thread keeps the children of positions.
+    /// Handles of cached children by the hash of the position. The shared table cannot hold them, since each thread has
+    /// its own child cache.
     handles: Vec<CacheHandle>,
     /// Slots filled since the last grant.
     filled: usize,
+    /// Whether this thread may end a round to let the table grow.
     may_grow: bool,
 }
 
-impl Share {
+impl ThreadTable {
     fn new(
         table: Arc<SharedTable>,
         ledger: Arc<Ledger>,
         cache_bytes: usize,
     ) -> Result<Self, TryReserveError> {
-        let count = (cache_bytes / BYTES_A_NODE).clamp(256, 1 << 24).next_power_of_two();
+        let count = (cache_bytes / BYTES_PER_HANDLE).clamp(256, 1 << 24).next_power_of_two();
         let mut handles = Vec::new();
         handles.try_reserve_exact(count)?;
         handles.resize(count, NO_HANDLE);
         Ok(Self { table, ledger, handles, filled: 0, may_grow: true })
     }
 
+    /// Index into `handles`.
     #[inline]
-    fn place<H: Hand>(&self, key: u64, hand: H) -> usize {
-        mixed(key, hand) as usize & (self.handles.len() - 1)
+    fn handle_index<H: Hand>(&self, key: u64, hand: H) -> usize {
+        position_hash(key, hand) as usize & (self.handles.len() - 1)
     }
 }
 
-/// Of the room for children, one handle for about so many bytes.
-const BYTES_A_NODE: usize = 128;
+/// Bytes of the child cache for each entry of [`ThreadTable::handles`].
+const BYTES_PER_HANDLE: usize = 128;
 
-impl<H: Hand> TranspositionTable<H> for Share {
+impl<H: Hand> TranspositionTable<H> for ThreadTable {
     const IS_SHARED: bool = true;
 
     #[inline]
     fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H> {
-        // Read first, so that the processor waits for both memories at once.
-        let handle = self.handles[self.place(key, hand)];
+        // Read before the table, so that the processor waits for both memory accesses at the same time.
+        let handle = self.handles[self.handle_index(key, hand)];
         match self.table.look_up(key, hand, plies_left, longest_proof) {
             TableLookup::Open { proof_number, disproof_number, .. } => {
                 TableLookup::Open { proof_number, disproof_number, handle }
             }
-            known => known,
+            solved_or_nothing => solved_or_nothing,
         }
     }
 
@@ -172,8 +177,8 @@ impl<H: Hand> TranspositionTable<H> for Share {
 
     fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32) {
         if let TableUpdate::Open { handle, .. } = update {
-            let place = self.place(key, hand);
-            self.handles[place] = handle;
+            let index = self.handle_index(key, hand);
+            self.handles[index] = handle;
         }
         self.filled += self.table.store(key, hand, update, effort);
     }
@@ -185,7 +190,7 @@ impl<H: Hand> TranspositionTable<H> for Share {
     fn grant(&mut self) -> Result<u64, Stop> {
         self.table.add_filled(std::mem::take(&mut self.filled));
         if self.may_grow && self.table.wants_to_grow() {
-            self.ledger.finish(End::Grow);
+            self.ledger.finish(RoundState::Grow);
         }
         if self.ledger.is_over() {
             return Err(Stop::Cancelled);
@@ -217,7 +222,7 @@ impl<H: Hand> TranspositionTable<H> for Share {
     }
 }
 
-/// Nobody: whoever looks on looks at the first thread.
+/// The observer of all threads except the first. The caller's observer gets the first thread.
 struct NoObserver;
 
 impl<M> SearchObserver<M> for NoObserver {
@@ -228,37 +233,40 @@ impl<M> SearchObserver<M> for NoObserver {
 
 /// The threads of one search.
 pub(super) struct Team<G: Game> {
-    members: Vec<Descent<G, Share>>,
+    members: Vec<Descent<G, ThreadTable>>,
     ledger: Arc<Ledger>,
     table: Arc<SharedTable>,
-    /// Nodes of the search that went before.
+    /// Nodes of the search on one thread that this team continues.
     nodes_before: u64,
 }
 
-/// A game that several threads can search.
+/// A game that several threads can search: it can be cloned and sent to another thread.
 pub trait SharedGame: Game<Move: Send, Hand: Send> + Clone + Send {}
 
 impl<G: Game<Move: Send, Hand: Send> + Clone + Send> SharedGame for G {}
 
 impl<G: SharedGame> Team<G> {
-    /// So many threads that go on where a search on one thread has left off; `None` if there is no memory for them.
-    pub(super) fn after(
+    /// A team that continues a search on one thread. It starts with a copy of its table. `None` if there is not enough
+    /// memory.
+    pub(super) fn continuing(
         descent: &Descent<G, Table<G::Hand>>,
         limits: Limits,
         size: TableSize,
         threads: usize,
     ) -> Option<Self> {
-        let known = &descent.table;
-        let table = SharedTable::new(known.slots().saturating_mul(2), known.slots_of_use()).ok()?;
-        for EntryContent { key, hand, update, effort } in known.contents() {
+        let source = &descent.table;
+        let table =
+            SharedTable::new(source.slots().saturating_mul(2), source.useful_slots()).ok()?;
+        for StoredEntry { key, hand, update, effort } in source.stored_entries() {
             table.add_filled(table.store(key, hand, update, effort));
         }
         let table = Arc::new(table);
         let ledger = Arc::new(Ledger::new(descent.nodes(), limits.nodes));
         let cache_bytes = size.bytes() / 2 / threads;
         let member = |_| {
-            let share = Share::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes).ok()?;
-            let mut member = Descent::new(share, cache_bytes).ok()?;
+            let table =
+                ThreadTable::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes).ok()?;
+            let mut member = Descent::new(table, cache_bytes).ok()?;
             member.start(limits);
             Some(member)
         };
@@ -266,7 +274,7 @@ impl<G: SharedGame> Team<G> {
         Some(Self { members, ledger, table, nodes_before: descent.nodes() })
     }
 
-    /// Searches until the position is solved, the nodes are used up, or the observer wants it to end.
+    /// Searches until the position is solved, the nodes are used up, or the observer requests a stop.
     pub(super) fn search(
         &mut self,
         game: &mut G,
@@ -274,21 +282,21 @@ impl<G: SharedGame> Team<G> {
     ) -> Result<Value<G::Hand>, Stop> {
         loop {
             self.ledger.begin_round();
-            if let Some(value) = self.round(game, observer) {
+            if let Some(value) = self.run_round(game, observer) {
                 return Ok(value);
             }
-            if self.ledger.has_ended(End::Nodes) {
+            if self.ledger.has_ended(RoundState::Nodes) {
                 return Err(Stop::Nodes);
             }
-            if !self.ledger.has_ended(End::Grow) {
+            if !self.ledger.has_ended(RoundState::Grow) {
                 return Err(Stop::Cancelled);
             }
             self.grow();
         }
     }
 
-    /// All search until the first one has ended; what was found.
-    fn round(
+    /// Runs all threads until one of them ends the round. `None` if no thread has solved the position.
+    fn run_round(
         &mut self,
         game: &mut G,
         observer: &dyn SearchObserver<G::Move>,
@@ -300,13 +308,13 @@ impl<G: SharedGame> Team<G> {
                 .iter_mut()
                 .filter_map(|member| {
                     let mut game = game.clone();
-                    let search = move || search(member, ledger, &mut game, &NoObserver);
+                    let search = move || run_member(member, ledger, &mut game, &NoObserver);
                     let builder = thread::Builder::new().name("search".to_owned());
-                    // Where no thread can be had, those that there are do.
+                    // If a thread cannot be started, the others search without it.
                     builder.stack_size(STACK_BYTES).spawn_scoped(scope, search).ok()
                 })
                 .collect();
-            let mut found = vec![search(first, ledger, game, observer)];
+            let mut found = vec![run_member(first, ledger, game, observer)];
             for thread in threads {
                 match thread.join() {
                     Ok(result) => found.push(result),
@@ -315,26 +323,26 @@ impl<G: SharedGame> Team<G> {
             }
             found
         });
-        // A disproof within the depth says least.
-        found.into_iter().flatten().min_by_key(|value| value.bound)
+        // Prefer any other value to a disproof by depth.
+        found.into_iter().flatten().min_by_key(|value| value.is_depth_bound)
     }
 
-    /// More slots for the table; where there is no memory for them it stays as it is.
+    /// Lets the table grow. Keeps its size if there is not enough memory.
     fn grow(&mut self) {
         let grown = self.table.grown(self.members.len());
         if let Ok(grown) = grown {
             self.table = Arc::new(grown);
         }
         for member in &mut self.members {
-            let share = &mut member.table;
-            share.table = Arc::clone(&self.table);
-            share.may_grow = !share.table.wants_to_grow();
+            let member_table = &mut member.table;
+            member_table.table = Arc::clone(&self.table);
+            member_table.may_grow = !self.table.wants_to_grow();
         }
     }
 }
 
 impl<G: SharedGame> Resumable<G> for Team<G> {
-    /// Nodes of all threads, and of the search that went before.
+    /// Nodes of all threads and of the search that this team continues.
     fn nodes(&self) -> u64 {
         self.nodes_before + self.members.iter().map(Descent::nodes).sum::<u64>()
     }
@@ -355,38 +363,38 @@ impl<G: SharedGame> Resumable<G> for Team<G> {
         Ok(value.is_proven().then_some(value.plies))
     }
 
-    /// Holes are searched by one thread.
+    /// Checks the proof on one thread, which also searches the parts that the table has lost.
     fn checked_proof(
         &mut self,
         game: &mut G,
         plies: u16,
-        most_nodes: u64,
+        max_nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
         stats: &mut Stats,
     ) -> Result<ProofOf<G>, Stop> {
-        self.ledger.set_budget(self.nodes(), most_nodes);
+        self.ledger.set_budget(self.nodes(), max_nodes);
         let first = &mut self.members[0];
         let may_grow = std::mem::replace(&mut first.table.may_grow, false);
-        let proof = first.checked_proof(game, plies, most_nodes, observer, stats);
+        let proof = first.checked_proof(game, plies, max_nodes, observer, stats);
         first.table.may_grow = may_grow;
         proof
     }
 }
 
-/// What one thread does in a round.
-fn search<G: Game>(
-    member: &mut Descent<G, Share>,
+/// Runs the search of one thread in a round.
+fn run_member<G: Game>(
+    member: &mut Descent<G, ThreadTable>,
     ledger: &Ledger,
     game: &mut G,
     observer: &dyn SearchObserver<G::Move>,
 ) -> Option<Value<G::Hand>> {
-    let _ends_round = EndsRound(ledger);
+    let _round_guard = RoundGuard(ledger);
     member.resume();
     let found = member.search_root(game, observer);
     ledger.finish(match found {
-        Ok(_) => End::Solved,
-        Err(Stop::Nodes) => End::Nodes,
-        Err(_) => End::Cancelled,
+        Ok(_) => RoundState::Solved,
+        Err(Stop::Nodes) => RoundState::Nodes,
+        Err(_) => RoundState::Cancelled,
     });
     found.ok()
 }

@@ -1,30 +1,30 @@
-//! A search that one thread begins and several finish.
+//! A search that one thread starts and several threads continue.
 //!
-//! Most positions are decided before it would pay to call others: until then the answer is that of one thread, to the
-//! byte. From then on lines and node counts depend on which thread came first; what is proven or disproven does not.
+//! Most positions are decided before more threads would help. Until then the result is the same as on one thread.
+//! Afterwards lines and node counts depend on timing; proofs and disproofs stay sound.
 
 use std::cell::Cell;
 
 use super::dfpn::DfPn;
 use super::limits::{Limits, Threads};
 use super::observer::SearchObserver;
-use super::search_result::{SearchResult, answer, shorten};
+use super::search_result::{SearchResult, checked_result, shorten};
 use super::team::{SharedGame, Team};
 use super::verdict::Stop;
 
-/// Ends a search when others are to join it.
+/// An observer that stops the search of one thread when the others must join.
 struct Alone<'a, M> {
     observer: &'a dyn SearchObserver<M>,
     nodes: Cell<u64>,
-    most_nodes: u64,
-    /// Whether the observer has had enough.
+    max_nodes: u64,
+    /// Whether `observer` has requested a stop.
     is_stopped: Cell<bool>,
 }
 
 impl<M> SearchObserver<M> for Alone<'_, M> {
     fn wants_stop(&self) -> bool {
         self.is_stopped.set(self.is_stopped.get() || self.observer.wants_stop());
-        self.is_stopped.get() || self.nodes.get() >= self.most_nodes
+        self.is_stopped.get() || self.nodes.get() >= self.max_nodes
     }
 
     fn table_filled(&self, permille: u16) {
@@ -38,11 +38,10 @@ impl<M> SearchObserver<M> for Alone<'_, M> {
 }
 
 impl<G: SharedGame> DfPn<G> {
-    /// Searches as [`Self::solve`] does, on so many threads if it takes long. Limits and table are those of all threads
-    /// together.
+    /// As [`Self::solve`], on several threads if the search takes long. All threads share the limits and the table.
     ///
-    /// A verdict is as sound as that of one thread. Which mate is found, with how many nodes, and what is left
-    /// undecided at a limit, depends on chance once the threads are called.
+    /// A verdict is as sound as that of one thread. Once the other threads have joined, the mate found, the number of
+    /// nodes and whether a limit is reached vary from run to run.
     pub fn solve_on(
         &mut self,
         threads: Threads,
@@ -53,7 +52,7 @@ impl<G: SharedGame> DfPn<G> {
         self.solve_joined(threads, game, limits, observer).0
     }
 
-    /// Searches as [`Self::solve_shortest`] does, on so many threads if it takes long.
+    /// As [`Self::solve_shortest`], on several threads if the search takes long.
     pub fn solve_shortest_on(
         &mut self,
         threads: Threads,
@@ -69,7 +68,7 @@ impl<G: SharedGame> DfPn<G> {
         }
     }
 
-    /// The answer, and the team that found it, if one was called.
+    /// The result, and the team of threads if the others have joined.
     fn solve_joined(
         &mut self,
         threads: Threads,
@@ -82,20 +81,28 @@ impl<G: SharedGame> DfPn<G> {
         }
         self.start(game, limits);
         let (nodes, is_stopped) = (Cell::new(0), Cell::new(false));
-        let alone = Alone { observer, nodes, most_nodes: threads.nodes_alone, is_stopped };
+        let alone = Alone { observer, nodes, max_nodes: threads.nodes_alone, is_stopped };
         let searched = self.descent.search_root(game, &alone);
         if searched.as_ref().err() != Some(&Stop::Cancelled) || alone.is_stopped.get() {
-            return (self.answer(game, limits.nodes_with_check(), searched, observer), None);
+            return (
+                self.checked_result(game, limits.nodes_with_check(), searched, observer),
+                None,
+            );
         }
-        let Some(mut team) = Team::after(&self.descent, limits, self.table, threads.count.get())
+        let Some(mut team) =
+            Team::continuing(&self.descent, limits, self.table, threads.count.get())
         else {
             self.descent.allow_nodes(limits.nodes);
             let searched = self.descent.search_root(game, observer);
-            return (self.answer(game, limits.nodes_with_check(), searched, observer), None);
+            return (
+                self.checked_result(game, limits.nodes_with_check(), searched, observer),
+                None,
+            );
         };
         let searched = team.search(game, observer);
-        let most_nodes = limits.nodes_with_check();
-        let solved = answer(&mut team, &mut self.proof, game, most_nodes, searched, observer);
+        let max_nodes = limits.nodes_with_check();
+        let solved =
+            checked_result(&mut team, &mut self.proof, game, max_nodes, searched, observer);
         (solved, Some(team))
     }
 }

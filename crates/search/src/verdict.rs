@@ -1,25 +1,27 @@
-//! What a search answers: a verdict, why there is none, and what it cost.
+//! The verdict of a search, the stop reason if there is none, and the cost.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What counts as a node; stands in manifests so that counts of different versions are comparable.
+/// The version of the definition of a node. Manifests contain it, so that node counts of different versions can be
+/// compared.
 ///
 /// 1: one position entered by a move inside df-pn. Leaf tests that make no move do not count.
 pub const NODE_DEFINITION: u32 = 1;
 
-/// Why a search ended without an answer.
+/// The stop reason of a search without a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The node limit was reached.
     Nodes,
-    /// Nothing within the depth limit, and the limit was felt.
+    /// There is no proof within the depth limit, and the limit cut off at least one line.
     Depth,
-    /// A proof was found but could not be rebuilt from the table within bounds.
+    /// A proof was found but could not be checked: the table has lost a part that was not found again, or the proof is
+    /// too large.
     Memory,
-    /// The caller asked to stop.
+    /// The caller requested a stop.
     Cancelled,
 }
 
@@ -27,7 +29,7 @@ impl Stop {
     /// All reasons.
     pub const ALL: [Self; 4] = [Self::Nodes, Self::Depth, Self::Memory, Self::Cancelled];
 
-    /// The word used in reports: `nodes`, `depth`, `memory`, `cancelled`.
+    /// The name used in reports: `nodes`, `depth`, `memory`, `cancelled`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -44,24 +46,24 @@ impl fmt::Display for Stop {
     }
 }
 
-/// What is known about the goal of one attacker.
+/// The verdict for one attacker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The attacker reaches the goal; the proof was checked.
     Proven,
-    /// The attacker does not, without any limit.
+    /// The attacker does not reach the goal, at any depth.
     Disproven,
     /// Not decided within the limits.
     Unknown(Stop),
 }
 
-/// What a search cost.
+/// The cost of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Positions entered by a move, see [`NODE_DEFINITION`]; searches that rebuild a proof included.
+    /// Positions entered by a move, see [`NODE_DEFINITION`]. Includes searches that rebuild a proof.
     pub nodes: u64,
     /// Positions of the checked proof.
     pub proof_positions: u64,
-    /// Searches made again because the table had lost part of a proof.
+    /// Searches that were repeated because the table had lost a part of the proof.
     pub rebuilt: u32,
 }

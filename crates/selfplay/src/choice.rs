@@ -1,14 +1,14 @@
-//! Which move is played.
+//! Random choice of a move.
 
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{Root, RootMove};
 
 use crate::settings::RandomOpening;
 
-/// Draws one of the moves of a position, the `ply`th of its game, from 0.
+/// Draws a move of the position at `ply` of its game, counted from 0.
 ///
-/// Among the most visited moves, up to the first one whose value is too much below that of the best one or that is
-/// proven to lose, with weights visits^(1/T).
+/// Draws from the most visited moves, with weights visits^(1/T). The list ends before the first move that is proven to
+/// lose, or whose value is too far below the value of the best move.
 pub(crate) fn draw(
     root: &Root,
     opening: &RandomOpening,
@@ -25,7 +25,7 @@ pub(crate) fn draw(
     let least = best.value? - (opening.cutoff - opening.cutoff_drop * drops).max(0.0);
     let is_good = |m: &&RootMove| m.proven.is_none() && m.value.is_some_and(|value| value >= least);
     let good: Vec<&RootMove> = root.moves.iter().take_while(is_good).collect();
-    // Relative to the best one's: a large power of many visits would be infinite.
+    // Relative to the most visited move: a large power of many visits would be infinite.
     let most = good.iter().map(|m| m.visits).max()?;
     let weight =
         |m: &&RootMove| libm::pow(f64::from(m.visits) / f64::from(most), 1.0 / temperature);
@@ -45,9 +45,9 @@ mod tests {
 
     use super::*;
 
-    fn moves(of: [(u32, f32); 3]) -> Root {
+    fn moves(visits_and_values: [(u32, f32); 3]) -> Root {
         let usi = ["7g7f", "2g2f", "1g1f"].map(|usi| Move::from_usi(usi).unwrap());
-        let moves = usi.into_iter().zip(of).map(|(m, (visits, value))| RootMove {
+        let moves = usi.into_iter().zip(visits_and_values).map(|(m, (visits, value))| RootMove {
             m,
             prior: 0.1,
             visits,
@@ -88,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn the_cut_off_falls_every_two_plies_and_ends_the_choice() {
+    fn the_cutoff_decreases_every_two_plies_and_ends_the_list() {
         let root = moves([(600, 0.5), (300, 0.45), (100, 0.48)]);
         let opening = RandomOpening { cutoff: 0.06, cutoff_drop: 0.02, ..OPENING };
         assert!(shares(&root, opening, 0).iter().all(|&times| times > 0));
         assert!(shares(&root, opening, 1).iter().all(|&times| times > 0));
-        // 0.04: the third is good enough, but the second, which has more visits, is not.
+        // The cutoff is 0.04. The third move is good enough, but the second, which has more visits, is not.
         assert_eq!(shares(&root, opening, 2), [10_000, 0, 0]);
-        // It does not fall below 0.
+        // The cutoff does not fall below 0.
         assert_eq!(shares(&root, RandomOpening { cutoff_drop: 1.0, ..opening }, 4), [10_000, 0, 0]);
     }
 
     #[test]
-    fn what_wins_is_played() {
+    fn a_proven_win_is_played() {
         let mut root = moves([(1, 1.0), (300, 0.99), (100, 0.98)]);
         root.moves[0].proven = Some(true);
         assert_eq!(shares(&root, OPENING, 0), [10_000, 0, 0]);

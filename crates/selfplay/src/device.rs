@@ -1,4 +1,4 @@
-//! A device as the groups see it that share it.
+//! A device and the groups that share it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,40 +10,40 @@ use crossbeam_channel::{Sender, bounded, unbounded};
 use kyokumen_network::{Batch, Evaluator, NetworkError};
 use kyokumen_search::STACK_BYTES;
 
-/// What evaluates a group's batches.
+/// Evaluates the batches of a group.
 pub(crate) enum Device {
-    /// An evaluator of its own, on the group's thread.
+    /// The group's own evaluator, on the group's thread.
     Own(Box<dyn Evaluator>),
-    /// One that other groups use, too, on a thread of its own: as soon as it has done with a batch it takes the next
-    /// one, while the group whose batch it was is only waking up.
+    /// An evaluator shared with other groups, on a separate thread. After a batch it starts the next one at once, while
+    /// the group of the first batch is still waking up.
     Shared(Sender<Request>),
 }
 
-/// A batch to be evaluated.
+/// A batch to evaluate.
 pub(crate) struct Request {
     batch: Batch,
     sent: Instant,
     reply: Sender<Reply>,
 }
 
-/// A batch that was evaluated, or not.
+/// A batch and the result of its evaluation.
 struct Reply {
     batch: Batch,
     times: Result<Times, NetworkError>,
 }
 
-/// How long a batch took.
+/// Durations of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// Until the device was free.
+    /// Time until the device was free.
     pub(crate) waiting: Duration,
-    /// On the device.
+    /// Time on the device.
     pub(crate) evaluating: Duration,
 }
 
 impl Device {
-    /// The device of each of so many groups, and its thread if it has one. Evaluations end when `stop` is set.
-    pub(crate) fn of_groups(
+    /// Creates the devices of `groups` groups, and the thread of a shared device. Evaluations end when `stop` is set.
+    pub(crate) fn for_groups(
         mut evaluator: Box<dyn Evaluator>,
         number: usize,
         groups: usize,
@@ -53,8 +53,8 @@ impl Device {
             return Ok((vec![Self::Own(evaluator)], None));
         }
         let stop = Arc::clone(stop);
-        // A group has one request at a time. In a bounded channel those that wait would outlive a device that panics,
-        // and with them what they are answered through: their groups would wait for ever.
+        // A group has one request at a time. In a bounded channel, waiting requests and their reply channels would
+        // outlive a device that panics. Their groups would wait for ever.
         let (requests, received) = unbounded::<Request>();
         let thread = thread::Builder::new().name(format!("device-{number}"));
         let thread = thread.stack_size(STACK_BYTES).spawn(move || {
@@ -62,7 +62,7 @@ impl Device {
                 let waiting = sent.elapsed();
                 let times = evaluate(evaluator.as_mut(), &mut batch, &stop);
                 let times = times.map(|evaluating| Times { waiting, evaluating });
-                // A group that is gone needs no answer.
+                // Fails if the group has ended.
                 let _ = reply.send(Reply { batch, times });
             }
         })?;
@@ -73,7 +73,8 @@ impl Device {
     /// Evaluates a batch.
     ///
     /// # Errors
-    /// Those of the evaluator, and [`NetworkError::Cancelled`] if its thread has panicked, which joining it reports.
+    /// The errors of the evaluator. [`NetworkError::Cancelled`] if its thread has panicked; joining the thread reports
+    /// the panic.
     pub(crate) fn evaluate(
         &mut self,
         batch: &mut Batch,
@@ -116,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Panics after a while.
+    /// Panics after 300 ms.
     struct Panicking;
 
     impl Evaluator for Panicking {
@@ -131,10 +132,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_a_device_that_panics_is_told() {
+    fn groups_that_wait_for_a_panicking_device_get_an_error() {
         let (devices, thread) =
-            Device::of_groups(Box::new(Panicking), 0, 3, &Arc::default()).unwrap();
-        let (sender, told) = channel();
+            Device::for_groups(Box::new(Panicking), 0, 3, &Arc::default()).unwrap();
+        let (sender, results) = channel();
         for mut device in devices {
             let sender = sender.clone();
             thread::spawn(move || {
@@ -143,7 +144,7 @@ mod tests {
             });
         }
         for _ in 0..3 {
-            assert_eq!(told.recv_timeout(Duration::from_mins(1)), Ok(true));
+            assert_eq!(results.recv_timeout(Duration::from_mins(1)), Ok(true));
         }
         thread.unwrap().join().unwrap_err();
     }

@@ -1,4 +1,4 @@
-//! How a run is going.
+//! Progress figures of a run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,24 +16,24 @@ pub(crate) struct Counters {
     pub(crate) running_ns: AtomicU64,
 }
 
-/// How a run is going, all threads together.
+/// Progress figures of a run, summed over all threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
-    /// Simulations.
+    /// Number of simulations.
     pub simulations: u64,
-    /// Positions that were searched and a move of which was played.
+    /// Number of searched positions where a move was played.
     pub positions: u64,
-    /// Batches that were evaluated.
+    /// Number of evaluated batches.
     pub batches: u64,
-    /// Positions in them.
+    /// Number of positions in these batches.
     pub evaluations: u64,
-    /// Positions that would have had room in them.
+    /// Maximum number of positions in these batches.
     pub slots: u64,
-    /// Time in evaluators.
+    /// Time spent in evaluators.
     pub evaluating: Duration,
-    /// Time in which threads waited for an evaluator that another one had.
+    /// Time that threads waited for an evaluator while another thread used it.
     pub waiting: Duration,
-    /// Time of all threads that search.
+    /// Time of all search threads.
     pub running: Duration,
 }
 
@@ -47,8 +47,8 @@ impl Counters {
     }
 
     pub(crate) fn figures(&self) -> Figures {
-        let get = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        let time = |of: &AtomicU64| Duration::from_nanos(get(of));
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let time = |counter: &AtomicU64| Duration::from_nanos(get(counter));
         Figures {
             simulations: get(&self.simulations),
             positions: get(&self.positions),
@@ -63,7 +63,7 @@ impl Counters {
 }
 
 impl Figures {
-    /// How full the batches were, from 0 to 1.
+    /// Mean fill of the batches, from 0 to 1.
     pub fn batch_fill(&self) -> f64 {
         self.evaluations as f64 / self.slots.max(1) as f64
     }

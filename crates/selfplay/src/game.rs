@@ -1,4 +1,4 @@
-//! One game, from its opening to its end, a simulation at a time.
+//! One game from its opening to its end, advanced simulation by simulation.
 
 use kyokumen_format::{
     EVAL_SCALE, Ending, Game, GameResult, MATE_EVAL, Played, VisitedMove, eval_of_value,
@@ -11,7 +11,7 @@ use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
 use crate::choice::draw;
 use crate::settings::{GameSettings, RepetitionRule};
 
-/// A game that is being played.
+/// A game in progress.
 #[derive(Clone, Debug)]
 pub struct SelfPlayGame {
     number: u64,
@@ -20,20 +20,20 @@ pub struct SelfPlayGame {
     tree: Tree,
     leaf: Leaf,
     game: Game,
-    /// The moves of a proven mate that are still to be played, the last one first.
+    /// The remaining moves of a proven mate, the last one first.
     mate: Vec<Move>,
-    /// Simulations that the position gets; none if its search was not begun.
+    /// Simulations for the current position; `None` before its search has started.
     playouts: Option<u32>,
     extensions: u8,
     counts: GameCounts,
 }
 
-/// What a game took.
+/// Numbers of simulations and positions of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GameCounts {
-    /// Simulations.
+    /// Number of simulations.
     pub simulations: u64,
-    /// Positions that were searched.
+    /// Number of searched positions.
     pub positions: u64,
 }
 
@@ -42,12 +42,12 @@ pub struct GameCounts {
 pub struct FinishedGame {
     /// Its number.
     pub number: u64,
-    /// The game. Positions that were searched have an evaluation and the visits of their moves; those whose move was
-    /// drawn by lot, forced, or part of a proven mate are marked as not to be trained on.
+    /// The game. Searched positions have an evaluation and the visits of their moves. Positions whose move was random,
+    /// forced or part of a proven mate are marked as not for training.
     pub game: Game,
-    /// What it took.
+    /// Its numbers of simulations and positions.
     pub counts: GameCounts,
-    /// Why it is not to be written, if it is not.
+    /// Why it is not to be written; `None` if it is to be written.
     pub dropped: Option<Dropped>,
 }
 
@@ -56,7 +56,7 @@ pub struct FinishedGame {
 pub enum Dropped {
     /// It has fewer moves than [`GameSettings::min_moves`].
     TooShort,
-    /// It reached [`GameSettings::max_moves`], and such games are dropped.
+    /// It reached [`GameSettings::max_moves`], and [`GameSettings::drop_move_limit`] is set.
     MoveLimit,
 }
 
@@ -70,17 +70,17 @@ impl Dropped {
     }
 }
 
-/// What a game needs next.
+/// The result of [`SelfPlayGame::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// An evaluation of [`SelfPlayGame::push`]'s position.
+    /// The position that [`SelfPlayGame::push`] adds to a batch must be evaluated.
     Evaluate,
-    /// Nothing: it has ended.
+    /// The game has ended.
     Ended,
 }
 
 impl SelfPlayGame {
-    /// The game of a number; `opening` is where it begins.
+    /// Starts a game from `opening`. Its random numbers depend on `seed` and `number`.
     pub fn new(settings: GameSettings, seed: u64, number: u64, opening: &Position) -> Self {
         let mut random = SplitMix64::new(SplitMix64::nth_bits(seed, number));
         let mut history = PositionHistory::default();
@@ -100,7 +100,7 @@ impl SelfPlayGame {
         }
     }
 
-    /// Goes on until an evaluation is needed, or to the end.
+    /// Continues until an evaluation is needed or the game ends.
     pub fn step(&mut self, mates: &mut LeafSearch) -> Step {
         loop {
             let Some(playouts) = self.playouts else {
@@ -127,23 +127,23 @@ impl SelfPlayGame {
         }
     }
 
-    /// Puts the position that waits for an evaluation into a batch.
+    /// Adds the position that waits for an evaluation to a batch.
     pub fn push(&self, batch: &mut Batch) {
         batch.push(self.leaf.position(), self.leaf.moves());
     }
 
-    /// Takes the evaluation: the probabilities of the moves, and of a win.
+    /// Receives the evaluation: the probabilities of the moves, and of a win.
     pub fn answer(&mut self, policy: &[f32], value: f32) {
         self.tree.expand(&self.leaf, policy, value);
         self.counts.simulations += 1;
     }
 
-    /// What it has taken so far.
+    /// Numbers of simulations and positions up to now.
     pub const fn counts(&self) -> GameCounts {
         self.counts
     }
 
-    /// The game, at its end.
+    /// Returns the game after its end.
     pub fn finish(self) -> FinishedGame {
         let dropped = self.dropped();
         let Self { number, game, counts, .. } = self;
@@ -160,7 +160,8 @@ impl SelfPlayGame {
         }
     }
 
-    /// Ends the game if the rules do, plays what needs no search, or begins a search. Whether the game has ended.
+    /// Ends the game if the rules require it, plays a move that needs no search, or starts a search. Returns whether
+    /// the game has ended.
     fn begin_position(&mut self, mates: &mut LeafSearch) -> bool {
         let mover = self.tree.position().side_to_move();
         if let Some((result, ending)) = self.end_by_rule() {
@@ -175,7 +176,7 @@ impl SelfPlayGame {
             self.mate.reverse();
         }
         if let Some(m) = self.mate.pop() {
-            // The side that makes the line's last move mates.
+            // The side that makes the last move of the line mates.
             let eval = if self.mate.len().is_multiple_of(2) { MATE_EVAL } else { -MATE_EVAL };
             self.make(Played {
                 eval_cp: Some(eval),
@@ -231,7 +232,7 @@ impl SelfPlayGame {
         self.game.ending = ending;
     }
 
-    /// Whether a move can be chosen; extends the search where two moves are nearly as good.
+    /// Whether the search of the position is complete. Extends the search if two moves are nearly equal.
     fn has_searched_enough(&mut self, playouts: u32) -> bool {
         if self.tree.is_proven() {
             return true;
@@ -241,7 +242,7 @@ impl SelfPlayGame {
         if left > 0 && !(self.settings.early_stop && first - second > left) {
             return false;
         }
-        // Less than 1.2 times as many.
+        // Less than 1.2 times the visits.
         if self.extensions > 0 && u64::from(first) * 5 < u64::from(second) * 6 {
             self.extensions -= 1;
             self.playouts = Some(playouts.saturating_add((self.settings.playouts / 2).max(1)));
@@ -250,7 +251,7 @@ impl SelfPlayGame {
         true
     }
 
-    /// How many moves were made.
+    /// Number of moves made.
     fn ply(&self) -> u16 {
         u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX)
     }
@@ -259,7 +260,7 @@ impl SelfPlayGame {
         self.ply() < self.settings.opening.plies
     }
 
-    /// Plays a move by what the search has found, or gives the game up. Whether the game has ended.
+    /// Plays a move by the search result, or resigns. Returns whether the game has ended.
     fn play(&mut self) -> bool {
         self.counts.positions += 1;
         self.playouts = None;
@@ -296,7 +297,7 @@ impl SelfPlayGame {
     }
 }
 
-/// How probable the mover's win is after the best move.
+/// Probability that the side to move wins with the best move.
 pub fn best_value(root: &Root, best: RootMove) -> f32 {
     match root.proven {
         Some(true) => 1.0,
@@ -305,8 +306,8 @@ pub fn best_value(root: &Root, best: RootMove) -> f32 {
     }
 }
 
-/// The visits of the moves that had some, without those that only noise caused; in so large searches that 16 bits do
-/// not hold them, their shares.
+/// The moves with visits, without visits that only noise caused. If the largest number exceeds 16 bits, all are scaled
+/// down by a power of two.
 pub fn candidates(root: &Root) -> Vec<VisitedMove> {
     let visits_of = |m: &RootMove| m.visits - m.noise_visits;
     let most = root.moves.iter().map(visits_of).max().unwrap_or(0);

@@ -1,7 +1,8 @@
-//! Games on threads: groups of games that share a device.
+//! Games on several threads, in groups that share a device.
 //!
-//! A group is a thread with as many games as a batch has room for. It brings each of them to its next leaf, has the
-//! batch evaluated, and hands the answers out. A device evaluates for one group at a time, while the others search.
+//! A group is a thread with one game for each position of a batch. It advances each game to its next leaf, has the
+//! batch evaluated and passes the results to the games. A device evaluates for one group at a time, while the other
+//! groups search.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,20 +24,20 @@ use crate::figures::{Counters, Figures};
 use crate::game::{FinishedGame, SelfPlayGame, Step};
 use crate::settings::GameSettings;
 
-/// Where games begin.
+/// Start positions of games.
 pub trait Openings: Send + Sync {
-    /// The opening of a game; `None` if the game is not to be played.
+    /// The start position of a game; `None` if the game is not played.
     ///
     /// # Errors
     ///
-    /// Whatever prevents it from being read.
+    /// If the start position cannot be read.
     fn opening(
         &self,
         number: u64,
     ) -> Result<Option<Position>, Box<dyn std::error::Error + Send + Sync>>;
 }
 
-/// Every game from the start position of an even game.
+/// Starts every game from the start position of an even game.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StartPosition;
 
@@ -49,59 +50,59 @@ impl Openings for StartPosition {
     }
 }
 
-/// How games are spread; nothing in a game depends on it.
+/// Distribution of the games. Only `mate_table_mib` influences the games themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunSettings {
-    /// Games of a group: positions of a batch.
+    /// Games per group: positions per batch.
     pub batch: usize,
-    /// Groups a device.
+    /// Groups per device.
     pub groups: usize,
-    /// Table of a group's mate search, in MiB. Answers depend on it.
+    /// Size of the table of each group's mate search, in MiB. Search results depend on it.
     pub mate_table_mib: usize,
 }
 
-/// Why games cannot go on. Those that came before are whole.
+/// Why no more games can be played. All games yielded before are complete.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GamesError {
-    /// A device gives no answers.
+    /// A device cannot evaluate.
     #[error("device {device} gives no evaluations")]
     Evaluation {
         /// Its number, from 0.
         device: usize,
-        /// What happened.
+        /// The cause.
         source: NetworkError,
     },
     /// An opening cannot be read.
     #[error("game {number} has no opening")]
     Opening {
-        /// The game.
+        /// Number of the game.
         number: u64,
-        /// What happened.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
-    /// All threads have ended, although no device reported an error and games are left to be played. A device that
-    /// reports a cancelled evaluation unasked causes this.
+    /// All threads have ended, although no device reported an error and some games are not played. The cause is a
+    /// device that reports a cancelled evaluation without a request to cancel.
     #[error("all threads have ended before the last game")]
     Ended,
-    /// A thread has no memory for the table of its mate searches.
-    #[error("cannot begin to search")]
+    /// The memory for the table of a mate search cannot be allocated.
+    #[error("cannot start a mate search")]
     Table(#[from] TableError),
 }
 
-/// What a group sends: a game that has ended, or one that is not played.
+/// A message of a group: a finished game, or the number of a game that is not played.
 enum Delivery {
     Game(Box<FinishedGame>),
     Unplayed(u64),
 }
 
-/// The games of a range of numbers, in the order of these. Numbers without a game are passed over.
+/// Plays the games of a range of numbers and yields them in order. Skips numbers without a game.
 pub struct Games {
     deliveries: Receiver<Result<Delivery, GamesError>>,
-    /// Games that ended before an earlier one did; `None` for those that were not played.
+    /// Games that ended before an earlier one; `None` for games that are not played.
     waiting: BTreeMap<u64, Option<FinishedGame>>,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -110,28 +111,28 @@ pub struct Games {
     has_failed: bool,
 }
 
-/// What all groups have in common.
+/// State shared by all groups.
 struct Shared {
     settings: GameSettings,
     run: RunSettings,
     seed: u64,
     openings: Box<dyn Openings>,
     end: u64,
-    /// The next game of each network.
+    /// The next game number of each network.
     next: Vec<AtomicU64>,
-    /// The first game that was not yielded yet.
+    /// The first game that was not yielded.
     wanted: AtomicU64,
     counters: Counters,
     stop: Arc<AtomicBool>,
 }
 
-/// So many times the games that are played at a time may wait for an earlier one.
+/// Limits the games ahead of the first unfinished one: this many times the games played at the same time.
 const WAITING_FACTOR: u64 = 64;
 
 impl Games {
-    /// Begins to play the games of some numbers.
+    /// Starts to play the games of a range of numbers.
     ///
-    /// `networks` holds for each network the devices that evaluate it. Game n is played by network n mod their number.
+    /// `networks` contains the devices of each network. Game n is played by network n mod the number of networks.
     ///
     /// # Errors
     ///
@@ -139,7 +140,7 @@ impl Games {
     ///
     /// # Panics
     ///
-    /// Without a network, a device of it, a group, or room in a batch.
+    /// If there is no network or no group, if a network has no device, or if a batch holds no position.
     pub fn play(
         settings: GameSettings,
         run: RunSettings,
@@ -149,15 +150,19 @@ impl Games {
         networks: Vec<Vec<Box<dyn Evaluator>>>,
     ) -> Result<Self, GamesError> {
         let is_played = !networks.is_empty() && networks.iter().all(|devices| !devices.is_empty());
-        assert!(is_played && run.groups > 0 && run.batch > 0, "somebody plays");
+        assert!(
+            is_played && run.groups > 0 && run.batch > 0,
+            "there are devices, groups and positions in a batch"
+        );
         let first = |network| {
             let numbers = numbers.start..;
             numbers.into_iter().find(|n| n % networks.len() as u64 == network as u64)
         };
-        let next = (0..networks.len()).map(|i| AtomicU64::new(first(i).expect("numbers go on")));
+        let next =
+            (0..networks.len()).map(|i| AtomicU64::new(first(i).expect("the range is unlimited")));
         let devices: usize = networks.iter().map(Vec::len).sum();
         let groups = devices * run.groups;
-        // Few games are dealt out to all groups.
+        // If there are few games, they are distributed over all groups.
         let count =
             usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
         let run = RunSettings { batch: run.batch.min(count.div_ceil(groups).max(1)), ..run };
@@ -189,7 +194,7 @@ impl Games {
         for (device_number, (network, evaluator)) in devices.enumerate() {
             let planes = evaluator.planes();
             let (devices, thread) =
-                Device::of_groups(evaluator, device_number, run.groups, &shared.stop)
+                Device::for_groups(evaluator, device_number, run.groups, &shared.stop)
                     .map_err(GamesError::Thread)?;
             games.threads.extend(thread);
             for device in devices {
@@ -204,26 +209,26 @@ impl Games {
         Ok(games)
     }
 
-    /// How it is going.
+    /// Progress figures of the run.
     pub fn figures(&self) -> Figures {
         self.shared.counters.figures()
     }
 
-    /// Numbers passed over since this was asked last, as their openings were not to be played.
+    /// Number of games skipped since the last call, because their openings are not played.
     pub const fn take_unplayed(&mut self) -> u64 {
         std::mem::replace(&mut self.unplayed, 0)
     }
 
-    /// Numbers that were dealt with: games yielded, and numbers passed over.
+    /// Number of games that were yielded or skipped.
     pub fn yielded(&self) -> u64 {
         self.shared.wanted.load(Ordering::Relaxed) - self.start
     }
 
-    /// The next game if it is there within a time; `Ok(None)` if it is not, or all were yielded.
+    /// The errors of the iterator.
     ///
     /// # Errors
     ///
-    /// As the iterator's.
+    /// Those of the iterator.
     pub fn next_within(
         &mut self,
         time: std::time::Duration,
@@ -241,7 +246,7 @@ impl Games {
         }
     }
 
-    /// Whether every game was yielded.
+    /// Whether all games were yielded or skipped.
     pub fn is_done(&self) -> bool {
         self.shared.wanted.load(Ordering::Relaxed) >= self.shared.end
     }
@@ -299,7 +304,7 @@ impl Drop for Games {
 }
 
 impl Games {
-    /// Called when all groups have ended: they have played all games, or one has failed or panicked.
+    /// Called after all groups have ended: all games are played, or a group has failed or panicked.
     fn end(&mut self) -> Result<(), GamesError> {
         self.join();
         if self.has_failed || self.is_done() {
@@ -309,7 +314,7 @@ impl Games {
         Err(GamesError::Ended)
     }
 
-    /// Waits for the groups, and tells the panic of one.
+    /// Waits for the groups. Resumes the panic of a group.
     fn join(&mut self) {
         for thread in self.threads.drain(..) {
             if let Err(panic) = thread.join()
@@ -322,7 +327,8 @@ impl Games {
 }
 
 impl Shared {
-    /// The number of a game to begin; none if all are played, or too many wait for an early one.
+    /// Takes the number of the next game to start. `None` if all are played, or if too many games wait for an earlier
+    /// one.
     fn take_number(&self, network: usize, slots: u64) -> Option<u64> {
         let next = self.next[network].load(Ordering::Relaxed);
         let wanted = self.wanted.load(Ordering::Relaxed);
@@ -334,7 +340,7 @@ impl Shared {
     }
 }
 
-/// A thread's games.
+/// The games of one thread.
 struct Group {
     shared: Arc<Shared>,
     network: usize,
@@ -370,14 +376,14 @@ impl Group {
         })
     }
 
-    /// Plays until there are no more games. A panic ends all groups, and is told when the games are dropped.
+    /// Plays until there are no more games. A panic ends all groups; [`Games::join`] resumes it.
     fn run(&mut self) {
         let played = catch_unwind(AssertUnwindSafe(|| self.play()));
         match played {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 self.shared.stop.store(true, Ordering::Relaxed);
-                // Nobody listens any more if the games were dropped.
+                // Fails if the receiver was dropped with the `Games`.
                 let _ = self.sender.send(Err(error));
             }
             Err(panic) => {
@@ -395,7 +401,7 @@ impl Group {
                 if self.shared.next[self.network].load(Ordering::Relaxed) >= self.shared.end {
                     break;
                 }
-                // Too many games wait for an earlier one, of another group.
+                // Too many games wait for an earlier game of another group.
                 thread::yield_now();
                 continue;
             }
@@ -413,7 +419,7 @@ impl Group {
         Ok(())
     }
 
-    /// Brings every game to its next leaf, and begins games where others have ended.
+    /// Advances every game to its next leaf, and starts new games in place of ended ones.
     fn search(&mut self) -> Result<(), GamesError> {
         self.batch.clear();
         let mut i = 0;
@@ -464,7 +470,7 @@ impl Group {
         }
     }
 
-    /// Whether there are answers: none if the device's thread has panicked, or the games were to end.
+    /// Evaluates the batch. Returns `false` if the device's thread has panicked or the games are being stopped.
     fn evaluate(&mut self) -> Result<bool, GamesError> {
         let times = match self.device.evaluate(&mut self.batch, &self.shared.stop) {
             Ok(times) => times,

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Where to begin
-//! [`Games`] plays on threads and yields [`FinishedGame`]s; [`SelfPlayGame`] is one game, for those who bring their own
-//! batches. [`GameSettings`] holds every constant; their defaults are dlshogi's.
+//! [`Games`] plays games on several threads and yields [`FinishedGame`]s. [`SelfPlayGame`] is a single game, for
+//! callers with their own batches. [`GameSettings`] contains all constants; the defaults are dlshogi's.
 
 mod choice;
 mod device;

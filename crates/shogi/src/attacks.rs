@@ -1,11 +1,10 @@
-//! Which squares a piece attacks.
+//! The squares that a piece attacks.
 //!
-//! Steppers are tables. Sliders along ranks and diagonals use byte-swapped subtraction: the squares
-//! of such a line lie in different bytes (their numbers differ by 8, 9 or 10), so reversing the bytes
-//! reverses the line, and one subtraction per direction finds the first blocker (the "o^(o-2r)"
-//! technique of chess programming, applied to shogi by Qugiy). Files are nine neighbouring bits and
-//! use a table of 2.3 kB. No instruction beyond the x86-64 and Arm baselines is needed, and all
-//! tables together stay below 36 kB.
+//! Steppers use tables. Sliders along ranks and diagonals use byte-swapped subtraction (the "o^(o-2r)" technique of
+//! chess programming, applied to shogi by Qugiy). The squares of such a line are in different bytes, because their
+//! numbers differ by 8, 9 or 10. Reversing the bytes therefore reverses the line, and one subtraction per direction
+//! finds the first blocker. Files are nine adjacent bits and use a table of 2.3 kB. The code needs only the baseline
+//! instructions of x86-64 and Arm. All tables together are smaller than 36 kB.
 
 use super::bitboard::Bitboard;
 use super::piece::{Color, PieceKind};
@@ -56,7 +55,7 @@ const DIRECTIONS: [Step; 8] =
 const UP: usize = 0;
 const NO_DIRECTION: u8 = 8;
 
-/// Squares beyond a square in each direction; the ninth entry is empty, for [`NO_DIRECTION`].
+/// Squares beyond a square in each direction. The ninth entry is empty, for [`NO_DIRECTION`].
 static RAYS: PerSquare<[Bitboard; 9]> = {
     let mut rays = [[Bitboard::EMPTY; 9]; Square::COUNT];
     let mut number = 0;
@@ -76,7 +75,7 @@ static RAYS: PerSquare<[Bitboard; 9]> = {
     rays
 };
 
-/// Direction from one square to another, [`NO_DIRECTION`] where no line joins them.
+/// Direction from one square to another; [`NO_DIRECTION`] if no line joins them.
 static DIRECTION: PerSquare<PerSquare<u8>> = {
     let mut table = [[NO_DIRECTION; Square::COUNT]; Square::COUNT];
     let mut from = 0;
@@ -99,7 +98,7 @@ static DIRECTION: PerSquare<PerSquare<u8>> = {
 /// The three lines through each square that [`along_line`] handles, without the square itself.
 struct Lines {
     rank: u128,
-    /// From lower right to upper left as Black sees it.
+    /// From lower right to upper left as seen by Black.
     rising: u128,
     falling: u128,
 }
@@ -135,7 +134,7 @@ const fn step_rays(number: u32) -> [u128; 8] {
     rays
 }
 
-/// Attacks within one file by rank and by the occupancy of its seven inner squares.
+/// Attacks within one file, by rank and by the occupancy of the seven inner squares.
 static FILE: [[u16; 128]; 9] = {
     let mut table = [[0; 128]; 9];
     let mut rank = 0;
@@ -168,7 +167,7 @@ static FILE: [[u16; 128]; 9] = {
     table
 };
 
-/// Attacks of a slider along one rank or diagonal, given as the line without the slider's square.
+/// Attacks of a slider along one rank or diagonal. `line` does not contain the slider's square.
 #[inline]
 const fn along_line(square: Square, line: u128, occupied: u128) -> u128 {
     let slider = 1u128 << square.index();
@@ -262,7 +261,7 @@ pub fn rook_rays(square: Square) -> Bitboard {
 
 /// Squares a piece attacks.
 #[inline]
-pub fn of(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> Bitboard {
+pub fn piece(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> Bitboard {
     match kind {
         PieceKind::Pawn => pawn(color, square),
         PieceKind::Lance => lance(color, square, occupied),
@@ -284,8 +283,8 @@ pub fn of(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> 
 /// Kinds in [`CHECK_ORIGINS`].
 const ORIGIN_KINDS: [&[Step]; 4] = [PAWN_STEPS, KNIGHT_STEPS, SILVER_STEPS, GOLD_STEPS];
 
-/// By kind and colour: squares from which one move, on an empty board, leads to a square from which the
-/// piece, promoted if it may be, attacks a square.
+/// By kind, colour and target: origins from where one move on an empty board leads to a square that attacks the target.
+/// The piece may promote with the move.
 static CHECK_ORIGINS: [PerColor<PerSquare<Bitboard>>; 4] = {
     let mut table = [[[Bitboard::EMPTY; Square::COUNT]; 2]; 4];
     let mut kind = 0;
@@ -298,7 +297,7 @@ static CHECK_ORIGINS: [PerColor<PerSquare<Bitboard>>; 4] = {
         }
         let mut number = 0;
         while number < 81 {
-            // White's board is Black's turned round.
+            // White's board is Black's board rotated.
             let black = table[kind][0][80 - number].bits();
             table[kind][1][number] = Bitboard::from_bits(black.reverse_bits() >> 47);
             number += 1;
@@ -319,7 +318,7 @@ const fn check_origins_of_black(steps: &[Step], king: u32) -> Bitboard {
         while from_bits != 0 {
             let from = Square::from_bit(from_bits.trailing_zeros());
             let promotes = from.rank() < 3 || to.rank() < 3;
-            // A gold's `direct` holds all targets, so that it needs no promotion.
+            // For a gold, `direct` contains all targets, so it needs no promotion.
             if direct.contains(to) || promotes {
                 origins = origins.with(from);
             }
@@ -344,8 +343,8 @@ const fn squares_attacking(steps: &[Step], target: Square) -> Bitboard {
     squares
 }
 
-/// Squares from which a pawn, knight, silver or gold of `color` could in one move come to attack
-/// `king`, were the board empty; all squares for other kinds.
+/// Squares from where a pawn, knight, silver or gold of `color` could attack `king` after one move on an empty board.
+/// All squares for other kinds.
 #[inline]
 pub fn check_origins(color: Color, kind: PieceKind, king: Square) -> Bitboard {
     let index = match kind {
@@ -358,7 +357,7 @@ pub fn check_origins(color: Color, kind: PieceKind, king: Square) -> Bitboard {
     CHECK_ORIGINS[index][color.index()][king.index()]
 }
 
-/// Squares strictly between two squares of one line; empty where no line joins them.
+/// Squares strictly between two squares on one line; empty if no line joins them.
 #[inline]
 pub fn between(a: Square, b: Square) -> Bitboard {
     let direction = DIRECTION[a.index()][b.index()] as usize;
@@ -366,7 +365,7 @@ pub fn between(a: Square, b: Square) -> Bitboard {
     RAYS[a.index()][direction] & RAYS[b.index()][back]
 }
 
-/// The ray that starts beyond `from` and runs through `through`; empty where no line joins them.
+/// The ray that starts beyond `from` and runs through `through`; empty if no line joins them.
 #[inline]
 pub fn ray_through(from: Square, through: Square) -> Bitboard {
     RAYS[from.index()][DIRECTION[from.index()][through.index()] as usize]
@@ -377,7 +376,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Walks the board square by square, as one would by hand.
+    /// Reference implementation: walks the board square by square.
     fn walked(square: Square, steps: &[Step], occupied: Bitboard, far: bool) -> Bitboard {
         let mut attacks = Bitboard::EMPTY;
         for &(files, ranks) in steps {
@@ -417,11 +416,11 @@ mod tests {
     }
 
     #[test]
-    fn steppers_of_white_mirror_those_of_black() {
+    fn attacks_of_white_are_attacks_of_black_rotated() {
         for kind in PieceKind::ALL {
             for square in Square::all() {
-                let white = of(Color::White, kind, square, Bitboard::EMPTY);
-                let black: Bitboard = of(Color::Black, kind, square.rotated(), Bitboard::EMPTY)
+                let white = piece(Color::White, kind, square, Bitboard::EMPTY);
+                let black: Bitboard = piece(Color::Black, kind, square.rotated(), Bitboard::EMPTY)
                     .map(Square::rotated)
                     .collect();
                 assert_eq!(white, black, "{kind:?} {square}");
@@ -430,21 +429,20 @@ mod tests {
     }
 
     #[test]
-    fn check_origins_are_two_moves_from_the_king() {
+    fn check_origins_match_a_search_over_two_moves() {
         for color in Color::ALL {
             let zone = Bitboard::far_ranks(color, 3);
             for kind in [PieceKind::Pawn, PieceKind::Knight, PieceKind::Silver, PieceKind::Gold] {
                 for king in Square::all() {
                     let expected: Bitboard = Square::all()
                         .filter(|&from| {
-                            of(color, kind, from, Bitboard::EMPTY).any(|to| {
+                            piece(color, kind, from, Bitboard::EMPTY).any(|to| {
                                 let after = kind
                                     .promoted()
                                     .filter(|_| zone.contains(from) || zone.contains(to));
-                                [Some(kind), after]
-                                    .into_iter()
-                                    .flatten()
-                                    .any(|kind| of(color, kind, to, Bitboard::EMPTY).contains(king))
+                                [Some(kind), after].into_iter().flatten().any(|kind| {
+                                    piece(color, kind, to, Bitboard::EMPTY).contains(king)
+                                })
                             })
                         })
                         .collect();
@@ -455,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn between_is_what_blocks_a_queen() {
+    fn squares_between_are_the_squares_that_block_a_line() {
         for a in Square::all() {
             for b in Square::all() {
                 let lines = bishop_rays(a) | rook_rays(a);

@@ -1,7 +1,7 @@
 //! A set of squares: bit *n* of a 128-bit word is square *n*.
 //!
-//! Files are contiguous runs of nine bits, so a step up or down the board is a shift by one, a step
-//! sideways a shift by nine. Bits 81 and above are always zero.
+//! Files are runs of nine adjacent bits, so a step up or down the board is a shift by one, and a step sideways a shift
+//! by nine. Bits 81 and above are always zero.
 
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
@@ -32,19 +32,19 @@ impl Bitboard {
     /// All 81 squares.
     pub const ALL: Self = Self(BOARD);
 
-    /// The set of the given bits; those above 80 are dropped.
+    /// Creates a set from bits. Bits above 80 are dropped.
     #[inline]
     pub const fn from_bits(bits: u128) -> Self {
         Self(bits & BOARD)
     }
 
-    /// The bits themselves.
+    /// The set as bits.
     #[inline]
     pub const fn bits(self) -> u128 {
         self.0
     }
 
-    /// One square.
+    /// The set of one square.
     #[inline]
     pub const fn from_square(square: Square) -> Self {
         Self(1 << square.index())
@@ -62,7 +62,7 @@ impl Bitboard {
         Self(RANK_A << rank)
     }
 
-    /// The `count` ranks farthest from `color`: where its pieces promote (3) or could not move (1, 2).
+    /// The `count` ranks farthest from `color`, where its pieces promote (3) or could not move again (1, 2).
     #[inline]
     pub const fn far_ranks(color: Color, count: u8) -> Self {
         let rows = (1u128 << count) - 1;
@@ -74,13 +74,13 @@ impl Bitboard {
         Self(RANK_A.wrapping_mul(rows) & BOARD)
     }
 
-    /// Whether no square is in the set.
+    /// Whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether some square is in the set.
+    /// Whether the set is not empty.
     #[inline]
     pub const fn has_any(self) -> bool {
         self.0 != 0
@@ -92,13 +92,13 @@ impl Bitboard {
         self.0.count_ones()
     }
 
-    /// Number of squares, all of which are neighbours of `square`: these lie within 21 bits.
+    /// Number of squares in a set of neighbours of `square`. These span at most 21 bits.
     #[inline]
     pub(crate) const fn count_near(self, square: Square) -> u32 {
         ((self.0 >> square.number().saturating_sub(10)) as u32).count_ones()
     }
 
-    /// Whether two squares or more are in the set.
+    /// Whether the set has at least two squares.
     #[inline]
     pub const fn has_many(self) -> bool {
         self.0 & self.0.wrapping_sub(1) != 0
@@ -110,7 +110,7 @@ impl Bitboard {
         (self.0 >> square.index()) & 1 != 0
     }
 
-    /// The square with the lowest number.
+    /// The square with the lowest number; `None` if the set is empty.
     #[inline]
     pub const fn first(self) -> Option<Square> {
         if self.0 == 0 { None } else { Some(Square::from_bit(self.0.trailing_zeros())) }
@@ -130,7 +130,7 @@ impl Bitboard {
         Self(self.0 | 1 << square.index())
     }
 
-    /// All squares one step forward for `color`; those that would leave the board vanish.
+    /// Moves all squares one step forward for `color`. Drops squares that leave the board.
     #[inline]
     #[must_use]
     pub const fn forward(self, color: Color) -> Self {
@@ -140,26 +140,26 @@ impl Bitboard {
         }
     }
 
-    /// All squares one step towards file 9; those that would leave the board vanish.
+    /// Moves all squares one step towards file 9. Drops squares that leave the board.
     #[inline]
     #[must_use]
     pub const fn leftwards(self) -> Self {
         Self((self.0 << 9) & BOARD)
     }
 
-    /// All squares one step towards file 1; those that would leave the board vanish.
+    /// Moves all squares one step towards file 1. Drops squares that leave the board.
     #[inline]
     #[must_use]
     pub const fn rightwards(self) -> Self {
         Self(self.0 >> 9)
     }
 
-    /// Every square of each file on which the set has a square.
+    /// All squares of each file that has a square in the set.
     #[inline]
     #[must_use]
     pub const fn fill_files(self) -> Self {
-        // Gather each file into its rank-a bit. Bits of the next file that spill over stay out of
-        // those bits, since no shift reaches nine.
+        // Gather each file into its rank-a bit. Bits that spill over from the next file do not reach it, because no
+        // shift is as large as nine.
         let mut fill = self.0 | self.0 >> 1;
         fill |= fill >> 2;
         fill |= fill >> 4;
@@ -169,10 +169,7 @@ impl Bitboard {
     }
 }
 
-#[expect(
-    clippy::copy_iterator,
-    reason = "a set is walked by value; the copy that is kept stays whole"
-)]
+#[expect(clippy::copy_iterator, reason = "iteration consumes a copy of the set")]
 impl Iterator for Bitboard {
     type Item = Square;
 
@@ -277,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn forward_drops_what_leaves_the_board() {
+    fn forward_drops_squares_that_leave_the_board() {
         for square in Square::all() {
             let set = Bitboard::from_square(square);
             let up = square.offset(0, -1).map_or(Bitboard::EMPTY, Bitboard::from_square);

@@ -1,6 +1,6 @@
-//! Contents of the 81 squares, a byte each: the board of a [`Setup`](super::Setup).
+//! The contents of the 81 squares, one byte each: the board of a [`Setup`](super::Setup).
 //!
-//! Codecs copy eight squares in a word, and one multiplication makes a byte of a bitboard of them.
+//! Codecs copy eight squares at a time. One multiplication extracts eight bits of a bitboard from eight squares.
 
 use std::fmt;
 use std::ops::Index;
@@ -9,7 +9,7 @@ use super::bitboard::Bitboard;
 use super::piece::{Color, Piece, PieceKind};
 use super::square::Square;
 
-/// Contents of the 81 squares, by square number: an [`Option`] each.
+/// Contents of the 81 squares by square number, as an [`Option`] each.
 pub type Board = [Option<Piece>; Square::COUNT];
 
 /// Contents of the 81 squares, by square number.
@@ -25,13 +25,13 @@ pub struct ByteBoard([u8; Square::COUNT]);
 
 /// Number of a square without a piece.
 pub const EMPTY: u8 = 0;
-/// Room for every number.
+/// Length of a table indexed by [`number`].
 pub const NUMBERS: usize = 32;
 const WHITE: u8 = 16;
-/// Bits of a number; the highest one is the colour.
+/// Bits of a number. The highest bit is the colour.
 const NUMBER_BITS: usize = 5;
 
-/// What stands on a square as five bits: 1 and up by kind, 16 more for White.
+/// The five-bit number of a piece: 1 and up by kind, plus 16 for White.
 pub const fn number(piece: Piece) -> u8 {
     WHITE * piece.color as u8 + piece.kind as u8 + 1
 }
@@ -52,22 +52,22 @@ static CONTENTS: [Option<Piece>; NUMBERS] = {
 };
 
 impl ByteBoard {
-    /// For decoders: every byte is a [`number`] or [`EMPTY`].
+    /// Creates a board from numbers, for decoders. Every byte must be a [`number`] or [`EMPTY`].
     pub const fn from_numbers(numbers: [u8; Square::COUNT]) -> Self {
         Self(numbers)
     }
 
-    /// What stands where, as numbers.
+    /// The contents as numbers, by square number.
     pub const fn numbers(&self) -> &[u8; Square::COUNT] {
         &self.0
     }
 
-    /// What stands on each square, in square order.
+    /// The contents of the squares, by square number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<Piece>> {
         self.0.iter().map(|&number| contents(number))
     }
 
-    /// The squares by what stands there.
+    /// The board as bit planes.
     #[inline]
     pub(crate) fn planes(&self) -> Planes {
         let mut bits = [0u128; NUMBER_BITS];
@@ -85,7 +85,7 @@ impl ByteBoard {
     }
 }
 
-/// What a [`number`] says.
+/// The piece with this [`number`]; `None` for an empty square.
 #[inline]
 pub(crate) fn contents(number: u8) -> Option<Piece> {
     CONTENTS[usize::from(number) % NUMBERS]
@@ -94,11 +94,11 @@ pub(crate) fn contents(number: u8) -> Option<Piece> {
 /// The lowest bit of each byte, lowest byte first.
 #[inline]
 const fn lowest_bits(word: u64) -> u8 {
-    // Byte n is added to byte 7 at bit n, and no two products meet in a bit.
+    // Byte n is added to byte 7 at bit n, and no two products overlap.
     ((word & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
-/// The squares by the bits of the numbers that stand there.
+/// One bitboard for each bit of the numbers on the squares.
 #[derive(Clone, Copy)]
 pub(crate) struct Planes {
     bits: [Bitboard; NUMBER_BITS],
@@ -128,7 +128,7 @@ impl Planes {
     /// Squares with a piece.
     #[inline]
     pub(crate) fn occupied(&self) -> Bitboard {
-        // No kind is numbered 0.
+        // No kind has number 0.
         self.bits[..NUMBER_BITS - 1].iter().fold(Bitboard::EMPTY, |squares, &plane| squares | plane)
     }
 
@@ -159,7 +159,7 @@ impl From<&ByteBoard> for Board {
 impl Index<usize> for ByteBoard {
     type Output = Option<Piece>;
 
-    /// What stands on the square with this number.
+    /// The contents of the square with this number.
     #[inline]
     fn index(&self, square: usize) -> &Option<Piece> {
         &CONTENTS[usize::from(self.0[square]) % NUMBERS]
@@ -176,9 +176,9 @@ impl fmt::Debug for ByteBoard {
 mod tests {
     use super::*;
 
-    /// Every content on every square: it comes back, and stands in the planes of its kind and side.
+    /// Every content, on many squares: it is read back, and is in the planes of its kind and side.
     #[test]
-    fn numbers_and_planes_say_what_stands_where() {
+    fn numbers_and_planes_match_the_contents_of_the_squares() {
         let pieces = Color::ALL
             .into_iter()
             .flat_map(|color| PieceKind::ALL.map(|kind| Some(Piece::new(color, kind))));

@@ -1,4 +1,4 @@
-//! Where pieces must stand or go to give check.
+//! Squares from where pieces give check.
 
 use super::attacks;
 use super::bitboard::Bitboard;
@@ -11,7 +11,7 @@ use super::square::Square;
 pub(crate) struct CheckSquares {
     us: Color,
     king: Square,
-    /// Own pieces whose departure opens a line on the king.
+    /// Own pieces that open a line to the king when they move.
     discoverers: Bitboard,
     pawn: Bitboard,
     lance: Bitboard,
@@ -44,7 +44,7 @@ impl CheckSquares {
         })
     }
 
-    /// Where a piece of this kind, come from elsewhere, attacks the king.
+    /// Squares from where a piece of this kind attacks the king itself.
     #[inline(always)]
     pub(crate) fn direct(&self, kind: PieceKind) -> Bitboard {
         match kind {
@@ -65,9 +65,9 @@ impl CheckSquares {
         }
     }
 
-    /// Targets with which a piece that is `after` on arrival gives check, moving from `from`.
+    /// Targets where a piece that moves from `from` and is `after` on arrival gives check.
     #[inline(always)]
-    pub(crate) fn of(&self, after: PieceKind, from: Square) -> Bitboard {
+    pub(crate) fn targets_from(&self, after: PieceKind, from: Square) -> Bitboard {
         let direct = self.direct(after);
         if self.discoverers.contains(from) {
             direct | !attacks::ray_through(self.king, from)
@@ -76,13 +76,13 @@ impl CheckSquares {
         }
     }
 
-    /// Where pieces of a kind stand that may give check by moving.
+    /// Squares from where a piece of a kind may give check by moving.
     #[inline]
     pub(crate) fn origins(&self, kind: PieceKind) -> Bitboard {
         attacks::check_origins(self.us, kind, self.king) | self.discoverers
     }
 
-    /// Own pieces whose departure opens a line on the king.
+    /// Own pieces that open a line to the king when they move.
     #[inline]
     pub(crate) const fn discoverers(&self) -> Bitboard {
         self.discoverers

@@ -1,25 +1,25 @@
-//! All squares that one side attacks, as sets.
+//! The squares that one side attacks, as sets.
 //!
-//! Steppers are moved all at once, a shift for each way to step; only sliders are looked at one by one.
+//! Steppers are shifted together, once for each direction of a step. Only sliders are handled one by one.
 
 use super::attacks;
 use super::bitboard::Bitboard;
 use super::piece::{Color, PieceKind};
 use super::position::Position;
 
-/// What one side attacks.
+/// The squares that one side attacks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttackMap {
     /// Attacked squares.
     pub(crate) all: Bitboard,
-    /// Those attacked by more than one piece.
+    /// Squares attacked by more than one piece.
     pub(crate) twice: Bitboard,
-    /// Those attacked along lines: what stands or arrives on them may open or close a line.
+    /// Squares attacked along lines. A piece that leaves or enters one may open or close a line.
     pub(crate) lines: Bitboard,
 }
 
 impl Position {
-    /// What `color` attacks when `occupied` squares block sliders.
+    /// The squares that `color` attacks when `occupied` squares block sliders.
     #[inline]
     pub(crate) fn cover(&self, color: Color, occupied: Bitboard) -> AttackMap {
         let own = self.color(color);
@@ -30,7 +30,7 @@ impl Position {
         cover
     }
 
-    /// The squares that `color` attacks with `pieces` of its own when `occupied` squares block sliders.
+    /// The squares that `pieces` of `color` attack when `occupied` squares block sliders.
     #[inline]
     pub(crate) fn attacked_by(
         &self,
@@ -45,13 +45,15 @@ impl Position {
 
     #[inline]
     fn steppers(&self, own: Bitboard, color: Color) -> Steppers {
-        let of = |kind: PieceKind| self.kind(kind) & own;
+        let own_pieces = |kind: PieceKind| self.kind(kind) & own;
         Steppers {
-            pawns: of(PieceKind::Pawn),
-            knights: of(PieceKind::Knight),
-            silvers: of(PieceKind::Silver),
+            pawns: own_pieces(PieceKind::Pawn),
+            knights: own_pieces(PieceKind::Knight),
+            silvers: own_pieces(PieceKind::Silver),
             golds: self.golds(color) & own,
-            kings: of(PieceKind::King) | of(PieceKind::Horse) | of(PieceKind::Dragon),
+            kings: own_pieces(PieceKind::King)
+                | own_pieces(PieceKind::Horse)
+                | own_pieces(PieceKind::Dragon),
         }
     }
 
@@ -63,14 +65,14 @@ impl Position {
         occupied: Bitboard,
         mut visit: impl FnMut(Bitboard),
     ) {
-        let of = |kind: PieceKind| self.kind(kind) & own;
-        for lance in of(PieceKind::Lance) {
+        let own_pieces = |kind: PieceKind| self.kind(kind) & own;
+        for lance in own_pieces(PieceKind::Lance) {
             visit(attacks::lance(color, lance, occupied));
         }
-        for bishop in of(PieceKind::Bishop) | of(PieceKind::Horse) {
+        for bishop in own_pieces(PieceKind::Bishop) | own_pieces(PieceKind::Horse) {
             visit(attacks::bishop(bishop, occupied));
         }
-        for rook in of(PieceKind::Rook) | of(PieceKind::Dragon) {
+        for rook in own_pieces(PieceKind::Rook) | own_pieces(PieceKind::Dragon) {
             visit(attacks::rook(rook, occupied));
         }
     }
@@ -90,7 +92,7 @@ impl AttackMap {
     }
 }
 
-/// Pieces of one side by the way they step; kings are also what promoted bishops and rooks step like.
+/// Pieces of one side by the way they step. `kings` includes promoted bishops and rooks, which step like kings.
 #[derive(Clone, Copy)]
 struct Steppers {
     pawns: Bitboard,
@@ -101,36 +103,36 @@ struct Steppers {
 }
 
 impl Steppers {
-    /// All squares they attack. Whatever steps sideways, slanting or straight, does so in one shift.
+    /// All squares they attack. One shift moves all steps to the left, whether they also go up or down.
     #[inline]
     fn attacks(self, color: Color) -> Bitboard {
         let Self { pawns, knights, silvers, golds, kings } = self;
-        let slanting_ahead = (silvers | golds | kings).forward(color);
-        let slanting_behind = (silvers | kings).forward(!color);
-        let beside = golds | kings;
+        let diagonal_ahead = (silvers | golds | kings).forward(color);
+        let diagonal_back = (silvers | kings).forward(!color);
+        let level = golds | kings;
         let jumping = knights.forward(color).forward(color);
-        let sideways = slanting_ahead | slanting_behind | beside | jumping;
-        let straight = slanting_ahead | pawns.forward(color) | beside.forward(!color);
+        let sideways = diagonal_ahead | diagonal_back | level | jumping;
+        let straight = diagonal_ahead | pawns.forward(color) | level.forward(!color);
         sideways.leftwards() | sideways.rightwards() | straight
     }
 
-    /// One set of squares for each way to step: two pieces that step the same way never meet.
+    /// One set of squares for each direction. Two pieces that step in the same direction never reach the same square.
     #[inline]
     fn for_each_step(self, color: Color, mut visit: impl FnMut(Bitboard)) {
         let Self { pawns, knights, silvers, golds, kings } = self;
-        let slanting_ahead = (silvers | golds | kings).forward(color);
-        let beside = golds | kings;
+        let diagonal_ahead = (silvers | golds | kings).forward(color);
+        let level = golds | kings;
         for squares in [
-            slanting_ahead,
+            diagonal_ahead,
             (silvers | kings).forward(!color),
-            beside,
+            level,
             knights.forward(color).forward(color),
         ] {
             visit(squares.leftwards());
             visit(squares.rightwards());
         }
-        visit(slanting_ahead | pawns.forward(color));
-        visit(beside.forward(!color));
+        visit(diagonal_ahead | pawns.forward(color));
+        visit(level.forward(!color));
     }
 }
 
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steppers_attack_what_each_of_them_attacks() {
+    fn steppers_attack_the_union_of_their_single_attacks() {
         let sets = [0x5a5a_1234_9876_0f0f_u128 << 7, 0x1_0000_8000_4001, u128::MAX, 1 << 80 | 1];
         for pieces in sets.map(Bitboard::from_bits) {
             for color in Color::ALL {
@@ -150,17 +152,17 @@ mod tests {
                     PieceKind::Gold,
                     PieceKind::King,
                 ] {
-                    let of = |wanted| if wanted == kind { pieces } else { Bitboard::EMPTY };
+                    let pieces_if = |wanted| if wanted == kind { pieces } else { Bitboard::EMPTY };
                     let steppers = Steppers {
-                        pawns: of(PieceKind::Pawn),
-                        knights: of(PieceKind::Knight),
-                        silvers: of(PieceKind::Silver),
-                        golds: of(PieceKind::Gold),
-                        kings: of(PieceKind::King),
+                        pawns: pieces_if(PieceKind::Pawn),
+                        knights: pieces_if(PieceKind::Knight),
+                        silvers: pieces_if(PieceKind::Silver),
+                        golds: pieces_if(PieceKind::Gold),
+                        kings: pieces_if(PieceKind::King),
                     };
                     let [mut once, mut twice] = [Bitboard::EMPTY; 2];
                     for square in pieces {
-                        let attacks = attacks::of(color, kind, square, Bitboard::EMPTY);
+                        let attacks = attacks::piece(color, kind, square, Bitboard::EMPTY);
                         twice |= once & attacks;
                         once |= attacks;
                     }

@@ -1,6 +1,6 @@
-//! Positions for people: board diagrams in the letters of SFEN and in kanji.
+//! Board diagrams as text, in SFEN letters and in kanji.
 //!
-//! The kanji diagram is the one in which Japanese game records (BOD, as in KIF files) show a position.
+//! The kanji diagram is the BOD format of Japanese game records (also used in KIF files).
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::setup::Setup;
 use super::square::Square;
 
-/// A board of SFEN letters: capitals are Black's, `+` is promoted.
+/// A board in SFEN letters. Capitals are Black's pieces, `+` marks promoted pieces.
 ///
 /// ```
 /// use kyokumen_shogi::{Setup, diagram::LetterDiagram};
@@ -37,7 +37,7 @@ impl fmt::Display for LetterDiagram<'_> {
     }
 }
 
-/// A board of kanji as in BOD: `v` marks White's pieces.
+/// A board in kanji as in BOD. `v` marks White's pieces.
 ///
 /// ```
 /// use kyokumen_shogi::{Setup, diagram::KanjiDiagram};
@@ -80,7 +80,7 @@ fn rank_from_the_left(rank: u8) -> impl Iterator<Item = Square> {
     (0..9).rev().map(move |file| Square::from_file_rank(file, rank))
 }
 
-/// Letters with counts behind them, strongest piece first; `-` for an empty hand.
+/// Letters, each followed by its count, strongest piece first; `-` for an empty hand.
 fn letters(hand: Hand) -> String {
     let mut text = String::new();
     for kind in HandKind::ALL.into_iter().rev() {
@@ -109,7 +109,7 @@ fn kanji_hand(hand: Hand) -> String {
     if parts.is_empty() { "なし".to_owned() } else { parts.join("　") }
 }
 
-/// The one sign by which diagrams name a piece.
+/// The kanji of a piece in diagrams.
 pub(crate) const fn kanji(kind: PieceKind) -> &'static str {
     match kind {
         PieceKind::Pawn => "歩",
@@ -137,7 +137,7 @@ mod tests {
     const SFEN: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
 
     #[test]
-    fn letters_are_those_of_sfen() {
+    fn letter_diagrams_use_sfen_letters() {
         let diagram = LetterDiagram(&SFEN.parse().unwrap()).to_string();
         let lines: Vec<&str> = diagram.lines().collect();
         assert_eq!(lines[0], "  9  8  7  6  5  4  3  2  1");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn kanji_are_those_of_bod() {
+    fn kanji_diagrams_follow_bod() {
         let diagram = KanjiDiagram(&SFEN.parse().unwrap()).to_string();
         let lines: Vec<&str> = diagram.lines().collect();
         assert_eq!(lines[0], "後手の持駒：金　銀　桂　歩五");

@@ -1,17 +1,17 @@
-//! Pieces in hand, packed into one word with a partial order.
+//! Pieces in hand, packed into an integer with a partial order.
 //!
-//! Each count has a guard bit above it, so that "at least as much of every kind" is one subtraction:
-//! a borrow clears the guard of the kind that is short (the idea of Apery's `Hand`).
+//! Each count has a guard bit above it, so that one subtraction tests "at least as many of every kind": a borrow clears
+//! the guard bit of a kind with too few pieces (the idea of Apery's `Hand`).
 
 use std::fmt;
 
 use super::piece::HandKind;
 
-/// Number of pieces of each kind in one hand. Never more than a full set of 38 pieces.
+/// Number of pieces of each kind in one hand. At most the 38 pieces of a full set without kings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Hand(u32);
 
-/// Lowest bit of each count: 5 bits for pawns, 3 for L N S G, 2 for B R, a guard bit above each.
+/// Lowest bit of each count. Counts have 5 bits for pawns, 3 for L N S G and 2 for B R, each with a guard bit above it.
 const SHIFT: [u32; HandKind::COUNT] = [0, 6, 10, 14, 18, 22, 25];
 const MASK: [u32; HandKind::COUNT] = [31, 7, 7, 7, 7, 3, 3];
 const GUARDS: u32 = {
@@ -25,10 +25,10 @@ const GUARDS: u32 = {
 };
 
 impl Hand {
-    /// No piece at all.
+    /// The empty hand.
     pub const EMPTY: Self = Self(0);
 
-    /// A hand with these counts in the order P L N S G B R, or `None` if a count exceeds the set.
+    /// Creates a hand from counts in the order P L N S G B R. `None` if a count exceeds the full set.
     pub fn from_counts(counts: [u8; HandKind::COUNT]) -> Option<Self> {
         let mut hand = Self::EMPTY;
         for kind in HandKind::ALL {
@@ -41,7 +41,7 @@ impl Hand {
         Some(hand)
     }
 
-    /// The hand of this [`Hand::bits`], whose counts the caller knows to be within the set.
+    /// Creates a hand from [`Hand::bits`]. The caller guarantees that no count exceeds the full set.
     #[inline]
     pub const fn from_bits(bits: u32) -> Self {
         debug_assert!(bits & GUARDS == 0);
@@ -66,21 +66,21 @@ impl Hand {
         self.0 == 0
     }
 
-    /// Adds one piece; the caller knows that the set is not exceeded.
+    /// Adds one piece. The caller guarantees that the full set is not exceeded.
     #[inline]
     pub const fn add(&mut self, kind: HandKind) {
         self.0 += 1 << SHIFT[kind.index()];
         debug_assert!(self.0 & GUARDS == 0);
     }
 
-    /// Removes one piece; the caller knows that there is one.
+    /// Removes one piece. The caller guarantees that the hand has one.
     #[inline]
     pub const fn remove(&mut self, kind: HandKind) {
         debug_assert!(self.has(kind));
         self.0 -= 1 << SHIFT[kind.index()];
     }
 
-    /// The same hand with another count of one kind.
+    /// The same hand with a different count of one kind.
     #[inline]
     #[must_use]
     pub const fn with_count(self, kind: HandKind, count: u8) -> Self {
@@ -88,7 +88,7 @@ impl Hand {
         Self(cleared | (count as u32) << SHIFT[kind.index()])
     }
 
-    /// Whether this hand holds at least as much of every kind as `other`: a partial order.
+    /// Whether this hand has at least as many pieces of every kind as `other`. This is a partial order.
     #[inline]
     pub const fn dominates(self, other: Self) -> bool {
         ((self.0 | GUARDS) - other.0) & GUARDS == GUARDS
@@ -110,11 +110,11 @@ impl Hand {
         Self((self.0 & short) | (other.0 & !short))
     }
 
-    /// All-ones in the count of every kind of which `self` has fewer than `other`.
+    /// All-ones in the count of every kind where `self` has fewer than `other`.
     #[inline]
     const fn short_of(self, other: Self) -> u32 {
-        // A guard that survives the subtraction means "not short"; `guard - (guard >> width)` would
-        // need the width of each field, so spread the lost guards downwards instead.
+        // A guard bit that survives the subtraction means "not short". `guard - (guard >> width)` needs the width of
+        // each field, so the fields are handled in groups of equal width.
         let lost = GUARDS & !((self.0 | GUARDS) - other.0);
         let pawn = (lost & (1 << 5)) - ((lost & (1 << 5)) >> 5);
         let three = lost & (1 << 9 | 1 << 13 | 1 << 17 | 1 << 21);
@@ -122,7 +122,7 @@ impl Hand {
         pawn | (three - (three >> 3)) | (two - (two >> 2))
     }
 
-    /// Both hands together; the caller knows that the set is not exceeded.
+    /// The sum of both hands. The caller guarantees that the full set is not exceeded.
     #[inline]
     #[must_use]
     pub const fn sum(self, other: Self) -> Self {
@@ -131,7 +131,7 @@ impl Hand {
         sum
     }
 
-    /// What is left when `other`, which this hand dominates, is taken away.
+    /// The hand without `other`, which it must dominate.
     #[inline]
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
@@ -139,7 +139,7 @@ impl Hand {
         Self(self.0 - other.0)
     }
 
-    /// Kinds held with their counts, P L N S G B R.
+    /// The kinds held and their counts, in the order P L N S G B R.
     pub fn iter(self) -> impl Iterator<Item = (HandKind, u8)> {
         HandKind::ALL
             .into_iter()
@@ -147,7 +147,7 @@ impl Hand {
             .filter(|&(_, count)| count > 0)
     }
 
-    /// The packed word, for keys and table entries.
+    /// The packed integer, for keys and table entries.
     #[inline]
     pub const fn bits(self) -> u32 {
         self.0
@@ -168,7 +168,7 @@ impl fmt::Debug for Hand {
 mod tests {
     use super::*;
 
-    /// A fixed spread over all hands: every count from none to the full set occurs.
+    /// A fixed sample of hands: every count from 0 to the full set occurs.
     fn samples() -> Vec<[u8; 7]> {
         (0..4000u32)
             .map(|n| {

@@ -1,9 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Where to begin
-//! [`Position`] has the moves ([`movegen`]) and makes them, [`Setup`] is what a decoder yields, [`sfen`] reads and
-//! writes text. Squares, kinds and notation follow the USI protocol; every non-promotion is a move, drop-pawn mate
-//! and a second pawn on a file are not. [`Bitboard`] and [`attacks`] are what all that is made of.
+//! [`Position`] generates legal moves ([`movegen`]) and makes them. [`Setup`] is the result of decoding a position.
+//! [`sfen`] reads and writes text. Squares, kinds and notation follow the USI protocol. All legal moves without
+//! promotion are generated. Drop-pawn mate and a second pawn on a file are illegal. [`Bitboard`] and [`attacks`] are
+//! the building blocks.
 
 pub mod attacks;
 mod bitboard;

@@ -1,8 +1,8 @@
-//! Mate by unbroken checks, as an AND/OR game.
+//! Mate by continuous checks, as an AND/OR game.
 //!
-//! OR nodes: the attacker gives check. AND nodes: the defender gets out of it, or is mated. Proof and
-//! disproof hands follow Nagai (2002) with the correction that a position in which the defender could
-//! interpose a piece inherits no proof from one in which he has none (cshogi issue 54).
+//! At OR nodes the attacker gives check. At AND nodes the defender escapes or is mated. Proof and disproof hands follow
+//! Nagai (2002) with one correction: a position where the defender could interpose a piece from the hand inherits no
+//! proof from a position where the defender has none (cshogi issue 54).
 
 mod first_numbers;
 
@@ -42,7 +42,7 @@ impl kyokumen_game::Hand for Hand {
     }
 }
 
-/// The question whether one side mates the other by unbroken checks.
+/// The question whether one side mates the other by continuous checks.
 #[derive(Clone, Debug)]
 pub struct Mate {
     position: Position,
@@ -50,19 +50,19 @@ pub struct Mate {
 }
 
 impl Mate {
-    /// Does the side to move mate?
+    /// The side to move attacks.
     pub const fn by_side_to_move(position: Position) -> Self {
         let attacker = position.side_to_move();
         Self { position, attacker }
     }
 
-    /// Is the side to move, in check or not, being mated?
+    /// The side to move defends. It need not be in check.
     pub const fn of_side_to_move(position: Position) -> Self {
         let attacker = position.side_to_move().opponent();
         Self { position, attacker }
     }
 
-    /// The position as it stands.
+    /// The current position.
     pub const fn position(&self) -> &Position {
         &self.position
     }
@@ -75,14 +75,15 @@ impl Mate {
         self.position.side_to_move() == self.attacker
     }
 
-    /// Appends the checks. A bishop or rook that could promote and does not is held back until its promotion is solved,
-    /// as is a pawn that opens a line or is pinned; so are most of the drops on a line, see [`push_drops_on_lines`].
+    /// Appends the checks. Where a bishop or rook can promote, its move without promotion is delayed until the
+    /// promotion is solved. The same holds for a pawn that opens a line or is pinned. Most drops on a line are delayed,
+    /// too: see [`push_drops_on_lines`].
     fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
         let Some(king) = self.position.king(!self.attacker) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
         let _ = self.position.visit_checks(|set| {
             match set {
-                MoveSet::Piece { kind, from, to, promotion: true } if yields(kind) => {
+                MoveSet::Piece { kind, from, to, promotion: true } if promotion_dominates(kind) => {
                     let dead = self.dead_ranks(kind);
                     for to in to {
                         moves.push(Candidate::new(Move::new(from, to, true)));
@@ -92,7 +93,9 @@ impl Mate {
                         }
                     }
                 }
-                MoveSet::Piece { kind, from, to, promotion: false } if yields(kind) => {
+                MoveSet::Piece { kind, from, to, promotion: false }
+                    if promotion_dominates(kind) =>
+                {
                     if !zone.contains(from) {
                         for to in to.without(zone) {
                             moves.push(Candidate::new(Move::new(from, to, false)));
@@ -115,8 +118,8 @@ impl Mate {
         Bitboard::far_ranks(self.attacker, kind.dead_ranks())
     }
 
-    /// Appends the evasions. What is interposed on one square differs little by kind, so that one waits for the other;
-    /// and so do all that are interposed where nothing supports them.
+    /// Appends the evasions. Drops on one square differ little by kind, so each waits for the one before it. All drops
+    /// on unsupported squares wait for the one before them, too.
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
         let first = moves.len();
         let mut drops = [Bitboard::EMPTY; HandKind::COUNT];
@@ -149,7 +152,7 @@ impl Mate {
         }
     }
 
-    /// The king in check, and the squares between him and a single checker.
+    /// The king in check, and the squares between it and a single checker.
     fn interposing_squares(&self) -> Option<(Square, Bitboard)> {
         let king = self.position.king(!self.attacker)?;
         let checkers = self.position.checkers();
@@ -158,15 +161,16 @@ impl Mate {
     }
 }
 
-/// Drops of a kind that check along lines, for each line the nearest first. On a line all are much the same but for the
-/// one beside the king: but for the next two each waits until the one before it is solved.
+/// Appends checks by drops of one kind along lines, on each line the nearest to the king first. Drops on one line
+/// differ little, except for the one next to the king. That one and the next two are open; each other drop waits for
+/// the one before it.
 fn push_drops_on_lines(
     king: Square,
     kind: HandKind,
     to: Bitboard,
     moves: &mut Vec<Candidate<Move>>,
 ) {
-    let beside = attacks::king(king);
+    let adjacent = attacks::king(king);
     let mut left = to;
     while let Some(square) = left.first() {
         let line = attacks::ray_through(king, square);
@@ -176,7 +180,7 @@ fn push_drops_on_lines(
         if square < king {
             drops.reverse();
         }
-        let far = drops.iter_mut().filter(|drop| !beside.contains(drop.m.to()));
+        let far = drops.iter_mut().filter(|drop| !adjacent.contains(drop.m.to()));
         for drop in far.skip(FAR_DROPS_AT_ONCE) {
             drop.delayed = true;
         }
@@ -184,10 +188,10 @@ fn push_drops_on_lines(
     }
 }
 
-/// So many checks by drops on a line away from the king are open at once.
+/// Number of drops on a line, away from the king, that are open at once.
 const FAR_DROPS_AT_ONCE: usize = 2;
 
-/// Drops on each of these squares, by kind; on one square each waits for the one before it.
+/// Appends drops on each of these squares, by kind. On one square each waits for the one before it.
 fn push_drops(
     squares: Bitboard,
     drops: &[Bitboard; HandKind::COUNT],
@@ -204,7 +208,7 @@ fn push_drops(
     }
 }
 
-/// Moves steps in between to the end, by square; on one square each waits for the one before it.
+/// Sorts interpositions by pieces on the board to the end, by square. On one square each waits for the one before it.
 fn delay_steps(king: Square, between: Bitboard, evasions: &mut [Candidate<Move>]) {
     let square = |m: Move| (between.contains(m.to()) && m.from() != Some(king)).then(|| m.to());
     evasions.sort_by_key(|evasion| square(evasion.m));
@@ -216,9 +220,9 @@ fn delay_steps(king: Square, between: Bitboard, evasions: &mut [Candidate<Move>]
     }
 }
 
-/// Kinds whose promotion attacks all they attack themselves: staying as they are matters only where
-/// a drop-pawn mate would be illegal.
-const fn yields(kind: PieceKind) -> bool {
+/// Whether the promoted piece attacks every square that the unpromoted piece attacks. Not to promote then matters only
+/// where a drop-pawn mate would be illegal.
+const fn promotion_dominates(kind: PieceKind) -> bool {
     matches!(kind, PieceKind::Pawn | PieceKind::Bishop | PieceKind::Rook)
 }
 
@@ -306,8 +310,8 @@ impl Game for Mate {
         self.proof_hand_of_defence(Hand::EMPTY)
     }
 
-    /// Where the check can be interposed, the defender must not come to hold a kind that he lacks now
-    /// and could drop in between: of such a kind the attacker must hold all he has.
+    /// If the check can be interposed, the proof must not apply where the defender holds a kind that it lacks here and
+    /// could interpose. So the proof hand contains the attacker's whole count of each such kind.
     fn proof_hand_of_defence(&self, children: Hand) -> Hand {
         let (position, defender) = (&self.position, !self.attacker);
         let Some((_, between)) = self.interposing_squares() else { return children };
@@ -338,8 +342,8 @@ impl Game for Mate {
         self.proof_hand_of_attack(m, child)
     }
 
-    /// Captures of a piece that was dropped in between, if the capturing piece then gives check alone: its
-    /// line to the king is shorter than the one that was closed.
+    /// Captures of a piece dropped as an interposition, if the capturing piece is then the only checker. Its line to
+    /// the king is shorter than the blocked one.
     fn futile_replies(&self, m: Move) -> Vec<Move> {
         if !m.is_drop() || !self.position.in_check() {
             return Vec::new();
@@ -357,13 +361,13 @@ impl Game for Mate {
         replies
     }
 
-    /// What is taken makes no difference, so one drop speaks for all on its square.
+    /// The kind of the interposed piece makes no difference, so one drop represents all drops on its square.
     fn leave_out_futile(&self, moves: &mut Vec<Candidate<Move>>) {
-        let [mut asked, mut futile] = [Bitboard::EMPTY; 2];
+        let [mut tested, mut futile] = [Bitboard::EMPTY; 2];
         moves.retain(|&Candidate { m, .. }| {
             let to = Bitboard::from_square(m.to());
-            if m.is_drop() && !asked.contains(m.to()) {
-                asked |= to;
+            if m.is_drop() && !tested.contains(m.to()) {
+                tested |= to;
                 if !self.futile_replies(m).is_empty() {
                     futile |= to;
                 }
@@ -372,8 +376,8 @@ impl Game for Mate {
         });
     }
 
-    /// More of a kind already held changes no move here; a kind not held must stay so if its drop
-    /// could give check.
+    /// More pieces of a kind that the attacker holds allow no additional move here. A kind that it does not hold must
+    /// remain absent if its drop could give check.
     fn disproof_hand_of_attacks(&self, children: Option<Hand>) -> Hand {
         let position = &self.position;
         let all = self.hand().sum(self.defender_hand());
@@ -390,7 +394,7 @@ impl Game for Mate {
         hand
     }
 
-    /// The defender must keep the piece that refutes, and the attacker cannot hold what is not there.
+    /// The defender must keep the piece that it drops, and the attacker cannot hold more than both hands contain.
     fn disproof_hand_of_defence(&self, m: Move, child: Hand) -> Hand {
         let mut most = self.hand().sum(self.defender_hand());
         if let Some(kind) = m.dropped() {
@@ -404,7 +408,7 @@ impl Game for Mate {
 mod tests {
     use super::*;
 
-    /// The moves of a position, those that wait for the one before them in brackets.
+    /// The moves of a position; delayed moves are in brackets.
     fn moves(game: &Mate) -> String {
         let mut moves = Vec::new();
         game.expand(&mut moves);
@@ -417,35 +421,35 @@ mod tests {
     }
 
     #[test]
-    fn of_drops_on_a_line_two_away_from_the_king_are_open() {
+    fn two_distant_drops_on_a_line_are_open() {
         let checks = |sfen: &str| moves(&Mate::by_side_to_move(sfen.parse().unwrap()));
         let on_file = "L*5b L*5c L*5d (L*5e) (L*5f) (L*5g) (L*5h) (L*5i)";
         assert_eq!(checks("4k4/9/9/9/9/9/9/9/9 b L 1"), on_file);
-        // To either side the nearest first.
+        // On each side the nearest comes first.
         let on_rank = "R*4b R*3b R*2b (R*1b) R*6b R*7b R*8b (R*9b)";
         assert_eq!(checks("4p4/4k4/4p4/9/9/9/9/9/9 b R 1"), on_rank);
     }
 
     #[test]
-    fn interpositions_wait_for_those_that_differ_little() {
+    fn similar_interpositions_are_delayed() {
         let evasions = |sfen: &str| moves(&Mate::of_side_to_move(sfen.parse().unwrap()));
-        // The king supports one square and nothing the others, on which all wait for the first.
+        // Only the square next to the king is supported. On the other squares all drops wait for the first.
         let by_drops = "5a4a 5a4b 5a6a 5a6b P*5b (N*5b) P*5c (N*5c) (P*5d) (N*5d)";
         assert_eq!(evasions("4k4/9/9/9/4R4/9/9/9/9 w pn 1"), by_drops);
-        // Two golds may step to the same square.
+        // Two golds can move to the same square.
         let by_steps = "7d6c 7d6e 7d7c 7d7e 7d8c 7d8e 2c1d 2c2d 2c3d (4c3d) 4c4d 4c5d";
         assert_eq!(evasions("9/9/5g1g1/2k5R/9/9/9/9/9 w - 1"), by_steps);
     }
 
     #[test]
-    fn only_what_is_dropped_in_between_can_be_futile() {
+    fn only_interposed_drops_can_be_futile() {
         let replies = |sfen: &str, drop: &str| {
             let game = Mate::of_side_to_move(sfen.parse().unwrap());
             game.futile_replies(Move::from_usi(drop).unwrap())
         };
         let takes = |m: &str| vec![Move::from_usi(m).unwrap()];
         assert_eq!(replies("4k4/9/9/9/4R4/9/9/9/9 w p 1", "P*5d"), takes("5e5d"));
-        // There the gold would take with check, too, but nothing is put in between.
+        // Here the gold would also capture with check, but the drop does not interpose.
         assert_eq!(replies("4k4/6G2/9/9/9/9/9/9/9 w p 1", "P*4b"), []);
     }
 }

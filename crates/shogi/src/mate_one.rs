@@ -1,8 +1,8 @@
 //! Mate in one move, decided on bitboards without making moves.
 //!
-//! For each check it is asked, with the occupancy the check would leave, whether the king has a flight, the checker can
-//! be taken, or the line can be closed. What is answered is a mating move, and none if there is none. One kind is
-//! passed over: where all that could be put in between is a pawn whose drop would itself be drop-pawn mate.
+//! For each check, with the occupancy after it, this tests whether the king has a flight, whether the checker can be
+//! captured and whether a piece can be interposed. The result is a mating move if there is one. One case is missed:
+//! mates where the only possible interposition is a pawn drop that would itself be drop-pawn mate.
 
 use super::attacks;
 use super::bitboard::Bitboard;
@@ -14,7 +14,8 @@ use super::position::Position;
 use super::square::Square;
 
 impl Position {
-    /// A legal move that mates at once, if there is one.
+    /// A legal move that mates at once, if there is one. Misses mates where the only possible interposition is a pawn
+    /// drop that would itself be drop-pawn mate.
     ///
     /// ```
     /// use kyokumen_shogi::Position;
@@ -26,7 +27,7 @@ impl Position {
         let mut found = None;
         let _ = self.visit_checks(|set| {
             set.try_for_each(|m| {
-                if surroundings.answers(m).is_none() {
+                if surroundings.replies(m).is_none() {
                     found = Some(m);
                     return Flow::Break(());
                 }
@@ -37,29 +38,29 @@ impl Position {
     }
 }
 
-/// What answers a check.
+/// The replies to a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Answers {
-    /// About so much to refute, at least 1: see [`KingSurroundings::weigh`].
+pub(crate) struct Replies {
+    /// Estimate of the replies that must be refuted, at least 1. See [`KingSurroundings::weigh`].
     pub(crate) weight: u32,
-    /// What takes the checker.
+    /// The piece that can capture the checker, if any.
     pub(crate) taker: Option<Taker>,
 }
 
-/// What takes a checker.
+/// The piece that can capture a checker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Taker {
-    /// A piece that is not pinned.
+    /// A piece other than the king that is not pinned.
     Piece,
-    /// The king alone, on a square that nothing of the attacker's has guarded.
+    /// Only the king; no piece of the attacker guarded the square before the check.
     King,
 }
 
-/// What the taking of the checker weighs as an answer, where a step to a free square weighs one: it leaves the
-/// attacker a piece short, so that it is harder to refute.
+/// Weight of a capture of the checker. A king move to a free square weighs 1. After the capture the attacker is a piece
+/// short, so the reply is harder to refute.
 const TAKING_THE_CHECKER: u32 = 3;
 
-/// The opposing king and its surroundings before a check.
+/// The opponent's king and its surroundings before a check.
 pub(crate) struct KingSurroundings<'a> {
     position: &'a Position,
     us: Color,
@@ -69,28 +70,28 @@ pub(crate) struct KingSurroundings<'a> {
     neighbours: Bitboard,
     /// Neighbouring squares without a defender.
     around: Bitboard,
-    /// Those that the king could step to now.
+    /// Neighbouring squares where the king could move now.
     open: Bitboard,
-    /// Where pieces of the defender may go that are neither the king nor pinned.
+    /// Squares where the defender's pieces can move, except the king and pinned pieces.
     guarded: Bitboard,
-    /// The attacker's pieces whose departure opens a line on the king.
+    /// The attacker's pieces that open a line to the king when they move.
     discoverers: Bitboard,
-    /// Squares from which a check cannot be interposed.
+    /// Squares from where a check cannot be interposed.
     contact: Bitboard,
-    /// Where the defender could drop something.
+    /// Squares where the defender could drop a piece.
     droppable: Bitboard,
 }
 
-/// The board a check would leave.
+/// The board after a check.
 struct Check {
-    /// Kind on arrival.
+    /// Kind of the checking piece after the move.
     kind: PieceKind,
     from: Option<Square>,
     to: Square,
     occupied: Bitboard,
-    /// What the piece attacks from its new place, through the king.
+    /// Squares that the piece attacks from its target, seen through the king.
     reach: Bitboard,
-    /// The checking side's pieces, the moved one left out.
+    /// Pieces of the checking side, except the moved one.
     own: Bitboard,
     defenders: Bitboard,
 }
@@ -127,9 +128,9 @@ impl<'a> KingSurroundings<'a> {
         })
     }
 
-    /// What the defender could answer to a check; `None` if it is mate. Legal pawn drops never mate.
+    /// The replies to a check; `None` if it is mate. Legal pawn drops never mate.
     #[inline]
-    pub(crate) fn answers(&self, m: Move) -> Option<Answers> {
+    pub(crate) fn replies(&self, m: Move) -> Option<Replies> {
         let to = m.to();
         let from = m.from();
         let kind = self.position.kind_after(m);
@@ -137,18 +138,18 @@ impl<'a> KingSurroundings<'a> {
         let origin = from.map_or(Bitboard::EMPTY, Bitboard::from_square);
         let without_king =
             (self.occupied ^ Bitboard::from_square(self.king)).without(origin) | target;
-        let reach = attacks::of(self.us, kind, to, without_king);
+        let reach = attacks::piece(self.us, kind, to, without_king);
         let flights = match from {
             None => self.open.without(reach),
             Some(from) => {
-                // What the piece that moves has guarded alone is guarded no more, its target included.
+                // Squares that only the moved piece guarded are no longer guarded, including its target.
                 let kind = self.position.piece_on(from).expect("a piece moves").kind;
                 let left =
-                    attacks::of(self.us, kind, from, self.occupied).without(self.cover.twice);
+                    attacks::piece(self.us, kind, from, self.occupied).without(self.cover.twice);
                 (self.open | (left & (self.around | (target & self.neighbours)))).without(reach)
             }
         };
-        // Where a line opens, there may be fewer.
+        // A move that opens a line may leave fewer flights.
         if (flights.is_empty() || (self.cover.lines & origin).has_any())
             && m.dropped() != Some(HandKind::Pawn)
             && self.is_mate(kind, from, to, reach)
@@ -158,11 +159,11 @@ impl<'a> KingSurroundings<'a> {
         Some(self.weigh(m, reach, flights))
     }
 
-    /// The first proof number of a check: one for each flight, for each square in between to which a piece may step,
-    /// for each on which a drop would be supported, and for all other drops together; more for what takes the checker.
-    /// Two checkers leave the flights only.
+    /// Estimates the first proof number of a check: 1 for each flight, 1 for each square where a piece can interpose, 1
+    /// for each square where a supported piece can be dropped, 1 for all other drops together, and more for a capture
+    /// of the checker. In double check only the flights count.
     #[inline]
-    fn weigh(&self, m: Move, reach: Bitboard, flights: Bitboard) -> Answers {
+    fn weigh(&self, m: Move, reach: Bitboard, flights: Bitboard) -> Replies {
         match m.from() {
             Some(from) if self.discoverers.contains(from) => {
                 self.weigh_opening(from, m, reach, flights)
@@ -171,9 +172,9 @@ impl<'a> KingSurroundings<'a> {
         }
     }
 
-    /// The same where the piece that moves may open a line on the king.
+    /// Like [`Self::weigh_single`], for a piece that may open a line to the king when it moves.
     #[cold]
-    fn weigh_opening(&self, from: Square, m: Move, reach: Bitboard, flights: Bitboard) -> Answers {
+    fn weigh_opening(&self, from: Square, m: Move, reach: Bitboard, flights: Bitboard) -> Replies {
         let to = m.to();
         let checker =
             self.single_checker(&self.check(self.position.kind_after(m), Some(from), to, reach));
@@ -183,16 +184,16 @@ impl<'a> KingSurroundings<'a> {
         let flights = flights.without(attacks::ray_through(self.king, from));
         match checker {
             Some(slider) => self.weigh_single(slider, flights),
-            None => Answers {
+            None => Replies {
                 weight: self.weight_of_flights(to, flights).max(1),
                 taker: self.open.contains(to).then_some(Taker::King),
             },
         }
     }
 
-    /// The weight of the answers to a check by one piece.
+    /// The weight of the replies to a check by one piece.
     #[inline]
-    fn weigh_single(&self, checker: Square, flights: Bitboard) -> Answers {
+    fn weigh_single(&self, checker: Square, flights: Bitboard) -> Replies {
         let taker = if self.guarded.contains(checker) {
             Some(Taker::Piece)
         } else {
@@ -203,7 +204,7 @@ impl<'a> KingSurroundings<'a> {
         if !self.contact.contains(checker) {
             weight += self.weight_of_interpositions(attacks::between(self.king, checker));
         }
-        Answers { weight: weight.max(1), taker }
+        Replies { weight: weight.max(1), taker }
     }
 
     #[inline]
@@ -221,7 +222,7 @@ impl<'a> KingSurroundings<'a> {
             + u32::from(drops.without(supported).has_any())
     }
 
-    /// The board that a check would leave that attacks `reach`, seen through the king.
+    /// The board after a check. `reach` are the squares it attacks, seen through the king.
     fn check(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> Check {
         let target = Bitboard::from_square(to);
         let origin = from.map_or(Bitboard::EMPTY, Bitboard::from_square);
@@ -236,7 +237,7 @@ impl<'a> KingSurroundings<'a> {
         }
     }
 
-    /// Whether a check mates that attacks `reach`, seen through the king.
+    /// Whether a check is mate. `reach` are the squares it attacks, seen through the king.
     #[cold]
     #[inline(never)]
     fn is_mate(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> bool {
@@ -255,9 +256,10 @@ impl<'a> KingSurroundings<'a> {
         })
     }
 
-    /// The checking piece, `None` in double check.
+    /// The checking piece; `None` in double check.
     fn single_checker(&self, check: &Check) -> Option<Square> {
-        let direct = attacks::of(self.us, check.kind, check.to, check.occupied).contains(self.king);
+        let direct =
+            attacks::piece(self.us, check.kind, check.to, check.occupied).contains(self.king);
         let lines = if check.from.is_some() {
             self.position.sliders_to(self.king, check.occupied, self.us) & check.own
         } else {
@@ -272,7 +274,7 @@ impl<'a> KingSurroundings<'a> {
 
     fn can_capture(&self, check: &Check, checker: Square) -> bool {
         let capturers = self.position.attackers_to(checker, check.occupied, !self.us);
-        self.any_may_leave(check, capturers, checker)
+        self.any_can_move_to(check, capturers, checker)
     }
 
     fn can_interpose(&self, check: &Check, checker: Square) -> bool {
@@ -281,18 +283,18 @@ impl<'a> KingSurroundings<'a> {
             && (self.can_drop_on(between, check)
                 || between.into_iter().any(|square| {
                     let movers = self.position.attackers_to(square, check.occupied, !self.us);
-                    self.any_may_leave(check, movers, square)
+                    self.any_can_move_to(check, movers, square)
                 }))
     }
 
-    /// Whether one of the defenders can go to `to` without exposing the king.
-    fn any_may_leave(&self, check: &Check, movers: Bitboard, to: Square) -> bool {
+    /// Whether one of the defenders can move to `to` without exposing the king.
+    fn any_can_move_to(&self, check: &Check, movers: Bitboard, to: Square) -> bool {
         (movers & check.defenders).without(Bitboard::from_square(self.king)).any(|mover| {
             let occupied = check.occupied.without(Bitboard::from_square(mover)).with(to);
             let taken = Bitboard::from_square(to);
             let lines = self.position.sliders_to(self.king, occupied, self.us);
             let moved_piece_attacks = to != check.to
-                && attacks::of(self.us, check.kind, check.to, occupied).contains(self.king);
+                && attacks::piece(self.us, check.kind, check.to, occupied).contains(self.king);
             (lines & check.own).without(taken).is_empty() && !moved_piece_attacks
         })
     }
@@ -312,7 +314,7 @@ impl<'a> KingSurroundings<'a> {
     }
 }
 
-/// Where `color` could drop something.
+/// Squares where `color` could drop a piece.
 fn droppable(position: &Position, color: Color) -> Bitboard {
     let squares = |(kind, _)| position.drop_squares(color, kind);
     position.hand(color).iter().map(squares).fold(Bitboard::EMPTY, |all, squares| all | squares)
@@ -323,32 +325,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checks_are_weighed_by_what_answers_them() {
+    fn checks_are_weighed_by_their_replies() {
         let replies = |sfen: &str, m: &str| {
             let position: Position = sfen.parse().unwrap();
-            KingSurroundings::new(&position).unwrap().answers(Move::from_usi(m).unwrap())
+            KingSurroundings::new(&position).unwrap().replies(Move::from_usi(m).unwrap())
         };
         let by_piece = Some(Taker::Piece);
         let by_king = Some(Taker::King);
         for (sfen, m, weight, taker) in [
             // Four flights.
             ("4k4/9/9/9/9/9/9/9/9 b R 1", "R*5e", 4, None),
-            // And three squares in between to drop on, of which the king supports one and nothing the others; with a
-            // pawn on the file a second one may not be dropped.
+            // Three squares for interposing drops: the king supports one of them, and the others share a weight. With a
+            // pawn on the file no second pawn may be dropped.
             ("4k4/9/9/9/9/9/9/9/9 b Rp 1", "R*5e", 4 + 1 + 1, None),
             ("4k4/9/9/9/9/9/4p4/9/9 b Rp 1", "R*5e", 4, None),
-            // A gold takes the rook, or steps in between.
+            // A gold captures the rook or interposes.
             ("4k4/9/9/5g3/9/9/9/9/9 b R 1", "R*5e", 4 + TAKING_THE_CHECKER + 1, by_piece),
-            // A gold that is pinned does not, and stands in the way of a flight.
+            // A pinned gold cannot, and it blocks a flight.
             ("4k4/3g5/9/1B7/9/9/9/9/9 b R 1", "R*5e", 3, None),
-            // The king can only take the gold.
+            // Only the king can capture the gold.
             ("4k4/9/9/9/9/9/9/9/9 b G 1", "G*5b", TAKING_THE_CHECKER, by_king),
-            // What is guarded before it is taken is no gift.
+            // The gold itself guarded its target before the move, so there is no taker.
             ("4k4/9/4G4/9/9/9/9/9/9 b - 1", "5c5b", TAKING_THE_CHECKER, None),
-            // Of two checkers the king must get away: nothing is taken from afar, and nothing dropped.
+            // In double check the king must move: distant captures and drops do not count.
             ("4k4/9/4N4/9/4R4/9/9/9/9 b p 1", "5c4a+", 2 + TAKING_THE_CHECKER, None),
         ] {
-            assert_eq!(replies(sfen, m), Some(Answers { weight, taker }), "{sfen} {m}");
+            assert_eq!(replies(sfen, m), Some(Replies { weight, taker }), "{sfen} {m}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sets of moves: what a generator hands out, so that counting moves is counting bits.
+//! Sets of moves. Generators yield sets, so that counting moves is counting bits.
 
 use std::ops::ControlFlow;
 
@@ -7,23 +7,23 @@ use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
 use super::square::Square;
 
-/// Moves that differ in their target only, or pawn moves that differ in their file only.
+/// Moves that differ only in their target, or pawn moves that differ only in their file.
 #[derive(Clone, Copy, Debug)]
 pub enum MoveSet {
     /// Moves of one piece.
     Piece {
         /// Kind before the move.
         kind: PieceKind,
-        /// Where the piece stands.
+        /// Origin square.
         from: Square,
-        /// Where it can go.
+        /// Target squares.
         to: Bitboard,
         /// Whether it promotes.
         promotion: bool,
     },
     /// One step forward of several pawns.
     Pawns {
-        /// Whose pawns.
+        /// Side of the pawns.
         color: Color,
         /// Squares in front of the pawns.
         to: Bitboard,
@@ -34,13 +34,13 @@ pub enum MoveSet {
     Drops {
         /// Kind in hand.
         kind: HandKind,
-        /// Where it can be dropped.
+        /// Target squares.
         to: Bitboard,
     },
 }
 
 impl MoveSet {
-    /// Target squares; each is one move.
+    /// Target squares. Each is one move.
     #[inline]
     pub const fn targets(&self) -> Bitboard {
         match *self {
@@ -48,7 +48,7 @@ impl MoveSet {
         }
     }
 
-    /// Calls `visit` with each move until it breaks.
+    /// Calls `visit` with each move until it returns `Break`.
     #[inline]
     pub fn try_for_each(self, mut visit: impl FnMut(Move) -> Flow) -> Flow {
         match self {
@@ -87,5 +87,5 @@ pub(crate) fn pawn_origin(color: Color, to: Square) -> Square {
     Square::new(back).expect("a pawn steps within its file")
 }
 
-/// A visitor may stop the generation by breaking.
+/// The return value of a visitor. `Break` stops the generation.
 pub type Flow = ControlFlow<()>;

@@ -1,7 +1,7 @@
 //! Legal moves, evasions and checks, generated as sets of target squares.
 //!
-//! One pass over checkers and pins decides legality before a move is generated (the approach of
-//! cozy-chess); a visitor takes whole sets.
+//! Checkers and pins are computed once, so that only legal moves are generated (the approach of cozy-chess). A visitor
+//! receives whole sets.
 
 pub use super::move_set::{Flow, MoveSet};
 
@@ -14,7 +14,7 @@ use super::position::Position;
 use super::square::Square;
 
 impl Position {
-    /// Visits all legal moves as sets. Sets are never empty and never share a move.
+    /// Visits all legal moves as sets. No set is empty, and no move is in two sets.
     #[inline]
     pub fn visit_legal_moves(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let own = self.color(self.side_to_move());
@@ -29,8 +29,8 @@ impl Position {
         }
     }
 
-    /// Visits all legal moves of a side in check: king moves first, then captures of the checker and
-    /// interpositions on the board, then drops.
+    /// Visits all legal moves of a side in check: king moves, then captures of the checker and interpositions by pieces
+    /// on the board, then drops.
     #[inline]
     pub fn visit_evasions(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let us = self.side_to_move();
@@ -51,7 +51,7 @@ impl Position {
         if between.has_any() { generator.visit_drops(&mut visit) } else { Flow::Continue(()) }
     }
 
-    /// Visits all legal moves that give check. Without an opposing king there are none.
+    /// Visits all legal moves that give check. Visits none if the opponent has no king.
     #[inline]
     pub fn visit_checks(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let us = self.side_to_move();
@@ -106,7 +106,7 @@ impl Position {
         moves
     }
 
-    /// Whether there is a legal move.
+    /// Whether the side to move has a legal move.
     #[inline]
     pub fn has_legal_move(&self) -> bool {
         self.visit_legal_moves(|_| Flow::Break(())).is_break()
@@ -118,7 +118,7 @@ impl Position {
         self.in_check() && !self.has_legal_move()
     }
 
-    /// Whether a move is legal here.
+    /// Whether a move is legal in this position.
     pub fn is_legal(&self, m: Move) -> bool {
         self.visit_legal_moves(|set| {
             let mut found = false;
@@ -136,19 +136,19 @@ impl Position {
         let Some(checking) = CheckSquares::new(self) else { return false };
         let kind = self.kind_after(m);
         let squares = match m.from() {
-            Some(from) => checking.of(kind, from),
+            Some(from) => checking.targets_from(kind, from),
             None => checking.direct(kind),
         };
         squares.contains(m.to())
     }
 
-    /// Files on which `color` has an unpromoted pawn: no second one may be dropped there.
+    /// Files with an unpromoted pawn of `color`, where it may not drop another one.
     #[inline]
     pub(crate) fn pawn_files(&self, color: Color) -> Bitboard {
         self.pieces(color, PieceKind::Pawn).fill_files()
     }
 
-    /// Squares on which the rules let `color` drop a kind, drop-pawn mate apart.
+    /// Squares where `color` may drop a kind, apart from drop-pawn mate.
     #[inline]
     pub(crate) fn drop_squares(&self, color: Color, kind: HandKind) -> Bitboard {
         let free = !self.occupied();
@@ -164,7 +164,7 @@ impl Position {
 
     /// Whether a pawn dropped by the side to move on `to`, in front of the opposing king, mates.
     ///
-    /// A pawn check cannot be interposed, so hands do not matter.
+    /// The check of a pawn cannot be interposed, so hands do not matter.
     fn is_drop_pawn_mate(&self, to: Square) -> bool {
         let us = self.side_to_move();
         let Some(king) = self.king(!us) else { return false };
@@ -183,22 +183,22 @@ impl Position {
     }
 }
 
-/// Which of the legal moves are wanted.
+/// Selects which of the legal moves to generate.
 trait MoveFilter {
-    /// Where pieces of a kind stand that may have a wanted move.
+    /// Squares of pieces of a kind that may have a selected move.
     fn origins(&self, kind: PieceKind) -> Bitboard;
-    /// Targets wanted for a piece that is `after` on arrival.
+    /// Selected targets of a piece whose kind is `after` on arrival.
     fn targets(&self, after: PieceKind, from: Square) -> Bitboard;
-    /// Targets wanted for pawn steps that open no line.
+    /// Selected targets of pawn steps that open no line.
     fn pawn_targets(&self, after: PieceKind) -> Bitboard;
-    /// Pawns that need a look of their own.
+    /// Pawns that are handled one by one.
     fn single_pawns(&self) -> Bitboard;
     fn drop_targets(&self, kind: HandKind) -> Bitboard;
-    /// Targets wanted for the king, from whose square a line may open.
+    /// Selected targets of the king, whose move may open a line.
     fn king_targets(&self, from: Square) -> Bitboard;
 }
 
-/// Every move to a target, checks and others.
+/// Selects every move to the targets.
 struct AllMoves {
     targets: Bitboard,
     drops: Bitboard,
@@ -236,7 +236,7 @@ impl MoveFilter for AllMoves {
     }
 }
 
-/// Only moves that give check.
+/// Selects only moves that give check.
 struct ChecksOnly {
     targets: Bitboard,
     drops: Bitboard,
@@ -251,7 +251,7 @@ impl MoveFilter for ChecksOnly {
 
     #[inline(always)]
     fn targets(&self, after: PieceKind, from: Square) -> Bitboard {
-        self.targets & self.check_squares.of(after, from)
+        self.targets & self.check_squares.targets_from(after, from)
     }
 
     #[inline]
@@ -271,7 +271,7 @@ impl MoveFilter for ChecksOnly {
 
     #[inline]
     fn king_targets(&self, from: Square) -> Bitboard {
-        self.check_squares.of(PieceKind::King, from)
+        self.check_squares.targets_from(PieceKind::King, from)
     }
 }
 
@@ -311,7 +311,7 @@ impl<'a, W: MoveFilter> Generator<'a, W> {
             return Flow::Continue(());
         }
         let without_king = self.occupied ^ Bitboard::from_square(king);
-        // For a single square it is quicker to look at it.
+        // For a single square a direct test is faster.
         let to = if candidates.count_near(king) > 1 {
             let them = !self.us;
             let pieces = self.position.color(them);
@@ -326,8 +326,7 @@ impl<'a, W: MoveFilter> Generator<'a, W> {
         Flow::Continue(())
     }
 
-    /// Moves to one square of everything but the king, when the king is in check and such a move
-    /// ends it: a pinned piece never can.
+    /// Moves to one square by all pieces except the king, for a king in check. A pinned piece can never end the check.
     #[inline]
     fn visit_moves_to(&self, to: Square, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
         let king = self.position.pieces(self.us, PieceKind::King);
@@ -339,7 +338,7 @@ impl<'a, W: MoveFilter> Generator<'a, W> {
         Flow::Continue(())
     }
 
-    /// Moves of everything but the king.
+    /// Moves of all pieces except the king.
     #[inline]
     fn visit_board_moves(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
         let (us, occupied) = (self.us, self.occupied);
@@ -365,14 +364,14 @@ impl<'a, W: MoveFilter> Generator<'a, W> {
         }
         for kind in [PieceKind::Horse, PieceKind::Dragon] {
             for from in own(kind) {
-                self.visit_piece(kind, from, attacks::of(us, kind, from, occupied), visit)?;
+                self.visit_piece(kind, from, attacks::piece(us, kind, from, occupied), visit)?;
             }
         }
         Flow::Continue(())
     }
 
-    /// One piece; `kind` stands for all golds where it is a gold. Inlined, so that what depends on the
-    /// kind is decided once for each loop over a kind.
+    /// Moves of one piece. `kind` is `Gold` for all pieces that move as golds. Inlined, so that decisions by kind are
+    /// made once for each loop over a kind.
     #[inline(always)]
     fn visit_piece(
         &self,

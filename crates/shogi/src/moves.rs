@@ -1,6 +1,6 @@
-//! A move of shogi, in our own 16 bits.
+//! A move of shogi in 16 bits.
 //!
-//! Engines' encodings are converted at the edge of the library, in `format::move16`.
+//! `format::move16` converts the move encodings of engines.
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -8,10 +8,10 @@ use std::num::NonZeroU16;
 use super::piece::HandKind;
 use super::square::Square;
 
-/// A move of a piece, or a drop. What moves is known to the position only.
+/// A move of a piece on the board, or a drop. Only the position knows the kind of a piece that moves.
 ///
-/// Bits 0–6 target square, bits 7–13 origin square or 81 + kind in hand, bit 14 promotion; bit 15 is
-/// always set, so that `Option<Move>` is no larger than the move.
+/// Bits 0–6 are the target square, bits 7–13 the origin square or 81 + kind in hand, bit 14 is promotion. Bit 15 is
+/// always set, so that `Option<Move>` is no larger than `Move`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Move(NonZeroU16);
 
@@ -19,33 +19,33 @@ const PROMOTION: u16 = 1 << 14;
 const ALWAYS: NonZeroU16 = NonZeroU16::new(1 << 15).expect("not zero");
 
 impl Move {
-    /// A piece on `from` goes to `to`.
+    /// Creates a move of the piece on `from` to `to`.
     #[inline]
     pub const fn new(from: Square, to: Square, promotion: bool) -> Self {
         let bits = to.number() as u16 | (from.number() as u16) << 7 | (promotion as u16) << 14;
         Self(NonZeroU16::new(bits | ALWAYS.get()).expect("bit 15 is set"))
     }
 
-    /// A piece from the hand is dropped on `to`.
+    /// Creates a drop of a piece in hand on `to`.
     #[inline]
     pub const fn drop(kind: HandKind, to: Square) -> Self {
         let bits = to.number() as u16 | (81 + kind as u16) << 7;
         Self(NonZeroU16::new(bits | ALWAYS.get()).expect("bit 15 is set"))
     }
 
-    /// Where the piece arrives.
+    /// The target square.
     #[inline]
     pub const fn to(self) -> Square {
         Square::from_bit((self.0.get() & 0x7f) as u32)
     }
 
-    /// Where the piece comes from; `None` for a drop.
+    /// The origin square; `None` for a drop.
     #[inline]
     pub const fn from(self) -> Option<Square> {
         Square::new(((self.0.get() >> 7) & 0x7f) as u8)
     }
 
-    /// The kind dropped; `None` for a move on the board.
+    /// The kind of the dropped piece; `None` for a move on the board.
     #[inline]
     pub const fn dropped(self) -> Option<HandKind> {
         let origin = (self.0.get() >> 7) & 0x7f;
@@ -64,7 +64,7 @@ impl Move {
         (self.0.get() >> 7) & 0x7f >= 81
     }
 
-    /// The same move on a board whose left and right are exchanged.
+    /// The same move on a board with left and right exchanged.
     #[must_use]
     pub const fn mirrored(self) -> Self {
         let to = self.to().mirrored();
@@ -75,7 +75,7 @@ impl Move {
         }
     }
 
-    /// The same move in 16 bits.
+    /// The move as 16 bits.
     #[inline]
     pub const fn code(self) -> NonZeroU16 {
         self.0
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn left_and_right_are_exchanged() {
+    fn mirroring_exchanges_left_and_right() {
         for (text, mirrored) in [("7g7f", "3g3f"), ("2d2c+", "8d8c+"), ("P*5e", "P*5e")] {
             let moved = Move::from_usi(text).unwrap().mirrored();
             assert_eq!(moved.to_string(), mirrored);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_costs_nothing() {
+    fn an_option_of_a_move_has_two_bytes() {
         assert_eq!(size_of::<Option<Move>>(), 2);
     }
 }

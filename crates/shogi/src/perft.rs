@@ -1,8 +1,8 @@
-//! Counting the leaves of the game tree: the test of the rules.
+//! Counts the leaves of the game tree, to test the rules.
 //!
-//! The statistics are those of YaneuraOu's `perft` (leaves reached by a capture, by a promotion, with
-//! check, with mate) and the number of drops. Leaves are counted as sets, one ply above them; only
-//! checking moves are made, to see whether they mate.
+//! The statistics match YaneuraOu's `perft` (leaves reached by a capture, by a promotion, with check, with mate) and
+//! add the number of drops. Leaves are counted as sets, one ply above them. Only checking moves are made, to see
+//! whether they mate.
 
 #[cfg(feature = "rayon")]
 pub mod parallel;
@@ -17,7 +17,7 @@ use super::moves::Move;
 use super::piece::PieceKind;
 use super::position::Position;
 
-/// What the leaves were reached by.
+/// Numbers of leaves, by the last move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Perft {
     /// Leaves.
@@ -28,9 +28,9 @@ pub struct Perft {
     pub promotions: u64,
     /// Leaves whose last move was a drop.
     pub drops: u64,
-    /// Leaves in which the side to move is in check.
+    /// Leaves where the side to move is in check.
     pub checks: u64,
-    /// Leaves in which it is mated.
+    /// Leaves where the side to move is mated.
     pub mates: u64,
 }
 
@@ -61,7 +61,7 @@ impl Sum for Perft {
     }
 }
 
-/// Leaves at `depth` plies with all statistics.
+/// Counts the leaves at `depth` plies, with all statistics.
 ///
 /// ```
 /// use kyokumen_shogi::{Position, perft};
@@ -80,7 +80,7 @@ pub fn count(position: &mut Position, depth: u32) -> Perft {
     }
 }
 
-/// Leaves at `depth` plies, nothing else.
+/// Counts the leaves at `depth` plies, without statistics.
 pub fn nodes(position: &mut Position, depth: u32) -> u64 {
     match depth {
         0 => 1,
@@ -120,8 +120,8 @@ pub fn divide(position: &mut Position, depth: u32) -> Vec<(Move, Perft)> {
 
 #[inline]
 fn for_each_child(position: &mut Position, mut visit: impl FnMut(&mut Position)) {
-    // Sets are collected first, since the position changes under the moves. Real positions have
-    // fewer than 64; the 593-move record has 42.
+    // The sets are collected first because the position changes while moves are made. Real positions have fewer than 64
+    // sets; the position with 593 moves has 42.
     let mut sets = Vec::with_capacity(64);
     let _ = position.visit_legal_moves(|set| {
         sets.push(set);
@@ -136,7 +136,7 @@ fn for_each_child(position: &mut Position, mut visit: impl FnMut(&mut Position))
     }
 }
 
-/// A root without moves to get there: neither capture nor promotion nor drop.
+/// The statistics of a root without a last move: no capture, promotion or drop.
 fn root(position: &Position) -> Perft {
     let (check, mate) = (position.in_check(), position.is_checkmate());
     Perft { nodes: 1, checks: check.into(), mates: mate.into(), ..Perft::default() }
@@ -194,7 +194,7 @@ fn checks_among(set: MoveSet, checking: &CheckSquares) -> Bitboard {
     };
     match set {
         MoveSet::Piece { kind, from, to, promotion } => {
-            to & checking.of(after(kind, promotion), from)
+            to & checking.targets_from(after(kind, promotion), from)
         }
         MoveSet::Drops { kind, to } => to & checking.direct(kind.piece_kind()),
         MoveSet::Pawns { color, to, promotion } => {
@@ -202,7 +202,8 @@ fn checks_among(set: MoveSet, checking: &CheckSquares) -> Bitboard {
             if checking.discoverers().is_empty() {
                 return to & checking.direct(kind);
             }
-            to.filter(|&to| checking.of(kind, pawn_origin(color, to)).contains(to)).collect()
+            to.filter(|&to| checking.targets_from(kind, pawn_origin(color, to)).contains(to))
+                .collect()
         }
     }
 }
@@ -235,7 +236,7 @@ mod tests {
     const MAX_MOVES: &str = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1";
 
     #[test]
-    fn start_position() {
+    fn perft_of_the_start_position() {
         assert_eq!(counted(START, 1), [30, 0, 0, 0, 0, 0]);
         assert_eq!(counted(START, 2), [900, 0, 0, 0, 0, 0]);
         assert_eq!(counted(START, 3), [25470, 59, 30, 0, 48, 0]);
@@ -243,12 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn matsuri() {
+    fn perft_of_the_matsuri_position() {
         assert_eq!(counted(MATSURI, 3), [4809015, 121384, 256701, 3647304, 179059, 2749]);
     }
 
     #[test]
-    fn the_position_with_most_moves() {
+    fn the_position_with_most_moves_has_593() {
         assert_eq!(counted(MAX_MOVES, 1)[0], 593);
     }
 }

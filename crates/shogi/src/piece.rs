@@ -1,6 +1,6 @@
 //! Colours, kinds of pieces and pieces on the board.
 //!
-//! Kinds stand in the order in which packed positions write pieces in hand: P L N S G B R.
+//! Kinds have the order that packed positions use for pieces in hand: P L N S G B R.
 
 use std::fmt;
 use std::ops::Not;
@@ -45,7 +45,7 @@ impl Not for Color {
     }
 }
 
-/// What a piece is, without its colour.
+/// The kind of a piece, without its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the pieces of shogi")]
@@ -101,7 +101,7 @@ impl PieceKind {
         })
     }
 
-    /// The kind on the other side of the wood: itself if not promoted.
+    /// The kind before promotion; itself if not promoted.
     #[inline]
     #[must_use]
     pub const fn unpromoted(self) -> Self {
@@ -137,7 +137,7 @@ impl PieceKind {
         })
     }
 
-    /// Gold and the four promoted pieces that move as it does.
+    /// Whether this is a gold or one of the four promoted pieces that move as a gold.
     #[inline]
     pub const fn moves_as_gold(self) -> bool {
         matches!(self, Gold | ProPawn | ProLance | ProKnight | ProSilver)
@@ -199,7 +199,7 @@ impl HandKind {
         self as usize
     }
 
-    /// The piece on the board.
+    /// The same kind on the board.
     #[inline]
     pub const fn piece_kind(self) -> PieceKind {
         match self {
@@ -231,14 +231,14 @@ impl HandKind {
 /// A piece on the board.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Whose it is.
+    /// Its side.
     pub color: Color,
-    /// What it is.
+    /// Its kind.
     pub kind: PieceKind,
 }
 
 impl Piece {
-    /// Puts colour and kind together.
+    /// Creates a piece.
     #[inline]
     pub const fn new(color: Color, kind: PieceKind) -> Self {
         Self { color, kind }

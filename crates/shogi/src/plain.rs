@@ -1,10 +1,10 @@
-//! Legal moves by the rule book: each move is made and looked at.
+//! The rule-book move generator: independent and deliberately simple. It makes each move and then tests it.
 //!
-//! This is the judge of everything that is fast: the generators are tested against it, and the proof
-//! checker of the search trusts nothing else. It shares no table and no bitboard with them.
+//! The fast generators are tested against it, and the proof checker of the search uses only this module. It shares no
+//! table and no bitboard with them.
 //!
-//! The board is a mailbox: squares with a rim of walls around them, so that a step is an addition and what
-//! leaves the board meets a wall.
+//! The board is a mailbox: the squares have a border of walls, so that a step is an addition and a step off the board
+//! ends on a wall.
 
 use super::hand::Hand;
 use super::moves::Move;
@@ -12,7 +12,7 @@ use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::position::Position;
 use super::square::Square;
 
-/// A step as (files to the left, ranks down) seen from the mover's seat, and whether it repeats.
+/// A step as (files to the left, ranks down) as the mover sees it, and whether it repeats.
 type MoveStep = (isize, isize, bool);
 
 const PAWN: &[MoveStep] = &[(0, -1, false)];
@@ -80,7 +80,7 @@ const fn reaches(kind: PieceKind) -> &'static [MoveStep] {
     }
 }
 
-/// All legal moves, in the order of squares and then of kinds in hand.
+/// All legal moves, by origin square, then by kind in hand.
 pub fn legal_moves(position: &Position) -> Vec<Move> {
     Mailbox::new(position).legal_moves()
 }
@@ -110,11 +110,11 @@ pub fn in_check(position: &Position) -> bool {
     mailbox.king_is_attacked(mailbox.side_to_move)
 }
 
-/// What there is, as a number: the piece of [`Self::PIECES`] that stands on a square, or one of the two beyond.
+/// The contents of a cell: an index into [`Self::PIECES`], or [`Self::EMPTY`], or [`Self::WALL`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Cell(u8);
 
-/// A set of cells, a bit each; it never has what is empty or a wall.
+/// A set of pieces, one bit for each number of a [`Cell`]. Empty cells and walls are never in a set.
 type Pieces = u32;
 
 impl Cell {
@@ -131,7 +131,7 @@ impl Cell {
     const EMPTY: Self = Self(Self::PIECES.len() as u8);
     const WALL: Self = Self(Self::EMPTY.0 + 1);
 
-    const fn of(Piece { color, kind }: Piece) -> Self {
+    const fn new(Piece { color, kind }: Piece) -> Self {
         Self((color.index() * PieceKind::COUNT + kind.index()) as u8)
     }
 
@@ -144,17 +144,17 @@ impl Cell {
     }
 }
 
-/// The pieces of this side that are of these kinds, a bit each by [`PieceKind::index`].
+/// The pieces of one side with these kinds. `kinds` has one bit for each [`PieceKind::index`].
 const fn pieces_of(color: Color, kinds: u16) -> Pieces {
     (kinds as Pieces) << (color.index() * PieceKind::COUNT)
 }
 
 const ALL_KINDS: u16 = (1 << PieceKind::COUNT) - 1;
 
-/// A file has its nine squares, and two walls at each end, as a knight jumps two ranks.
+/// Cells of a file: nine squares, and two walls at each end, because a knight jumps two ranks.
 const FILE_CELLS: usize = RIM_RANKS + 9 + RIM_RANKS;
 const RIM_RANKS: usize = 2;
-/// Nine files, and one of walls at each side.
+/// Nine files, and one file of walls on each side.
 const CELLS: usize = (1 + 9 + 1) * FILE_CELLS;
 
 /// The number of a cell.
@@ -164,12 +164,12 @@ const fn cell_of(square: Square) -> CellNumber {
     (square.file() as usize + 1) * FILE_CELLS + square.rank() as usize + RIM_RANKS
 }
 
-/// The square of a cell that is no wall.
+/// The square of a cell that is not a wall.
 fn square_of(cell: CellNumber) -> Square {
     Square::from_file_rank((cell / FILE_CELLS - 1) as u8, (cell % FILE_CELLS - RIM_RANKS) as u8)
 }
 
-/// What a step adds to the number of a cell, for a piece of this side.
+/// The difference between cell numbers after a step of a piece of this side.
 const fn distance(files: isize, ranks: isize, color: Color) -> isize {
     let black = files * FILE_CELLS.cast_signed() + ranks;
     match color {
@@ -178,19 +178,19 @@ const fn distance(files: isize, ranks: isize, color: Color) -> isize {
     }
 }
 
-/// A piece that moves to some cell.
+/// A piece that can move to a cell.
 #[derive(Clone, Copy)]
 struct Arrival {
     from: CellNumber,
-    /// From where it comes, one of [`DIRECTIONS`].
+    /// Direction of the move, an index into [`DIRECTIONS`].
     direction: usize,
-    /// What a step on the way back to the piece adds, taken once or several times.
+    /// Difference between cell numbers for one step from the target back towards the piece.
     back: isize,
 }
 
-/// The cell of the king of `color`: on that square if he is there, as the board says; elsewhere he is looked for.
+/// The cell of the king of `color`: `square` if the board confirms it, otherwise found by a scan.
 fn king(cells: &[Cell; CELLS], color: Color, square: Option<Square>) -> Option<CellNumber> {
-    let king = Cell::of(Piece::new(color, PieceKind::King));
+    let king = Cell::new(Piece::new(color, PieceKind::King));
     let is_there = |&cell: &CellNumber| cells[cell] == king;
     square.map(cell_of).filter(is_there).or_else(|| cells.iter().position(|&cell| cell == king))
 }
@@ -208,7 +208,7 @@ impl Mailbox {
         for (file, contents) in position.board().chunks_exact(9).enumerate() {
             let first = cell_of(Square::from_file_rank(file as u8, 0));
             for (cell, &content) in cells[first..first + 9].iter_mut().zip(contents) {
-                *cell = content.map_or(Cell::EMPTY, Cell::of);
+                *cell = content.map_or(Cell::EMPTY, Cell::new);
             }
         }
         Self {
@@ -238,7 +238,7 @@ impl Mailbox {
             (None, Some(kind)) => self.push_drops(kind, [m.to()], &mut moves),
             (None, None) => {}
         }
-        // Whether it is check would only spare a look.
+        // `true` is always correct; `false` would only skip a test for drops.
         (moves.contains(&m) && self.is_legal(m, true)).then_some(m)
     }
 
@@ -250,8 +250,8 @@ impl Mailbox {
         gives_check
     }
 
-    /// Moves that obey the way the pieces move, the dead ranks and the rule of two pawns; in check without those
-    /// that cannot help. Also says whether it is check.
+    /// Moves that obey the moves of the pieces, the dead ranks and the rule of two pawns. In check, only moves that may
+    /// end it. Also returns whether the side to move is in check.
     fn candidates(&self) -> (Vec<Move>, bool) {
         let mut moves = Vec::with_capacity(CANDIDATES);
         let us = self.side_to_move;
@@ -260,7 +260,7 @@ impl Mailbox {
             if let Some(check) = checks.next() {
                 match checks.next() {
                     None => self.push_answers(king, check, &mut moves),
-                    // Nothing but the king gets out of two checks at once.
+                    // Only the king can escape a double check.
                     Some(_) => self.push_moves_from(king, &mut moves),
                 }
                 return (moves, true);
@@ -282,7 +282,7 @@ impl Mailbox {
         }
     }
 
-    /// Moves of the king, and those of other pieces to where the check comes from or passes.
+    /// Appends moves of the king, captures of the checker and interpositions.
     fn push_answers(&self, king: CellNumber, check: Arrival, moves: &mut Vec<Move>) {
         let us = self.side_to_move;
         let mut between = Vec::new();
@@ -296,7 +296,7 @@ impl Mailbox {
                 between.push(square_of(to));
             }
         }
-        // In the order in which the moves of all pieces would come.
+        // The same order as in `push_all`.
         arrivals.extend([(king, 0, king)]);
         arrivals.sort_unstable();
         for (from, _, to) in arrivals {
@@ -348,7 +348,7 @@ impl Mailbox {
 
     fn can_drop(&self, kind: HandKind, to: Square) -> bool {
         let us = self.side_to_move;
-        let pawn = Cell::of(Piece::new(us, PieceKind::Pawn));
+        let pawn = Cell::new(Piece::new(us, PieceKind::Pawn));
         self.cells[cell_of(to)] == Cell::EMPTY
             && to.relative_rank(us) >= kind.piece_kind().dead_ranks()
             && !(kind == HandKind::Pawn
@@ -359,12 +359,12 @@ impl Mailbox {
 
     fn is_legal(&mut self, m: Move, in_check: bool) -> bool {
         let drops_pawn = m.dropped() == Some(HandKind::Pawn);
-        // A piece more on the board exposes nobody.
+        // A drop never exposes the own king.
         (m.is_drop() && !in_check || !self.exposes_king(m))
             && !(drops_pawn && self.is_mate_by_pawn(m))
     }
 
-    /// Whether the king of the side to move could be taken after this move.
+    /// Whether the king of the side to move could be captured after this move.
     fn exposes_king(&mut self, m: Move) -> bool {
         let us = self.side_to_move;
         let Some(king) = self.kings[us.index()] else { return false };
@@ -372,7 +372,7 @@ impl Mailbox {
         let from = m.from().map(cell_of);
         let arriving = match (from, m.dropped()) {
             (Some(from), _) => std::mem::replace(&mut self.cells[from], Cell::EMPTY),
-            (None, Some(kind)) => Cell::of(Piece::new(us, kind.piece_kind())),
+            (None, Some(kind)) => Cell::new(Piece::new(us, kind.piece_kind())),
             (None, None) => return false,
         };
         let captured = std::mem::replace(&mut self.cells[to], arriving);
@@ -393,7 +393,7 @@ impl Mailbox {
         is_mate
     }
 
-    /// Makes a move of a piece that is there, and returns what stood on its target.
+    /// Makes a move of a piece that is on the board or in hand. Returns the previous contents of its target.
     fn make(&mut self, m: Move) -> Cell {
         let us = self.side_to_move;
         let to = cell_of(m.to());
@@ -405,7 +405,7 @@ impl Mailbox {
             let moved = std::mem::replace(&mut self.cells[from], Cell::EMPTY);
             self.cells[to] = match moved.piece() {
                 Some(Piece { color, kind }) if m.is_promotion() => {
-                    Cell::of(Piece::new(color, kind.promoted().unwrap_or(kind)))
+                    Cell::new(Piece::new(color, kind.promoted().unwrap_or(kind)))
                 }
                 _ => moved,
             };
@@ -414,13 +414,13 @@ impl Mailbox {
             }
         } else if let Some(kind) = m.dropped() {
             self.hands[us.index()].remove(kind);
-            self.cells[to] = Cell::of(Piece::new(us, kind.piece_kind()));
+            self.cells[to] = Cell::new(Piece::new(us, kind.piece_kind()));
         }
         self.side_to_move = !us;
         captured
     }
 
-    /// Takes the last move back.
+    /// Takes back the last move.
     fn unmake(&mut self, m: Move, captured: Cell) {
         let us = !self.side_to_move;
         let to = cell_of(m.to());
@@ -431,7 +431,7 @@ impl Mailbox {
         if let Some(from) = m.from().map(cell_of) {
             self.cells[from] = match moved.piece() {
                 Some(Piece { color, kind }) if m.is_promotion() => {
-                    Cell::of(Piece::new(color, kind.unpromoted()))
+                    Cell::new(Piece::new(color, kind.unpromoted()))
                 }
                 _ => moved,
             };
@@ -448,18 +448,17 @@ impl Mailbox {
         self.kings[color.index()].is_some_and(|king| self.is_attacked(king, !color))
     }
 
-    /// Whether a piece of `color` moves to this cell.
+    /// Whether a piece of `color` can move to this cell.
     fn is_attacked(&self, cell: CellNumber, color: Color) -> bool {
         (0..DIRECTIONS.len()).any(|direction| self.arrival(cell, color, direction).is_some())
     }
 
-    /// The pieces of `color` that move to this cell.
+    /// The pieces of `color` that can move to this cell.
     fn arrivals(&self, to: CellNumber, color: Color) -> impl Iterator<Item = Arrival> {
         (0..DIRECTIONS.len()).filter_map(move |direction| self.arrival(to, color, direction))
     }
 
-    /// The piece of `color` that moves to this cell from one direction: the first piece on a line, or that of a
-    /// knight's jump.
+    /// The piece of `color` that can move to this cell from one direction: the first piece on a line, or a knight.
     #[inline]
     fn arrival(&self, to: CellNumber, color: Color, direction: usize) -> Option<Arrival> {
         let back = match color {
@@ -478,16 +477,16 @@ impl Mailbox {
         is_reaching.then_some(Arrival { from, direction, back })
     }
 
-    /// The place of the step that is taken among those of the piece.
+    /// Index of the step in [`reaches`] of the piece. It determines the order of moves.
     fn step(&self, arrival: Arrival) -> usize {
         let Some(piece) = self.cells[arrival.from].piece() else { return 0 };
         let step = DIRECTIONS[arrival.direction];
-        let is_it = |&(files, ranks, _): &MoveStep| distance(files, ranks, Color::Black) == step;
-        reaches(piece.kind).iter().position(is_it).unwrap_or(0)
+        let is_step = |&(files, ranks, _): &MoveStep| distance(files, ranks, Color::Black) == step;
+        reaches(piece.kind).iter().position(is_step).unwrap_or(0)
     }
 }
 
-/// The move there with promotion, without, or both.
+/// Appends the move with promotion, without it, or both.
 fn push_move(
     Piece { color, kind }: Piece,
     from: CellNumber,
@@ -504,7 +503,7 @@ fn push_move(
     }
 }
 
-/// What the steps that there are add for Black: along the eight lines, and the knight's two.
+/// Differences between cell numbers for Black: the eight lines, then the two knight jumps.
 const DIRECTIONS: [isize; LINES + 2] = {
     let mut directions = [0; LINES + 2];
     let mut direction = 0;
@@ -518,9 +517,9 @@ const DIRECTIONS: [isize; LINES + 2] = {
 };
 const LINES: usize = KING.len();
 
-/// The kinds that take a step in a direction, a bit each by [`PieceKind::index`].
+/// The kinds that can step once in a direction, one bit for each [`PieceKind::index`].
 const NEAR: [u16; DIRECTIONS.len()] = kinds_that_step(false);
-/// Those that take it again and again.
+/// The kinds that can repeat the step.
 const FAR: [u16; DIRECTIONS.len()] = kinds_that_step(true);
 
 const fn kinds_that_step(repeatedly: bool) -> [u16; DIRECTIONS.len()] {
@@ -547,5 +546,5 @@ const fn kinds_that_step(repeatedly: bool) -> [u16; DIRECTIONS.len()] {
     kinds
 }
 
-/// Room for the candidates of most positions in check.
+/// Capacity for the candidates of most positions in check.
 const CANDIDATES: usize = 32;

@@ -1,7 +1,6 @@
-//! Games of random moves, the same for a seed everywhere and for ever: positions of our own making.
+//! Games of random moves, as a source of positions. A seed gives the same games on every machine and in every version.
 //!
-//! Games end as the rules of the Japan Shogi Association say, but for declarations of an entering king, which
-//! nobody makes.
+//! Games end by the rules of the Japan Shogi Association, except that no side declares a win by an entering king.
 
 use super::moves::Move;
 use super::piece::Color;
@@ -9,22 +8,21 @@ use super::position::Position;
 use super::repetition::{PositionHistory, Repetition};
 use kyokumen_game::random::SplitMix64;
 
-/// How a game ended.
+/// The end of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum End {
-    /// The side to move has no legal move; the winner.
+    /// The side to move has no legal move. Contains the winner.
     Mate(Color),
-    /// A position came for the fourth time, one side having given check all the while; the other, which
-    /// wins.
+    /// A position occurred for the fourth time and one side gave check throughout. Contains the other side, which wins.
     PerpetualCheck(Color),
-    /// A position came for the fourth time.
+    /// A position occurred for the fourth time.
     Repetition,
-    /// As many moves were made as a game may have.
+    /// The game reached the maximum number of moves.
     MoveLimit,
 }
 
 impl End {
-    /// Who won; `None` for a draw.
+    /// The winner; `None` for a draw.
     pub const fn winner(self) -> Option<Color> {
         match self {
             Self::Mate(color) | Self::PerpetualCheck(color) => Some(color),
@@ -32,7 +30,7 @@ impl End {
         }
     }
 
-    /// If the last position has come for the fourth time.
+    /// The end of a game whose last position occurred for the fourth time; `None` if it occurred less often.
     fn by_repetition(seen: &PositionHistory, mover: Color) -> Option<Self> {
         Some(match seen.repetition(4)? {
             Repetition::Draw => Self::Repetition,
@@ -47,11 +45,11 @@ impl End {
 pub struct Game {
     /// The moves, in order.
     pub moves: Vec<Move>,
-    /// How it ended.
+    /// Its end.
     pub end: End,
 }
 
-/// Random games without end.
+/// An endless sequence of random games.
 ///
 /// ```
 /// use kyokumen_shogi::random_play::RandomPlay;
@@ -71,7 +69,7 @@ impl RandomPlay {
     }
 
     fn game(&mut self) -> Game {
-        let temper = self.random.pick(&PlayStyle::ALL).expect("there are tempers");
+        let style = self.random.pick(&PlayStyle::ALL).expect("there is a play style");
         let mut position = Position::start();
         let mut seen = PositionHistory::default();
         let mut moves = Vec::new();
@@ -79,7 +77,7 @@ impl RandomPlay {
             seen.push(&position);
             let end = End::by_repetition(&seen, position.side_to_move())
                 .or((moves.len() >= self.most_moves).then_some(End::MoveLimit));
-            let Some(m) = self.choose(&position, temper) else {
+            let Some(m) = self.choose(&position, style) else {
                 return Game { moves, end: End::Mate(!position.side_to_move()) };
             };
             if let Some(end) = end {
@@ -90,13 +88,13 @@ impl RandomPlay {
         }
     }
 
-    /// A legal move to a temper's liking; `None` if there is no legal move.
-    fn choose(&mut self, position: &Position, temper: PlayStyle) -> Option<Move> {
-        // In an order of their own, so that the generator's may change.
+    /// Chooses a legal move by a play style. `None` if there is no legal move.
+    fn choose(&mut self, position: &Position, style: PlayStyle) -> Option<Move> {
+        // Sorted, so that the choice does not depend on the order of the generator.
         let mut moves = position.legal_moves();
         moves.sort_unstable();
         let likes = self.random.below(4) != 0;
-        if likes && temper.likes_checks {
+        if likes && style.likes_checks {
             let mut checks = position.checks();
             checks.sort_unstable();
             if position.mate_in_one().is_some() {
@@ -106,7 +104,7 @@ impl RandomPlay {
                 return Some(check);
             }
         }
-        if likes && temper.likes_captures {
+        if likes && style.likes_captures {
             let is_capture = |&m: &Move| position.captured_by(m).is_some();
             let captures: Vec<Move> = moves.iter().copied().filter(is_capture).collect();
             if let Some(capture) = self.random.pick(&captures) {
@@ -131,8 +129,8 @@ fn mates(position: &Position, m: Move) -> bool {
     child.is_checkmate()
 }
 
-/// What both sides like to play, three times out of four, throughout a game. Aimless games have few
-/// pieces in hand and hardly any mates; those of the other tempers have many of both.
+/// The moves that both sides prefer throughout a game, three times out of four. Games without a preference have few
+/// pieces in hand and hardly any mates. Games with the other styles have many of both.
 #[derive(Clone, Copy, Debug)]
 struct PlayStyle {
     likes_checks: bool,
@@ -153,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_are_legal_and_end_as_they_say() {
+    fn games_are_legal_and_end_as_recorded() {
         let mut ends = [0; 4];
         for game in RandomPlay::new(7, 200).take(60) {
             let mut position = Position::start();
@@ -194,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn the_fourth_time_is_a_draw_unless_one_side_only_gave_check() {
+    fn the_fourth_occurrence_is_a_draw_unless_one_side_gave_check_throughout() {
         let shuffle = end_of("4k4/9/9/9/9/9/9/9/R3K4 b - 1", "9i8i 5a4a 8i9i 4a5a");
         assert_eq!(shuffle[12], Some(End::Repetition));
         assert_eq!(shuffle[..12], [None; 12]);
-        // The rook checks along two ranks; the king goes to and fro. Either side may be the one to move.
+        // The rook checks along two ranks, and the king moves back and forth. Either side may be to move.
         let perpetual = end_of("4k4/R8/9/9/9/9/9/9/4K4 b - 1", "9b9a 5a5b 9a9b 5b5a");
         assert_eq!(perpetual[12], Some(End::PerpetualCheck(Color::White)));
         let checked = end_of("R3k4/9/9/9/9/9/9/9/4K4 w - 1", "5a5b 9a9b 5b5a 9b9a");

@@ -1,36 +1,36 @@
-//! Positions that come again: draws, perpetual check, and positions with more or less in hand.
+//! Repetition of positions: draws, perpetual check, and positions with more or fewer pieces in hand.
 //!
-//! The fourth time ends a game (rules of the Japan Shogi Association): as a draw, or, if one side has done nothing but
-//! give check since the first time, with a loss of that side. Which earlier positions count inside a search is the
-//! search's affair.
+//! The fourth occurrence of a position ends a game (rules of the Japan Shogi Association). The game is a draw, unless
+//! one side gave check with every move since the first occurrence. That side loses. A search decides itself which
+//! earlier positions count.
 
 use super::hand::Hand;
 use super::position::Position;
 
-/// What a position that came before means, to the side to move.
+/// The result of a repetition for the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Repetition {
-    /// Nobody gave check all the while.
+    /// Neither side gave check with every move since the earlier occurrence.
     Draw,
-    /// The opponent gave check all the while.
+    /// The opponent gave check with every move.
     Win,
-    /// The side to move did.
+    /// The side to move gave check with every move.
     Loss,
 }
 
-/// The positions of a game, or of a game and a path of a search, from the first to the last.
+/// The positions of a game, or of a game and a search path, from the first to the last.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PositionHistory {
-    /// Keys of board and side to move, apart from the rest: every look-up reads them.
+    /// Keys of board and side to move. They are separate from `entries` because every look-up reads them.
     keys: Vec<u64>,
     entries: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// That of the side to move first.
+    /// The hand of the side to move, then the hand of the opponent.
     hands: [Hand; 2],
-    /// How many times in a row the side to move was in check, this time included.
+    /// Number of consecutive turns on which the side to move was in check, including this one.
     checks: u16,
 }
 
@@ -45,23 +45,23 @@ impl PositionHistory {
             .push(Entry { hands: [mover, !mover].map(|color| position.hand(color)), checks });
     }
 
-    /// Takes out all but the first `len`.
+    /// Keeps only the first `len` positions.
     pub fn truncate(&mut self, len: usize) {
         self.keys.truncate(len);
         self.entries.truncate(len);
     }
 
-    /// How many there are.
+    /// Number of positions.
     pub const fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there is none.
+    /// Whether the history is empty.
     pub const fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// What it means that the last position has come for the `times`th time; `None` if it has come less often.
+    /// The result if the last position has occurred at least `times` times; otherwise `None`.
     pub fn repetition(&self, times: usize) -> Option<Repetition> {
         let last = self.len().checked_sub(1)?;
         let hands = self.entries[last].hands;
@@ -69,10 +69,11 @@ impl PositionHistory {
         Some(self.meaning(same.nth(times.checked_sub(2)?)?))
     }
 
-    /// What it means that the last position came before, at most so many plies ago; `None` if it did not. Only the
-    /// latest time that its board came counts: with other hands it is no repetition, whatever came before it.
+    /// The result if the last position also occurred at most `plies` plies ago; otherwise `None`. Only the latest
+    /// earlier occurrence of the board counts: if the hands differ there, this is not a repetition, even if the same
+    /// position occurred before.
     ///
-    /// dlshogi ends games of self-play by this, with 16 plies (`Position::isDraw`).
+    /// dlshogi ends self-play games by this rule, with 16 plies (`Position::isDraw`).
     pub fn repetition_within(&self, plies: usize) -> Option<Repetition> {
         let last = self.len().checked_sub(1)?;
         let latest = self.earlier().next()?;
@@ -80,36 +81,36 @@ impl PositionHistory {
         (is_same && last - latest <= plies).then(|| self.meaning(latest))
     }
 
-    /// What the repetition of position `earlier` means for the side to move.
+    /// The result of repeating position number `earlier`, for the side to move.
     fn meaning(&self, earlier: usize) -> Repetition {
         let last = self.len() - 1;
         let plies = last - earlier;
-        // Of the side to move every other position counts, of the other side those between.
-        let of_mover = 2 * usize::from(self.entries[last].checks) > plies;
-        let of_opponent = 2 * usize::from(self.entries[last - 1].checks) >= plies;
-        match (of_mover, of_opponent) {
+        // In this range the side to move has `plies / 2 + 1` turns, the opponent `plies / 2`.
+        let mover_in_check = 2 * usize::from(self.entries[last].checks) > plies;
+        let opponent_in_check = 2 * usize::from(self.entries[last - 1].checks) >= plies;
+        match (mover_in_check, opponent_in_check) {
             (true, _) => Repetition::Win,
             (false, true) => Repetition::Loss,
             _ => Repetition::Draw,
         }
     }
 
-    /// Whether the last board came before with another hand of the side to move: true if it has more now, false if
-    /// less. The latest such board counts.
+    /// Compares the hand of the side to move with its hand at the latest earlier occurrence of the board where it
+    /// differs: `true` if it has more pieces now, `false` if it has fewer. `None` if there is no such occurrence.
     pub fn has_gained(&self) -> Option<bool> {
         let [mover, _] = self.entries.last()?.hands;
         self.earlier().find_map(|i| {
             let [before, _] = self.entries[i].hands;
-            // What one side has more the other has less.
+            // One side has lost the pieces that the other has gained, so one hand is enough.
             (mover != before).then(|| mover.dominates(before))
         })
     }
 
-    /// Where the last board and side to move came before, latest first.
+    /// Numbers of the earlier positions with the same board and side to move as the last one, latest first.
     fn earlier(&self) -> impl Iterator<Item = usize> {
         let last = self.len().saturating_sub(1);
         let key = self.keys.last().copied();
-        // Nothing comes again in less than four plies.
+        // No position can recur in fewer than four plies.
         (0..(last + 1).saturating_sub(4)).rev().filter(move |&i| Some(self.keys[i]) == key)
     }
 }
@@ -131,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn a_repetition_counts_within_so_many_plies() {
+    fn a_repetition_counts_only_within_the_given_plies() {
         let moves = "9i8i 1a2a 8i9i 2a1a";
         let once = history("8k/9/9/9/9/9/9/9/K8 b - 1", moves);
         assert_eq!(once.repetition_within(3), None);
         assert_eq!(once.repetition_within(4), Some(Repetition::Draw));
         assert_eq!(once.repetition(4), None);
-        // Sixteen plies ago, and eighteen.
+        // Occurrences 16 and 18 plies apart.
         let walk = |back: &str| {
             let there = "9i9h 1a1b 9h9g 1b1c 9g9f 1c1d 9f9e 1d1e";
             history("8k/9/9/9/9/9/9/9/K8 b - 1", &format!("{there} {back}"))
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_perpetual_check_loses_the_second_time_too() {
+    fn perpetual_check_loses_on_the_second_occurrence() {
         let checks = history("4k4/R8/9/9/9/9/9/9/4K4 b - 1", "9b9a 5a5b 9a9b 5b5a");
         assert_eq!(checks.repetition_within(16), Some(Repetition::Loss));
         let checked = history("4k4/R8/9/9/9/9/9/9/4K4 b - 1", "9b9a 5a5b 9a9b 5b5a 9b9a");
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_with_other_hands_hides_what_came_before_it() {
+    fn the_same_board_with_other_hands_hides_earlier_occurrences() {
         let sfens = ["8k/9/9/9/9/9/9/9/K8 b P 1", "8k/9/9/9/9/9/9/9/1K7 b P 1"];
         let [there, away] = sfens.map(|sfen| sfen.parse::<Position>().unwrap());
         let richer: Position = "8k/9/9/9/9/9/9/9/K8 b 2P 1".parse().unwrap();

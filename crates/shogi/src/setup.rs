@@ -1,4 +1,4 @@
-//! An arrangement of pieces: what a decoder yields, before anybody asks whether it is legal.
+//! An arrangement of pieces: the result of decoding, before its legality is checked.
 //!
 //! The split between `Setup` and `Position` follows the chess library shakmaty.
 
@@ -11,10 +11,11 @@ use super::hand::Hand;
 use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::square::Square;
 
-/// At most the real piece set, at most one king a side, at least one king; nothing else is promised.
+/// An arrangement of at most one piece set, with at least one king and at most one king a side. Nothing else is
+/// guaranteed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-// The board first: a copy then reads in the steps in which a decoder has just written, which a processor
-// passes on without waiting. With another order, decoding took 15 % longer.
+// The board comes first, so that a copy reads in the order in which a decoder has just written. Processors forward such
+// reads without waiting. With another order, decoding took 15 % longer.
 #[repr(C)]
 pub struct Setup {
     board: ByteBoard,
@@ -24,7 +25,7 @@ pub struct Setup {
     ply: u16,
 }
 
-/// Why an arrangement is none.
+/// Why an arrangement is not a [`Setup`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -32,7 +33,7 @@ pub enum SetupError {
     TooMany {
         /// SFEN letter of the kind.
         letter: char,
-        /// Pieces met, promoted ones included.
+        /// Pieces found, including promoted ones.
         count: u8,
         /// Pieces in a full set.
         most: u8,
@@ -41,7 +42,7 @@ pub enum SetupError {
     SecondKing {
         /// Side of the king.
         color: Color,
-        /// Where the second one stands.
+        /// Square of the second king.
         square: Square,
     },
     /// No king on the board.
@@ -55,7 +56,7 @@ impl fmt::Display for SetupError {
                 write!(f, "{count} pieces of kind {letter}, a set has {most}")
             }
             Self::SecondKing { color, square } => write!(f, "a second {color:?} king on {square}"),
-            Self::NoKing => f.write_str("no king at all"),
+            Self::NoKing => f.write_str("no king on the board"),
         }
     }
 }
@@ -63,7 +64,7 @@ impl fmt::Display for SetupError {
 impl Error for SetupError {}
 
 impl Setup {
-    /// Checks piece counts and kings; `ply` is the SFEN move number of the next move.
+    /// Checks piece counts and kings. `ply` is the SFEN move number of the next move.
     ///
     /// # Errors
     /// [`SetupError`] if there is more than one set of pieces, a second king of one side, or no king.
@@ -97,7 +98,7 @@ impl Setup {
         Ok(Self { board, kings, hands, side_to_move, ply })
     }
 
-    /// For those who have counted pieces and found the kings themselves.
+    /// Skips the checks of [`Setup::new`], for callers that have counted the pieces and found the kings.
     pub const fn from_counted(
         board: ByteBoard,
         kings: [Option<Square>; 2],
@@ -123,7 +124,7 @@ impl Setup {
         self.side_to_move
     }
 
-    /// Move number of the next move as SFEN counts, from 1; 1 where the source had none.
+    /// Move number of the next move as in SFEN, from 1. It is 1 if the source has none.
     pub const fn ply(&self) -> u16 {
         self.ply
     }
@@ -135,7 +136,7 @@ impl Setup {
         self
     }
 
-    /// The same arrangement with left and right exchanged. By the rules the two are alike.
+    /// The same arrangement with left and right exchanged. The rules do not distinguish the two.
     #[must_use]
     pub fn mirrored(&self) -> Self {
         let mut board = [None; Square::COUNT];
@@ -146,7 +147,7 @@ impl Setup {
         Self { board: board.into(), kings, ..self.clone() }
     }
 
-    /// Where the king of `color` stands.
+    /// The square of the king of `color`.
     pub const fn king(&self, color: Color) -> Option<Square> {
         self.kings[color.index()]
     }
@@ -163,8 +164,8 @@ impl Setup {
         Hand::from_counts(counts).expect("no count exceeds the set it was taken from")
     }
 
-    /// Breaches of the rules that a position of a game cannot show but archives do hold: a second
-    /// pawn on a file, a piece that could never move again. The first of each kind is named.
+    /// Breaches of the rules that cannot occur in games but do occur in archives: a second pawn on a file, and a piece
+    /// that could never move again. Names only the first of each kind.
     pub fn warnings(&self) -> Vec<SetupWarning> {
         let planes = self.board.planes();
         if has_two_pawns(&planes) || has_dead_piece(&planes) {
@@ -192,7 +193,7 @@ impl Setup {
                     }
                     *seen = true;
                 }
-                // Nothing but a piece on the two ranks at either edge can be dead.
+                // Only pieces on the two ranks at either edge can be dead.
                 if !(2..=6).contains(&rank)
                     && square.relative_rank(piece.color) < piece.kind.dead_ranks()
                 {
@@ -210,8 +211,7 @@ fn has_two_pawns(planes: &Planes) -> bool {
     let pawns = planes.kinds()[PieceKind::Pawn.index()];
     Color::ALL.into_iter().any(|color| {
         let pawns = pawns & planes.color(color);
-        // One taken from each file with pawns clears the lowest pawn there, as a file is a number of
-        // nine bits.
+        // Subtracting one from each file with pawns clears the lowest pawn there, because a file is a nine-bit number.
         let ones = pawns.fill_files() & Bitboard::rank(0);
         pawns.bits() & (pawns.bits() - ones.bits()) != 0
     })
@@ -227,7 +227,7 @@ fn has_dead_piece(planes: &Planes) -> bool {
     })
 }
 
-/// A breach of the rules that does not keep a record from being read.
+/// A breach of the rules that does not prevent reading a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SetupWarning {
     /// Two unpromoted pawns of one side on a file (nifu).
@@ -241,7 +241,7 @@ pub enum SetupWarning {
     DeadPiece {
         /// The piece.
         piece: Piece,
-        /// Where it stands.
+        /// Its square.
         square: Square,
     },
 }

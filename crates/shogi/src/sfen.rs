@@ -1,7 +1,7 @@
 //! SFEN, the text of a position in the USI protocol.
 //!
-//! Reading is strict where a program could be misled and lenient where only the spelling differs:
-//! [`parse`] lists what was not canonical. Every error points at the character.
+//! Reading is strict where a program could be misled, and lenient where only the spelling differs. [`parse`] lists
+//! departures from the canonical spelling. Every error gives the position of the character.
 
 use std::error::Error;
 use std::fmt;
@@ -18,47 +18,47 @@ use super::square::Square;
 /// SFEN of the start position of an even game.
 pub const START: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
 
-/// Why a text is not an SFEN.
+/// Why a text is not a valid SFEN.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SfenError {
-    /// A character that cannot stand where it does.
+    /// A character that is not allowed at its position.
     Unexpected {
         /// Byte offset in the text, from 0.
         at: usize,
-        /// What stands there, as a quoted character or "the end".
+        /// The character found, in quotes, or "the end".
         found: String,
-        /// What could stand there.
+        /// The characters that would be allowed.
         expected: &'static str,
     },
     /// A rank with too few or too many squares.
     RankLength {
-        /// Byte offset in the text where it shows.
+        /// Byte offset in the text where the wrong length shows.
         at: usize,
         /// Letter of the rank.
         rank: char,
         /// Squares counted.
         squares: u8,
     },
-    /// More pieces than a set has, two kings of one side, or none.
+    /// More pieces than a set has, two kings of one side, or no king.
     Setup {
         /// Byte offset of the board in the text.
         at: usize,
-        /// What is wrong.
+        /// The error of the arrangement.
         source: SetupError,
     },
-    /// A number that does not fit.
+    /// A number that is too large.
     Number {
         /// Byte offset of the number.
         at: usize,
         /// Largest value allowed.
         most: u16,
     },
-    /// The text was read as a position, and the arrangement is not legal.
+    /// The text is a valid SFEN, but the position is illegal.
     Position(PositionError),
 }
 
 impl SfenError {
-    /// Byte offset in the text, from 0, where the fault shows. `None` if it is about the position as a whole.
+    /// Byte offset of the error in the text, from 0. `None` if the error concerns the whole position.
     pub const fn offset(&self) -> Option<usize> {
         match self {
             Self::Unexpected { at, .. }
@@ -105,9 +105,9 @@ impl From<PositionError> for SfenError {
     }
 }
 
-/// A spelling that other programs may write but we would not, or a king that is missing.
+/// A spelling that other programs may write but [`Setup`] does not, or missing pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages describe them")]
 pub enum SfenWarning {
     Keyword,
     ByteOrderMark,
@@ -123,8 +123,8 @@ pub enum SfenWarning {
 impl fmt::Display for SfenWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Keyword => "a USI keyword stands in front",
-            Self::ByteOrderMark => "a byte order mark stands in front",
+            Self::Keyword => "a USI keyword precedes the position",
+            Self::ByteOrderMark => "a byte order mark precedes the position",
             Self::Separator => "fields are not separated by single spaces",
             Self::SplitDigits => "neighbouring digits in a rank",
             Self::HandSpelling => "pieces in hand are not spelled canonically",
@@ -138,22 +138,22 @@ impl fmt::Display for SfenWarning {
 
 impl Error for SfenWarning {}
 
-/// An arrangement read from text with what was unusual about the spelling.
+/// An arrangement read from text, and the warnings about its spelling.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Parsed {
     /// The arrangement.
     pub setup: Setup,
-    /// Departures from the canonical spelling, in the order met.
+    /// Departures from the canonical spelling, in the order of the text.
     pub warnings: Vec<SfenWarning>,
 }
 
-/// Reads an SFEN; `sfen …`, `position sfen …`, `startpos` and `position startpos` are understood.
+/// Reads an SFEN. Also accepts `sfen …`, `position sfen …`, `startpos` and `position startpos`.
 ///
-/// A line end and white space around the text are ignored, the move number may be missing.
+/// Ignores a line end and white space around the text. The move number may be missing.
 ///
 /// # Errors
-/// [`SfenError`] with the byte offset at which the text stops making sense.
+/// [`SfenError`] with the byte offset of the first error.
 ///
 /// ```
 /// use kyokumen_shogi::sfen;
@@ -347,7 +347,7 @@ impl Reader<'_> {
         Ok(ply)
     }
 
-    /// Digits at the cursor; `None` if there is none.
+    /// Reads the digits at the cursor. `None` if there are none.
     fn number(&mut self, most: u16) -> Result<Option<u16>, SfenError> {
         let start = self.at;
         let mut number: u16 = 0;
@@ -389,10 +389,10 @@ impl Reader<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn skip(&mut self, word: &[u8]) -> bool {
-        let found = self.text[self.at..].starts_with(word);
+    fn skip(&mut self, prefix: &[u8]) -> bool {
+        let found = self.text[self.at..].starts_with(prefix);
         if found {
-            self.at += word.len();
+            self.at += prefix.len();
         }
         found
     }
@@ -415,7 +415,7 @@ impl Reader<'_> {
             [] => "the end".to_owned(),
             [byte @ 0x20..=0x7e, ..] => format!("'{}'", char::from(*byte)),
             [byte, ..] => {
-                // A character outside ASCII is shown whole, broken UTF-8 as its first byte.
+                // A character outside ASCII is shown whole, invalid UTF-8 as its first byte.
                 let shown = &rest[..rest.len().min(4)];
                 match shown.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) {
                     Some(character) => format!("{character:?}"),
@@ -427,8 +427,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the missing pieces are those of a handicap game: Black's camp complete, some of White's
-/// back pieces gone, nothing moved. Such positions are complete in their way.
+/// Whether the missing pieces are those that a handicap game lacks: Black's camp is complete, some of White's pieces
+/// are missing, and no piece has moved. Such positions count as complete.
 fn is_handicap(setup: &Setup) -> bool {
     let start = parse(START.as_bytes()).expect("the start position is an SFEN").setup;
     setup.hands() == [Hand::EMPTY; 2]
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_point_at_the_character() {
+    fn errors_give_the_byte_offset_of_the_character() {
         let at = |text: &str| parse(text.as_bytes()).expect_err(text).offset().unwrap();
         assert_eq!(at("lnsgkgsnl/1r5b1/pppp"), 20);
         assert_eq!(at("lnsgkgsnl/1r5b1/ppppppppp/9/91/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"), 29);

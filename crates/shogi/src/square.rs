@@ -1,7 +1,7 @@
 //! The 81 squares of the board.
 //!
-//! Numbering follows Apery and YaneuraOu: file 1 is the right-hand column from Black's seat, rank 1
-//! the top, and the number is `(file - 1) * 9 + (rank - 1)`.
+//! Squares are numbered as in Apery and YaneuraOu: file 1 is the right-hand column as Black sees it, rank 1 is the top,
+//! and the number is `(file - 1) * 9 + (rank - 1)`.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl Square {
         Self(file * 9 + rank)
     }
 
-    /// For numbers that come out of a 81-bit set and are therefore in range.
+    /// For numbers from an 81-bit set, which are always in range.
     #[inline]
     pub(crate) const fn from_bit(number: u32) -> Self {
         debug_assert!(number < 81);
@@ -67,7 +67,7 @@ impl Square {
         self.0 % 9
     }
 
-    /// Rank as `color` sees it: 0 is the far side of the board.
+    /// Rank as `color` sees it; 0 is the farthest rank.
     #[inline]
     pub const fn relative_rank(self, color: Color) -> u8 {
         match color {
@@ -76,12 +76,12 @@ impl Square {
         }
     }
 
-    /// The square `files` to the left and `ranks` down, if that is on the board.
+    /// The square `files` to the left and `ranks` down, if it is on the board.
     #[inline]
     #[expect(
         clippy::cast_possible_wrap,
         clippy::cast_sign_loss,
-        reason = "files and ranks lie between 0 and 8"
+        reason = "files and ranks are 0 to 8"
     )]
     pub const fn offset(self, files: i8, ranks: i8) -> Option<Self> {
         let file = self.file() as i8 + files;
@@ -100,7 +100,7 @@ impl Square {
         Self(80 - self.0)
     }
 
-    /// The square on the other side of the file in the middle: 1a for 9a.
+    /// The square mirrored at the middle file: 9a for 1a.
     #[inline]
     #[must_use]
     pub const fn mirrored(self) -> Self {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbering_is_that_of_the_packed_formats() {
+    fn numbering_matches_the_packed_formats() {
         assert_eq!(Square::from_usi(b"1a").map(Square::number), Some(0));
         assert_eq!(Square::from_usi(b"5i").map(Square::number), Some(44));
         assert_eq!(Square::from_usi(b"9i").map(Square::number), Some(80));

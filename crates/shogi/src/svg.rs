@@ -1,7 +1,7 @@
-//! Positions as pictures: a board in SVG with the pieces in hand, coordinates, the last move and an arrow.
+//! Positions as SVG pictures: a board with the pieces in hand, coordinates, the last move and an arrow.
 //!
 //! Pieces are pentagons with one kanji each, as in books: 杏, 圭 and 全 are the promoted lance, knight and silver. The
-//! kanji are text in a font of whoever looks at it. Pictures hold no scripts and refer to nothing outside of them.
+//! kanji are text in a font of the viewer. Pictures contain no scripts and no external references.
 
 use std::fmt;
 
@@ -12,22 +12,22 @@ use super::piece::{Color, HandKind, PieceKind};
 use super::setup::Setup;
 use super::square::Square;
 
-/// What pictures look like. One that stands alone brings it along; a page that [embeds](SvgDiagram::embedded) pictures
-/// needs it once. All of its classes begin with `k-`.
+/// The style sheet of pictures. A standalone picture contains it; a page that [embeds](SvgDiagram::embedded) pictures
+/// needs it once. All its class names begin with `k-`.
 pub const STYLE: &str = include_str!("svg.css");
 
-/// Units of a square.
+/// Width and height of a square, in SVG units.
 const SQUARE: i32 = 40;
-/// Where the board begins from the left, beside a hand.
+/// Left edge of the board, to the right of a hand.
 const LEFT: i32 = 50;
-/// Where it begins from above, below the numbers of the files.
+/// Top edge of the board, below the file numbers.
 const TOP: i32 = 20;
 const SIDE: i32 = 9 * SQUARE;
-/// Behind the board the ranks, then the other hand.
+/// To the right of the board are the ranks and the other hand.
 const WIDTH: i32 = LEFT + SIDE + 18 + LEFT;
 const HEIGHT: i32 = TOP + SIDE + 4;
 
-/// A position as a picture. `Display` writes an SVG file that needs nothing else.
+/// A position as a picture. `Display` writes a self-contained SVG file.
 ///
 /// ```
 /// use kyokumen_shogi::{Color, Move, Position, svg::SvgDiagram};
@@ -44,43 +44,44 @@ pub struct SvgDiagram<'a> {
     seen_from: Color,
 }
 
-/// A picture for a page that has [`STYLE`] and [`Shapes`]. `Display` writes it; it is as wide as the page makes it.
+/// A picture for a page that contains [`STYLE`] and [`Shapes`]. `Display` writes it without a size, which the page
+/// sets.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbeddedSvg<'a>(SvgDiagram<'a>);
 
-/// What embedded pictures are made of. `Display` writes an SVG element without size, which a page needs once, before
-/// its first picture.
+/// The shapes of embedded pictures. `Display` writes an invisible SVG element that a page needs once, before its first
+/// picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Shapes;
 
 impl<'a> SvgDiagram<'a> {
-    /// The position as Black sees it, with nothing marked.
+    /// The position as seen by Black, without marks.
     pub const fn new(setup: &'a Setup) -> Self {
         Self { setup, last_move: None, arrow: None, seen_from: Color::Black }
     }
 
-    /// Marks the move that led to the position: the square it went to and the one it left.
+    /// Marks the last move: its target and its origin.
     #[must_use]
     pub const fn last_move(mut self, m: Move) -> Self {
         self.last_move = Some(m);
         self
     }
 
-    /// Draws an arrow for a move that can be played: from its square, or from the hand of the side to move.
+    /// Draws an arrow for a move of the side to move, from its origin square or from the hand.
     #[must_use]
     pub const fn arrow(mut self, m: Move) -> Self {
         self.arrow = Some(m);
         self
     }
 
-    /// Turns the board, so that the camp of `color` is below.
+    /// Turns the board so that the camp of `color` is at the bottom.
     #[must_use]
     pub const fn seen_from(mut self, color: Color) -> Self {
         self.seen_from = color;
         self
     }
 
-    /// The same for a page that has many pictures.
+    /// The same picture for a page with several pictures.
     pub const fn embedded(self) -> EmbeddedSvg<'a> {
         EmbeddedSvg(self)
     }
@@ -115,7 +116,7 @@ impl<'a> SvgDiagram<'a> {
         )
     }
 
-    /// Numbers of the files above, of the ranks at the right.
+    /// File numbers above the board, ranks to its right.
     fn coordinates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const RANKS: [&str; 9] = ["一", "二", "三", "四", "五", "六", "七", "八", "九"];
         f.write_str("<g class=\"k-coordinates\">")?;
@@ -123,8 +124,8 @@ impl<'a> SvgDiagram<'a> {
             let (x, y) = self.middle(Square::from_file_rank(number, number));
             let (file, above) = (number + 1, TOP - 5);
             write!(f, "<text x=\"{x}\" y=\"{above}\">{file}</text>")?;
-            let (rank, beside, y) = (RANKS[usize::from(number)], LEFT + SIDE + 10, y + 5);
-            write!(f, "<text x=\"{beside}\" y=\"{y}\">{rank}</text>")?;
+            let (rank, rank_x, y) = (RANKS[usize::from(number)], LEFT + SIDE + 10, y + 5);
+            write!(f, "<text x=\"{rank_x}\" y=\"{y}\">{rank}</text>")?;
         }
         f.write_str("</g>\n")
     }
@@ -140,7 +141,7 @@ impl<'a> SvgDiagram<'a> {
         writeln!(f, "<use href=\"#{}\" x=\"{x}\" y=\"{y}\"/>", Name(side, kind))
     }
 
-    /// A sign of the side, marked if it is to move, and its pieces, the strongest next to it.
+    /// A sign of the side, marked if the side is to move, and its pieces. The strongest is next to the sign.
     fn hand(&self, f: &mut fmt::Formatter<'_>, color: Color, hand: Hand) -> fmt::Result {
         let (x, y) = self.in_hand(color, 0);
         if color == self.setup.side_to_move() {
@@ -174,7 +175,7 @@ impl<'a> SvgDiagram<'a> {
             (None, None) => return Ok(()),
         };
         let to = self.middle(m.to());
-        // Only operations that every machine rounds alike.
+        // Only operations that every machine rounds in the same way.
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let length = (dx * dx + dy * dy).sqrt();
         if length == 0.0 {
@@ -200,7 +201,7 @@ impl<'a> SvgDiagram<'a> {
         f.write_str("Z\"/>\n")
     }
 
-    /// The middle of a square.
+    /// The centre of a square.
     const fn middle(&self, square: Square) -> (i32, i32) {
         let square = match self.seen_from {
             Color::Black => square,
@@ -210,7 +211,8 @@ impl<'a> SvgDiagram<'a> {
         (LEFT + (8 - file) * SQUARE + SQUARE / 2, TOP + rank * SQUARE + SQUARE / 2)
     }
 
-    /// The middle of the n-th place of a hand: the near side's goes up at the right, the other's down at the left.
+    /// The centre of the n-th place of a hand. The near hand grows upwards at the right, the far hand downwards at the
+    /// left.
     fn in_hand(&self, color: Color, place: i32) -> (i32, i32) {
         let step = place * (SQUARE + 1);
         if color == self.seen_from {
@@ -221,7 +223,7 @@ impl<'a> SvgDiagram<'a> {
     }
 }
 
-/// Kinds in a hand with their places, from 1, and counts: the strongest first.
+/// Kinds in a hand with their places, from 1, and counts. The strongest is first.
 fn places(hand: Hand) -> impl Iterator<Item = (i32, HandKind, u8)> {
     let held = HandKind::ALL.into_iter().rev().map(move |kind| (kind, hand.count(kind)));
     (1..)
@@ -258,7 +260,7 @@ impl fmt::Display for EmbeddedSvg<'_> {
 
 impl fmt::Display for Shapes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Shapes of an element that is not displayed are not shown elsewhere either.
+        // Shapes of an element with `display: none` would be invisible elsewhere, too.
         f.write_str(
             "<svg class=\"k-shapes\" width=\"0\" height=\"0\" lang=\"ja\" aria-hidden=\"true\">\n",
         )?;
@@ -267,14 +269,14 @@ impl fmt::Display for Shapes {
     }
 }
 
-/// Whether a piece belongs to who sits below the board or above it.
+/// Whether the owner of a piece sits below or above the board.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seat {
     Near,
     Far,
 }
 
-/// The name of a shape: `k-P` near, `k-fP` far, `k-Pp` promoted.
+/// The id of a shape: `k-P` near, `k-fP` far, `k-Pp` promoted.
 struct Name(Seat, PieceKind);
 
 impl fmt::Display for Name {
@@ -340,9 +342,9 @@ mod tests {
         assert_eq!(
             drawn,
             on_board + in_hands.iter().sum::<usize>(),
-            "a grid and two signs besides"
+            "besides a grid and two signs"
         );
-        // The promoted pawn on 4b, White's king on 1b, the five pawns in White's hand below three other kinds.
+        // The promoted pawn on 4b, White's king on 1b, and the five pawns in White's hand below three other kinds.
         for piece in [
             "<use href=\"#k-Pp\" x=\"270\" y=\"80\"/>",
             "<use href=\"#k-fK\" x=\"390\" y=\"80\"/>",
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_board_is_the_other_side_s() {
+    fn a_turned_board_shows_the_view_of_white() {
         let setup: Setup = SFEN.parse().unwrap();
         let svg = SvgDiagram::new(&setup).seen_from(Color::White).embedded().to_string();
         for piece in [
@@ -374,7 +376,7 @@ mod tests {
         };
         assert!(svg.contains(&square("k-left", 210, 340)), "{svg}");
         assert!(svg.contains(&square("k-last", 250, 340)), "{svg}");
-        // From the knight in hand, the third there, to 5e.
+        // From the knight, which is third in the hand, to 5e.
         let svg = diagram.arrow(Move::from_usi("N*5e").unwrap()).embedded().to_string();
         assert!(svg.contains("<path class=\"k-arrow\" d=\"M29.4 161.1L"), "{svg}");
         assert!(svg.contains("L230.0 200.0L"), "{svg}");
@@ -384,9 +386,9 @@ mod tests {
         assert!(svg.contains("d=\"M113.0 46.0L113.0 66.0L120.0 66.0L110.0 80.0L100.0 66.0L107.0 66.0L107.0 46.0Z\""), "{svg}");
     }
 
-    /// Letters are dark on a light page and light on a dark one, ☗ filled with their colour, ☖ with that of the page.
+    /// Text is dark on a light page and light on a dark page. ☗ has the colour of the text, ☖ the colour of the page.
     #[test]
-    fn the_sign_of_black_is_filled_with_the_colour_of_letters_in_light_and_in_dark() {
+    fn the_sign_of_black_has_the_colour_of_text_in_light_and_dark_mode() {
         let (light, dark) = STYLE.split_once("prefers-color-scheme: dark").unwrap();
         let brightness = |style: &str, class: &str| {
             let rule = style.split_once(&format!(".{class} {{ fill: #")).unwrap().1;
@@ -397,10 +399,10 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_alone_refers_to_nothing_else() {
+    fn a_standalone_picture_has_no_external_references() {
         let setup: Setup = SFEN.parse().unwrap();
         let svg = SvgDiagram::new(&setup).to_string();
-        assert_eq!(count(&svg, "http"), 1, "the name of SVG only");
+        assert_eq!(count(&svg, "http"), 1, "only the namespace of SVG");
         for piece in svg.split("href=\"#").skip(1) {
             let name = piece.split('"').next().unwrap();
             assert_eq!(count(&svg, &format!("id=\"{name}\"")), 1, "{name}");

@@ -1,7 +1,7 @@
-//! Random numbers for board keys (Zobrist 1970): board and side to move only, never the hands.
+//! Random numbers for board keys (Zobrist 1970). A key covers the board and the side to move, but not the hands.
 //!
-//! The numbers are the output of SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, so that keys
-//! are the same on every machine and in every version.
+//! The numbers are the output of SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, so that keys are the same on
+//! every machine and in every version.
 
 use super::byte_board::{NUMBERS, number};
 use super::piece::{Color, Piece, PieceKind};
@@ -10,7 +10,7 @@ use kyokumen_game::random::SplitMix64;
 
 const SEED: u64 = 0x6b79_6f6b_756d_656e;
 
-/// By what stands on a square, as a number, and the square; zeros where nothing does.
+/// Indexed by the [`number`] on a square and by the square. Zero for empty squares.
 static CONTENTS: [[u64; Square::COUNT]; NUMBERS] = {
     let mut table = [[0; Square::COUNT]; NUMBERS];
     let mut random = SplitMix64::new(SEED);
@@ -37,7 +37,7 @@ pub(crate) fn piece(piece: Piece, square: Square) -> u64 {
     CONTENTS[usize::from(number(piece))][square.index()]
 }
 
-/// Key of the contents of one square, 0 of none.
+/// Key of the contents of one square; 0 for an empty square.
 #[inline]
 pub(crate) fn contents(number: u8, square: usize) -> u64 {
     CONTENTS[usize::from(number) % NUMBERS][square]

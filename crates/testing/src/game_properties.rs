@@ -1,21 +1,21 @@
-//! What must hold of any bytes taken for a file of games, or of another format whose chunks are groups.
+//! Properties of any bytes that are read as a file of games, or of another format whose chunks are groups.
 //!
-//! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
+//! The tests check generated and damaged games. The fuzz targets check hostile input.
 
 use kyokumen_format::{
     Annotation, Ending, Format, Game, GameResult, InfoCounts, Played, Variation, chunks, count,
     read_games, records, write_game,
 };
 
-/// Bytes behind the end of a chunk that are tried for an influence on it.
-const BEHIND: [usize; 6] = [0, 1, 31, 40, 1000, usize::MAX];
+/// Numbers of bytes after the end of a chunk for testing that they do not change the end.
+const BYTES_AFTER: [usize; 6] = [0, 1, 31, 40, 1000, usize::MAX];
 
-/// Every byte belongs to one chunk, whose end does not depend on how many bytes are known; its records
-/// are as many as are counted; games that are whole come back from their own format.
+/// Checks that every byte belongs to one chunk, that the end of a chunk does not depend on later bytes, that the number
+/// of records is counted correctly, and that complete games are read back from their own format.
 pub fn check_file(format: Format, bytes: &[u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {
-        let end = format.chunk_end(rest, true).expect("at the end there is always one");
+        let end = format.chunk_end(rest, true).expect("the last chunk ends with the bytes");
         assert!(0 < end && end <= rest.len(), "{end} of {}", rest.len());
         check_end(format, rest, end);
         rest = &rest[end..];
@@ -26,10 +26,10 @@ pub fn check_file(format: Format, bytes: &[u8]) {
 }
 
 fn check_end(format: Format, rest: &[u8], end: usize) {
-    // A block of whole chunks is read as if it were a file.
+    // A block of whole chunks is read like a file.
     assert_eq!(format.chunk_end(&rest[..end], true), Some(end));
-    for behind in BEHIND {
-        let known = &rest[..end.saturating_add(behind).min(rest.len())];
+    for after in BYTES_AFTER {
+        let known = &rest[..end.saturating_add(after).min(rest.len())];
         let found = format.chunk_end(known, false);
         assert!(found.is_none_or(|found| found == end), "{found:?}, not {end}");
     }
@@ -52,7 +52,7 @@ fn check_chunk(format: Format, chunk: &[u8]) {
 fn check_game(format: Format, game: Game) {
     let is_whole = game.records().iter().all(Result::is_ok);
     let mut written = Vec::new();
-    // What a format says of a game is not always what its own files may say.
+    // A format may read information that it cannot write.
     let is_held = InfoCounts { time_fractions: 0, ..format.lost_info(&game) }.is_zero();
     if is_whole
         && is_held
@@ -60,19 +60,20 @@ fn check_game(format: Format, game: Game) {
         && !is_ambiguous(format, &written)
     {
         let again = chunks(format, &written).flat_map(|chunk| read_games(format, chunk));
-        let again: Vec<Game> = again.map(|game| held(format, game.expect("our own"))).collect();
+        let again: Vec<Game> =
+            again.map(|game| held(format, game.expect("written by the library"))).collect();
         assert_eq!(again, [held(format, game)]);
     }
 }
 
-/// Whether a line in `Shift_JIS` is also a line in UTF-8, as which it would be read.
+/// Whether a line in `Shift_JIS` is also valid UTF-8 and would be read as UTF-8.
 fn is_ambiguous(format: Format, written: &[u8]) -> bool {
     let is_utf_8 = |line: &[u8]| !line.is_ascii() && str::from_utf8(line).is_ok();
     matches!(format, Format::Kif | Format::Ki2)
         && written.split(|byte| *byte == b'\n').any(is_utf_8)
 }
 
-/// What a format keeps of the content of a game that was read from it.
+/// The content of a game that its format preserves when the game is written again.
 fn held(format: Format, game: Game) -> Game {
     let mut game = content(game);
     game.info.skipped_lines = 0;
@@ -85,7 +86,7 @@ fn held(format: Format, game: Game) -> Game {
     game
 }
 
-/// KI2 has the word of another draw for the move limit.
+/// KI2 writes the move limit as another draw.
 fn hold_endings(game: &mut Game) {
     hold_ending(game.result, &mut game.ending);
     hold_endings_of(&mut game.moves);
@@ -94,7 +95,8 @@ fn hold_endings(game: &mut Game) {
 
 fn hold_endings_of(moves: &mut [Played]) {
     let annotations = moves.iter_mut().filter_map(|played| played.annotation.as_mut());
-    annotations.for_each(|said| said.variations.iter_mut().for_each(hold_variation_ending));
+    annotations
+        .for_each(|annotation| annotation.variations.iter_mut().for_each(hold_variation_ending));
 }
 
 fn hold_variation_ending(variation: &mut Variation) {
@@ -108,8 +110,8 @@ fn hold_ending(result: Option<GameResult>, ending: &mut Option<Ending>) {
     }
 }
 
-/// Full seconds, entries in the writer's order, comments as single lines. Comments behind an end without a sign belong
-/// to the last move.
+/// Whole seconds, sorted entries, comments as single lines. Comments after an end without a mark belong to the last
+/// move.
 fn hold_info(game: &mut Game) {
     hold_moves(&mut game.moves);
     let info = &mut game.info;
@@ -168,7 +170,7 @@ fn hold_lines(comments: &mut Vec<String>) {
     *comments = comments.iter().map(line).collect();
 }
 
-/// What a game says, without the places where it says it.
+/// The content of a game, without byte offsets.
 pub fn content(mut game: Game) -> Game {
     game.is_position = false;
     game.info.skipped_lines = 0;
@@ -180,7 +182,9 @@ pub fn content(mut game: Game) -> Game {
 fn forget_places(moves: &mut [Played]) {
     for played in moves {
         played.offset = 0;
-        for variation in played.annotation.iter_mut().flat_map(|said| &mut said.variations) {
+        for variation in
+            played.annotation.iter_mut().flat_map(|annotation| &mut annotation.variations)
+        {
             forget_places(&mut variation.moves);
         }
     }

@@ -10,19 +10,20 @@ use kyokumen_shogi::{Position, Setup};
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The [`DecodeError`] of the game.
 ///
 /// # Panics
 ///
-/// If there are none or several.
+/// If the chunk has no game or several games.
 pub fn read_game(format: Format, chunk: &[u8]) -> Result<Game, DecodeError> {
     let mut games = read_games(format, chunk);
-    let game = games.next().expect("a game");
-    assert!(games.next().is_none(), "another game");
+    let game = games.next().expect("the chunk has a game");
+    assert!(games.next().is_none(), "the chunk has another game");
     game
 }
 
-/// An even start, three handicaps, a position in the middle of a game, one with a king only and box.
+/// The start of an even game, three handicaps, a position in the middle of a game, and bare kings with pieces in the
+/// box.
 const STARTS: [&str; 6] = [
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
     "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
@@ -32,7 +33,7 @@ const STARTS: [&str; 6] = [
     "4k4/9/9/9/9/9/9/9/4K4 b G2r2b3g4s4n4l18p 1",
 ];
 
-/// A game of random moves with everything that any format can hold.
+/// A game of random moves with all fields that any format can hold.
 pub fn random_game(seed: u64) -> Game {
     let mut random = SplitMix64::new(seed);
     let start: Setup = random.pick(&STARTS).unwrap().parse().unwrap();

@@ -1,8 +1,7 @@
-//! What the tests of several crates need: positions and games of our own making, records as literal bytes, an
-//! independent rules engine, and properties that must hold of any bytes, which the fuzz targets check as well.
-//!
-//! The rules engine is `rsshogi`, which shares no line with ours: positions are handed to it as SFEN, moves taken back
-//! as USI.
+//! Support for the tests of several crates: generated positions and games, records as literal bytes, an independent
+//! rules engine, and properties of arbitrary bytes, which the fuzz targets check as well.
+//! The rules engine is `rsshogi`, which shares no code with this project. It receives positions as SFEN and returns
+//! moves in USI notation.
 
 pub mod game_properties;
 pub mod games;
@@ -13,17 +12,17 @@ pub mod record_properties;
 use kyokumen_shogi::Position;
 use rsshogi::board::{self, Move32List, generate_legal_all_move32};
 
-/// A position as `rsshogi` reads it from our SFEN.
+/// A position in `rsshogi`, converted by its SFEN.
 ///
 /// # Panics
 ///
-/// If it does not.
+/// If `rsshogi` rejects the SFEN.
 pub fn foreign(position: &Position) -> board::Position {
     let text = position.to_string();
     board::position_from_sfen(&text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
 }
 
-/// Legal moves in USI, sorted.
+/// Legal moves in USI notation, sorted.
 pub fn foreign_moves(position: &board::Position) -> Vec<String> {
     let mut list = Move32List::new();
     generate_legal_all_move32(position, &mut list);

@@ -1,6 +1,6 @@
-//! Positions to test with: of our own making always, of real games where they lie beside the checkout.
+//! Test positions: generated ones, and positions of real games if the test data is available.
 //!
-//! Our own come from seeded random play and from pieces strewn over the board at random.
+//! Generated positions come from seeded random play and from randomly placed pieces.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use kyokumen_shogi::{
 pub struct Random(SplitMix64);
 
 impl Random {
-    /// Numbers that are the same for a seed everywhere.
+    /// Creates a generator. The same seed gives the same numbers on all platforms.
     pub const fn new(seed: u64) -> Self {
         Self(SplitMix64::new(seed))
     }
@@ -29,7 +29,7 @@ impl Random {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
 
-    /// One of the items; there must be some.
+    /// One of the items. There must be at least one.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
@@ -42,8 +42,7 @@ impl Random {
     }
 }
 
-/// A move of a player who captures or checks whenever the dice say so: such games fill the hands and
-/// end in mates.
+/// A random move that often captures or gives check. Such games fill the hands and end in mates.
 fn random_move(position: &Position, random: &mut Random) -> Option<Move> {
     let mut moves = position.legal_moves();
     match random.below(4) {
@@ -60,7 +59,7 @@ fn retain_if_some(moves: &mut Vec<Move>, wanted: impl Fn(Move) -> bool) {
     }
 }
 
-/// `count` positions in the order of random games of at most 200 plies, final positions included.
+/// `count` positions in the order of random games of at most 200 plies, including final positions.
 pub fn random_play(seed: u64, count: usize) -> Vec<Position> {
     let mut random = Random::new(seed);
     let mut positions = Vec::with_capacity(count);
@@ -82,18 +81,18 @@ pub fn random_play(seed: u64, count: usize) -> Vec<Position> {
     positions
 }
 
-/// `count` positions with pieces strewn over board, hands and box; sometimes a king is missing.
-/// Two pawns on a file and dead pieces occur.
+/// `count` positions with pieces randomly placed on the board, in the hands and in the box. Sometimes a king is
+/// missing. Two pawns on a file and pieces that can never move occur.
 pub fn strewn(seed: u64, count: usize) -> Vec<Position> {
     let mut random = Random::new(seed);
     let mut positions = Vec::with_capacity(count);
     while positions.len() < count {
-        positions.extend(Position::try_from(strewn_setup(&mut random)).ok());
+        positions.extend(Position::try_from(random_setup(&mut random)).ok());
     }
     positions
 }
 
-fn strewn_setup(random: &mut Random) -> Setup {
+fn random_setup(random: &mut Random) -> Setup {
     let mut squares: Vec<Square> = Square::all().collect();
     random.shuffle(&mut squares);
     let mut board: Board = [None; Square::COUNT];
@@ -105,7 +104,7 @@ fn strewn_setup(random: &mut Random) -> Setup {
             board[square.index()] = Some(Piece::new(color, PieceKind::King));
         }
     }
-    // Few pieces on the board leave room for lines, many for blockers.
+    // Few pieces on the board give open lines; many pieces give blockers.
     let on_board = 1 + random.below(7);
     for kind in HandKind::ALL {
         for _ in 0..HandKind::SET[kind.index()] {
@@ -124,17 +123,16 @@ fn strewn_setup(random: &mut Random) -> Setup {
     Setup::new(board, hands, Color::ALL[random.below(2)], 1).unwrap()
 }
 
-/// A file of positions of real games, which are not ours to give away: tests that need them are ignored unless asked
-/// for.
+/// A file with positions of real games. They cannot be published, so tests that need them are ignored by default.
 pub fn shared(name: &str) -> PathBuf {
     let folder =
-        std::env::var_os("KYOKUMEN_DATA").expect("KYOKUMEN_DATA names a folder of test data");
+        std::env::var_os("KYOKUMEN_DATA").expect("KYOKUMEN_DATA must name a folder of test data");
     let path = PathBuf::from(folder).join(name);
     assert!(path.is_file(), "{} is missing", path.display());
     path
 }
 
-/// The lines of a shared text file, unpacked if it ends in `.zst`.
+/// The lines of a shared text file, decompressed if its name ends with `.zst`.
 pub fn shared_lines(name: &str) -> Vec<String> {
     let path = shared(name);
     let bytes = fs::read(&path).unwrap();
@@ -149,11 +147,11 @@ pub fn shared_positions(name: &str, step: usize) -> Vec<Position> {
     lines.iter().step_by(step).map(|line| position(line.split('\t').next().unwrap())).collect()
 }
 
-/// The position of an SFEN.
+/// Parses an SFEN as a position.
 ///
 /// # Panics
 ///
-/// If it is none.
+/// If the SFEN is invalid.
 pub fn position(sfen: &str) -> Position {
     sfen.parse().unwrap_or_else(|error| panic!("{sfen}: {error}"))
 }

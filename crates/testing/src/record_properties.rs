@@ -1,6 +1,6 @@
-//! What must hold of any bytes whatever, for every format.
+//! Properties of arbitrary bytes, for every format.
 //!
-//! Called with generated input by the tests and with hostile input by the fuzz targets.
+//! The tests check generated input. The fuzz targets check hostile input.
 
 use std::sync::LazyLock;
 
@@ -12,18 +12,18 @@ use kyokumen_format::{
 use kyokumen_shogi::Setup;
 use kyokumen_shogi::sfen::START;
 
-/// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
+/// Checks that both codecs agree on the first 32 bytes, including the error, and that accepted bytes are read back.
 pub fn check_packed(family: Family, bytes: &[u8]) {
     let Some(bytes) = bytes.first_chunk() else { return };
     let fast = packed::decode(family, bytes);
     assert_eq!(fast, reference::decode(family, bytes));
     let rewritten = |to| {
         fast.clone()
-            .map(|setup| reference::encode(to, &setup).expect("what was decoded has both kings"))
+            .map(|setup| reference::encode(to, &setup).expect("a decoded position has both kings"))
     };
     let transcoded = packed::transcode(family, bytes);
     assert_eq!(transcoded, rewritten(family.other()));
-    check_beside_others(family, bytes, transcoded.ok());
+    check_in_pairs(family, bytes, transcoded.ok());
     assert_eq!(packed::canonical(family, bytes), rewritten(family));
     assert_eq!(
         ContentHash::of_packed(family, bytes),
@@ -33,13 +33,9 @@ pub fn check_packed(family: Family, bytes: &[u8]) {
     check_setup(family, &setup);
 }
 
-/// A position is transcoded beside others as it is alone: beside one that has all its pieces on the board, and
-/// one that has them off it.
-pub fn check_beside_others(
-    family: Family,
-    bytes: &[u8; packed::LEN],
-    alone: Option<[u8; packed::LEN]>,
-) {
+/// Checks that a position is transcoded in a pair like alone: together with a position that has all pieces on the
+/// board, and with one that has them off it.
+pub fn check_in_pairs(family: Family, bytes: &[u8; packed::LEN], alone: Option<[u8; packed::LEN]>) {
     static OTHERS: LazyLock<[Setup; 2]> = LazyLock::new(|| {
         [START, "4k4/9/9/9/9/9/9/9/4K4 b 2r2b4g4s4n4l18p 1"].map(|sfen| sfen.parse().unwrap())
     });
@@ -52,16 +48,16 @@ pub fn check_beside_others(
     }
 }
 
-/// Both codecs write the same bytes for an arrangement with two kings, and read it back.
+/// Checks that both codecs write the same bytes for a position with two kings, and read it back.
 pub fn check_setup(family: Family, setup: &Setup) {
-    let bytes = packed::encode(family, setup).expect("both kings are there");
+    let bytes = packed::encode(family, setup).expect("the position has both kings");
     assert_eq!(reference::encode(family, setup), Ok(bytes));
     assert_eq!(packed::decode(family, &bytes), Ok(setup.clone().with_ply(1)));
     assert_eq!(reference::decode(family, &bytes), Ok(setup.clone().with_ply(1)));
 }
 
-/// A record, or anything in its place, is read without a panic; what is accepted comes back from its
-/// own format, and from every other one with what that can hold.
+/// Checks that any bytes are read as a record without a panic. An accepted record is read back from its own format, and
+/// from every other format with the fields that it holds.
 pub fn check_record(format: Format, bytes: &[u8]) {
     match format {
         Format::Hcp | Format::Hcpe | Format::Hcpe2 | Format::Hcpe42 => {
@@ -87,23 +83,23 @@ fn check_read(record_ref: &RecordRef) {
     }
 }
 
-/// A buffer is the sum of its chunks, whose ends do not depend on how much of it is there; a chunk has as
-/// many records as are counted, and each of them comes back as in [`check_record`].
+/// Checks that a buffer is the sum of its chunks, and that the end of a chunk does not depend on later bytes. The
+/// number of records of a chunk is counted correctly, and each record passes [`check_record`].
 pub fn check_chunks(format: Format, buffer: &[u8]) {
     let mut rest = buffer;
     while !rest.is_empty() {
-        let end = format.chunk_end(rest, true).expect("at the end all is a chunk");
+        let end = format.chunk_end(rest, true).expect("the last chunk ends with the buffer");
         assert!((1..=rest.len()).contains(&end));
         for shorter in (0..rest.len()).step_by(1 + rest.len() / 100) {
             let early = format.chunk_end(&rest[..shorter.max(1)], false);
             assert!(early.is_none_or(|early| early == end), "{early:?} of {shorter}, not {end}");
         }
-        let (chunk, behind) = rest.split_at(end);
+        let (chunk, after) = rest.split_at(end);
         let chunk = if format.is_lines() { without_line_end(chunk) } else { chunk };
         let read: Vec<_> = records(format, format.dialect(), chunk).collect();
         assert_eq!(count(format, chunk), read.len() as u64);
         read.iter().flatten().for_each(check_read);
-        rest = behind;
+        rest = after;
     }
 }
 
@@ -111,7 +107,7 @@ fn without_line_end(chunk: &[u8]) -> &[u8] {
     Lines::new(chunk).next().map_or(chunk, |line| line.content())
 }
 
-/// A buffer of text is the sum of its lines, and every line passes [`check_record`].
+/// Checks that a text buffer is the sum of its lines, and that every line passes [`check_record`].
 pub fn check_text(buffer: &[u8]) {
     let lines: Vec<Line> = Lines::new(buffer).collect();
     assert_eq!(lines.iter().flat_map(Line::raw).copied().collect::<Vec<_>>(), buffer);
@@ -133,7 +129,8 @@ fn check_accessors(record_ref: &RecordRef, record: &Record) {
 }
 
 fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
-    let fill: Fill = "move=none,eval=12,ply=34,result=draw,end_ply=56".parse().expect("a fill");
+    let fill: Fill =
+        "move=none,eval=12,ply=34,result=draw,end_ply=56".parse().expect("a valid fill");
     let mut out = b"before".to_vec();
     let written = record_ref.convert(to, &fill, &mut out);
     let mut by_content = b"before".to_vec();
@@ -149,8 +146,8 @@ fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     } else {
         &out[6..]
     };
-    let back_ref = RecordRef::new(to, bytes).expect("our own bytes");
-    let back = back_ref.record().expect("our own bytes");
+    let back_ref = RecordRef::new(to, bytes).expect("written by the library");
+    let back = back_ref.record().expect("written by the library");
     assert_eq!(back.setup.clone().with_ply(1), record.setup.clone().with_ply(1));
     if to.holds_games() {
         assert_eq!(back.best_move, record.best_move);
@@ -175,6 +172,6 @@ fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     };
     assert_eq!(back, expected, "{to}");
     let mut again = Vec::new();
-    back_ref.convert(to, &Fill::default(), &mut again).expect("nothing is missing");
+    back_ref.convert(to, &Fill::default(), &mut again).expect("no field is missing");
     assert_eq!(again, out[6..]);
 }

@@ -1,4 +1,4 @@
-//! What `kyokumen inspect` is asked.
+//! Options of `kyokumen inspect`.
 
 use std::path::PathBuf;
 
@@ -12,91 +12,89 @@ use crate::format::move16::Dialect;
 use crate::ops::inspect::{RecordChoice, RecordRange};
 use crate::records::format_name::FormatName;
 
-/// Default number of records of each file on a page.
+/// Default number of records per file on an HTML page.
 const PAGE_RECORDS: u64 = 20;
 
-/// Limit of `--sample`, more than anybody looks at.
+/// Maximum of `--sample`.
 const MAX_SAMPLE: u64 = 1_000_000;
 
-/// Show what is in files of positions: format, dialect, records with their boards
+/// Show the format and move encoding of files, and single records with their boards
 ///
-/// The dialect (order of the pieces in hand, padding, whether the stored moves can be played) is judged
-/// by a sample: of a file that is not compressed some 4096 records from all of it, of a stream or text its
-/// first 4096 records.
+/// The order of the pieces in hand, the padding and the encoding of stored moves are determined from a sample: about
+/// 4096 records spread over an uncompressed file, or the first 4096 records of a compressed file, text or pipe.
 #[derive(Args, Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 #[command(after_long_help = "\
 Examples:
   kyokumen inspect games.psv --range 7..9 --kanji
   kyokumen inspect *.hcpe --sample 50 --html boards.html
   kyokumen inspect hard.psv --html boards.html --solve --nodes 100000
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but there is no record to be shown, or a bad one.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 no record to show or a bad record.")]
 pub(in crate::cli) struct InspectArgs {
-    /// Files of positions; `-` is standard input
+    /// Input files; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     pub(super) files: Vec<PathBuf>,
 
-    /// Records to show of each file, counted from 0: a..b (without b), a.., ..b or a [default: the first; of a page the
-    /// first 20]
+    /// Records of each file to show, counted from 0: a..b (excluding b), a.., ..b or a [default: the first record; with
+    /// --html the first 20]
     #[arg(long, value_name = "A..B")]
     pub(super) range: Option<RecordRange>,
 
-    /// Show so many records of each file, chosen at random; those that `kyokumen sample --count` takes of a file of
-    /// records
+    /// Show N random records of each file, the same as `kyokumen sample --count N` draws
     #[arg(long, value_name = "N", conflicts_with = "range", value_parser = whole_number::<usize>(..=MAX_SAMPLE))]
     pub(super) sample: Option<usize>,
 
-    /// Which of all samples [default: 1]
+    /// Random seed of --sample [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true, requires = "sample", value_parser = whole_number::<u64>(..))]
     seed: u64,
 
-    /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
-    /// by content where that says nothing]
+    /// Format of the files, such as psv or psv.zst; see `kyokumen formats` [default: from the extension, or else from
+    /// the content]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
-    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(super) dialect: Option<Dialect>,
 
-    /// Boards and moves in kanji, as Japanese game records show them
+    /// Show boards and moves in kanji, as in Japanese game records
     #[arg(long, conflicts_with = "html")]
     pub(super) kanji: bool,
 
-    /// The bytes of each record too
+    /// Also show the bytes of each record in hexadecimal
     #[arg(long, conflicts_with = "html")]
     pub(super) hex: bool,
 
-    /// One JSON object a record, nothing else
+    /// Print one JSON object per record
     #[arg(long, conflicts_with = "html")]
     pub(super) json: bool,
 
-    /// Write the boards to a page that needs nothing but a browser
+    /// Write the boards to a self-contained HTML page
     #[arg(long, value_name = "BOARDS.html", value_parser = location())]
     pub(super) html: Option<PathBuf>,
 
-    /// Replace the page if it exists
+    /// Replace an existing page
     #[arg(long, requires = "html")]
     pub(super) force: bool,
 
-    /// Search each position of the page for a mate, and show it
+    /// Search each position of the page for a forced mate and show the result
     #[arg(long, requires = "html")]
     pub(super) solve: bool,
 
     #[command(flatten)]
     pub(super) search: SearchArgs,
 
-    /// Threads that search; 0 is all cores [default: 0]
+    /// Number of search threads; 0 uses all cores [default: 0]
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads(), requires = "solve")]
     pub(super) threads: usize,
 }
 
 impl InspectArgs {
-    /// Fails if search limits are given without `--solve`.
+    /// Checks that search limits are given only with `--solve`.
     pub(super) fn check(&self) -> Result<(), Usage> {
         if !self.solve && self.search != SearchArgs::default() {
-            let why = "limits of a search are for --solve, which searches the positions of a page";
+            let why = "search limits need --solve";
             return Err(Usage(why.to_owned()));
         }
         Ok(())

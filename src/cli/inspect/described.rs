@@ -1,4 +1,4 @@
-//! Records as `kyokumen inspect` describes them, in the words of the JSON lines.
+//! The data that `kyokumen inspect` shows about a record, as JSON or text.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub(super) struct Described<'a> {
 #[derive(Serialize)]
 pub(super) struct RecordValues {
     #[serde(flatten)]
-    pub(super) said: JsonRecord,
+    pub(super) values: JsonRecord,
     pub(super) in_check: Option<bool>,
     pub(super) warnings: Vec<&'static str>,
     pub(super) key: String,
@@ -50,7 +50,7 @@ fn content(record: &RecordRef<'_>) -> Result<RecordValues, DecodeError> {
     let position = Position::try_from(&content.setup).ok();
     let warnings = record.warnings_about(&content.setup, position.as_ref())?;
     Ok(RecordValues {
-        said: JsonRecord::of(&content, record.fields().contains(Field::BestMove)),
+        values: JsonRecord::of(&content, record.fields().contains(Field::BestMove)),
         in_check: position.map(|position| position.in_check()),
         warnings: warnings.iter().map(Warning::name).collect(),
         key: ContentHash::of(&content.setup).to_string(),

@@ -1,4 +1,4 @@
-//! Records as a page of HTML: boards with the stored move as an arrow, and what the records say.
+//! Writes records as an HTML page: boards with the stored move as an arrow, and the other fields.
 
 use std::path::Path;
 
@@ -54,21 +54,21 @@ pub(super) fn write(
         let file = read(args, input, &mut shown)?;
         body += &file.head;
         body += "<div class=\"records\">\n";
-        let mut found = Vec::new();
+        let mut mates = Vec::new();
         if args.solve {
             let options = SolveOptions::default();
-            let positions = file.boards.iter().filter_map(question).collect::<Vec<_>>();
+            let positions = file.boards.iter().filter_map(search_input).collect::<Vec<_>>();
             let positions = positions.into_iter().map(|position| Ok(Ok(position)));
             solve(positions, &settings, &options, args.threads, |solved| -> anyhow::Result<()> {
-                found.extend(solved.ok().map(|it| (it.found.location.index, mate(&it))));
+                mates.extend(solved.ok().map(|it| (it.input.location.index, mate(&it))));
                 Ok(())
             })?;
         }
         for Board { index, beginning, end, .. } in &file.boards {
             body += beginning;
-            // As ascending as the records.
-            if let Ok(at) = found.binary_search_by_key(index, |(index, _)| *index) {
-                body += &found[at].1;
+            // The results are in record order.
+            if let Ok(at) = mates.binary_search_by_key(index, |(index, _)| *index) {
+                body += &mates[at].1;
             }
             body += end;
         }
@@ -88,14 +88,14 @@ pub(super) fn write(
 
 fn read(args: &InspectArgs, input: Input, shown: &mut ShownCounts) -> anyhow::Result<FileBoards> {
     let name = input.name.clone();
-    let inspection = Inspection::of(input, args.choice())?;
+    let inspection = Inspection::from_input(input, args.choice())?;
     let head = head(&inspection.header);
     let mut boards = Vec::new();
     let ended = inspection.for_each(|found| {
         shown.records += 1;
         if shown.records > MAX_POSITIONS {
             let why = format!(
-                "a page holds up to {MAX_POSITIONS} boards: --range or --sample chooses some"
+                "a page holds at most {MAX_POSITIONS} boards; choose some with --range or --sample"
             );
             return Err(Usage(why).into());
         }
@@ -166,25 +166,26 @@ fn diagram(found: &InspectedRecord<'_>, setup: &Setup) -> String {
 /// The fields other than position and move, as HTML.
 fn facts(described: &Described<'_>) -> String {
     let Some(content) = &described.content else { return String::new() };
-    let said = &content.said;
+    let values = &content.values;
     let mut facts = Vec::new();
-    if let Some(eval_cp) = said.eval {
+    if let Some(eval_cp) = values.eval {
         facts.push(("eval", format!("{eval_cp} cp")));
     }
-    if let Some(ply) = said.ply {
+    if let Some(ply) = values.ply {
         facts.push(("ply", ply.to_string()));
     }
-    match said.result {
+    match values.result {
         Some("draw") => facts.push(("result", "draw".to_owned())),
         Some(winner) => facts.push(("result", format!("{winner} won"))),
         None => {}
     }
-    if let Some(ending) = said.ending {
+    if let Some(ending) = values.ending {
         facts.push(("ended by", ending.replace('_', " ")));
     }
-    if !said.candidates.is_empty() {
-        let tried = said.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
-        facts.push(("visits", tried.collect::<Vec<_>>().join(", ")));
+    if !values.candidates.is_empty() {
+        let visits =
+            values.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
+        facts.push(("visits", visits.collect::<Vec<_>>().join(", ")));
     }
     if content.in_check == Some(true) {
         facts.push(("in check", "yes".to_owned()));
@@ -199,7 +200,8 @@ fn facts(described: &Described<'_>) -> String {
     html
 }
 
-fn question(board: &Board) -> Option<InputPosition> {
+/// The input of the mate search for a board.
+fn search_input(board: &Board) -> Option<InputPosition> {
     let location = RecordLocation { index: board.index, spot: LineOrByte::Byte(0) };
     let position = board.position.clone()?;
     Some(InputPosition { location, position, second_column: None })

@@ -1,4 +1,4 @@
-//! What `kyokumen inspect` shows as text: a head about the file, records with their boards.
+//! The text output of `kyokumen inspect`: a header for each file, then records with boards.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<
     if survey.records == 0 {
         return Ok(());
     }
-    writeln!(out, "  looked at     {}, {} unreadable", records(survey.records), survey.unreadable)?;
+    writeln!(out, "  sample        {}, {} unreadable", records(survey.records), survey.unreadable)?;
     if input.format.family().is_some() {
         writeln!(out, "  hand order    {}", hand_order(survey))?;
     }
@@ -55,12 +55,12 @@ pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<
 fn hand_order(survey: &Survey) -> String {
     match survey.telling_hands {
         0 => survey.hand_orders().to_string(),
-        1 => format!("{} (1 record tells)", survey.hand_orders()),
-        telling => format!("{} ({telling} records tell)", survey.hand_orders()),
+        1 => format!("{} (seen in 1 record)", survey.hand_orders()),
+        telling => format!("{} (seen in {telling} records)", survey.hand_orders()),
     }
 }
 
-/// The encoding of the moves, and how certain it is.
+/// The move encoding and the evidence for it.
 fn encoding(input: &Input, survey: &Survey) -> String {
     let own = input.format.dialect();
     let (dialect, telling) = (input.dialect, telling_moves(survey.telling_moves));
@@ -68,14 +68,16 @@ fn encoding(input: &Input, survey: &Survey) -> String {
     let others = Dialect::ALL.into_iter().filter(|&other| other != dialect).map(legal);
     let others = others.collect::<Vec<_>>().join(", ");
     match survey.dialect(own) {
-        DialectFinding::Undetermined => format!("{} (no move tells)", dialect.name()),
+        DialectFinding::Undetermined => {
+            format!("{} (no stored move distinguishes the encodings)", dialect.name())
+        }
         DialectFinding::Sure(found) if found == dialect => format!(
-            "{}: {} of {telling} legal so ({others})",
+            "{}: {} of {telling} moves legal ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),
         DialectFinding::Sure(_) | DialectFinding::Unsure => format!(
-            "not sure; read as {}: {} of {telling} legal so ({others})",
+            "uncertain; read as {}: {} of {telling} moves legal ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),
@@ -118,35 +120,36 @@ fn write_content(
     to_move: Color,
     in_words: Option<&str>,
 ) -> io::Result<()> {
-    let said = &content.said;
-    writeln!(out, "sfen      {}", said.sfen)?;
-    if let Some(best_move) = &said.best_move {
+    let values = &content.values;
+    writeln!(out, "sfen      {}", values.sfen)?;
+    if let Some(best_move) = &values.best_move {
         let words = in_words.map_or(String::new(), |words| format!("  {words}"));
         writeln!(out, "move      {best_move}{words}")?;
     }
-    if let Some(eval_cp) = said.eval {
+    if let Some(eval_cp) = values.eval {
         writeln!(out, "eval      {eval_cp} cp, seen from {to_move:?}")?;
     }
-    if let Some(ply) = said.ply {
+    if let Some(ply) = values.ply {
         writeln!(out, "ply       {ply}")?;
     }
-    match said.result {
+    match values.result {
         Some("draw") => writeln!(out, "result    draw")?,
         Some(winner) => writeln!(out, "result    {winner} won")?,
         None => {}
     }
-    if let Some(ending) = said.ending {
+    if let Some(ending) = values.ending {
         writeln!(out, "ended by  {}", ending.replace('_', " "))?;
     }
-    if let Some(end_ply) = said.end_ply {
+    if let Some(end_ply) = values.end_ply {
         writeln!(out, "moves     {end_ply} in the whole game")?;
     }
-    if !said.candidates.is_empty() {
-        let tried = said.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
-        writeln!(out, "visits    {}", tried.collect::<Vec<_>>().join(", "))?;
+    if !values.candidates.is_empty() {
+        let visits =
+            values.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
+        writeln!(out, "visits    {}", visits.collect::<Vec<_>>().join(", "))?;
     }
-    if said.for_training == Some(false) {
-        writeln!(out, "training  not to be trained on")?;
+    if values.for_training == Some(false) {
+        writeln!(out, "training  not for training")?;
     }
     match content.in_check {
         Some(in_check) => writeln!(out, "in check  {}", if in_check { "yes" } else { "no" })?,

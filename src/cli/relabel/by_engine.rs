@@ -12,21 +12,21 @@ use crate::relabel::relabel;
 use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
 use crate::storage::signals::Interrupt;
 
-/// Records per block. A block is written when the engine has evaluated all of it.
+/// Records per block. A block is written after the engine has evaluated all of its records.
 const ENGINE_BLOCK_RECORDS: u64 = 4;
 
-const NODES_MISSING: &str =
-    "--engine needs --nodes N: how many nodes the engine searches about each position";
+const NODES_MISSING: &str = "--engine needs --nodes N, the number of nodes to search per position";
 
 const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(super) fn run(command: &str, args: RelabelArgs) -> anyhow::Result<ExitStatus> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     let engine = EngineSettings {
-        command: words.ok_or_else(|| Usage(format!("--engine: {command:?} is no command")))?,
-        options: args.asked.engine_option.clone(),
-        nodes: args.asked.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
-        patience: args.asked.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
+        command: words
+            .ok_or_else(|| Usage(format!("--engine: cannot parse the command line {command:?}")))?,
+        options: args.engine_args.engine_option.clone(),
+        nodes: args.engine_args.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
+        patience: args.engine_args.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
     };
     let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
     let mut plan = args.plan()?;

@@ -21,7 +21,7 @@ const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
 
 pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
-    let network = asked(&args)?;
+    let network = settings(&args)?;
     check_table(network.mate_table_mib)?;
     let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
     let mut plan = args.plan()?;
@@ -37,25 +37,25 @@ pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
     run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
-fn asked(args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
-    let of = &args.network;
-    let playouts = of.playouts.unwrap_or(0);
+fn settings(args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
+    let network = &args.network;
+    let playouts = network.playouts.unwrap_or(0);
     if args.policy && playouts == 0 {
-        return Err(Usage("--policy says what a search has found: --playouts N".to_owned()));
+        return Err(Usage("--policy needs a search: set --playouts".to_owned()));
     }
-    let policy_temperature = of.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
+    let policy_temperature = network.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
     let policy_temperature = positive("--policy-temperature", policy_temperature)?;
     let limits = |(depth, nodes)| MateLimits { depth, nodes };
     Ok(NetworkSettings {
         // The parser requires one of --model and --engine.
         model: Model::named(args.model.as_deref().unwrap_or(Path::new(""))),
         policy_temperature,
-        batch: of.batch.unwrap_or(BATCH),
+        batch: network.batch.unwrap_or(BATCH),
         playouts,
-        root_mate: of
+        root_mate: network
             .root_mate
             .map_or(if playouts > 0 { ROOT_MATE } else { MateLimits::NONE }, limits),
-        leaf_mate: of.leaf_mate.map_or(LEAF_MATE, limits),
-        mate_table_mib: of.hash_mb.unwrap_or(MATE_TABLE_MIB),
+        leaf_mate: network.leaf_mate.map_or(LEAF_MATE, limits),
+        mate_table_mib: network.hash_mb.unwrap_or(MATE_TABLE_MIB),
     })
 }

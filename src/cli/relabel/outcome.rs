@@ -1,4 +1,4 @@
-//! Adds the evaluator's entry to a plan, and reports plans and finished runs.
+//! Adds the evaluator's manifest entry to a plan, and prints plans and reports.
 
 use serde_json::{Map, Value};
 
@@ -18,12 +18,12 @@ pub(super) fn with_evaluator(
 ) -> anyhow::Result<()> {
     match (started, interrupt.signal()) {
         (Err(_), Some(signal)) => {
-            let what = "interrupted before the first record, while the evaluator was started";
+            let what = "interrupted while starting the evaluator";
             Err(Interrupted { signal, what: what.to_owned() }.into())
         }
         (Err(error), None) => Err(error.into()),
         (Ok(entry), _) => {
-            plan.settings.relabel.as_mut().expect("a plan for new evaluations").evaluator = entry;
+            plan.settings.relabel.as_mut().expect("a relabel plan").evaluator = entry;
             Ok(())
         }
     }
@@ -40,5 +40,5 @@ pub(super) fn summary(counts: &Counts) -> String {
     let evaluations = &counts.evaluations;
     let line = format!("{}: {} evaluated", records(counts.input), evaluations.new);
     let bad = counts.bad_records();
-    with_counts(line, &[(evaluations.stayed, "as they were"), (filtered, "filtered"), (bad, "bad")])
+    with_counts(line, &[(evaluations.stayed, "unchanged"), (filtered, "filtered"), (bad, "bad")])
 }

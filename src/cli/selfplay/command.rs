@@ -1,4 +1,4 @@
-//! What `kyokumen selfplay` does: a request to the library, and a report.
+//! Runs `kyokumen selfplay`: builds the request, starts the run and prints a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -42,8 +42,8 @@ pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
     let SelfPlayed { manifest, was_done } = played.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
         let shard = manifest.run.shard.as_ref();
-        let of = shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
-        say!("nothing to do: {of} was done before");
+        let what = shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+        say!("nothing to do: {what} has already finished");
     }
     report(&manifest, &folder);
     Ok(ExitStatus::Done)
@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
 
 fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    // A network that several devices run is named once.
+    // A network on several devices is listed once.
     let models: BTreeSet<String> = plan.models.iter().map(ToString::to_string).collect();
     let openings = plan.identity.inputs.iter().map(|input| input.file.clone());
     for input in models.into_iter().chain(openings) {
@@ -66,9 +66,7 @@ fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
 fn report(manifest: &GameManifest, folder: &Path) {
     say!("{}", summary(&manifest.totals.games));
     if !manifest.totals.reproducible {
-        say!(
-            "the networks' answers depend on the batch: another run will not write the same bytes"
-        );
+        say!("the evaluations depend on the batch, so another run will not write the same bytes");
     }
     for output in &manifest.outputs {
         say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
@@ -82,16 +80,16 @@ fn summary(games: &GameCounts) -> String {
             counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
         counted(&counts.iter().map(|(count, word)| (*count, word.as_str())).collect::<Vec<_>>())
     };
-    let left_out = match mated_openings {
+    let skipped = match mated_openings {
         0 => String::new(),
-        mated => format!(", {mated} left out as their openings were mated"),
+        mated => format!(", {mated} skipped because of a mated opening"),
     };
     let dropped = match dropped.values().sum::<u64>() {
         0 => String::new(),
         all => format!(", {all} dropped ({})", words(dropped)),
     };
     format!(
-        "{} ({}; {}){dropped}{left_out}, {}, {} to train on",
+        "{} ({}; {}){dropped}{skipped}, {}, {} for training",
         quantity(*played, "game"),
         words(results),
         words(endings),
@@ -176,14 +174,14 @@ impl GameArgs {
         Ok(game)
     }
 
-    /// The named variant with the given constants; `dlshogi-2018` takes none.
+    /// Returns the named variant with the given constants. `dlshogi-2018` has none.
     fn puct(&self) -> anyhow::Result<Puct> {
         let mut puct = match self.puct {
             None | Some(PuctName::Dlshogi) => Puct::DLSHOGI,
             Some(PuctName::ParentValue) => Puct::PARENT_VALUE,
             Some(PuctName::Dlshogi2018) => Puct::DLSHOGI_2018,
         };
-        let own = [
+        let constants = [
             ("--c-init", self.c_init),
             ("--c-base", self.c_base),
             ("--c-init-root", self.c_init_root),
@@ -191,9 +189,11 @@ impl GameArgs {
             ("--fpu", self.fpu),
             ("--fpu-root", self.fpu_root),
         ];
-        for (option, value) in own.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        for (option, value) in
+            constants.into_iter().filter_map(|(name, value)| Some((name, value?)))
+        {
             if matches!(self.puct, Some(PuctName::Dlshogi2018)) {
-                let message = format!("{option}: --puct dlshogi-2018 has no such constant");
+                let message = format!("{option} cannot be used together with --puct dlshogi-2018");
                 return Err(Usage(message).into());
             }
             if option.starts_with("--c-base") {
@@ -218,32 +218,35 @@ impl GameArgs {
     }
 }
 
-fn set<T>(value: &mut T, said: Option<T>) {
-    if let Some(said) = said {
-        *value = said;
+/// Overwrites `value` if an option is given.
+fn set<T>(value: &mut T, option: Option<T>) {
+    if let Some(option) = option {
+        *value = option;
     }
 }
 
-/// Fails for settings out of range.
+/// Checks that the settings are in range.
 fn check(game: &GameSettings) -> anyhow::Result<()> {
     if game.playouts == 0 {
-        return Err(Usage("--playouts: at least one simulation a position".to_owned()).into());
+        return Err(Usage("--playouts: expected at least 1".to_owned()).into());
     }
     if game.search.puct.root_noise_per_mille > 1000 {
-        return Err(Usage("--noise: at most 1000 of 1000".to_owned()).into());
+        return Err(Usage("--noise: expected at most 1000".to_owned()).into());
     }
     positive("--random-temperature", game.opening.temperature)?;
     for (option, value) in [("--draw-value", game.search.draw_value), ("--resign", game.resign)] {
         if !(0.0..=1.0).contains(&value) {
-            return Err(Usage(format!("{option}: {value} is not from 0 to 1")).into());
+            return Err(
+                Usage(format!("{option}: expected a number from 0 to 1, not {value}")).into()
+            );
         }
     }
-    let others = [
+    let not_negatives = [
         ("--random-temperature-drop", game.opening.temperature_drop),
         ("--random-cutoff", game.opening.cutoff),
         ("--random-cutoff-drop", game.opening.cutoff_drop),
     ];
-    for (option, value) in others {
+    for (option, value) in not_negatives {
         not_negative(option, value)?;
     }
     Ok(())
@@ -253,6 +256,6 @@ fn not_negative(option: &str, value: f32) -> Result<f32, Usage> {
     if value.is_finite() && value >= 0.0 {
         Ok(value)
     } else {
-        Err(Usage(format!("{option}: {value} is no number from 0 on")))
+        Err(Usage(format!("{option}: expected a number of at least 0, not {value}")))
     }
 }

@@ -1,4 +1,4 @@
-//! What `kyokumen solve` is asked.
+//! Options of `kyokumen solve`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,14 +21,19 @@ use crate::records::format_name::FormatName;
 use crate::shogi::{Move, Position};
 use crate::solver::MAX_PLIES;
 
-/// Say whether the side to move mates, is being mated, or neither
+/// Search positions for a forced mate by or against the side to move
 ///
-/// Reads an SFEN, or a file of positions: a format of `kyokumen formats` by its extension, anything else as text with
-/// an SFEN in the first column; blank lines and # comments are passed over. The king of the attacker may be
-/// missing, as in problems. Results of a file come in its order, from all threads; equal positions are searched
-/// once. One position is searched to any depth, and Ctrl-C asks for what is known.
+/// The verdict is win if the side to move can force mate, loss if it is being mated by force, no mate if neither is
+/// possible, or unknown if a limit ended the search.
+///
+/// The input is an SFEN or a file. The format of a file is detected from its extension or content. Any other file is
+/// read as text with an SFEN in the first column; blank lines and # comments are skipped. The king of the attacker may
+/// be missing, as in tsume problems.
+///
+/// Results of a file keep its order, and equal positions are searched once. A single position is searched to any depth
+/// unless --depth is given; Ctrl-C ends its search and prints the current result.
 #[derive(Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 #[command(after_long_help = "\
 Examples:
   kyokumen solve 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
@@ -39,14 +44,15 @@ Examples:
   kyokumen solve --all=line \"SFEN\"
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 129, 130 or 143 interrupted.")]
+Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or some records were bad, \
+129, 130 or 143 interrupted by a signal.")]
 pub(in crate::cli) struct SolveArgs {
-    /// An SFEN, a file of positions, or `-` for standard input [default: -]
+    /// SFEN, file of positions, or `-` for standard input [default: -]
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
     pub(super) input: Vec<OsString>,
 
-    /// Format of the input, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or by
-    /// content where that says nothing]
+    /// Format of the file, such as psv or psv.zst; see `kyokumen formats` [default: from the extension, or else from
+    /// the content]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
@@ -57,56 +63,54 @@ pub(in crate::cli) struct SolveArgs {
     #[command(flatten)]
     pub(super) search: SearchArgs,
 
-    /// Time for one position [default: none, and with it no limit of nodes unless one is named]
+    /// Time limit for a single position; it replaces the default node limit [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) time: Option<Duration>,
 
-    /// Threads; 0 is all cores [default: 0]. Those of a file have a position each, those of one position search it
-    /// together if it takes long: which mate is found then, with how many nodes, depends on chance; `--threads 1`
-    /// repeats itself
+    /// Number of threads; 0 uses all cores [default: 0]. For a file, each thread searches its own position. For a
+    /// single position, all threads join a long search; the mate and the node count then vary between runs. Use
+    /// `--threads 1` for repeatable results
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
-    /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
+    /// Find the shortest mates: after each mate, search for a shorter one with the same node limit
     #[arg(long)]
     pub(super) shortest: bool,
 
-    /// Measure the mates of a file also as problems count them, without futile interpositions; that of one position
-    /// always is
+    /// Also measure mates as tsume problems count them, without futile interpositions; always on for a single position
     #[arg(long)]
     pub(super) tsume_plies: bool,
 
-    /// Ask about every move: which mate, and is there one solution? With `line` in each position of the main line, and
-    /// which replies hold out longest. To any depth, if --depth does not say otherwise
+    /// Search every move: show which moves mate and whether the solution is unique. `line` does this for each position
+    /// of the main line and shows which defences last longest. There is no depth limit unless --depth is given
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>, conflicts_with = "to")]
     pub(super) all: Option<Extent>,
 
     #[arg(long, value_name = "N", requires = "all", help = all_nodes_help(), value_parser = whole_number::<u64>(..))]
     pub(super) all_nodes: Option<u64>,
 
-    /// The solution as it is intended, moves in USI notation, as far as it goes: the main line follows it
+    /// Intended solution or its first moves, in USI notation; the main line follows it
     #[arg(long, value_name = "MOVES", requires = "all")]
     pub(super) solution: Option<String>,
 
-    /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
-    /// if its name ends in .zst
+    /// Write the proofs of all mates to a file for `kyokumen verify --proof`, zstd-compressed if its name ends in .zst
     #[arg(long, value_name = "FILE", value_parser = location())]
     pub(super) proof: Option<PathBuf>,
 
-    /// Replace the file of proofs if it exists
+    /// Replace an existing proof file
     #[arg(long, requires = "proof")]
     pub(super) force: bool,
 
-    /// Write the mates as games that shogi programs show move by move (kif and ki2 in Shift JIS, kifu and ki2u in
-    /// UTF-8, csa, jkf, usi), or as a page that shows them in a browser
+    /// Write the mates as game records (kif and ki2 in Shift JIS, kifu and ki2u in UTF-8, csa, jkf, usi) or as an HTML
+    /// page with boards
     #[arg(long, value_name = "kif|kifu|ki2|ki2u|csa|jkf|usi|html", conflicts_with = "json")]
     pub(super) to: Option<MateFormat>,
 
-    /// One JSON object a line for each position
+    /// Print one JSON object per position
     #[arg(long)]
     pub(super) json: bool,
 
-    /// How the search of one position is shown [default: auto]
+    /// Show the progress of the search of a single position [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
 }
@@ -125,7 +129,7 @@ impl SolveArgs {
         }
     }
 
-    /// `measures`: whether `tsume_plies` is asked for. `title`: title of an HTML page.
+    /// `measures`: whether `tsume_plies` is requested. `title`: title of an HTML page.
     pub(super) fn output(&self, measures: bool, title: &str) -> Output {
         match self.to {
             Some(format) => Output::of_mates(format, title),
@@ -141,7 +145,7 @@ impl SolveArgs {
         let moves = words.map(|word| {
             let m = Move::from_usi(word).filter(|&m| position.is_legal(m));
             let m = m.ok_or_else(|| {
-                Usage(format!("--solution: `{word}` is no legal move in {position}"))
+                Usage(format!("--solution: `{word}` is not a legal move in {position}"))
             })?;
             position.make(m);
             Ok(m)
@@ -152,7 +156,7 @@ impl SolveArgs {
 
 fn all_nodes_help() -> String {
     format!(
-        "Nodes for the moves of one position, all together [default: {NODES_PER_SOLUTION_NODE} times what its \
-         solution took, at least {LEAST_NODES_A_POSITION}]"
+        "Maximum number of nodes for all moves of one position together [default: {NODES_PER_SOLUTION_NODE} times \
+         the nodes of its solution, at least {LEAST_NODES_A_POSITION}]"
     )
 }

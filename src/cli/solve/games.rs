@@ -1,4 +1,4 @@
-//! Mates as games, which shogi programs show move by move.
+//! Writes mates as game records for shogi programs.
 
 use std::io::{self, Write};
 
@@ -23,13 +23,13 @@ impl MateGames {
     }
 
     /// Writes the mate of a solution, if it has one.
-    pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
-        // A line of USI is a game by its moves: what is mated already has none.
+    pub(super) fn write(&mut self, solution: &Solution) -> anyhow::Result<()> {
+        // A position that is already mated has no moves, so it is not a USI game.
         let game = game(solution);
         let game = game.filter(|game| !game.is_position || self.format.holds_positions());
         let Some(mut game) = game else { return Ok(()) };
         if self.format == Format::Usi {
-            // USI lines are for engines, which do not accept a word for the end of the game.
+            // Engines do not accept a result at the end of a USI line.
             game.result = None;
         }
         let (header, separator) = (self.format.header(), self.format.separator());
@@ -43,7 +43,7 @@ impl MateGames {
 /// The mating line as a game. A position that is already mated becomes a diagram. `None` if there is no mate.
 fn game(solution: &Solution) -> Option<Game> {
     let mate_result = solution.mate_result.as_ref()?;
-    let position = &solution.found.position;
+    let position = &solution.input.position;
     let winner = match mate_result.verdict {
         PositionVerdict::Win => position.side_to_move(),
         PositionVerdict::Loss => !position.side_to_move(),

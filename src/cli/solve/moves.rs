@@ -1,4 +1,4 @@
-//! What was found about all moves, as text and as JSON.
+//! Results of `--all` as text and JSON.
 
 use std::io::{self, Write};
 
@@ -18,10 +18,10 @@ use crate::solver::Verdict;
 /// Fields that `--all` adds to `--json`.
 #[derive(Serialize)]
 pub(super) struct AllMovesJson {
-    /// `unique`, `not_unique`, `no_mate`, `undecided`; null if the defender is to move and only his replies were asked
-    /// about.
+    /// `unique`, `not_unique`, `no_mate` or `undecided`. Null if the defender is to move and only the replies were
+    /// searched.
     uniqueness: Option<&'static str>,
-    /// Whether all alternatives are mere flaws, none of them essential; null unless `uniqueness` is `not_unique`.
+    /// Whether no alternative is essential. Null unless `uniqueness` is `not_unique`.
     flaws_only: Option<bool>,
     /// Whether the main line ends in mate; null without `--all=line`.
     complete: Option<bool>,
@@ -141,16 +141,16 @@ impl MoveJson {
     }
 }
 
-/// Whether all moves are decided and no alternative is more than a flaw.
+/// Whether all moves are decided and no alternative is essential.
 fn has_flaws_only(report: &MovesReport) -> bool {
-    let is_known = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
+    let is_decided = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
     let is_flaw = |check: &CheckFinding| check.kind.is_none_or(|kind| !kind.is_essential());
-    let is_whole = report.extent == Extent::Moves || report.line.is_complete;
-    is_whole
+    let is_complete = report.extent == Extent::Moves || report.line.is_complete;
+    is_complete
         && report
             .line
             .attacks()
-            .all(|node| node.checks.iter().all(|check| is_known(check) && is_flaw(check)))
+            .all(|node| node.checks.iter().all(|check| is_decided(check) && is_flaw(check)))
 }
 
 /// The uniqueness of the solution in a few words.
@@ -159,15 +159,15 @@ pub(super) fn in_short(report: &MovesReport) -> Option<String> {
     Some(match report.uniqueness()? {
         Uniqueness::Unique => "unique".to_owned(),
         Uniqueness::NotUnique if has_flaws_only(report) => {
-            format!("not unique: {alternatives} more, flaws only")
+            format!("not unique: {alternatives} alternatives, only flaws")
         }
-        Uniqueness::NotUnique => format!("not unique: {alternatives} more"),
+        Uniqueness::NotUnique => format!("not unique: {alternatives} alternatives"),
         Uniqueness::NoMate => "no mate".to_owned(),
         Uniqueness::Undecided => "undecided".to_owned(),
     })
 }
 
-/// Writes all moves of the position, or those of the main line.
+/// Writes all moves of the position, or the moves of the main line.
 pub(super) fn write_moves(solution: &Solution, report: &MovesReport) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out)?;
@@ -175,7 +175,7 @@ pub(super) fn write_moves(solution: &Solution, report: &MovesReport) -> io::Resu
         writeln!(out, "solution   {words}")?;
     }
     writeln!(out, "all nodes  {}", report.nodes())?;
-    let position = &solution.found.position;
+    let position = &solution.input.position;
     match (report.extent, report.line.nodes.first()) {
         (Extent::Moves, Some(LineNode::Attack(node))) => write_checks(&mut out, position, node),
         (Extent::Moves, Some(LineNode::Defence(node))) => write_replies(&mut out, position, node),
@@ -250,16 +250,16 @@ fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -
     let (mut position, mut last) = (position.clone(), None);
     for (ply, node) in (1..).zip(&report.line.nodes) {
         let Some(solution) = node.solution() else {
-            let end = if report.line.is_complete { "mate" } else { "no further" };
+            let end = if report.line.is_complete { "mate" } else { "unknown from here" };
             return writeln!(out, "{ply:>4}  {end}");
         };
         let words = padded(&notation(&position, solution.m, last), 16);
         let (m, length) = (solution.m.to_string(), length(solution));
-        let beside = match node {
-            LineNode::Attack(node) => beside_check(&position, node),
-            LineNode::Defence(node) => beside_reply(&position, node),
+        let others = match node {
+            LineNode::Attack(node) => other_checks(&position, node),
+            LineNode::Defence(node) => other_replies(&position, node),
         };
-        let text = format!("{ply:>4}  {m:<6} {words} {length:<18} {beside}");
+        let text = format!("{ply:>4}  {m:<6} {words} {length:<18} {others}");
         writeln!(out, "{}", text.trim_end())?;
         last = Some(solution.m.to());
         position.make(solution.m);
@@ -267,8 +267,8 @@ fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -
     Ok(())
 }
 
-/// Describes the other moves that mate, and those that are undecided.
-fn beside_check(position: &Position, node: &AttackFindings) -> String {
+/// Describes the other mating moves and the undecided moves.
+fn other_checks(position: &Position, node: &AttackFindings) -> String {
     let mut parts: Vec<String> = node
         .alternatives()
         .map(|check| {
@@ -286,23 +286,27 @@ fn beside_check(position: &Position, node: &AttackFindings) -> String {
     if !unknown.is_empty() {
         parts.push(format!("unknown: {}", unknown.join(", ")));
     }
-    if parts.is_empty() { format!("only one of {}", node.checks.len()) } else { parts.join("; ") }
+    if parts.is_empty() {
+        format!("only mate of {} checks", node.checks.len())
+    } else {
+        parts.join("; ")
+    }
 }
 
-/// Describes how long the reply and the others hold out.
-fn beside_reply(position: &Position, node: &DefenceFindings) -> String {
+/// Describes how long the reply and the other replies delay the mate.
+fn other_replies(position: &Position, node: &DefenceFindings) -> String {
     let others = || (0..).zip(&node.replies).filter(|&(index, _)| Some(index) != node.solution);
     let others = |is_longest| {
         let wanted = others().filter(move |(_, reply)| reply.is_longest == is_longest);
         wanted.map(|(_, reply)| named(position, reply.finding.m)).collect::<Vec<_>>().join(", ")
     };
-    let own = node.solution.and_then(|index| node.replies[index].is_longest);
-    let mut parts = vec![match own {
-        Some(true) => format!("longest of {}", node.replies.len()),
+    let is_solution_longest = node.solution.and_then(|index| node.replies[index].is_longest);
+    let mut parts = vec![match is_solution_longest {
+        Some(true) => format!("longest of {} replies", node.replies.len()),
         Some(false) => "not the longest".to_owned(),
         None => "perhaps the longest".to_owned(),
     }];
-    let words = if own == Some(false) { "longer" } else { "as long" };
+    let words = if is_solution_longest == Some(false) { "longer" } else { "as long" };
     for (is_longest, words) in [(Some(true), words), (None, "perhaps longer")] {
         let moves = others(is_longest);
         if !moves.is_empty() {
@@ -316,7 +320,7 @@ fn named(position: &Position, m: Move) -> String {
     format!("{m} {}", notation(position, m, None))
 }
 
-/// Pads text to a width in columns of a terminal; characters outside ASCII take two.
+/// Pads text to a width in terminal columns. Characters outside ASCII take two columns.
 fn padded(text: &str, width: usize) -> String {
     let columns: usize = text.chars().map(|letter| if letter.is_ascii() { 1 } else { 2 }).sum();
     format!("{text}{}", " ".repeat(width.saturating_sub(columns)))

@@ -1,4 +1,4 @@
-//! One position: searched to any depth while somebody looks on.
+//! Searches a single position to any depth and shows the progress.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -37,12 +37,13 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let control = SearchControl::new();
-    let (question, threads, looked_at) = ((&settings, &options), args.threads, &control);
+    let (settings_and_options, threads, observer) = ((&settings, &options), args.threads, &control);
     let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
         let (send, verdict) = mpsc::channel();
         let search = move || {
-            // Nobody listens any more only where this thread's fault is told already.
-            drop(send.send(solve(found, question.0, question.1, threads, looked_at)));
+            // The receiver is closed only after an error that is already being reported.
+            let (settings, options) = settings_and_options;
+            drop(send.send(solve(found, settings, options, threads, observer)));
         };
         let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
@@ -54,26 +55,26 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
                 Ok(Ok(Err(bad))) => {
                     return Err(Usage(format!("SFEN: {}\n  {text}", bad.error)).into());
                 }
-                Err(RecvTimeoutError::Timeout) => watch.look(interrupt.signal().is_some()),
+                Err(RecvTimeoutError::Timeout) => watch.update(interrupt.signal().is_some()),
                 Err(RecvTimeoutError::Disconnected) => {
-                    anyhow::bail!("the search ended without an verdict")
+                    anyhow::bail!("the search ended without a verdict")
                 }
             }
         }
     })?;
-    output.take_one(&solution, &control.figures())?;
+    output.write_only(&solution, &control.figures())?;
     if let Some(signal) = interrupt.signal() {
         return Err(Interrupted { signal, what: "interrupted".to_owned() }.into());
     }
     if let Some(hint) = hint(&solution, &settings) {
         say!("{hint}");
     }
-    proofs.take(&solution)?;
+    proofs.write(&solution)?;
     let unwritten = proofs.finish()?;
     Ok(ExitStatus::of_records(1, unwritten))
 }
 
-/// Unlike for a file, the defaults are the greatest depth, no limit of nodes with `--time`, and [`WhenHopeless::GoOn`].
+/// Unlike for a file, the defaults are the maximum depth, no node limit with `--time`, and [`WhenHopeless::GoOn`].
 fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));
@@ -89,23 +90,21 @@ fn hint(solution: &Solution, settings: &MateSettings) -> Option<String> {
     let MateSettings { nodes, depth_plies, hash_mb, when_hopeless, .. } = settings;
     Some(match stop {
         Stop::Nodes if *when_hopeless == WhenHopeless::GiveUp && mate_result.nodes < *nodes => {
-            "the search gave up before its nodes were used: --when-hopeless go-on uses them"
+            "the search stopped early as hopeless; use --when-hopeless go-on to search all nodes"
                 .to_owned()
         }
         Stop::Nodes => format!(
-            "the search ended after {}: --nodes takes more, --time SECONDS as many as there is time for",
+            "the search ended after {}; use --nodes to search more, or --time SECONDS to limit the time instead",
             separated_quantity(*nodes, "node")
         ),
         Stop::Depth => {
             let plies = quantity(*depth_plies, "ply");
-            format!("there is no mate within {plies}: --depth goes deeper")
+            format!("no mate within {plies}; search deeper with --depth")
         }
         Stop::Memory => {
-            format!(
-                "a table of {hash_mb} MiB is too small for the proof: --hash-mb makes it larger"
-            )
+            format!("the table of {hash_mb} MiB is too small for the proof; increase --hash-mb")
         }
-        Stop::Cancelled => "the time was not enough: --time SECONDS takes more".to_owned(),
+        Stop::Cancelled => "the time limit ended the search; increase --time".to_owned(),
     })
 }
 
@@ -121,13 +120,13 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(args: &SolveArgs, control: &'a SearchControl) -> Self {
         let started = Instant::now();
-        // A time beyond what the clock can tell is none.
+        // A deadline beyond the range of the clock is no limit.
         let deadline = args.time.and_then(|time| started.checked_add(time));
         let mode: ProgressMode = args.progress.unwrap_or_default();
         Self { control, started, deadline, display: mode.display(None), shown: started }
     }
 
-    fn look(&mut self, is_interrupted: bool) {
+    fn update(&mut self, is_interrupted: bool) {
         if is_interrupted || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             self.control.stop();
         }
@@ -149,7 +148,7 @@ impl Drop for Watch<'_> {
 
 #[derive(Serialize)]
 struct SearchSnapshot {
-    /// What is done after the deciding search; `None` during it.
+    /// Current phase after the deciding search. `None` during that search.
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<&'static str>,
     elapsed_s: f64,
@@ -201,7 +200,7 @@ mod tests {
     use crate::shogi::Move;
 
     #[test]
-    fn a_line_says_how_far_a_search_is() {
+    fn a_progress_line_shows_nodes_speed_and_depth() {
         let line = |is_measuring| {
             let line = vec![Move::from_usi("G*5b").unwrap(), Move::from_usi("5a6a").unwrap()];
             let (nodes, depth_plies, table_permille) = (1_234_567, 23, 5);

@@ -1,4 +1,4 @@
-//! What becomes of solutions: text, JSON lines, games, a page.
+//! Output of solutions as text, JSON lines, game records or an HTML page.
 
 use std::str::FromStr;
 
@@ -24,16 +24,16 @@ impl FromStr for MateFormat {
             return Ok(Self::Html);
         }
         let format = MATE_FORMATS.into_iter().find(|format| format.name() == text);
-        format.map(Self::Games).ok_or_else(|| {
-            "mates are written as kif, kifu, ki2, ki2u, csa, jkf, usi or html".to_owned()
-        })
+        format
+            .map(Self::Games)
+            .ok_or_else(|| "expected kif, kifu, ki2, ki2u, csa, jkf, usi or html".to_owned())
     }
 }
 
-/// Destination of solutions. A page is written at the end, everything else at once.
+/// Destination of solutions. A page is written at the end; other outputs are written immediately.
 pub(super) enum Output {
     Text,
-    /// `measures`: whether `tsume_plies` is asked for.
+    /// `measures`: whether `tsume_plies` is requested.
     Json {
         measures: bool,
     },
@@ -50,27 +50,27 @@ impl Output {
         }
     }
 
-    /// Takes one of several solutions.
-    pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+    /// Writes one of several solutions.
+    pub(super) fn write(&mut self, solution: &Solution) -> anyhow::Result<()> {
         match self {
             Self::Text => write_line(solution)?,
             Self::Json { measures } => write_json(solution, *measures)?,
-            Self::Games(games) => games.take(solution)?,
-            Self::Page(page) => page.take(solution)?,
+            Self::Games(games) => games.write(solution)?,
+            Self::Page(page) => page.add(solution)?,
         }
         Ok(())
     }
 
-    /// Takes the only solution and finishes. `reached` is shown as text if the search is undecided.
-    pub(super) fn take_one(
+    /// Writes the only solution and finishes. `progress` is shown as text if the search is undecided.
+    pub(super) fn write_only(
         mut self,
         solution: &Solution,
-        reached: &SearchProgress,
+        progress: &SearchProgress,
     ) -> anyhow::Result<()> {
         if matches!(self, Self::Text) {
-            return Ok(write_report(solution, reached)?);
+            return Ok(write_report(solution, progress)?);
         }
-        self.take(solution)?;
+        self.write(solution)?;
         self.finish()
     }
 

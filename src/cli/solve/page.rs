@@ -1,6 +1,6 @@
-//! Solutions as a page of HTML on which mates are played move by move.
+//! Writes solutions as an HTML page that plays mates move by move.
 //!
-//! Without its script all positions stand side by side.
+//! Without scripts, the page shows all positions next to each other.
 
 use std::io::{self, Write};
 
@@ -37,13 +37,12 @@ impl MatePage {
     }
 
     /// Adds a position. Fails if there are more than [`MAX_POSITIONS`].
-    pub(super) fn take(&mut self, solution: &Solution) -> Result<(), Usage> {
+    pub(super) fn add(&mut self, solution: &Solution) -> Result<(), Usage> {
         if self.problems.len() as u64 == MAX_POSITIONS {
-            let why =
-                format!("a page holds up to {MAX_POSITIONS} positions: --limit takes the first");
+            let why = format!("a page holds at most {MAX_POSITIONS} positions; use --limit");
             return Err(Usage(why));
         }
-        let index = solution.found.location.index;
+        let index = solution.input.location.index;
         let (verdict, class) = (verdict(solution), class(solution));
         let mut markup = facts(solution);
         markup += &player(solution);
@@ -87,12 +86,12 @@ impl MatePage {
         let count = |class: &str| self.problems.iter().filter(|it| it.class == class).count();
         let classes = ["win", "loss", "no_mate", "unknown", "skipped"];
         let counts = classes.map(|class| (count(class), class.replace('_', " ")));
-        let told = counts.iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told.map(|(count, word)| format!("{count} {word}")).collect();
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
         match self.problems.len() {
             0 => "no positions".to_owned(),
             1 => "one position".to_owned(),
-            all => format!("{all} positions: {}", told.join(", ")),
+            all => format!("{all} positions: {}", counts.join(", ")),
         }
     }
 
@@ -118,7 +117,7 @@ fn class(solution: &Solution) -> &'static str {
 fn facts(solution: &Solution) -> String {
     let Some(mate_result) = &solution.mate_result else { return String::new() };
     let mut facts = vec![format!("{} to move", if is_black(solution) { "Black" } else { "White" })];
-    if let Some(text) = &solution.found.second_column {
+    if let Some(text) = &solution.input.second_column {
         facts.push(escaped(text));
     }
     if let Some(CountedPlies { plies, .. }) = solution.tsume_plies {
@@ -134,15 +133,15 @@ fn facts(solution: &Solution) -> String {
 }
 
 fn is_black(solution: &Solution) -> bool {
-    solution.found.position.side_to_move() == crate::shogi::Color::Black
+    solution.input.position.side_to_move() == crate::shogi::Color::Black
 }
 
-/// The diagram of the position; for a mate, a player of its line.
+/// The diagram of the position, or a player for its mating line.
 fn player(solution: &Solution) -> String {
     let steps = steps(solution);
     let plies = steps.len() - 1;
     if plies == 0 {
-        return SvgDiagram::new(&solution.found.position.setup()).embedded().to_string();
+        return SvgDiagram::new(&solution.input.position.setup()).embedded().to_string();
     }
     let boards: String = steps.iter().map(|step| &*step.markup).collect();
     let [first, back, forward, last] = [
@@ -174,9 +173,9 @@ struct Step {
     markup: String,
 }
 
-/// The position and those after each move of the mate.
+/// The position itself and the positions after each move of the mate.
 fn steps(solution: &Solution) -> Vec<Step> {
-    let mut position = solution.found.position.clone();
+    let mut position = solution.input.position.clone();
     let mut steps = vec![step(SvgDiagram::new(&position.setup()), "Start".to_owned())];
     let line: &[Move] = match &solution.mate_result {
         Some(mate_result) if mate_result.verdict.is_mate() => &mate_result.line,
@@ -202,7 +201,7 @@ fn step(diagram: SvgDiagram<'_>, caption: String) -> Step {
 
 /// The position and its mating line as a USI `position` command, for other programs.
 fn usi(solution: &Solution) -> String {
-    let position = &solution.found.position;
+    let position = &solution.input.position;
     let line =
         solution.mate_result.as_ref().filter(|it| it.verdict.is_mate() && !it.line.is_empty());
     let moves = line.map_or_else(String::new, |it| format!(" moves {}", Moves(&it.line)));

@@ -1,4 +1,4 @@
-//! The proofs of mates, on their way into a file.
+//! Writes the proofs of mates to a file.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,10 +15,10 @@ use crate::records::claims::FileClaims;
 use crate::records::sink::is_standard_output;
 use crate::storage::signals::Interrupt;
 
-/// The file of proofs, if `--proof` asks for one.
+/// The proof file, if `--proof` is given.
 pub(super) struct Proofs {
     file: Option<(ProofOutput, Interrupt)>,
-    /// Number of proofs too large for the file.
+    /// Number of proofs that are too large for the file.
     unwritten: u64,
 }
 
@@ -26,7 +26,7 @@ impl Proofs {
     pub(super) fn open(args: &SolveArgs, mut claims: FileClaims) -> anyhow::Result<Self> {
         let Some(path) = &args.proof else { return Ok(Self { file: None, unwritten: 0 }) };
         if is_standard_output(path) {
-            let message = "standard output holds the answers: --proof needs a file";
+            let message = "--proof needs a file, because the verdicts go to standard output";
             return Err(Usage(message.to_owned()).into());
         }
         let plan = ProofOutput::plan(path, &mut claims, args.force)?;
@@ -38,7 +38,7 @@ impl Proofs {
         self.file.as_ref().map(|(_, interrupt)| interrupt.cancel()).unwrap_or_default()
     }
 
-    pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+    pub(super) fn write(&mut self, solution: &Solution) -> anyhow::Result<()> {
         let Some((output, interrupt)) = &mut self.file else { return Ok(()) };
         if let Some(signal) = interrupt.signal() {
             return Err(Interrupted::removed(signal).into());
@@ -48,14 +48,14 @@ impl Proofs {
                 Ok(proof) => output.write(proof)?,
                 Err(error) => {
                     self.unwritten += 1;
-                    say!("{}: {error}", solution.found.location);
+                    say!("{}: {error}", solution.input.location);
                 }
             }
         }
         Ok(())
     }
 
-    /// Completes the file. Returns the number of proofs that are not in it.
+    /// Completes the file. Returns the number of proofs that were too large for it.
     pub(super) fn finish(self) -> Result<u64, Error> {
         self.file.map_or(Ok(()), |(output, _)| output.finish())?;
         Ok(self.unwritten)

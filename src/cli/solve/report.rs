@@ -1,4 +1,4 @@
-//! Answers about positions, as text and as JSON.
+//! Solutions as text and JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -30,11 +30,11 @@ struct Line {
     tsume_plies_null: Option<&'static str>,
     /// Whether `tsume_plies` is proven minimal.
     tsume_shortest: Option<bool>,
-    /// Whether `plies` is proven minimal; null without a mate and without `--shortest`.
+    /// Whether `plies` is proven minimal. Null without a mate or without `--shortest`.
     shortest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
-    /// Time of the search that gave the verdict, which may be that of an equal position.
+    /// Time of the search that gave the verdict, which may be the search of an equal position.
     elapsed_ms: f64,
     /// Only with `--all`.
     #[serde(flatten)]
@@ -42,7 +42,7 @@ struct Line {
 }
 
 impl Line {
-    /// `measures`: whether `tsume_plies` is asked for.
+    /// `measures`: whether `tsume_plies` is requested.
     fn new(solution: &Solution, measures: bool) -> Self {
         let mate_result = solution.mate_result.as_ref();
         let stop = match mate_result.map(|mate_result| mate_result.verdict) {
@@ -50,8 +50,8 @@ impl Line {
             _ => None,
         };
         Self {
-            index: solution.found.location.index,
-            sfen: solution.found.position.to_string(),
+            index: solution.input.location.index,
+            sfen: solution.input.position.to_string(),
             verdict: mate_result.map(|mate_result| mate_result.verdict.word()),
             stop,
             plies: mate_result.filter(|j| j.verdict.is_mate()).map(|j| j.line.len()),
@@ -85,7 +85,7 @@ pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> 
     json_line(&Line::new(solution, measures))
 }
 
-/// Writes the verdict about one of several positions as a line of text.
+/// Writes the verdict of one of several positions as a line of text.
 pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     let line = Line::new(solution, false);
     let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
@@ -96,8 +96,8 @@ pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
-/// Writes the verdict about a single position as several lines; for an undecided search also how far it came.
-pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io::Result<()> {
+/// Writes the verdict of a single position as several lines, with the progress of an undecided search.
+pub(super) fn write_report(solution: &Solution, progress: &SearchProgress) -> io::Result<()> {
     let line = Line::new(solution, true);
     let mut out = io::stdout();
     writeln!(out, "{}", verdict(solution))?;
@@ -111,12 +111,12 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
         writeln!(out, "tsume      {plies}{known}, without futile interpositions")?;
     }
     if let Some(is_shortest) = line.shortest {
-        let known = if is_shortest { "yes" } else { "not known: a limit was reached" };
+        let known = if is_shortest { "yes" } else { "unknown: a limit was reached" };
         writeln!(out, "shortest   {known}")?;
     }
-    if line.stop.is_some() && !reached.line.is_empty() {
-        writeln!(out, "reached    {}", quantity(reached.depth_plies, "ply"))?;
-        writeln!(out, "last line  {}", Moves(&reached.line))?;
+    if line.stop.is_some() && !progress.line.is_empty() {
+        writeln!(out, "reached    {}", quantity(progress.depth_plies, "ply"))?;
+        writeln!(out, "last line  {}", Moves(&progress.line))?;
     }
     writeln!(out, "nodes      {}", line.nodes)?;
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
@@ -127,7 +127,7 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
 
 /// The mating line in Japanese notation.
 pub(in crate::cli) fn in_words(solution: &Solution) -> String {
-    let (mut position, mut last) = (solution.found.position.clone(), None);
+    let (mut position, mut last) = (solution.input.position.clone(), None);
     let moves = solution.mate_result.iter().flat_map(|mate_result| &mate_result.line);
     let words = moves.map(|&m| {
         let words = notation(&position, m, last);
@@ -166,9 +166,9 @@ pub(super) struct Tally {
     unknown: u64,
     skipped: u64,
     pub(super) bad: u64,
-    /// Positions answered from an equal one.
+    /// Positions whose verdict was known from an equal position.
     known: u64,
-    /// Nodes searched, without those of `known` positions.
+    /// Nodes searched, excluding `known` positions.
     nodes: u64,
 }
 
@@ -179,8 +179,8 @@ impl Tally {
             self.skipped += 1;
             return;
         };
-        self.known += u64::from(solution.was_known);
-        self.nodes += if solution.was_known { 0 } else { mate_result.nodes };
+        self.known += u64::from(solution.is_from_memo);
+        self.nodes += if solution.is_from_memo { 0 } else { mate_result.nodes };
         *match mate_result.verdict {
             PositionVerdict::Win => &mut self.win,
             PositionVerdict::Loss => &mut self.loss,
@@ -209,7 +209,7 @@ impl Tally {
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
         let known = match self.known {
             0 => String::new(),
-            known => format!(", {known} known from equal ones"),
+            known => format!(", {known} known from equal positions"),
         };
         say!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s{known}");
     }

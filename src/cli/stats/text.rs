@@ -1,6 +1,4 @@
-//! The figures of `kyokumen stats` as text.
-//!
-//! Histograms are drawn with as many marks as a line holds.
+//! The text report of `kyokumen stats`, with histograms.
 
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
@@ -37,18 +35,18 @@ fn summary(report: &StatsReport) -> Vec<String> {
     let sides = [("black", to_move.black), ("white", to_move.white)];
     let lines = [
         Some(("records", records(report))),
-        Some(("different", different(report))),
+        Some(("distinct", distinct(report))),
         Some(("to move", shares(&sides, good))),
         Some(("in check", share(report.in_check, good))),
-        results(report).map(|told| ("results", told)),
+        results(report).map(|text| ("results", text)),
         results(report).map(|_| ("side to move", outcomes(report))),
         report.eval_scale.as_ref().map(|scale| ("win rate", scale_text(scale))),
-        moves(report).map(|told| ("moves", told)),
+        moves(report).map(|text| ("moves", text)),
         Some(("phase", phases(report))),
         Some(("pieces", pieces(report))),
-        unusual(report).map(|told| ("unusual", told)),
+        unusual(report).map(|text| ("unusual", text)),
     ];
-    lines.into_iter().flatten().map(|(name, told)| format!("{name:<12}  {told}")).collect()
+    lines.into_iter().flatten().map(|(name, text)| format!("{name:<12}  {text}")).collect()
 }
 
 /// `12 (34.5 %)`
@@ -57,17 +55,17 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 fn shares(parts: &[(&str, u64)], whole: u64) -> String {
-    let told = parts.iter().map(|&(name, part)| format!("{name} {}", share(part, whole)));
-    told.collect::<Vec<_>>().join(", ")
+    let texts = parts.iter().map(|&(name, part)| format!("{name} {}", share(part, whole)));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
-fn different(report: &StatsReport) -> String {
+fn distinct(report: &StatsReport) -> String {
     let distinct = &report.distinct;
-    let told = share(distinct.positions, report.good);
+    let text = share(distinct.positions, report.good);
     if distinct.is_exact {
-        return told;
+        return text;
     }
-    format!("about {told} (± {:.1} %: more than --memory holds)", distinct.error_percent)
+    format!("about {text} (± {:.1} %: estimated, as --memory is too small)", distinct.error_percent)
 }
 
 /// `None` if no record has a result.
@@ -117,27 +115,28 @@ fn pieces(report: &StatsReport) -> String {
     let pieces = &report.pieces;
     let counts = [pieces.on_board.values().sum(), pieces.in_hand.values().sum(), pieces.in_box];
     let [on_board, in_hand, in_box] = counts.map(|count| per_position(count, report.good));
-    format!("{on_board} on the board, {in_hand} in hand, {in_box} in the box, in a position")
+    format!("per position {on_board} on the board, {in_hand} in hand, {in_box} in the box")
 }
 
 /// `None` if there are no warnings.
 fn unusual(report: &StatsReport) -> Option<String> {
-    let told = report.warnings.iter().map(|(name, &count)| format!("{name} {}", separated(count)));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let counts = report.warnings.iter();
+    let texts: Vec<String> =
+        counts.map(|(name, &count)| format!("{name} {}", separated(count))).collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 fn records(report: &StatsReport) -> String {
-    let mut told = separated(report.records);
+    let mut text = separated(report.records);
     let filtered = report.filtered.values().sum();
     for (count, word) in
         [(filtered, "filtered"), (report.bad, "bad"), (report.comments, "comments")]
     {
         if count > 0 {
-            told.extend([", ", &separated(count), " ", word]);
+            text.extend([", ", &separated(count), " ", word]);
         }
     }
-    told
+    text
 }
 
 fn head(name: &str, distribution: &Distribution) -> String {

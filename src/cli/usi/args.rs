@@ -6,29 +6,30 @@ use clap::Args;
 
 use crate::cli::option::{decimal_number, threads, whole_number};
 
-/// Solve mates as a USI engine, or play with a network, on standard input and output
+/// Run a USI engine that solves mates and, with a network, plays games
 ///
-/// `go mate N` (milliseconds) and `go mate infinite` ask whether the side to move mates. The answer is `checkmate` with
-/// the moves, or with `nomate` if it is proven that there is none, `timeout` if the search ended undecided,
-/// `notimplemented` if the position cannot be asked about. Options are `USI_Hash` (MiB), `Threads` (0 for all cores),
-/// `MultiPV` (first moves that mate, each with its line), `DepthLimit` (plies) and `NodesLimit`; the last two are 0 for
-/// none.
+/// The engine reads commands from standard input. `go mate N` (milliseconds) and `go mate infinite` search for a mate
+/// by the side to move. The answer is `checkmate` followed by the moves, by `nomate` if it is proven that there is no
+/// mate, by `timeout` if the search ended undecided, or by `notimplemented` if the command or position is invalid. Its
+/// options are `USI_Hash` (MiB), `Threads` (0 uses all cores), `MultiPV` (number of mating first moves to report),
+/// `DepthLimit` (plies) and `NodesLimit`; a limit of 0 means unlimited.
 ///
-/// With `--model` the engine also plays: `go nodes|movetime|btime…|infinite|ponder` is answered with `bestmove`, by a
-/// tree search that asks the network, and a mate search beside it. Options are `USI_Hash` (MiB of the tree), `MultiPV`,
-/// `NodesLimit`, `ByoyomiMargin` (ms), `Resign_Threshold` and `Draw_Value` (‰), `Mate_Root_Nodes`; those for `go mate`
-/// are then `Mate_Hash`, `Mate_Threads`, `Mate_MultiPV`, `Mate_DepthLimit` and `Mate_NodesLimit`. Without a model `go`
-/// is answered with `bestmove resign`.
+/// With `--model`, the engine also answers `go nodes|movetime|btime…|infinite|ponder` with `bestmove`. It runs a tree
+/// search with the network and, at the same time, a mate search. The options are `USI_Hash` (MiB of the tree),
+/// `MultiPV`, `NodesLimit`, `ByoyomiMargin` (ms), `Resign_Threshold` and `Draw_Value` (per mille) and
+/// `Mate_Root_Nodes`. The options for `go mate` are then `Mate_Hash`, `Mate_Threads`, `Mate_MultiPV`, `Mate_DepthLimit`
+/// and `Mate_NodesLimit`. Without `--model`, the answer to `go` is `bestmove resign`.
 ///
-/// At the end of input, a search with `nodes` or `movetime` and a mate search with a time limit are finished; others
-/// are stopped.
+/// At the end of input, the engine finishes a search with `nodes` or `movetime` and a mate search with a time limit. It
+/// stops any other search.
 #[derive(Args)]
 pub(in crate::cli) struct UsiArgs {
-    /// Network to play with, an ONNX file or a program that evaluates batches; repeat for several devices
+    /// Network for playing: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3
+    /// evaluator.py"; repeat for several devices
     #[arg(long, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
-    /// Evaluation threads, each with its own copy of the network; 0 is all cores [default: 1]
+    /// Number of evaluation threads, each with its own copy of the network; 0 uses all cores [default: 1]
     #[arg(long, value_parser = threads(), requires = "model")]
     pub(super) threads: Option<usize>,
 

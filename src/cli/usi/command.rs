@@ -1,13 +1,14 @@
-//! What a GUI says: a line in, a command out.
+//! Parses the lines of a GUI into commands.
 //!
-//! Nothing here fails: what is wrong with a command is part of the command, since some want an answer.
+//! Parsing never fails. The error of an invalid command is part of the command, because some commands need an answer
+//! even then.
 
 use std::time::Duration;
 
 use crate::shogi::sfen::SfenError;
 use crate::shogi::{Move, Position, PositionHistory};
 
-/// What is wrong with a command.
+/// The error of an invalid command, as a message.
 pub(super) type Fault = String;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -38,10 +39,10 @@ pub(super) struct GamePosition {
 
 impl GamePosition {
     pub(super) fn start() -> Self {
-        Self::of(Position::start())
+        Self::new(Position::start())
     }
 
-    fn of(position: Position) -> Self {
+    fn new(position: Position) -> Self {
         let mut history = PositionHistory::default();
         history.push(&position);
         Self { position, history }
@@ -51,9 +52,9 @@ impl GamePosition {
 /// Limits of `go`. Without any the search runs until `stop`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct GoLimits {
-    /// Search until `stop`; no answer before.
+    /// Search until `stop`, and do not answer before it.
     pub(super) infinite: bool,
-    /// No answer before `ponderhit` or `stop`; times count from `ponderhit`.
+    /// Do not answer before `ponderhit` or `stop`. Times count from `ponderhit`.
     pub(super) ponder: bool,
     pub(super) nodes: Option<u64>,
     pub(super) move_time: Option<Duration>,
@@ -61,13 +62,13 @@ pub(super) struct GoLimits {
     pub(super) remaining: [Option<Duration>; 2],
     /// Time added per move for Black and White.
     pub(super) increments: [Duration; 2],
-    /// Time per move when no other time is left.
+    /// Time per move after the remaining time is used up.
     pub(super) byoyomi: Duration,
 }
 
 impl GoLimits {
     /// Whether no answer may be sent before `stop` or `ponderhit`.
-    pub(super) const fn on_request(&self) -> bool {
+    pub(super) const fn waits_for_stop(&self) -> bool {
         self.infinite || self.ponder
     }
 }
@@ -98,7 +99,7 @@ pub(super) fn parse(line: &str) -> Option<Command> {
     Some(command)
 }
 
-const NO_SETTING: &str = "setoption: expected name NAME, and value VALUE unless it is a button";
+const NO_SETTING: &str = "setoption: expected name NAME [value VALUE]";
 
 fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, Fault> {
     let (Some("name"), Some(name)) = (words.next(), words.next()) else {
@@ -115,12 +116,12 @@ fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<GamePosition
     let start: Vec<&str> = words.by_ref().take_while(|&word| word != "moves").collect();
     let start: Position =
         start.join(" ").parse().map_err(|error: SfenError| format!("position: {error}"))?;
-    let GamePosition { mut position, mut history } = GamePosition::of(start);
+    let GamePosition { mut position, mut history } = GamePosition::new(start);
     for (number, word) in (1..).zip(words) {
-        let no_move = || format!("position: move {number}: {} is no move", shown(word));
+        let no_move = || format!("position: move {number}: {} is not a move", shown(word));
         let m = Move::from_usi(word).ok_or_else(no_move)?;
         if !position.is_legal(m) {
-            return Err(format!("position: move {number}: {m} is not legal there"));
+            return Err(format!("position: move {number}: {m} is illegal"));
         }
         position.make(m);
         history.push(&position);
@@ -137,7 +138,7 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Command {
     }
 }
 
-/// Ignores unknown words: GUIs may send more.
+/// Parses the limits of `go`. Ignores unknown words, because GUIs may send more.
 fn go_limits(words: &[&str]) -> Result<GoLimits, Fault> {
     let mut limits = GoLimits::default();
     let mut words = words.iter();
@@ -158,7 +159,7 @@ fn go_limits(words: &[&str]) -> Result<GoLimits, Fault> {
     Ok(limits)
 }
 
-/// Parses a number. A negative one, as of a clock that has run out, is 0.
+/// Parses a number. A negative number, such as an overdrawn clock, is 0.
 fn number(what: &str, text: Option<&&str>) -> Result<u64, Fault> {
     let text = text.copied().unwrap_or_default();
     let number: i64 = text.parse().map_err(|_| {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_arguments() {
+    fn commands_without_arguments_are_parsed() {
         for (line, expected) in [
             ("usi", Command::Usi),
             ("isready\r", Command::IsReady),
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn options_have_a_name_and_a_value() {
+    fn setoption_has_a_name_and_a_value() {
         let setting = |name: &str, value: &str| {
             Command::SetOption(Ok(Setting { name: name.to_owned(), value: value.to_owned() }))
         };
@@ -241,9 +242,9 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_played_up_to_their_last_move() {
+    fn position_plays_its_moves() {
         let position = |line: &str| match command(line) {
-            Command::Position(Ok(of)) => of.position.to_string(),
+            Command::Position(Ok(game)) => game.position.to_string(),
             other => panic!("{other:?}"),
         };
         assert_eq!(position("position startpos"), sfen::START);
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_position_says_why() {
+    fn errors_of_position_name_the_wrong_part() {
         let error = |line: &str| match command(line) {
             Command::Position(Err(error)) => error,
             other => panic!("{other:?}"),
@@ -268,20 +269,17 @@ mod tests {
         let start = "position startpos moves";
         assert!(error("position").starts_with("position: character 1: "));
         assert!(error("position sfen 9/9 b - 1").starts_with("position: character "));
-        assert_eq!(
-            error(&format!("{start} 7g7f 7g7e")),
-            "position: move 2: 7g7e is not legal there"
-        );
-        assert_eq!(error(&format!("{start} 7g7f 3c3d x")), "position: move 3: x is no move");
+        assert_eq!(error(&format!("{start} 7g7f 7g7e")), "position: move 2: 7g7e is illegal");
+        assert_eq!(error(&format!("{start} 7g7f 3c3d x")), "position: move 3: x is not a move");
         let long = "9".repeat(99);
         assert_eq!(
             error(&format!("{start} {long}")),
-            format!("position: move 1: {}… is no move", &long[..MAX_SHOWN])
+            format!("position: move 1: {}… is not a move", &long[..MAX_SHOWN])
         );
     }
 
     #[test]
-    fn a_mate_is_sought_for_a_time_or_without_end() {
+    fn go_mate_has_a_time_limit_or_none() {
         assert_eq!(command("go mate infinite"), Command::GoMate(Ok(None)));
         assert_eq!(command("go mate"), Command::GoMate(Ok(None)));
         let ten_seconds = Some(Duration::from_secs(10));
@@ -295,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn other_searches_end_by_themselves_or_on_request() {
+    fn go_has_limits_or_waits_for_stop() {
         let limits = |line: &str| match command(line) {
             Command::Go(Ok(limits)) => limits,
             other => panic!("{other:?}"),
@@ -307,30 +305,30 @@ mod tests {
         let timed = limits("go btime 1 wtime -7 byoyomi 5 binc 2");
         assert_eq!((timed.remaining, timed.byoyomi), ([Some(one), Some(Duration::ZERO)], five));
         assert_eq!(timed.increments, [two, Duration::ZERO]);
-        assert!(!timed.on_request());
+        assert!(!timed.waits_for_stop());
         let limited = limits("go nodes 100 movetime 5");
         assert_eq!((limited.nodes, limited.move_time), (Some(100), Some(five)));
         for line in ["go infinite", "go ponder btime 1000 wtime 1000"] {
-            assert!(limits(line).on_request(), "{line}");
+            assert!(limits(line).waits_for_stop(), "{line}");
         }
-        for (line, told) in [
+        for (line, expected) in [
             ("go nodes", "go nodes: expected a number of nodes, not the end of the line"),
             ("go nodes many", "go nodes: expected a number of nodes, not many"),
             ("go btime 1.5", "go btime: expected milliseconds, not 1.5"),
         ] {
             let Command::Go(Err(error)) = command(line) else { panic!("{line}") };
-            assert_eq!(error, told);
+            assert_eq!(error, expected);
         }
     }
 
     proptest! {
         #[test]
-        fn no_line_is_too_strange(line in "\\PC*") {
+        fn any_line_can_be_parsed(line in "\\PC*") {
             let _ = parse(&line);
         }
 
         #[test]
-        fn no_arguments_are_too_strange(
+        fn any_arguments_can_be_parsed(
             start in "(position |position sfen |position startpos |setoption |go |go mate )",
             words in prop::collection::vec(
                 "(moves|name|value|infinite|[1-9][a-i][1-9][a-i][+]?|[PLK][*][0-9][a-z]|[0-9]{1,30}|\\PC{0,9})",

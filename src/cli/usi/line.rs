@@ -1,20 +1,20 @@
-//! Lines of the protocol, of bounded length.
+//! Reads lines of bounded length.
 
 use std::io::{self, BufRead, Read};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// The longest line that is read, far longer than the moves of any game.
+/// Maximum length of a line, much longer than the moves of any game.
 pub(crate) const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// A line without its end, or the beginning of one that is too long.
+/// A line without its end, or the beginning of a line that is too long.
 pub(crate) struct Line {
     pub(crate) text: String,
     pub(crate) is_whole: bool,
 }
 
-/// Reads the next line; `None` at the end of the input. Skips the rest of a line that is too long.
+/// Reads the next line. Returns `None` at the end of the input. Skips the rest of a line that is too long.
 pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let read = input.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
@@ -30,7 +30,7 @@ pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
 /// Maximum number of lines read ahead.
 const LINES_AHEAD: usize = 16;
 
-/// Reads on a thread that is never joined: it may be blocked on input.
+/// Starts a thread that reads standard input. It is never joined, because it may block.
 pub(super) fn lines_of_stdin() -> io::Result<Receiver<io::Result<Line>>> {
     let (sender, receiver) = bounded(LINES_AHEAD);
     thread::Builder::new().name("reader".to_owned()).spawn(move || send_lines(&sender))?;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_somewhere() {
+    fn long_lines_are_truncated() {
         let mut input = &b"usi\n\nquit"[..];
         let lines: Vec<_> = iter::from_fn(|| next_line(&mut input).unwrap()).collect();
         assert_eq!(lines.iter().map(|line| &line.text).collect::<Vec<_>>(), ["usi", "", "quit"]);

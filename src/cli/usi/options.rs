@@ -1,7 +1,7 @@
-//! What a GUI can set, and what it may be set to.
+//! USI options of the mate solver, with their ranges.
 //!
-//! `USI_Hash` is a name of the protocol; `Threads` and `MultiPV` are those of most engines; `DepthLimit` and
-//! `NodesLimit`, 0 for none, are YaneuraOu's.
+//! `USI_Hash` is a name of the protocol, `Threads` and `MultiPV` are names of most engines, and `DepthLimit` and
+//! `NodesLimit` (0 if unlimited) are names of YaneuraOu.
 
 use std::num::NonZero;
 
@@ -25,8 +25,8 @@ pub(super) struct Spin {
     pub(super) max: u64,
 }
 
-/// Options that GUIs set without being offered them; they are ignored.
-const OF_NO_CONCERN: [&str; 1] = ["USI_Ponder"];
+/// Options that GUIs set although the engine does not offer them. They are ignored.
+const IGNORED_OPTIONS: [&str; 1] = ["USI_Ponder"];
 
 impl<const N: usize> Spins<N> {
     pub(super) fn new(spins: &'static [Spin; N]) -> Self {
@@ -44,9 +44,9 @@ impl<const N: usize> Spins<N> {
         })
     }
 
-    /// Sets a value; `None` if there is no such option. Names are case-insensitive.
+    /// Sets a value. Returns `None` if there is no such option. Names are case-insensitive.
     pub(super) fn set(&mut self, Setting { name, value }: &Setting) -> Option<Result<(), Fault>> {
-        if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        if IGNORED_OPTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return Some(Ok(()));
         }
         let index = self.spins.iter().position(|spin| spin.name.eq_ignore_ascii_case(name))?;
@@ -89,7 +89,7 @@ const SPINS: [Spin; 5] = [
 ];
 
 #[cfg(feature = "network")]
-const SPINS_BESIDE_PLAYER: [Spin; 5] = [
+const SPINS_WITH_PLAYER: [Spin; 5] = [
     Spin { name: "Mate_Hash", ..SPINS[HASH] },
     Spin { name: "Mate_DepthLimit", ..SPINS[DEPTH] },
     Spin { name: "Mate_NodesLimit", ..SPINS[NODES] },
@@ -102,10 +102,10 @@ impl Options {
         Self(Spins::new(&SPINS))
     }
 
-    /// Names begin with `Mate_`, since the options of the player have the usual ones.
+    /// Options with the prefix `Mate_`, because the options of the player have the usual names.
     #[cfg(feature = "network")]
-    pub(super) fn beside_player() -> Self {
-        Self(Spins::new(&SPINS_BESIDE_PLAYER))
+    pub(super) fn with_player() -> Self {
+        Self(Spins::new(&SPINS_WITH_PLAYER))
     }
 
     pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<> {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_nothing_is_limited() {
+    fn defaults_are_unlimited() {
         assert_eq!(Options::new().limits(), Limits::NONE);
         assert_eq!(Options::new().table(), TableSize::from_mib(256));
         assert_eq!(Options::new().threads().count.get(), platform::threads(0));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_taken_over() {
+    fn set_changes_the_values() {
         let mut options = Options::new();
         for (name, value) in [
             ("USI_Hash", "64"),
@@ -175,15 +175,11 @@ mod tests {
         assert_eq!((options.threads().count.get(), options.multi_pv()), (3, 5));
         let limits = options.limits();
         assert_eq!((limits.depth_plies, limits.nodes), (31, 1000));
-        assert_eq!(
-            limits.when_hopeless,
-            WhenHopeless::GoOn,
-            "who asks one question wants the answer"
-        );
+        assert_eq!(limits.when_hopeless, WhenHopeless::GoOn, "a single search uses all its nodes");
     }
 
     #[test]
-    fn what_cannot_be_set_changes_nothing() {
+    fn invalid_settings_change_nothing() {
         let mut options = Options::new();
         for (name, value) in [
             ("USI_Hash", "0"),

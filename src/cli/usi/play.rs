@@ -1,4 +1,4 @@
-//! `kyokumen usi --model`: an engine that plays, by tree search with a network. Here are its answers to `go`.
+//! `kyokumen usi --model`: answers `go` by tree search with a network.
 
 mod clock;
 mod info;
@@ -13,18 +13,18 @@ use crossbeam_channel::Receiver;
 use super::args::UsiArgs;
 use super::command::{Fault, GamePosition, GoLimits, Setting};
 use super::session::{Decision, Event, Lines, Player, READY, RESIGN, complaint};
-use crate::cli::advice::told;
+use crate::cli::advice::explain;
 use crate::cli::option::positive;
 use crate::selfplay::evaluators::Model;
 use crate::shogi::Color;
 use clock::deadline;
 use options::PlayOptions;
-use thinker::{Control, Networks, Thinker, Thought};
+use thinker::{Control, Networks, SearchRequest, Thinker};
 
-/// Default of `--batch`, in positions: a CPU gains nothing from more.
+/// Default of `--batch`, in positions. Larger batches are not faster on a CPU.
 const BATCH: usize = 8;
 
-/// dlshogi's value in games.
+/// Default of `--policy-temperature`, as dlshogi uses in games.
 const POLICY_TEMPERATURE: f32 = 1.74;
 
 pub(super) struct NetworkPlayer {
@@ -33,7 +33,7 @@ pub(super) struct NetworkPlayer {
     search: Option<Search>,
 }
 
-/// A `go` that is not answered yet.
+/// A `go` without an answer yet.
 struct Search {
     side_to_move: Color,
     limits: GoLimits,
@@ -83,20 +83,20 @@ impl Player for NetworkPlayer {
     }
 
     fn go(&mut self, position: Option<&GamePosition>, limits: Result<GoLimits, Fault>) -> Lines {
-        let (of, limits) = match (position, limits) {
+        let (game, limits) = match (position, limits) {
             (_, Err(error)) => return vec![complaint(error), RESIGN.to_owned()],
             (None, Ok(_)) => {
-                let reason = "go: there is no position, the last one was refused";
+                let reason = "go: no position is set, because the last one was invalid";
                 return vec![complaint(reason), RESIGN.to_owned()];
             }
-            (Some(of), Ok(limits)) => (of.clone(), limits),
+            (Some(game), Ok(limits)) => (game.clone(), limits),
         };
-        let side_to_move = of.position.side_to_move();
-        let ends = deadline(&limits, side_to_move, self.options.margin(), Instant::now());
-        let control = Arc::new(Control::until(ends.filter(|_| !limits.on_request())));
+        let side_to_move = game.position.side_to_move();
+        let end = deadline(&limits, side_to_move, self.options.margin(), Instant::now());
+        let control = Arc::new(Control::until(end.filter(|_| !limits.waits_for_stop())));
         let nodes = limits.nodes.or(self.options.nodes()).unwrap_or(u64::MAX);
-        self.thinker.think(Thought {
-            of,
+        self.thinker.think(SearchRequest {
+            game,
             most_visits: u32::try_from(nodes).unwrap_or(u32::MAX).max(1),
             most_positions: self.options.most_positions(),
             multi_pv: self.options.multi_pv(),
@@ -109,16 +109,16 @@ impl Player for NetworkPlayer {
         Vec::new()
     }
 
-    /// The opponent has played the expected move, so time counts from now on.
+    /// The opponent has played the expected move, so the clock starts now.
     fn ponder_hit(&mut self) -> Lines {
         let Some(search) = &mut self.search else { return Vec::new() };
         search.limits.ponder = false;
-        if let (Some(decision), false) = (search.decision, search.limits.on_request()) {
+        if let (Some(decision), false) = (search.decision, search.limits.waits_for_stop()) {
             return vec![self.answer(decision)];
         }
         let margin = self.options.margin();
-        let ends = deadline(&search.limits, search.side_to_move, margin, Instant::now());
-        search.control.set_deadline(ends);
+        let end = deadline(&search.limits, search.side_to_move, margin, Instant::now());
+        search.control.set_deadline(end);
         Vec::new()
     }
 
@@ -137,7 +137,7 @@ impl Player for NetworkPlayer {
     fn ends_by_itself(&self) -> bool {
         self.search.as_ref().is_some_and(|search| {
             let has_limit = search.limits.nodes.is_some() || search.limits.move_time.is_some();
-            has_limit && !search.limits.on_request()
+            has_limit && !search.limits.waits_for_stop()
         })
     }
 
@@ -145,17 +145,17 @@ impl Player for NetworkPlayer {
         self.thinker.events()
     }
 
-    fn hear(&mut self, event: Event) -> Lines {
+    fn handle(&mut self, event: Event) -> Lines {
         match event {
             Event::Ready(Ok(())) => vec![READY.to_owned()],
-            Event::Ready(Err(error)) => vec![complaint(told(&error)), READY.to_owned()],
+            Event::Ready(Err(error)) => vec![complaint(explain(&error)), READY.to_owned()],
             Event::Complaint(reason) => vec![complaint(reason)],
             Event::Info { lines, .. } => lines,
             Event::Decided(Err(error)) => {
-                vec![complaint(told(&error)), self.answer(Decision::Resign)]
+                vec![complaint(explain(&error)), self.answer(Decision::Resign)]
             }
             Event::Decided(Ok(decision)) => match &mut self.search {
-                Some(search) if search.limits.on_request() => {
+                Some(search) if search.limits.waits_for_stop() => {
                     search.decision = Some(decision);
                     Vec::new()
                 }

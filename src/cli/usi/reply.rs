@@ -1,6 +1,6 @@
-//! What the engine says: answers and progress as lines of the protocol.
+//! Answers and progress reports as lines of the protocol.
 //!
-//! A verdict of the solver is `checkmate …` only if it is proven, either way.
+//! `checkmate` followed by moves or `nomate` is sent only for a proven verdict.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) fn identity(offers: impl Iterator<Item = String>) -> Vec<String> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Checkmate {
     Mate(Vec<Move>),
-    /// Proven that there is no mate.
+    /// It is proven that there is no mate.
     NoMate,
     Timeout,
     /// Invalid command or position.
@@ -53,11 +53,11 @@ impl fmt::Display for Checkmate {
     }
 }
 
-/// Why a search is undecided although it was not stopped; `None` otherwise.
+/// The limit that ended an undecided search. `None` if it was stopped or is decided.
 pub(super) const fn undecided(verdict: Verdict) -> Option<&'static str> {
     match verdict {
-        Verdict::Unknown(Stop::Nodes) => Some("undecided: the limit of nodes was reached"),
-        Verdict::Unknown(Stop::Depth) => Some("undecided: no mate within the limit of depth"),
+        Verdict::Unknown(Stop::Nodes) => Some("undecided: the node limit was reached"),
+        Verdict::Unknown(Stop::Depth) => Some("undecided: no mate within the depth limit"),
         Verdict::Unknown(Stop::Memory) => Some("undecided: the table is too small for the proof"),
         Verdict::Unknown(Stop::Cancelled) | Verdict::Proven | Verdict::Disproven => None,
     }
@@ -68,7 +68,7 @@ pub(super) const fn undecided(verdict: Verdict) -> Option<&'static str> {
 pub(super) struct Info {
     elapsed: Duration,
     nodes: u64,
-    /// Length of the longest line so far.
+    /// Length of the longest line until now.
     depth_plies: usize,
     table_permille: u16,
     /// Rank among mating first moves, if several are reported.
@@ -81,28 +81,28 @@ pub(super) struct Info {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// The line being searched.
-    UnderWay,
+    InProgress,
     Mate,
     /// The last line of a search that found no mate.
-    Over,
+    NoMate,
 }
 
 impl Info {
-    pub(super) fn under_way(figures: SearchProgress, elapsed: Duration) -> Self {
+    pub(super) fn in_progress(figures: SearchProgress, elapsed: Duration) -> Self {
         let SearchProgress { nodes, depth_plies, table_permille, line, .. } = figures;
-        let (rank, stage) = (None, Stage::UnderWay);
+        let (rank, stage) = (None, Stage::InProgress);
         Self { elapsed, nodes, depth_plies, table_permille, rank, line, stage }
     }
 
-    /// An undecided search keeps its last line.
-    pub(super) fn at_the_end(
+    /// The last report of a search. An undecided search keeps its last line.
+    pub(super) fn finished(
         outcome: &SolverResult,
         figures: SearchProgress,
         elapsed: Duration,
     ) -> Self {
-        let mut info = Self::under_way(figures, elapsed);
+        let mut info = Self::in_progress(figures, elapsed);
         info.nodes = outcome.stats.nodes;
-        info.stage = if outcome.verdict == Verdict::Proven { Stage::Mate } else { Stage::Over };
+        info.stage = if outcome.verdict == Verdict::Proven { Stage::Mate } else { Stage::NoMate };
         if !matches!(outcome.verdict, Verdict::Unknown(_)) {
             info.line.clone_from(&outcome.line);
         }
@@ -110,14 +110,15 @@ impl Info {
         info
     }
 
-    /// One `info` for each mating first move, the best first; a single one without rank unless [`SearchOutcome::is_ranked`].
-    pub(super) fn of_all(
-        found: &SearchOutcome,
+    /// One report for each mating first move, the best first. A single report without rank unless
+    /// [`SearchOutcome::is_ranked`].
+    pub(super) fn mates(
+        outcome: &SearchOutcome,
         figures: SearchProgress,
         elapsed: Duration,
     ) -> Vec<Self> {
-        let first = Self::at_the_end(&found.result, figures, elapsed);
-        if !found.is_ranked {
+        let first = Self::finished(&outcome.result, figures, elapsed);
+        if !outcome.is_ranked {
             return vec![first];
         }
         let info = |(index, line): (usize, &Vec<Move>)| Self {
@@ -126,7 +127,7 @@ impl Info {
             line: line.clone(),
             ..first.clone()
         };
-        let others: Vec<Self> = found.other_mates.iter().enumerate().map(info).collect();
+        let others: Vec<Self> = outcome.other_mates.iter().enumerate().map(info).collect();
         [Self { rank: Some(1), ..first }].into_iter().chain(others).collect()
     }
 }
@@ -137,7 +138,7 @@ impl fmt::Display for Info {
         let nodes_per_second = *nodes as f64 / elapsed.as_secs_f64().max(1e-3);
         write!(f, "info depth {} seldepth {depth_plies} time {}", line.len(), elapsed.as_millis())?;
         write!(f, " nodes {nodes} nps {nodes_per_second:.0} hashfull {table_permille}")?;
-        if let Some(m) = line.first().filter(|_| *stage == Stage::UnderWay) {
+        if let Some(m) = line.first().filter(|_| *stage == Stage::InProgress) {
             write!(f, " currmove {m}")?;
         }
         if let Some(rank) = rank {
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_proven_is_answered() {
+    fn only_proven_verdicts_are_mate_or_nomate() {
         for (verdict, line, text) in [
             (Verdict::Proven, &["G*5b"][..], "checkmate G*5b"),
             (Verdict::Proven, &["2c2b+", "3a2b", "G*2c"], "checkmate 2c2b+ 3a2b G*2c"),
@@ -182,42 +183,42 @@ mod tests {
     #[test]
     fn info_ends_with_the_line() {
         let second = Duration::from_secs(1);
-        let text = Info::under_way(figures(), second).to_string();
-        let figures_said = "time 1000 nodes 4096 nps 4096 hashfull 70";
-        let expected = format!("info depth 1 seldepth 9 {figures_said} currmove 7g7f pv 7g7f");
+        let text = Info::in_progress(figures(), second).to_string();
+        let counts = "time 1000 nodes 4096 nps 4096 hashfull 70";
+        let expected = format!("info depth 1 seldepth 9 {counts} currmove 7g7f pv 7g7f");
         assert_eq!(text, expected);
         for (verdict, line, depth, rest) in [
             (Verdict::Proven, &["G*5b"][..], 1, "score mate 1 pv G*5b"),
             (Verdict::Unknown(Stop::Nodes), &[], 1, "pv 7g7f"),
             (Verdict::Disproven, &[], 0, ""),
         ] {
-            let info = Info::at_the_end(&outcome(verdict, line), figures(), second * 2);
-            let figures_said = "time 2000 nodes 5000 nps 2500 hashfull 70";
-            let expected = format!("info depth {depth} seldepth 9 {figures_said} {rest}");
+            let info = Info::finished(&outcome(verdict, line), figures(), second * 2);
+            let counts = "time 2000 nodes 5000 nps 2500 hashfull 70";
+            let expected = format!("info depth {depth} seldepth 9 {counts} {rest}");
             assert_eq!(info.to_string(), expected.trim_end());
         }
     }
 
     #[test]
-    fn first_moves_that_mate_are_ranked() {
+    fn mating_first_moves_are_ranked() {
         let other_mates = vec![outcome(Verdict::Proven, &["G*4b", "5a6b", "G*7b"]).line];
         let result = outcome(Verdict::Proven, &["G*5b"]);
         let mut found = SearchOutcome { result, other_mates, is_ranked: true };
-        let said = |found: &SearchOutcome| {
-            let infos = Info::of_all(found, figures(), Duration::from_secs(1));
+        let lines = |found: &SearchOutcome| {
+            let infos = Info::mates(found, figures(), Duration::from_secs(1));
             infos.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        let [first, second] = &said(&found)[..] else { panic!("two moves") };
+        let [first, second] = &lines(&found)[..] else { panic!("two moves") };
         assert!(first.ends_with(" hashfull 70 multipv 1 score mate 1 pv G*5b"), "{first}");
         assert!(second.ends_with(" multipv 2 score mate 3 pv G*4b 5a6b G*7b"), "{second}");
         (found.other_mates, found.is_ranked) = (Vec::new(), false);
-        let [only] = &said(&found)[..] else { panic!("one move") };
+        let [only] = &lines(&found)[..] else { panic!("one move") };
         assert!(only.ends_with(" hashfull 70 score mate 1 pv G*5b"), "{only}");
     }
 
     #[test]
-    fn no_time_is_a_millisecond() {
-        let info = Info::under_way(figures(), Duration::ZERO).to_string();
+    fn the_speed_is_finite_without_elapsed_time() {
+        let info = Info::in_progress(figures(), Duration::ZERO).to_string();
         assert!(info.contains(" time 0 nodes 4096 nps 4096000 "), "{info}");
     }
 }

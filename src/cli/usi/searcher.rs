@@ -1,6 +1,6 @@
-//! The thread that searches, so that the engine can listen meanwhile.
+//! The thread that searches for mates, so that the engine can read commands during the search.
 //!
-//! It keeps one solver, and makes another only when the size of the table changes.
+//! It keeps one solver and replaces it only when the table size changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +18,8 @@ use crate::solver::{
     Threads, Verdict,
 };
 
-/// Does the side to move mate?
-pub(super) struct Question {
+/// A search for a mate by the side to move.
+pub(super) struct MateQuery {
     pub(super) position: Position,
     pub(super) limits: Limits,
     pub(super) table: TableSize,
@@ -31,14 +31,14 @@ pub(super) struct Question {
 
 enum Task {
     Prepare(TableSize),
-    Solve(Box<Question>),
+    Solve(Box<MateQuery>),
 }
 
 pub(super) struct SearchOutcome {
     pub(super) result: SolverResult,
     /// Mates by other first moves, the shortest first.
     pub(super) other_mates: Vec<Vec<Move>>,
-    /// Whether the side to move mates and more than one mate was asked for.
+    /// Whether the side to move mates and more than one mate was requested.
     pub(super) is_ranked: bool,
 }
 
@@ -47,22 +47,22 @@ pub(super) type SearchReply = Result<SearchOutcome, TableError>;
 pub(super) struct Searcher {
     tasks: Sender<Task>,
     prepared: Receiver<Result<(), TableError>>,
-    answers: Receiver<SearchReply>,
+    replies: Receiver<SearchReply>,
 }
 
-/// The search thread ends early only by a bug.
+/// The search thread ends early only because of a bug.
 pub(super) const SEARCH_THREAD_ENDED: &str = "the search thread has ended";
 
 impl Searcher {
     pub(super) fn start() -> io::Result<Self> {
-        let (tasks, given) = unbounded();
+        let (tasks, received) = unbounded();
         let (prepare, prepared) = unbounded();
-        let (answer, answers) = unbounded();
+        let (reply, replies) = unbounded();
         thread::Builder::new()
             .name("search".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || Worker::default().work(&given, &prepare, &answer))?;
-        Ok(Self { tasks, prepared, answers })
+            .spawn(move || Worker::default().work(&received, &prepare, &reply))?;
+        Ok(Self { tasks, prepared, replies })
     }
 
     /// Creates a table of this size, and waits for it.
@@ -84,14 +84,14 @@ impl Searcher {
         }
     }
 
-    /// Starts a search, whose result arrives in [`Self::answers`].
-    pub(super) fn ask(&self, question: Question) -> anyhow::Result<()> {
-        self.tasks.send(Task::Solve(Box::new(question))).ok().context(SEARCH_THREAD_ENDED)
+    /// Starts a search. Its result arrives in [`Self::replies`].
+    pub(super) fn start_search(&self, query: MateQuery) -> anyhow::Result<()> {
+        self.tasks.send(Task::Solve(Box::new(query))).ok().context(SEARCH_THREAD_ENDED)
     }
 
     /// Disconnected if the thread has ended.
-    pub(super) fn answers(&self) -> &Receiver<SearchReply> {
-        &self.answers
+    pub(super) fn replies(&self) -> &Receiver<SearchReply> {
+        &self.replies
     }
 }
 
@@ -106,46 +106,46 @@ impl Worker {
         &mut self,
         tasks: &Receiver<Task>,
         prepared: &Sender<Result<(), TableError>>,
-        answers: &Sender<SearchReply>,
+        replies: &Sender<SearchReply>,
     ) {
         for task in tasks {
-            let is_heard = match task {
+            let is_received = match task {
                 Task::Prepare(table) => prepared.send(self.solver_with(table).map(|_| ())).is_ok(),
-                Task::Solve(question) => answers.send(self.answer(&question)).is_ok(),
+                Task::Solve(query) => replies.send(self.solve(&query)).is_ok(),
             };
-            if !is_heard {
+            if !is_received {
                 break;
             }
         }
     }
 
-    fn answer(&mut self, question: &Question) -> SearchReply {
-        let Question { position, limits, table, threads, control, .. } = question;
+    fn solve(&mut self, query: &MateQuery) -> SearchReply {
+        let MateQuery { position, limits, table, threads, control, .. } = query;
         let solver = self.solver_with(*table)?;
         solver.set_threads(*threads);
         let result = solver.solve_observed(position, Attacker::SideToMove, limits, &**control);
-        let is_ranked = question.moves > 1 && result.verdict == Verdict::Proven;
-        let other_mates = if is_ranked { self.other_mates(question, &result)? } else { Vec::new() };
+        let is_ranked = query.moves > 1 && result.verdict == Verdict::Proven;
+        let other_mates = if is_ranked { self.other_mates(query, &result)? } else { Vec::new() };
         Ok(SearchOutcome { result, other_mates, is_ranked })
     }
 
-    /// Finds mates by other first moves, within a multiple of the nodes that the first took.
+    /// Finds mates by other first moves, within a multiple of the nodes of the first mate.
     fn other_mates(
         &mut self,
-        question: &Question,
+        query: &MateQuery,
         found: &SolverResult,
     ) -> Result<Vec<Vec<Move>>, TableError> {
-        let Question { position, limits, table, moves, control, .. } = question;
-        // There may not be room for another table.
+        let MateQuery { position, limits, table, moves, control, .. } = query;
+        // There may not be enough memory for two tables.
         self.solver = None;
         let mut search = AlternativesSearch::try_new(*table)?;
         let nodes = found.stats.nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
         let nodes = nodes.max(LEAST_NODES_A_POSITION).min(limits.nodes);
-        let asked = alternatives::Question {
+        let alternatives = alternatives::Question {
             known: found.line.clone(),
             ..alternatives::Question::new(*limits, nodes)
         };
-        let checks = search.first_moves(position, &asked, &**control).checks;
+        let checks = search.first_moves(position, &alternatives, &**control).checks;
         let mates = checks.into_iter().map(|check| check.finding).filter(MoveFinding::mates);
         let others = mates.filter(|mate| found.line.first() != Some(&mate.m));
         let mut lines: Vec<Vec<Move>> = others.map(|mate| mate.line).collect();
@@ -155,7 +155,7 @@ impl Worker {
     }
 
     fn solver_with(&mut self, table: TableSize) -> Result<&mut Solver, TableError> {
-        // An old table goes before the new one comes: there may not be room for both.
+        // The old table is freed first, because there may not be enough memory for both.
         let kept = self.solver.take().filter(|(size, _)| *size == table);
         let solver = match kept {
             Some((_, solver)) => solver,

@@ -1,6 +1,6 @@
 //! The event loop of `kyokumen usi`.
 //!
-//! One thread reads lines, others search, and this one decides what to write. No command waits for a search.
+//! One thread reads lines and other threads search. This thread writes all answers, and no command blocks on a search.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -17,13 +17,14 @@ use super::reply::identity;
 use super::solver::MateSolver;
 use crate::shogi::Move;
 
-/// How long a stopped search may take to end. Then the session ends without its answer.
+/// How long a stopped search may take to end. After that, the session ends without its answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a search may make no progress after the end of the input. Some networks take seconds for the first answer.
+/// How long a search may report no progress after the end of the input. Some networks need seconds for the first
+/// answer.
 const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest pause before the session checks whether the process must end.
+/// Maximum time between two checks whether the process must end.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const PLAYER_ENDED: &str = "the thread that searches has ended";
@@ -39,36 +40,37 @@ pub(super) trait Player {
     /// Returns `None` if there is no such option.
     fn set_option(&mut self, setting: &Setting) -> Option<Result<(), Fault>>;
 
-    /// Answers `isready`, at once or with [`Event::Ready`].
+    /// Answers `isready`, immediately or later with [`Event::Ready`].
     fn prepare(&mut self) -> Lines;
 
-    /// Answers `go`, at once or with [`Event::Decided`]. There is no position if the last one was refused.
+    /// Answers `go`, immediately or later with [`Event::Decided`]. `position` is `None` if the last one was invalid.
     fn go(&mut self, position: Option<&GamePosition>, limits: Result<GoLimits, Fault>) -> Lines;
 
     fn ponder_hit(&mut self) -> Lines;
 
-    /// Ends the search, which answers at once or soon with [`Event::Decided`].
+    /// Stops the search. The answer comes immediately or soon with [`Event::Decided`].
     fn stop(&mut self) -> Lines;
 
-    /// Like [`Self::stop`], at the end of the conversation.
+    /// Stops the search at the end of the session.
     fn end(&mut self) -> Lines {
         self.stop()
     }
 
     fn is_busy(&self) -> bool;
 
-    /// Whether a search is running that needs no `stop`.
+    /// Whether a search is running that ends without `stop`.
     fn ends_by_itself(&self) -> bool;
 
     fn events(&self) -> &Receiver<Event>;
 
-    fn hear(&mut self, event: Event) -> Lines;
+    /// Returns the lines to write for an event.
+    fn handle(&mut self, event: Event) -> Lines;
 }
 
 /// A message from the threads of a [`Player`].
 #[cfg_attr(not(feature = "network"), expect(dead_code, reason = "only networks play"))]
 pub(super) enum Event {
-    /// The networks are loaded, or cannot be.
+    /// The networks are loaded, or loading failed.
     Ready(anyhow::Result<()>),
     Info {
         lines: Lines,
@@ -88,21 +90,21 @@ pub(super) enum Decision {
     Declare,
 }
 
-/// Answers `go` without a network: it resigns, which is always legal.
+/// Answers `go` without a network by resigning, which is always legal.
 pub(super) struct Resigner {
-    /// A `go` waits for `stop` or `ponderhit`.
-    owes_move: bool,
+    /// Whether a `go` waits for `stop` or `ponderhit`.
+    is_waiting: bool,
     events: Receiver<Event>,
 }
 
 impl Resigner {
     pub(super) fn new() -> Self {
-        Self { owes_move: false, events: never() }
+        Self { is_waiting: false, events: never() }
     }
 
     fn resign(&mut self) -> Lines {
-        self.owes_move = false;
-        vec![complaint("go: only go mate is searched"), RESIGN.to_owned()]
+        self.is_waiting = false;
+        vec![complaint("go: only go mate is supported without --model"), RESIGN.to_owned()]
     }
 }
 
@@ -122,12 +124,12 @@ impl Player for Resigner {
     }
 
     fn go(&mut self, _: Option<&GamePosition>, limits: Result<GoLimits, Fault>) -> Lines {
-        self.owes_move = limits.as_ref().is_ok_and(GoLimits::on_request);
-        if self.owes_move { Vec::new() } else { self.resign() }
+        self.is_waiting = limits.as_ref().is_ok_and(GoLimits::waits_for_stop);
+        if self.is_waiting { Vec::new() } else { self.resign() }
     }
 
     fn ponder_hit(&mut self) -> Lines {
-        if self.owes_move { self.resign() } else { Vec::new() }
+        if self.is_waiting { self.resign() } else { Vec::new() }
     }
 
     fn stop(&mut self) -> Lines {
@@ -135,12 +137,12 @@ impl Player for Resigner {
     }
 
     fn end(&mut self) -> Lines {
-        self.owes_move = false;
+        self.is_waiting = false;
         Vec::new()
     }
 
     fn is_busy(&self) -> bool {
-        self.owes_move
+        self.is_waiting
     }
 
     fn ends_by_itself(&self) -> bool {
@@ -151,7 +153,7 @@ impl Player for Resigner {
         &self.events
     }
 
-    fn hear(&mut self, _: Event) -> Lines {
+    fn handle(&mut self, _: Event) -> Lines {
         Vec::new()
     }
 }
@@ -166,7 +168,7 @@ pub(super) struct Session<W> {
     out: W,
     solver: MateSolver,
     player: Box<dyn Player>,
-    /// The position to search. `None` if the last `position` was refused: the answer would be about an older one.
+    /// The position to search. `None` if the last `position` was invalid, because an answer would be for an older one.
     position: Option<GamePosition>,
     /// Set when the process must end.
     cancel: Arc<AtomicBool>,
@@ -198,17 +200,17 @@ impl<W: Write> Session<W> {
                         self.finish_searches()?;
                         break;
                     };
-                    if self.read(&line.context("standard input")?)? == Next::Quit {
+                    if self.process(&line.context("standard input")?)? == Next::Quit {
                         break;
                     }
                 }
-                recv(self.solver.answers()) -> answer => {
-                    let lines = self.solver.hear(answer)?;
-                    self.say(lines)?;
+                recv(self.solver.replies()) -> reply => {
+                    let lines = self.solver.handle(reply)?;
+                    self.write(lines)?;
                 }
                 recv(self.player.events()) -> event => {
-                    let lines = self.player.hear(event.context(PLAYER_ENDED)?);
-                    self.say(lines)?;
+                    let lines = self.player.handle(event.context(PLAYER_ENDED)?);
+                    self.write(lines)?;
                 }
                 default(self.pause()) => {}
             }
@@ -226,23 +228,23 @@ impl<W: Write> Session<W> {
 
     fn wake(&mut self) -> io::Result<()> {
         let lines = self.solver.wake();
-        self.say(lines)
+        self.write(lines)
     }
 
-    fn read(&mut self, line: &Line) -> anyhow::Result<Next> {
+    fn process(&mut self, line: &Line) -> anyhow::Result<Next> {
         if line.is_whole {
-            return parse(&line.text).map_or(Ok(Next::Continue), |command| self.obey(command));
+            return parse(&line.text).map_or(Ok(Next::Continue), |command| self.execute(command));
         }
-        // A game that is cut off would be another one.
+        // A truncated game would give a wrong position.
         if line.text.trim_start().starts_with("position") {
             self.position = None;
         }
-        let reason = format!("a line of more than {MAX_LINE_BYTES} bytes is passed over");
-        self.say([complaint(reason)])?;
+        let reason = format!("ignored a line of more than {MAX_LINE_BYTES} bytes");
+        self.write([complaint(reason)])?;
         Ok(Next::Continue)
     }
 
-    fn obey(&mut self, command: Command) -> anyhow::Result<Next> {
+    fn execute(&mut self, command: Command) -> anyhow::Result<Next> {
         let lines = match command {
             Command::Usi => identity(self.player.offers().into_iter().chain(self.solver.offers())),
             Command::IsReady => {
@@ -263,7 +265,7 @@ impl<W: Write> Session<W> {
                 vec![complaint(error)]
             }
             Command::GoMate(_) | Command::Go(_) if self.is_busy() => {
-                vec![complaint("go: the last one is not answered yet, stop ends it")]
+                vec![complaint("go: a search is already running; end it with stop")]
             }
             Command::GoMate(time) => {
                 self.solver.go(self.position.as_ref().map(|game| &game.position), time)?
@@ -276,70 +278,71 @@ impl<W: Write> Session<W> {
             }
             Command::UsiNewGame => Vec::new(),
             Command::Quit => return Ok(Next::Quit),
-            Command::Unknown(word) => vec![complaint(format!("there is no command {word}"))],
+            Command::Unknown(word) => vec![complaint(format!("unknown command {word}"))],
         };
-        self.say(lines)?;
+        self.write(lines)?;
         Ok(Next::Continue)
     }
 
     fn set_option(&mut self, setting: &Setting) -> Result<(), Fault> {
         let set = self.player.set_option(setting).or_else(|| self.solver.set_option(setting));
-        set.unwrap_or_else(|| Err(format!("setoption: there is no option {}", setting.name)))
+        set.unwrap_or_else(|| Err(format!("setoption: unknown option {}", setting.name)))
     }
 
     fn is_busy(&self) -> bool {
         self.solver.is_busy() || self.player.is_busy()
     }
 
-    /// Waits for searches that end by themselves: after the end of the input nobody can stop them. A network that makes
-    /// no progress is not waited for.
+    /// Waits at the end of the input for searches that end without `stop`. Stops waiting if the network makes no
+    /// progress.
     fn finish_searches(&mut self) -> anyhow::Result<()> {
         let mut progress: Option<(u32, Instant)> = None;
         while (self.solver.has_deadline() || self.player.ends_by_itself()) && !self.is_cancelled() {
             self.wake()?;
-            // The first report comes when the networks are loaded, which may take long.
-            if let Some(visits) = self.hear_within(self.pause())?
+            // The first report comes after the networks are loaded, which may take long.
+            if let Some(visits) = self.handle_next(self.pause())?
                 && progress.is_none_or(|(most, _)| visits > most)
             {
                 progress = Some((visits, Instant::now()));
             }
             if progress.is_some_and(|(_, since)| since.elapsed() > STALL_TIMEOUT) {
-                self.say([complaint("the network does not answer: the search is stopped")])?;
+                self.write([complaint("the network does not answer; stopping the search")])?;
                 break;
             }
         }
         Ok(())
     }
 
-    /// Ends the searches and writes the answers they have.
+    /// Stops the searches and writes their answers.
     fn end(&mut self) -> anyhow::Result<()> {
         self.solver.stop();
         let lines = self.player.end();
-        self.say(lines)?;
-        let patience = Instant::now() + STOP_TIMEOUT;
-        while self.is_busy() && Instant::now() < patience {
-            self.hear_within(POLL_INTERVAL)?;
+        self.write(lines)?;
+        let deadline = Instant::now() + STOP_TIMEOUT;
+        while self.is_busy() && Instant::now() < deadline {
+            self.handle_next(POLL_INTERVAL)?;
         }
         Ok(())
     }
 
-    /// Writes the next message of a search. Returns the visits that the player reports in it.
-    fn hear_within(&mut self, pause: Duration) -> anyhow::Result<Option<u32>> {
+    /// Waits up to `pause` for the next message of a search and writes it. Returns the visits that the player reports
+    /// in it.
+    fn handle_next(&mut self, pause: Duration) -> anyhow::Result<Option<u32>> {
         let (lines, visits) = select! {
-            recv(self.solver.answers()) -> answer => (self.solver.hear(answer)?, None),
+            recv(self.solver.replies()) -> reply => (self.solver.handle(reply)?, None),
             recv(self.player.events()) -> event => {
                 let event = event.context(PLAYER_ENDED)?;
                 let visits = if let Event::Info { visits, .. } = event { Some(visits) } else { None };
-                (self.player.hear(event), visits)
+                (self.player.handle(event), visits)
             }
             default(pause) => (Vec::new(), None),
         };
-        self.say(lines)?;
+        self.write(lines)?;
         Ok(visits)
     }
 
-    /// Writes each line in one piece, so that it is never seen half done.
-    fn say(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
+    /// Writes each line with a single call, so that the reader never sees part of a line.
+    fn write(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
         for line in lines {
             self.out.write_all(format!("{line}\n").as_bytes())?;
             self.out.flush()?;

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvError};
 use super::command::{Fault, Setting};
 use super::options::Options;
 use super::reply::{Checkmate, Info, undecided};
-use super::searcher::{Question, SEARCH_THREAD_ENDED, SearchReply, Searcher};
+use super::searcher::{MateQuery, SEARCH_THREAD_ENDED, SearchReply, Searcher};
 use super::session::{Lines, complaint};
 use crate::mate::judge::InCheck;
 use crate::shogi::Position;
@@ -37,15 +37,15 @@ struct Search {
 }
 
 impl MateSolver {
-    /// A solver that does nothing else: its options have the usual names.
-    pub(super) fn alone() -> io::Result<Self> {
+    /// A solver in an engine without a player. Its options have the usual names.
+    pub(super) fn standalone() -> io::Result<Self> {
         Self::new(Options::new(), true)
     }
 
-    /// A solver in an engine that plays: the names of its options begin with `Mate_`.
+    /// A solver in an engine that plays. The names of its options begin with `Mate_`.
     #[cfg(feature = "network")]
-    pub(super) fn beside_player() -> io::Result<Self> {
-        Self::new(Options::beside_player(), false)
+    pub(super) fn with_player() -> io::Result<Self> {
+        Self::new(Options::with_player(), false)
     }
 
     fn new(options: Options, prepares: bool) -> io::Result<Self> {
@@ -64,12 +64,12 @@ impl MateSolver {
         self.search.is_some()
     }
 
-    /// Whether a search is running that ends by itself.
+    /// Whether a search with a time limit is running.
     pub(super) fn has_deadline(&self) -> bool {
         self.search.as_ref().is_some_and(|search| search.deadline.is_some())
     }
 
-    /// Creates the table, so that the first search need not. A search that runs has its own.
+    /// Creates the table, so that the first search does not have to. Does nothing during a search, which has its table.
     /// Returns early if `cancel` is set.
     pub(super) fn prepare(&self, cancel: &AtomicBool) -> anyhow::Result<Lines> {
         if !self.prepares || self.is_busy() {
@@ -79,7 +79,7 @@ impl MateSolver {
         Ok(prepared.err().map(complaint).into_iter().collect())
     }
 
-    /// Starts a search, or returns why there is nothing to search.
+    /// Starts a search, or returns the error lines for an invalid command or position.
     pub(super) fn go(
         &mut self,
         position: Option<&Position>,
@@ -90,10 +90,10 @@ impl MateSolver {
             Err(error) => return Ok(declined(error)),
         };
         let Some(position) = position.cloned() else {
-            return Ok(declined("go mate: there is no position, the last one was refused"));
+            return Ok(declined("go mate: no position is set, because the last one was invalid"));
         };
-        if let Err(nothing) = InCheck::Or.asks_about(&position) {
-            return Ok(declined(format_args!("go mate: {nothing}")));
+        if let Err(error) = InCheck::Or.searches(&position) {
+            return Ok(declined(format_args!("go mate: {error}")));
         }
         let options = &self.options;
         let (limits, table) = (options.limits(), options.table());
@@ -103,15 +103,22 @@ impl MateSolver {
         self.search = Some(Search {
             control: Arc::clone(&control),
             started,
-            // A time that the clock cannot represent is no limit.
+            // A time beyond the range of the clock is no limit.
             deadline: time.and_then(|time| started.checked_add(time)),
             next_info: started + INFO_EVERY,
         });
-        self.searcher.ask(Question { position, limits, table, threads, moves, control })?;
+        self.searcher.start_search(MateQuery {
+            position,
+            limits,
+            table,
+            threads,
+            moves,
+            control,
+        })?;
         Ok(Vec::new())
     }
 
-    /// Ends a search, which answers soon after.
+    /// Stops a search. Its answer follows soon.
     pub(super) fn stop(&self) {
         if let Some(search) = &self.search {
             search.control.stop();
@@ -125,7 +132,7 @@ impl MateSolver {
         Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// Ends a search whose time is up, and reports its progress.
+    /// Stops a search whose time is up, and reports its progress.
     pub(super) fn wake(&mut self) -> Lines {
         let Some(search) = &mut self.search else { return Vec::new() };
         let now = Instant::now();
@@ -137,29 +144,35 @@ impl MateSolver {
             return Vec::new();
         }
         search.next_info = now + INFO_EVERY;
-        vec![Info::under_way(search.control.figures(), search.started.elapsed()).to_string()]
+        vec![Info::in_progress(search.control.figures(), search.started.elapsed()).to_string()]
     }
 
-    pub(super) fn answers(&self) -> &Receiver<SearchReply> {
-        self.searcher.answers()
+    pub(super) fn replies(&self) -> &Receiver<SearchReply> {
+        self.searcher.replies()
     }
 
-    pub(super) fn hear(&mut self, answer: Result<SearchReply, RecvError>) -> anyhow::Result<Lines> {
-        let answer = answer.context(SEARCH_THREAD_ENDED)?;
+    /// Returns the answer to `go mate`.
+    pub(super) fn handle(
+        &mut self,
+        reply: Result<SearchReply, RecvError>,
+    ) -> anyhow::Result<Lines> {
+        let reply = reply.context(SEARCH_THREAD_ENDED)?;
         let Some(search) = self.search.take() else { return Ok(Vec::new()) };
-        let found = match answer {
-            Ok(found) => found,
+        let outcome = match reply {
+            Ok(outcome) => outcome,
             Err(error) => return Ok(vec![complaint(error), Checkmate::Timeout.to_string()]),
         };
-        let infos = Info::of_all(&found, search.control.figures(), search.started.elapsed());
+        let infos = Info::mates(&outcome, search.control.figures(), search.started.elapsed());
         let mut lines: Lines = infos.iter().map(ToString::to_string).collect();
-        lines.extend(undecided(found.result.verdict).map(|reason| format!("info string {reason}")));
-        lines.push(Checkmate::from(found.result).to_string());
+        lines.extend(
+            undecided(outcome.result.verdict).map(|reason| format!("info string {reason}")),
+        );
+        lines.push(Checkmate::from(outcome.result).to_string());
         Ok(lines)
     }
 }
 
-/// Refuses an invalid `go mate`.
+/// The answer to an invalid `go mate`.
 fn declined(reason: impl Display) -> Lines {
     vec![complaint(reason), Checkmate::NotImplemented.to_string()]
 }

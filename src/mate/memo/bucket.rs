@@ -1,38 +1,38 @@
-//! A few answers that share a bucket; the least valuable one is evicted.
+//! A bucket of the memo with a few results. The result with the least worth is evicted.
 //!
-//! The greedy dual algorithm (Young 1994): the worth of an verdict is what it cost, and each time the bucket
-//! forgets something, newer answers gain on it. Dear ones stay longer, none stays for ever unless asked for.
+//! The GreedyDual algorithm (Young 1994): the worth of a result is the number of nodes of its search, plus an inflation
+//! that grows with each eviction. So expensive results stay longer, but none stays forever unless it is recalled.
 
 use super::super::judge::MateResult;
 use crate::format::PositionKey;
 use crate::shogi::{Move, Position};
 
-/// Answers in a bucket. Their fingerprints fill one line of the processor's cache.
+/// Maximum number of results in a bucket. Their fingerprints fill one cache line.
 pub(super) const WAYS: usize = 16;
 
-/// Moves of the lines of all answers in a bucket. A mate longer than this is not remembered.
+/// Maximum total length of the lines in a bucket, in moves. A result with a longer line is not remembered.
 const MAX_MOVES: usize = 128;
 
-/// Overhead of an allocation.
+/// Estimated overhead of an allocation.
 const ALLOCATION_BYTES: usize = 16;
 
 /// Entries and their fingerprints, at the same indices.
 pub(super) struct Bucket<V> {
     fingerprints: [u32; WAYS],
     entries: Vec<Entry<V>>,
-    /// Worth of the entry that was evicted or refused last.
+    /// Worth of the last entry that was evicted or rejected.
     inflation: u64,
 }
 
 struct Entry<V> {
     key: PositionKey,
     value: V,
-    /// Nodes of the search, plus the inflation when the entry was last stored or recalled.
+    /// Nodes of the search, plus the inflation when the entry was stored or last recalled.
     worth: u64,
 }
 
 impl<V> Bucket<V> {
-    /// Most memory that a bucket takes, lock included.
+    /// Maximum memory of a bucket with its lock.
     pub(super) const MAX_BYTES: usize = size_of::<std::sync::Mutex<Self>>()
         + WAYS * (size_of::<Entry<V>>() + ALLOCATION_BYTES)
         + ALLOCATION_BYTES
@@ -62,7 +62,7 @@ impl<V: Memorable> Bucket<V> {
             return;
         }
         let worth = worth(self.inflation, value.mate_result());
-        if self.make_room(value.mate_result().line.len(), worth) {
+        if self.make_space(value.mate_result().line.len(), worth) {
             self.fingerprints[self.entries.len()] = fingerprint;
             self.entries.push(Entry { key, value, worth });
         }
@@ -70,23 +70,25 @@ impl<V: Memorable> Bucket<V> {
 
     fn find(&self, fingerprint: u32, key: &PositionKey) -> Option<usize> {
         let entries = self.fingerprints.iter().zip(&self.entries);
-        let is_it = |(&other, entry): (&u32, &Entry<V>)| other == fingerprint && entry.key == *key;
-        entries.map(is_it).position(|is_it| is_it)
+        let is_match =
+            |(&other, entry): (&u32, &Entry<V>)| other == fingerprint && entry.key == *key;
+        entries.map(is_match).position(|is_match| is_match)
     }
 
-    /// Evicts entries worth no more than a new one until its line has room. Returns false if there is none.
-    fn make_room(&mut self, line_len: usize, worth: u64) -> bool {
+    /// Evicts entries until a new entry with this line length fits. Returns `false` if only entries of greater worth
+    /// are left, or if the line is too long.
+    fn make_space(&mut self, line_len: usize, worth: u64) -> bool {
         if line_len > MAX_MOVES {
             return false;
         }
         while self.entries.len() == WAYS || self.moves() + line_len > MAX_MOVES {
             let least = (0..self.entries.len()).min_by_key(|&i| self.entries[i].worth);
-            let least = least.expect("an empty bucket has room for any line that is not too long");
+            let least = least.expect("a line of at most MAX_MOVES moves fits into an empty bucket");
             self.inflation = worth.min(self.entries[least].worth);
             if worth < self.entries[least].worth {
                 return false;
             }
-            self.forget(least);
+            self.evict(least);
         }
         true
     }
@@ -95,7 +97,7 @@ impl<V: Memorable> Bucket<V> {
         self.entries.iter().map(|entry| entry.value.mate_result().line.len()).sum()
     }
 
-    fn forget(&mut self, index: usize) {
+    fn evict(&mut self, index: usize) {
         self.entries.swap_remove(index);
         self.fingerprints[index] = self.fingerprints[self.entries.len()];
     }
@@ -105,11 +107,11 @@ fn worth(inflation: u64, mate_result: &MateResult) -> u64 {
     inflation.saturating_add(mate_result.nodes)
 }
 
-/// What a memo can hold: a mate_result, and perhaps what else was found out on the way to it.
+/// A value that a memo can hold: a [`MateResult`], possibly with further results of the same search.
 ///
-/// It must be a function of board, hands and side to move, or differ in nothing that anybody relies on.
+/// The value must depend only on board, hands and side to move, except for parts that no caller relies on.
 pub trait Memorable: Clone {
-    /// The verdict with its price.
+    /// The result of the search.
     fn mate_result(&self) -> &MateResult;
 }
 
@@ -136,27 +138,26 @@ mod tests {
     }
 
     proptest! {
-        /// All fingerprints are the same here: what is recalled is the position's own all the same.
         #[test]
-        fn answers_are_never_mixed_up(steps in steps()) {
+        fn a_recalled_result_belongs_to_its_position_even_if_fingerprints_collide(steps in steps()) {
             let positions = positions(60);
             let mut bucket = Bucket::default();
-            let mut told = vec![None; positions.len()];
+            let mut stored = vec![None; positions.len()];
             for (i, nodes, line_len) in steps {
                 if let Some(known) = bucket.recall(7, &positions[i]) {
-                    prop_assert_eq!(Some(&known), told[i].as_ref());
+                    prop_assert_eq!(Some(&known), stored[i].as_ref());
                 } else {
                     let value = mate_result(nodes, line_len);
                     remember(&mut bucket, &positions[i], value.clone());
-                    told[i] = Some(value);
+                    stored[i] = Some(value);
                 }
                 prop_assert!(bucket.entries.len() <= WAYS && bucket.moves() <= MAX_MOVES);
                 prop_assert!(bucket.entries.capacity() <= WAYS);
             }
             let mut recalled = 0;
-            for (position, told) in positions.iter().zip(&told) {
+            for (position, stored) in positions.iter().zip(&stored) {
                 let known = bucket.recall(7, position);
-                prop_assert!(known.is_none() || known == *told);
+                prop_assert!(known.is_none() || known == *stored);
                 recalled += usize::from(known.is_some());
             }
             prop_assert!(recalled > 0 && recalled == bucket.entries.len());
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dear_answer_outlasts_cheap_ones_but_not_for_ever() {
+    fn an_expensive_result_outlasts_cheap_ones_but_not_forever() {
         let positions = positions(60);
         let mut bucket = Bucket::default();
         remember(&mut bucket, &positions[0], mate_result(1000, 0));
@@ -178,7 +179,7 @@ mod tests {
         };
         pass(&mut bucket, 200);
         assert_eq!(bucket.find(7, &PositionKey::of(&positions[0].setup())), Some(0));
-        // Being asked for counts like being new.
+        // A recalled result is as valuable as a new one.
         assert!(bucket.recall(7, &positions[0]).is_some());
         pass(&mut bucket, 5000);
         assert_eq!(bucket.recall(7, &positions[0]), None);
@@ -186,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_take_no_more_room_than_there_is() {
+    fn the_lines_of_a_bucket_never_exceed_their_maximum() {
         let positions = positions(3);
         let mut bucket = Bucket::default();
         remember(&mut bucket, &positions[0], mate_result(10, MAX_MOVES + 1));
         assert_eq!(bucket.recall(7, &positions[0]), None);
         remember(&mut bucket, &positions[0], mate_result(10, MAX_MOVES));
         assert_eq!(bucket.recall(7, &positions[0]), Some(mate_result(10, MAX_MOVES)));
-        // What is worth less gives way, be it old or new.
+        // The entry with less worth is dropped, whether it is the new one or the old one.
         remember(&mut bucket, &positions[1], mate_result(9, 1));
         assert_eq!(bucket.recall(7, &positions[1]), None);
         remember(&mut bucket, &positions[1], mate_result(90, 1));
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_answer_told_twice_is_remembered_once() {
+    fn a_result_that_is_remembered_twice_is_stored_once() {
         let positions = positions(1);
         let mut bucket = Bucket::default();
         remember(&mut bucket, &positions[0], mate_result(10, 3));

@@ -1,7 +1,8 @@
-//! The check of a proof that was read from a file: by the rule book, and by nothing that a solver says.
+//! Checks proofs that were read from a file. Uses the rule-book move generator [`plain`], an independent, deliberately
+//! simple move generator, and nothing from the solver.
 //!
-//! Each step is checked for itself. That there is no end to them but mate follows from the plies, which
-//! shrink from one step to the next; that a step serves larger hands, from the rules (`docs/formats/proof.md`).
+//! Each step is checked separately. The plies decrease from step to step, so every line ends in mate. By the rules, a
+//! step also holds if the attacker has a larger hand (`docs/formats/proof.md`).
 
 use std::collections::HashMap;
 
@@ -12,13 +13,14 @@ use crate::format::proof_file::{ProofClaim, ProofStep, ProofText, board_of_step,
 use crate::shogi::{Color, Hand, Move, Position, plain};
 use crate::storage::quantity::quantity;
 
-/// Checks that a proof proves what it says: each step is a legal check after which every defence is met
-/// by another step with fewer plies, and the first steps meet the position that the proof is about.
+/// Checks that a proof proves its claim. Each step must be a legal check, and every defence against it must lead to
+/// another step with fewer plies. The root must have such a step. If its side to move is being mated, every move there
+/// must lead to one.
 ///
-/// Works on the threads of the current rayon pool.
+/// Uses the threads of the current rayon pool.
 ///
 /// # Errors
-/// [`Error`] with the line of the file and what is wrong there, the first one in the order of the lines.
+/// [`Error`] with the first faulty line of the file and the fault.
 pub fn check(proof: &ProofText) -> Result<(), Error> {
     let lines: Vec<&str> = proof.lines().collect();
     let at = |line: usize, fault| {
@@ -32,7 +34,7 @@ pub fn check(proof: &ProofText) -> Result<(), Error> {
     lines.par_iter().enumerate().find_map_first(refuted).map_or(Ok(()), Err)
 }
 
-/// What is wrong with a step or a proof.
+/// The description of a fault in a step or a proof.
 type Fault = String;
 
 /// The steps of a proof, not yet checked.
@@ -63,7 +65,7 @@ impl<'a> Steps<'a> {
             ProofClaim::Loss => {
                 let defences = plain::legal_moves(self.root);
                 if !defences.is_empty() && !plain::in_check(self.root) {
-                    let fault = "the side to move is said to be mated, is not in check and has a legal move";
+                    let fault = "the claim is that the side to move is being mated, but it has a legal move and is not in check";
                     return Err(fault.into());
                 }
                 self.check_replies(self.root, &defences, plies)
@@ -75,29 +77,29 @@ impl<'a> Steps<'a> {
         let ProofStep { setup, m, plies } = parse_step(line).map_err(|fault| fault.to_string())?;
         let to_move = setup.side_to_move();
         if to_move != self.attacker {
-            return Err(format!("{to_move:?} is to move, the attacker is {:?}", self.attacker));
+            return Err(format!("{to_move:?} is to move, but the attacker is {:?}", self.attacker));
         }
         let root = self.root.setup();
         let kings = Color::ALL.map(|color| setup.king(color).is_some());
         if setup.piece_box() != root.piece_box()
             || kings != Color::ALL.map(|color| root.king(color).is_some())
         {
-            return Err("not the pieces of the position that the proof is about".into());
+            return Err("the pieces differ from the pieces of the root position".into());
         }
         let mut position = Position::try_from(setup).map_err(|error| error.to_string())?;
-        let left = plies.checked_sub(1).ok_or("a move to be made in 0 plies")?;
+        let left = plies.checked_sub(1).ok_or("a step must have at least 1 ply")?;
         if !plain::legal_moves(&position).contains(&m) {
-            return Err(format!("{m} is no legal move in {position}"));
+            return Err(format!("{m} is not a legal move in {position}"));
         }
         let undo = position.make(m);
         if !plain::in_check(&position) {
             position.unmake(m, undo);
-            return Err(format!("{m} gives no check in {position}"));
+            return Err(format!("{m} does not give check in {position}"));
         }
         self.check_replies(&position, &plain::legal_moves(&position), left)
     }
 
-    /// Checks that every defence is answered by a step that leaves the mate within `plies`.
+    /// Checks that every defence leads to a step with fewer plies than `plies`.
     fn check_replies(
         &self,
         position: &Position,
@@ -109,23 +111,23 @@ impl<'a> Steps<'a> {
             let undo = after.make(m);
             let left = plies.saturating_sub(1);
             if plies == 0 || !self.has_step(&after, left) {
-                return Err(format!("the defence {m} has no reply: {}", no_step(left, &after)));
+                return Err(format!("the proof lacks a reply to {m}: {}", no_step(left, &after)));
             }
             after.unmake(m, undo);
         }
         Ok(())
     }
 
-    fn has_step(&self, position: &Position, most_plies: u16) -> bool {
+    fn has_step(&self, position: &Position, max_plies: u16) -> bool {
         let text = position.to_string();
         let board = text.split(' ').next().unwrap_or_default();
         let hand = position.hand(self.attacker);
         self.by_board.get(board).is_some_and(|steps| {
-            steps.iter().any(|&(least, plies)| plies <= most_plies && hand.dominates(least))
+            steps.iter().any(|&(least, plies)| plies <= max_plies && hand.dominates(least))
         })
     }
 }
 
 fn no_step(plies: u16, position: &Position) -> Fault {
-    format!("no step of at most {} from {position}", quantity(plies, "ply"))
+    format!("no step with at most {} from {position}", quantity(plies, "ply"))
 }

@@ -1,6 +1,6 @@
-//! Records as rows of arrays of numpy: what `kyokumen convert` writes into `.npz`.
+//! Records as rows of NumPy arrays (`.npz` files of `kyokumen convert`).
 //!
-//! Names and types are those of `kyokumen dataset` where both have a column; `docs/formats/npz.md` has them all. A
+//! Columns shared with `kyokumen dataset` have the same names and types. `docs/formats/npz.md` lists all columns. A
 //! field that no record has makes no array.
 
 use crate::format::move16::{self, Dialect};
@@ -40,7 +40,7 @@ const YANEURAOU: Table = Table {
     ..APERY
 };
 
-/// Fields of arrays besides the position.
+/// Array fields, without the position.
 pub(super) const FIELDS: Fields =
     Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Ply, Field::Result]);
 
@@ -51,7 +51,7 @@ pub(crate) const fn table(family: Family) -> &'static Table {
     }
 }
 
-/// Fields that neither the format nor `fill` provides have no array.
+/// Plans the conversion to arrays. Fields that neither the format nor `fill` provides have no array.
 pub(super) fn conversion_plan(from: Format, fill: &Fill) -> ConversionPlan {
     let lacking = FIELDS.without(from.fields());
     ConversionPlan {
@@ -60,14 +60,15 @@ pub(super) fn conversion_plan(from: Format, fill: &Fill) -> ConversionPlan {
     }
 }
 
-/// Appends the row of a record, or of `content` if given. Returns its changed fields, and array fields that stay empty.
+/// Appends the row of a record, or of `content` if given. Returns the changed fields and the array fields that stay
+/// empty.
 pub(super) fn push_row(
     family: Family,
     (record, content): (&RecordRef<'_>, Option<&Record>),
     fill: &Fill,
     out: &mut Vec<u8>,
 ) -> Result<(FieldChanges, Fields), RecordError> {
-    let said = record.fields();
+    let fields = record.fields();
     let position = match (content, record.packed()) {
         (None, Some((own, bytes))) if own == family => packed::canonical(own, bytes)?,
         (None, Some((own, bytes))) => packed::transcode(own, bytes)?,
@@ -76,8 +77,8 @@ pub(super) fn push_row(
     };
     let mut best_move =
         content.map_or_else(|| record.best_move(), |content| Ok(content.best_move))?;
-    let speaks_of_moves = fill.fields().union(said).contains(Field::BestMove);
-    if fill.best_move.is_some() && !said.contains(Field::BestMove) {
+    let has_move_field = fill.fields().union(fields).contains(Field::BestMove);
+    if fill.best_move.is_some() && !fields.contains(Field::BestMove) {
         best_move = match content {
             Some(content) => fill.move_in(&content.setup),
             None => fill.move_in(&record.setup()?),
@@ -86,18 +87,18 @@ pub(super) fn push_row(
     let result = record.result()?.or(fill.result);
     let values = [
         Value::Bytes((&position[..]).into()),
-        if speaks_of_moves { bits(family, best_move) } else { Value::Null },
+        if has_move_field { bits(family, best_move) } else { Value::Null },
         Value::int(record.eval_cp()?.or(fill.eval_cp)),
         Value::int(record.ply()?.or(fill.ply)),
         Value::int(result.map(|result| seen_from(side_to_move(&position), result))),
     ];
     FORMAT.push_row(table(family), &values, out);
-    let lacking = FIELDS.without(said);
+    let lacking = FIELDS.without(fields);
     let invented = lacking.intersection(fill.fields());
     let is_malformed =
         best_move.is_none() && record.move_bits().is_some_and(|bits| bits != move16::NONE);
     let lost_move = if is_malformed { Fields::of(Field::BestMove) } else { Fields::NONE };
-    let lost = said.without(FIELDS).union(lost_move);
+    let lost = fields.without(FIELDS).union(lost_move);
     Ok((FieldChanges { lost, invented }, lacking.without(invented)))
 }
 
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
     use crate::storage::table::packed_row::Rows;
 
-    /// The start position, 2g2f, 10, ply 1, won by the side to move, as psv.
+    /// A psv record: start position, 2g2f, evaluation 10, ply 1, won by the side to move.
     fn start() -> Vec<u8> {
         let setup = crate::shogi::Position::start().setup();
         let mut bytes = packed::encode(Family::YaneuraOu, &setup).unwrap().to_vec();
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_hold_what_records_say() {
+    fn rows_contain_the_fields_of_the_records() {
         let bytes = start();
         let record = RecordRef::new(Format::Psv, &bytes).unwrap();
         for (family, first, best_move) in [
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_and_may_be_filled_in() {
+    fn missing_fields_are_null_or_filled_in() {
         let bytes = &start()[..packed::LEN];
         let setup = packed::decode(Family::YaneuraOu, bytes.try_into().unwrap()).unwrap();
         let bytes = packed::encode(Family::Apery, &setup).unwrap();

@@ -1,7 +1,7 @@
-//! Games to games: each leaves as one, with every move that was read.
+//! Converts games to games. Each game stays one game with all its moves.
 //!
-//! A record is a move; of a game that cannot be read to its end the moves before the fault are written.
-//! Moves that are not to be trained on stay: without them the game would be another.
+//! Every move counts as a record. If a game cannot be read to its end, the moves before the fault are written. Moves
+//! that are not for training are kept, because leaving them out would change the game.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use crate::format::{
 use crate::ops::convert::strict::{RecordEffects, Route};
 use crate::records::counts::Counts;
 use crate::records::filters::Condition;
-use crate::records::games::{BlockGame, chunks_of_games, process_games};
+use crate::records::games::{BlockGame, game_chunks, process_games};
 use crate::records::output_kind::OutputKind;
 use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
-/// None if cancelled.
+/// Returns `None` if cancelled.
 pub(super) fn convert_block(
     plan: &ConvertPlan,
     to: Format,
@@ -31,7 +31,7 @@ pub(super) fn convert_block(
     let file = &plan.ranges[block.input].input.name;
     let mut processing = Processing::new(block, file, plan.settings.on_error);
     let converter = GameConverter { plan, to, block };
-    for (chunk, games) in chunks_of_games(block) {
+    for (chunk, games) in game_chunks(block) {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
@@ -52,7 +52,7 @@ struct GameConverter<'a> {
 #[derive(Clone, Copy)]
 struct GameRecordEffects {
     lost: Fields,
-    /// Broken rules with [`Check::Rules`], and skipped lines.
+    /// Broken rules if [`Check::Rules`] is set, and skipped lines.
     warnings: Warnings,
 }
 
@@ -61,7 +61,7 @@ impl GameRecordEffects {
         let lost = to.losses(record.fields(), record.ending);
         let mut warnings = Warnings::NONE;
         if plan.settings.check == Check::Rules {
-            // Its move can be played, or there would be no record.
+            // The stored move is always legal: reading stops at the first illegal move.
             warnings.extend(record.setup.warnings().into_iter().map(Warning::from));
         }
         Self { lost, warnings }
@@ -70,15 +70,15 @@ impl GameRecordEffects {
 
 impl GameConverter<'_> {
     fn effects(&self, game: &Game, records: &[Record]) -> Vec<GameRecordEffects> {
-        let of_record = |record| GameRecordEffects::new(record, self.plan, self.to);
-        let mut effects: Vec<_> = records.iter().map(of_record).collect();
+        let record_effects = |record| GameRecordEffects::new(record, self.plan, self.to);
+        let mut effects: Vec<_> = records.iter().map(record_effects).collect();
         if let Some(first) = effects.first_mut().filter(|_| game.info.skipped_lines > 0) {
             first.warnings.insert(Warning::LinesSkipped);
         }
         effects
     }
 
-    /// The condition on games that fails.
+    /// Returns the game condition that fails.
     fn failed(&self, game: &Game) -> Option<Condition> {
         let plies = || Ok::<_, Infallible>(game.end_ply());
         let filters = &self.plan.settings.filters;
@@ -98,34 +98,34 @@ impl GameConverter<'_> {
             process_games(processing, games, |game, read, processed| {
                 let wanted = self.wanted(read.read());
                 if let Some(condition) = self.failed(game).or_else(|| self.lacks_move(game)) {
-                    processed.leave_out(condition, wanted.end - wanted.start);
+                    processed.filter_out(condition, wanted.end - wanted.start);
                     return Ok(());
                 }
                 self.write(game, read, wanted, processed)
             });
         } else if let Err(error) = self.copy(chunk, games, &mut processing.processed) {
-            processing.set_aside(&error, chunk, records);
+            processing.reject(&error, chunk, records);
         }
     }
 
-    /// The part of `records` that is wanted.
+    /// The requested records among `records`.
     fn wanted(&self, records: Range<u64>) -> Range<u64> {
         let within = |index: u64| index.clamp(records.start, records.end);
         within(self.block.wanted.start)..within(self.block.wanted.end)
     }
 
-    /// Whether a chunk is copied instead of written anew.
+    /// Whether a chunk is copied instead of rewritten.
     fn is_copied(&self, games: &[BlockGame<'_>], records: Range<u64>) -> bool {
-        let is_taken = |read: &BlockGame<'_>| {
+        let is_kept_whole = |read: &BlockGame<'_>| {
             let game = read.game.as_ref().ok().filter(|_| read.fault.is_none());
             game.is_some_and(|game| self.failed(game).is_none())
         };
         self.plan.route(self.block.format) == Route::Copy
             && self.wanted(records.clone()) == records
-            && games.iter().all(is_taken)
+            && games.iter().all(is_kept_whole)
     }
 
-    /// Copies a chunk in the encoding of the output. Nothing is lost unless its notation changes.
+    /// Copies a chunk in the text encoding of the output. Information can be lost only if the notation changes.
     fn copy(
         &self,
         chunk: &RawChunk<'_>,
@@ -134,7 +134,7 @@ impl GameConverter<'_> {
     ) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
         self.to.write_chunk(chunk.bytes, &mut bytes)?;
-        // Only KIF and KI2 are written in each other's notation. Other text changes its encoding at most.
+        // Only KIF and KI2 are converted to each other's notation. Other text changes at most its encoding.
         let is_same = !self.to.is_kif() || memchr::memmem::find(&bytes, chunk.bytes).is_some();
         let mut counts = Counts::default();
         let mut effects = Vec::new();
@@ -146,7 +146,7 @@ impl GameConverter<'_> {
             if self.plan.settings.strict {
                 strict::check_info(loss)?;
             }
-            // A blank text, or a line of USI without moves, is no game.
+            // A blank text or a USI line without moves does not count as a game.
             if !records.is_empty() {
                 counts.count_game(game, loss.counts);
             }
@@ -161,18 +161,18 @@ impl GameConverter<'_> {
         Ok(())
     }
 
-    /// What a game lost when its chunk was copied. Transcoded text keeps lines that were not understood.
+    /// Returns the information lost by a game whose chunk was copied. Transcoded text keeps lines that could not be
+    /// parsed.
     fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
-        let loss = InfoLoss::of(game, self.to, self.plan.write_options());
+        let loss = InfoLoss::new(game, self.to, self.plan.write_options());
         if loss.lines == 0 && loss.counts.headers == 0 {
             return loss;
         }
         match read_games(self.to, written).nth(number) {
-            Some(Ok(again)) => InfoLoss {
-                lines: loss.lines.saturating_sub(again.info.skipped_lines),
+            Some(Ok(copy)) => InfoLoss {
+                lines: loss.lines.saturating_sub(copy.info.skipped_lines),
                 counts: InfoCounts {
-                    headers: game.info.headers.len().saturating_sub(again.info.headers.len())
-                        as u64,
+                    headers: game.info.headers.len().saturating_sub(copy.info.headers.len()) as u64,
                     ..loss.counts
                 },
             },
@@ -180,14 +180,14 @@ impl GameConverter<'_> {
         }
     }
 
-    /// The condition for a position without moves, if the output holds games by their moves. It is no error unless
-    /// `strict` is set, because archives contain games that ended before the first move.
+    /// Returns `NoMove` for a position without moves if the output cannot store one. This is an error only if `strict`
+    /// is set, because archives contain games that ended before the first move.
     fn lacks_move(&self, game: &Game) -> Option<Condition> {
         let has_place = !game.is_position || self.to.holds_positions();
         (!has_place && !self.plan.settings.strict).then_some(Condition::NoMove)
     }
 
-    /// Writes the wanted moves of a game. An error comes with the records that it is about.
+    /// Writes the requested moves of a game. An error contains the range of the affected records.
     fn write(
         &self,
         game: &Game,
@@ -203,11 +203,11 @@ impl GameConverter<'_> {
             return Ok(());
         };
         let invented = settings.fill.complete(&mut part, to);
-        let lost_of_game = read.lost_of_part(to, &part, moves.len());
+        let lost_of_game = read.lost_fields(to, &part, moves.len());
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &self.effects(game, &read.records)[moves];
         let options = self.plan.write_options();
-        let loss = InfoLoss::of(&part, to, options);
+        let loss = InfoLoss::new(&part, to, options);
         if settings.strict {
             strict::check_info(loss).map_err(|loss| (wanted.clone(), loss))?;
             for (index, record) in (wanted.start..).zip(records) {

@@ -1,5 +1,4 @@
-//! What is decided in the order of the input, when blocks come one after the other: which positions were met before,
-//! and where games begin and end.
+//! Decisions that depend on input order: which positions are duplicates, and where games begin and end.
 
 use super::joining::{GameJoiner, GameMove, MAX_MOVES};
 use super::plan::ConvertPlan;
@@ -11,11 +10,11 @@ use crate::records::output_kind::OutputKind;
 use crate::records::position_set::PositionSet;
 use crate::records::processing::ProcessedBlock;
 
-/// State that is carried from block to block.
+/// State carried from block to block.
 pub(super) struct InOrder<'a> {
     plan: &'a ConvertPlan,
-    /// Positions so far; None without deduplication.
-    met: Option<PositionSet>,
+    /// Positions of earlier records. `None` without deduplication.
+    seen: Option<PositionSet>,
     joiner: GameJoiner,
     /// Records of the open game.
     group: Vec<GroupedRecord>,
@@ -23,31 +22,31 @@ pub(super) struct InOrder<'a> {
 
 impl<'a> InOrder<'a> {
     pub(super) fn new(plan: &'a ConvertPlan) -> Self {
-        let met = plan.position_set();
-        Self { plan, met, joiner: GameJoiner::default(), group: Vec::new() }
+        let seen = plan.position_set();
+        Self { plan, seen, joiner: GameJoiner::default(), group: Vec::new() }
     }
 
-    /// Decides what a block left open. Games that it completes go before its own output.
-    pub(super) fn take(
+    /// Makes the pending decisions of the next block. Games that the block completes are written before its own output.
+    pub(super) fn finish_block(
         &mut self,
         processed: &mut ProcessedBlock,
-        found: BlockFindings,
+        findings: BlockFindings,
     ) -> Result<(), Error> {
         let plan = self.plan;
         let mut before = ProcessedBlock::default();
-        if !matches!(found, BlockFindings::Grouped(_)) {
+        if !matches!(findings, BlockFindings::Grouped(_)) {
             self.close_group(&mut before)?;
         }
-        match found {
+        match findings {
             BlockFindings::Grouped(records) => {
                 for record in records {
-                    self.take_grouped(record, &mut before)?;
+                    self.add_grouped(record, &mut before)?;
                 }
             }
-            BlockFindings::Games(games) => self.joiner.take_block(plan, *games, &mut before)?,
+            BlockFindings::Games(games) => self.joiner.add_block(plan, *games, &mut before)?,
             BlockFindings::Moves(moves) => {
                 for candidate in moves {
-                    self.take_move(candidate, &mut before)?;
+                    self.add_move(candidate, &mut before)?;
                 }
             }
             BlockFindings::Pending(candidates) => {
@@ -55,25 +54,25 @@ impl<'a> InOrder<'a> {
                 self.joiner.close(plan, &mut before)?;
             }
         }
-        processed.put_behind(before);
+        processed.prepend(before);
         Ok(())
     }
 
-    /// Writes the unfinished chunks after the last block.
+    /// Writes the open game after the last block.
     pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         self.close_group(processed)?;
         self.joiner.close(self.plan, processed)
     }
 
-    /// Whether a position is new; always true without deduplication.
+    /// Returns whether a position is new. Always true without deduplication.
     fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, Error> {
-        match (&mut self.met, position) {
-            (Some(met), Some(position)) => Ok(met.insert(position)?),
+        match (&mut self.seen, position) {
+            (Some(seen), Some(position)) => Ok(seen.insert(position)?),
             _ => Ok(true),
         }
     }
 
-    /// Removes records whose position occurred before, in this block or an earlier one.
+    /// Removes records whose position occurred earlier, in this block or a previous one.
     fn keep_first(
         &mut self,
         processed: &mut ProcessedBlock,
@@ -97,7 +96,7 @@ impl<'a> InOrder<'a> {
     }
 
     /// Adds a move to its game, unless its position occurred before.
-    fn take_move(
+    fn add_move(
         &mut self,
         candidate: PendingRecord<GameMove>,
         processed: &mut ProcessedBlock,
@@ -107,10 +106,10 @@ impl<'a> InOrder<'a> {
             return Ok(());
         }
         candidate.written.count(processed);
-        self.joiner.take_move(self.plan, candidate.written, processed)
+        self.joiner.add_move(self.plan, candidate.written, processed)
     }
 
-    fn take_grouped(
+    fn add_grouped(
         &mut self,
         record: GroupedRecord,
         processed: &mut ProcessedBlock,
@@ -124,8 +123,8 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Applies the filters on game length to the open game. Its length is the ply of the last record, or the number of
-    /// records if there are no plies.
+    /// Applies the filters on game length to the open game. The length is the ply of the last record, or the number of
+    /// records if the last record has no ply.
     fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
         let group = std::mem::take(&mut self.group);
         let Some(last) = group.last() else { return Ok(()) };
@@ -141,7 +140,7 @@ impl<'a> InOrder<'a> {
                     processed.count_filtered(condition);
                 }
                 (Decision::Move(written), None) => {
-                    self.take_move(PendingRecord { position, written: *written }, processed)?;
+                    self.add_move(PendingRecord { position, written: *written }, processed)?;
                 }
                 (Decision::Written(effects), None) => {
                     if self.is_new(position.as_ref())? {

@@ -1,7 +1,7 @@
-//! Records to games: those that follow from each other become one game.
+//! Joins consecutive records that continue each other into games.
 //!
-//! Games within a block are put together and written by its worker. The first and the last may go on beyond it: they
-//! are held back until the blocks come in order.
+//! The worker of a block joins and writes the games that lie entirely in the block. Its first and last game may extend
+//! beyond it, so they are joined later, in input order.
 
 use crate::error::Error;
 use crate::format::{
@@ -14,23 +14,23 @@ use crate::records::processing::{NumberedRecord, ProcessedBlock};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
-/// Longest game, because formats count moves in 16 bits.
+/// Maximum number of moves of a game: formats count moves in 16 bits.
 pub(super) const MAX_MOVES: usize = u16::MAX as usize;
 
 /// A record that becomes part of a game.
 pub(super) struct GameMove {
-    /// A game of this move alone, or of no move if the record has none.
+    /// A game with only this move, or without moves if the record has none.
     game: Game,
     warnings: Warnings,
     changes: MoveChanges,
-    /// Compared with the continuation of the record before.
+    /// Compared with the continuation of the previous record.
     record: Record,
 }
 
 /// Location of a record in the input.
 #[derive(Clone, Copy)]
 struct Place {
-    part: usize,
+    input: usize,
     index: u64,
     offset: u64,
     bytes: usize,
@@ -38,8 +38,8 @@ struct Place {
 
 impl Place {
     fn bad(self, plan: &ConvertPlan, error: &RecordError) -> BadRecord {
-        let Self { part, index, offset, bytes } = self;
-        error.bad_record(&plan.ranges[part].input.name, index..index + 1, (offset, bytes))
+        let Self { input, index, offset, bytes } = self;
+        error.bad_record(&plan.ranges[input].input.name, index..index + 1, (offset, bytes))
     }
 }
 
@@ -54,7 +54,7 @@ impl GameMove {
         let as_game = item.record.as_game(&content, plan.game_format(), &plan.settings.fill);
         let (game, changes) = as_game?;
         let place = Place {
-            part: block.input,
+            input: block.input,
             index: item.index,
             offset: block.offset + item.chunk.offset,
             bytes: item.chunk.bytes.len(),
@@ -64,12 +64,12 @@ impl GameMove {
         Ok(Self { game, warnings, changes, record: content })
     }
 
-    /// Counts the record. Its lost fields are counted with the game.
+    /// Counts the record. Its lost fields are counted when the game is written.
     pub(super) fn count(&self, processed: &mut ProcessedBlock) {
         RecordEffects::count_joined(self.warnings, processed);
     }
 
-    /// Changed fields, as far as the record alone determines them.
+    /// The changed fields that do not depend on the game.
     pub(super) const fn changes(&self) -> FieldChanges {
         self.changes.changes
     }
@@ -79,13 +79,13 @@ impl GameMove {
 pub(super) struct JoinedGame {
     game: Game,
     moves: Vec<MoveChanges>,
-    /// The first record, compared with the continuation of the game before.
+    /// The first record, compared with the continuation of the previous game.
     first: Record,
-    /// What may follow the last record; None if nothing may.
+    /// The continuation of the last record. `None` if no record may follow.
     next: Option<Continuation>,
 }
 
-/// What is counted for a move once its game is complete.
+/// Changed fields of a move, counted when its game is complete.
 struct MoveChanges {
     place: Place,
     /// Changed fields that do not depend on the game.
@@ -103,7 +103,7 @@ impl JoinedGame {
         Self { game, moves: vec![changes], first: record, next }
     }
 
-    /// Whether `other` continues this game and its moves fit. A position without moves continues nothing.
+    /// Whether `other` continues this game without exceeding [`MAX_MOVES`]. A position without moves never does.
     fn is_followed_by(&self, other: &Self) -> bool {
         !other.game.is_position
             && self.moves.len() + other.moves.len() <= MAX_MOVES
@@ -117,31 +117,31 @@ impl JoinedGame {
     }
 
     /// Fields lost by a move of the game.
-    fn lost(&self, to: Format, of_game: Fields, played: &MoveChanges) -> Fields {
-        let last = self.game.end_ply();
-        let said = [
-            (Field::Ply, played.has_ply && of_game.contains(Field::Ply)),
-            (Field::Ending, self.game.ending.is_some() && of_game.contains(Field::Ending)),
-            (Field::EndPly, played.end_ply.is_some() && played.end_ply != last),
+    fn lost(&self, to: Format, lost_of_game: Fields, played: &MoveChanges) -> Fields {
+        let end_ply = self.game.end_ply();
+        let lost = [
+            (Field::Ply, played.has_ply && lost_of_game.contains(Field::Ply)),
+            (Field::Ending, self.game.ending.is_some() && lost_of_game.contains(Field::Ending)),
+            (Field::EndPly, played.end_ply.is_some() && played.end_ply != end_ply),
         ];
-        let of_game = said.into_iter().filter_map(|(field, is_lost)| is_lost.then_some(field));
-        let of_game: Fields = of_game.collect();
-        played.changes.lost.union(of_game.intersection(to.fields()))
+        let lost = lost.into_iter().filter_map(|(field, is_lost)| is_lost.then_some(field));
+        let lost: Fields = lost.collect();
+        played.changes.lost.union(lost.intersection(to.fields()))
     }
 
     /// Writes the game and counts the changed fields of its records.
     fn write(&self, plan: &ConvertPlan, processed: &mut ProcessedBlock) -> Result<(), BadRecord> {
         let to = plan.game_format();
-        let of_game = to.lost_of_game(&self.game.start, self.game.result, self.game.ending);
+        let lost_of_game = to.lost_of_game(&self.game.start, self.game.result, self.game.ending);
         for played in &self.moves {
-            let lost = self.lost(to, of_game, played);
+            let lost = self.lost(to, lost_of_game, played);
             if plan.settings.strict {
                 strict::check_fields(lost).map_err(|loss| played.place.bad(plan, &loss))?;
             }
             processed.count_fields(FieldChanges { lost, ..played.changes });
         }
         let (game, options) = ((&self.game, InfoCounts::default()), plan.write_options());
-        // Each move was checked by itself.
+        // Each move was already checked as a game of one move, so errors are not expected.
         let written = processed.write_game((to, options), game, self.moves.len());
         written.map_err(|error| self.moves[0].place.bad(plan, &error.into()))
     }
@@ -151,7 +151,7 @@ impl JoinedGame {
 #[derive(Default)]
 pub(super) struct BlockGames {
     first: Option<JoinedGame>,
-    /// None if the block has only one game.
+    /// `None` if the block has only one game.
     last: Option<JoinedGame>,
 }
 
@@ -190,7 +190,7 @@ pub(super) struct GameJoiner {
 }
 
 impl GameJoiner {
-    /// Appends a game to the open one if it continues it. Otherwise opens it and returns the completed one.
+    /// Appends `next` to the open game if it continues it. Otherwise opens `next` and returns the completed game.
     fn push(&mut self, next: JoinedGame) -> Option<JoinedGame> {
         match &mut self.open {
             Some(open) if open.is_followed_by(&next) => {
@@ -201,8 +201,8 @@ impl GameJoiner {
         }
     }
 
-    /// Takes the games of a block, in input order, and writes those that it completes.
-    pub(super) fn take_block(
+    /// Adds the games of the next block in input order. Writes the games that it completes.
+    pub(super) fn add_block(
         &mut self,
         plan: &ConvertPlan,
         games: BlockGames,
@@ -219,8 +219,8 @@ impl GameJoiner {
         Ok(())
     }
 
-    /// Takes the next record in input order.
-    pub(super) fn take_move(
+    /// Adds the next record in input order. Writes the game that it completes.
+    pub(super) fn add_move(
         &mut self,
         plan: &ConvertPlan,
         played: GameMove,

@@ -1,4 +1,4 @@
-//! What a conversion writes: records in a format, or arrays of numpy.
+//! Format of the output of a conversion: records or NumPy arrays.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,17 +12,17 @@ use crate::records::opening::conversion;
 use crate::records::source::Input;
 use crate::storage::value_error::ParseValueError;
 
-/// What a conversion writes.
+/// Format of the output of a conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputFormat {
     /// Records.
     Records(FormatName),
-    /// Arrays of numpy, `.npz`, with positions and moves as the engine of this family encodes them.
+    /// NumPy arrays (`.npz`) with positions and moves in the encoding of this family.
     Arrays(Family),
 }
 
 impl OutputFormat {
-    /// What the name of a file says.
+    /// Determines the format from the extension of a file.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);
         if extension == Some(arrays::FORMAT.name()) {
@@ -31,7 +31,7 @@ impl OutputFormat {
         FormatName::from_file_name(name).map(Self::Records)
     }
 
-    /// The format of the records, if it writes such.
+    /// The format of the records. `None` for arrays.
     pub fn records(self) -> Option<Format> {
         match self {
             Self::Records(name) => Some(name.format),
@@ -44,12 +44,12 @@ impl OutputFormat {
         self.records().filter(|format| format.holds_games())
     }
 
-    /// Whether chunks of this format can be copied, transcoded at most.
+    /// Whether chunks of this format can be copied, changing at most their text encoding or notation.
     pub fn takes_chunks_of(self, from: Format) -> bool {
         self.records().is_some_and(|to| to.takes_chunks_of(from))
     }
 
-    /// With another text encoding; unchanged for None.
+    /// Sets the text encoding. `None` changes nothing.
     pub(super) fn encoded(self, encoding: Option<TextEncoding>) -> Result<Self, Error> {
         let Some(encoding) = encoding else { return Ok(self) };
         let encoded = match self {
@@ -58,15 +58,15 @@ impl OutputFormat {
             }
             Self::Arrays(_) => None,
         };
-        let to = || {
+        let has_no_encoding = || {
             Error::usage(format!(
-                "--encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is {self}"
+                "--encoding applies only to kif, kifu, ki2 and ki2u, but the output is {self}"
             ))
         };
-        encoded.map(Self::Records).ok_or_else(to)
+        encoded.map(Self::Records).ok_or_else(has_no_encoding)
     }
 
-    /// Fields that it holds.
+    /// Fields of the format.
     pub fn fields(self) -> Fields {
         match self {
             Self::Records(name) => name.format.fields(),
@@ -74,7 +74,7 @@ impl OutputFormat {
         }
     }
 
-    /// Fields that no record of an input makes.
+    /// Array fields that no record of an input has.
     pub fn absent(self, from: Format, conversion: ConversionPlan) -> Fields {
         match self {
             Self::Records(_) => Fields::NONE,

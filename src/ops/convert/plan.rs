@@ -1,6 +1,6 @@
-//! What a conversion will read and write: everything is checked here, before anything is created.
+//! The plan of a conversion. All checks are done here, before any file is created.
 //!
-//! The rules for names, formats and inputs that are outputs are those of [`crate::jobs::plan`].
+//! File names, formats and inputs that are also outputs follow the same rules as in [`crate::jobs::plan`].
 
 use std::path::{Path, PathBuf};
 
@@ -33,40 +33,41 @@ use crate::storage::memory::Memory;
 #[cfg(feature = "cli")]
 use crate::storage::value_error::word;
 
-/// What the user asked for, not yet checked.
+/// The unchecked request of a conversion.
 ///
-/// The one definition of these options: a field that is not skipped is an option of the command line.
+/// Defines the command-line options: every field without `skip` is an option.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConvertRequest {
-    /// Files of positions, read as one sequence; `-` is standard input.
+    /// Position files, read as one sequence. `-` is standard input.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub inputs: Vec<PathBuf>,
-    /// The output; `-` is standard output
+    /// Output file; `-` is standard output
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = OUTPUTS))]
     pub output: PathBuf,
-    /// Format of the inputs, where their extensions do not say it.
+    /// Format of the inputs. `None`: detected by extension.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub from: Option<FormatName>,
-    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub dialect: Option<Dialect>,
-    /// Format of the output [default: by extension]
+    /// Format of the output [default: from the extension]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FORMAT", help_heading = OUTPUTS))]
     pub to: Option<OutputFormat>,
-    /// How arrays of numpy (--to npz) hold positions and moves: as hcp and hcpe do, or as psv does [default: apery]
+    /// Encoding of positions and moves in NumPy arrays (--to npz): `apery` as in hcp and hcpe, `yaneuraou` as in psv
+    /// [default: apery]
     #[cfg_attr(feature = "cli", arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = OUTPUTS, hide_short_help = true))]
     pub family: Option<Family>,
-    /// Encoding of kif, kifu, ki2 and ki2u outputs [default: `shift_jis` for kif and ki2, utf-8 for kifu and ki2u]
+    /// Text encoding of kif, kifu, ki2 and ki2u outputs [default: `shift_jis` for kif and ki2, utf-8 for kifu and ki2u]
     #[cfg_attr(feature = "cli", arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = OUTPUTS, hide_short_help = true))]
     pub encoding: Option<TextEncoding>,
-    /// Whether an output that exists may be replaced.
+    /// Replace existing outputs.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub force: bool,
-    /// Whether the report is to have checksums of what is read and written.
+    /// Compute checksums of inputs and outputs for the report.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub checksums: bool,
-    /// Everything else.
+    /// The settings.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub settings: ConvertSettings,
 }
@@ -74,59 +75,59 @@ pub struct ConvertRequest {
 #[cfg(feature = "cli")]
 const OUTPUTS: &str = "Outputs";
 
-/// Everything that decides which bytes come out, and the number of threads, which does not.
+/// The settings that determine the output bytes, and the number of threads.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 pub struct ConvertSettings {
-    /// Which records are written.
+    /// Filters that select the records to write.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub filters: RecordFilters,
     /// CSA version of the output [default: 2.2; games copied from csa keep their version]
     #[cfg_attr(feature = "cli", arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = OUTPUTS, hide_short_help = true))]
     pub csa_version: Option<CsaVersion>,
-    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
-    /// notation; records in which it is illegal are bad
+    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also accepts a move in USI
+    /// notation; records where it is illegal are bad
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD=VALUE,…", default_value = "", hide_default_value = true, help_heading = OUTPUTS))]
     pub fill: Fill,
-    /// What records become where the output holds games: joined makes those that follow from each other one game, as
-    /// they stand in archives; single makes each a game of one move [default: joined]
+    /// How to write records to a format that holds games: `joined` joins consecutive records into one game if each
+    /// leads to the next, `single` makes each record a game of one move [default: joined]
     #[cfg_attr(feature = "cli", arg(long, value_name = "joined|single", default_value = "joined", hide_default_value = true, value_parser = word::<MakeGames>, help_heading = OUTPUTS, hide_short_help = true))]
     pub make_games: MakeGames,
-    /// Only the first of equal positions (board, hands, side to move)
+    /// Keep only the first of equal positions (board, hands, side to move)
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS))]
     pub dedup: bool,
-    /// Memory for the positions that --dedup compares, some 40 bytes each [default: 1G]
+    /// Memory for the positions that --dedup compares, about 40 bytes each [default: 1G]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", requires = "dedup", default_value = "1G", hide_default_value = true, help_heading = OUTPUTS, hide_short_help = true))]
     pub memory: Memory,
-    /// Exchange left and right of the board, moves included; records are written anew
+    /// Mirror the board left to right, moves included; records are re-encoded
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub mirror: bool,
-    /// What to look for, and count, in the records that are written: what their bytes show, or also
-    /// what breaks the rules, the stored move included [default: structure]
+    /// Problems to count in the written records: `structure` finds unusual bytes, `rules` also finds illegal positions
+    /// and illegal stored moves [default: structure]
     #[cfg_attr(feature = "cli", arg(long, value_name = "structure|rules", default_value = "structure", hide_default_value = true, value_parser = word::<Check>, help_heading = OUTPUTS, hide_short_help = true))]
     pub check: Check,
-    /// Refuse to lose anything of a record: fields, how its game ended, padding
+    /// Fail if any part of a record would be lost: fields, the ending of its game, padding
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS))]
     pub strict: bool,
-    /// Write records anew in canonical form also where the format stays
+    /// Re-encode records in canonical form even if the format stays the same
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub canonical: bool,
-    /// Records to read, all if nothing is said.
+    /// Maximum number of records to read. `None`: all.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub limit: Option<u64>,
-    /// What becomes of records that cannot be used; quarantine writes them beside the output
-    /// [default: stop]
+    /// What to do with bad records: `stop` ends the command, `skip` drops them, `quarantine` moves them to a file next
+    /// to the output [default: stop]
     #[cfg_attr(feature = "cli", arg(long, value_name = "stop|skip|quarantine", default_value = "stop", hide_default_value = true, value_parser = word::<BadPolicy>, help_heading = OUTPUTS))]
     pub on_error: BadPolicy,
-    /// Threads, 0 for as many as the machine runs at once.
+    /// Number of threads. 0: one per logical CPU.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub threads: usize,
 }
 
 #[cfg(feature = "cli")]
-fn family(word: &str) -> Result<Family, &'static str> {
-    match word {
+fn family(text: &str) -> Result<Family, &'static str> {
+    match text {
         "apery" => Ok(Family::Apery),
         "yaneuraou" => Ok(Family::YaneuraOu),
         _ => Err("expected apery or yaneuraou"),
@@ -134,36 +135,37 @@ fn family(word: &str) -> Result<Family, &'static str> {
 }
 
 #[cfg(feature = "cli")]
-fn encoding(word: &str) -> Result<TextEncoding, &'static str> {
-    TextEncoding::from_name(word).ok_or("expected utf-8 or shift_jis")
+fn encoding(text: &str) -> Result<TextEncoding, &'static str> {
+    TextEncoding::from_name(text).ok_or("expected utf-8 or shift_jis")
 }
 
 #[cfg(feature = "cli")]
-fn csa_version(word: &str) -> Result<CsaVersion, &'static str> {
-    CsaVersion::from_name(word).ok_or("expected 2.2 or 3.0")
+fn csa_version(text: &str) -> Result<CsaVersion, &'static str> {
+    CsaVersion::from_name(text).ok_or("expected 2.2 or 3.0")
 }
 
-/// What is examined of records that are written; what is found is counted and no reason to refuse them.
+/// The problems to look for in written records. They are counted as warnings, and the records are written anyway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Check {
-    /// What their bytes show: padding, a result without a meaning, a move that is none.
+    /// Unusual bytes: padding, an undefined result, bits that encode no move.
     #[default]
     Structure,
-    /// The rules of the game too: two pawns, dead pieces, a king that could be taken, the stored move.
+    /// Also broken rules: two pawns on a file, pieces that can never move, a king that can be captured, an illegal
+    /// stored move.
     Rules,
 }
 
-/// What single records become where games are written.
+/// How to write single records to a format that holds games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MakeGames {
-    /// Those that follow from each other one game: the move of each leads to the position of the next, the move number
-    /// is the next one where both have any, and both say the same about the end.
+    /// Join consecutive records that continue each other into one game: the move of a record leads to the next
+    /// position, the move numbers are consecutive if both records have one, and the results and endings are equal.
     #[default]
     Joined,
-    /// Each a game of one move.
+    /// Make each record a game of one move.
     Single,
 }
 
@@ -187,27 +189,27 @@ impl Default for ConvertSettings {
     }
 }
 
-/// A conversion that can begin.
+/// A checked request.
 #[derive(Clone, Debug)]
 pub struct ConvertPlan {
-    /// What is read, in order.
+    /// The input ranges to read, in order.
     pub ranges: Vec<InputRange>,
-    /// Records that will be read, where that is known before.
+    /// Number of records to read, if known.
     pub records: Option<u64>,
-    /// The output and, if bad records are to be kept, their files beside it.
+    /// The output, and the quarantine files next to it if bad records are quarantined.
     pub outputs: Vec<OutputPlan>,
-    /// How the output is written.
+    /// Format of the output.
     pub to: OutputFormat,
-    /// What is lost and invented on the way from each input's format to the output's.
+    /// Lost and filled-in fields of each input.
     pub conversions: Vec<ConversionPlan>,
-    /// Whether the report is to have checksums of what is read and written.
+    /// Compute checksums of inputs and outputs for the report.
     pub checksums: bool,
     /// The settings.
     pub settings: ConvertSettings,
 }
 
 impl ConvertPlan {
-    /// Checks a request. Reads inputs only to count their records, creates nothing.
+    /// Checks a request. Reads inputs only to count their records and creates no files.
     ///
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
@@ -224,13 +226,17 @@ impl ConvertPlan {
             checksums,
             settings,
         } = request;
-        let inputs =
-            opening::inputs(&inputs, from, dialect, Unreadable::under(Some(settings.on_error)))?;
+        let inputs = opening::inputs(
+            &inputs,
+            from,
+            dialect,
+            Unreadable::from_policy(Some(settings.on_error)),
+        )?;
         warn_of_mixed_outputs(&inputs);
         let to = output_format(&output, to, family)?.encoded(encoding)?;
         if settings.csa_version.is_some() && to.records() != Some(Format::Csa) {
             return Err(Error::usage(format!(
-                "--csa-version says how csa is written, and the output is {to}"
+                "--csa-version requires csa output, but the output is {to}"
             )));
         }
         let mut conversions = Vec::new();
@@ -238,8 +244,8 @@ impl ConvertPlan {
             let by_record = settings.filters.without_game_plies();
             let is_grouped = can_be_grouped(input.format);
             check_filters(input, if is_grouped { &by_record } else { &settings.filters })?;
-            let chooses = settings.dedup || settings.filters.leave_out_of_games();
-            if let Some(to) = to.games().filter(|_| chooses && input.format.holds_games()) {
+            let drops_moves = settings.dedup || settings.filters.drops_within_games();
+            if let Some(to) = to.games().filter(|_| drops_moves && input.format.holds_games()) {
                 let input = input.name.clone();
                 return Err(Error::games_are_not_filtered(input, to));
             }
@@ -248,7 +254,7 @@ impl ConvertPlan {
             if settings.strict && !fields.is_empty() {
                 let (input, to) = (input.name.clone(), to.to_string());
                 return Err(Error::usage(format!(
-                    "--strict: {input} holds {fields}, which {to} cannot hold"
+                    "--strict: {input} contains {fields}, which {to} cannot store"
                 )));
             }
             conversions.push(conversion);
@@ -302,7 +308,7 @@ impl ConvertPlan {
         self.makes_games() && self.settings.make_games == MakeGames::Joined
     }
 
-    /// The positions met, if equal ones are written once.
+    /// The set of written positions. `None` without deduplication.
     pub(super) fn position_set(&self) -> Option<PositionSet> {
         self.settings.dedup.then(|| PositionSet::within(self.settings.memory))
     }
@@ -311,13 +317,13 @@ impl ConvertPlan {
         WriteOptions { csa_version: self.settings.csa_version.unwrap_or_default() }
     }
 
-    /// Whether records must be grouped into games, because a filter needs the game length and records do not store it.
+    /// Whether records must be grouped into games because a filter needs the game length and records do not store it.
     pub(super) fn groups_games(&self, from: Format) -> bool {
-        self.settings.filters.ask_game_plies() && can_be_grouped(from)
+        self.settings.filters.limits_game_plies() && can_be_grouped(from)
     }
 
-    /// Filters for records of this format. Joined games keep moves that are not for training, because without them the
-    /// game would be another.
+    /// Filters for records of this format. Joined games keep moves that are not for training, because leaving them out
+    /// would change the game.
     pub(super) fn filters(&self, from: Format) -> RecordFilters {
         let filters = self.settings.filters;
         let filters = if can_be_grouped(from) { filters.without_game_plies() } else { filters };
@@ -326,7 +332,7 @@ impl ConvertPlan {
 
     /// Whether a filter or check needs a legal position.
     pub(super) fn asks_rules(&self) -> bool {
-        self.settings.filters.ask_rules() || self.settings.check == Check::Rules
+        self.settings.filters.needs_position() || self.settings.check == Check::Rules
     }
 
     /// Panics if the output does not hold games.
@@ -351,16 +357,16 @@ fn output_format(
     let name = output.to_string_lossy();
     let by_name = OutputFormat::from_file_name(&name);
     let Some(to) = to.or(by_name) else {
-        let error = Error::usage(format!("the name of {name} does not say its format"));
+        let error = Error::usage(format!("cannot determine the format of {name} from its name"));
         return Err(error.with_remedy(Remedy::OutputFormat));
     };
     match (to, family) {
         (OutputFormat::Arrays(own), _) => Ok(OutputFormat::Arrays(family.unwrap_or(own))),
         (OutputFormat::Records(to), Some(_)) => Err(Error::usage(format!(
-            "--family says how arrays of numpy hold positions: for --to npz, not for {to}"
+            "--family applies only to NumPy arrays (--to npz), but the output is {to}"
         ))),
         (OutputFormat::Records(mut to), None) => {
-            // A file whose name promises compression is compressed whatever --to says about the records inside.
+            // The extension of the output determines the compression. --to only names the format of the records.
             if to.compression == Compression::None {
                 to.compression = without_compression(&name).1;
             }

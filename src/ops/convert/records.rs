@@ -1,4 +1,4 @@
-//! The records of a block on their way into the output: filtered, examined, converted.
+//! Filters, checks and converts the records of a block.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +19,7 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::shogi::Position;
 
-/// What remains to be decided in input order.
+/// The pending decisions of a block. They are made in input order.
 pub(super) enum BlockFindings {
     /// Written records, removed if their position occurred before.
     Pending(Vec<PendingRecord>),
@@ -27,36 +27,36 @@ pub(super) enum BlockFindings {
     Games(Box<BlockGames>),
     /// Moves of games, left out if their position occurred before.
     Moves(Vec<PendingRecord<GameMove>>),
-    /// Records whose game must be complete before they are filtered.
+    /// Records that can be filtered only when their game is complete.
     Grouped(Vec<GroupedRecord>),
 }
 
 /// A record that is written unless its position occurred before.
 pub(super) struct PendingRecord<T = RecordEffects> {
-    /// None without deduplication.
+    /// `None` without deduplication.
     pub(super) position: Option<PositionKey>,
     /// The effects to count, or the move of a game.
     pub(super) written: T,
 }
 
-/// A record of a game that may be left out as a whole.
+/// A record of a game that may be filtered as a whole.
 pub(super) struct GroupedRecord {
     pub(super) content: Record,
-    /// None without deduplication, or if the record is filtered.
+    /// `None` without deduplication, or if the record is filtered.
     pub(super) position: Option<PositionKey>,
     pub(super) decision: Decision,
-    /// The encoded record; empty for moves and filtered records.
+    /// The encoded record. Empty for moves and filtered records.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Decision about a record by itself.
+/// The decision about a single record, regardless of other records.
 pub(super) enum Decision {
     Filtered(Condition),
     Written(RecordEffects),
     Move(Box<GameMove>),
 }
 
-/// None if cancelled.
+/// Returns `None` if cancelled.
 pub(super) fn convert_block(
     plan: &ConvertPlan,
     block: &Block,
@@ -69,7 +69,7 @@ pub(super) fn convert_block(
             worker.convert(item, processed)
         })?;
     let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
-    let found = match (plan.makes_games(), plan.settings.dedup) {
+    let findings = match (plan.makes_games(), plan.settings.dedup) {
         _ if groups_games => BlockFindings::Grouped(grouped),
         (false, _) => BlockFindings::Pending(candidates),
         (true, true) => BlockFindings::Moves(moves),
@@ -78,18 +78,18 @@ pub(super) fn convert_block(
             BlockFindings::Games(Box::new(BlockGames::join(plan, moves, &mut processed)))
         }
     };
-    Some((processed, found))
+    Some((processed, findings))
 }
 
 struct RecordConverter<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
-    /// None if no filter applies to fields of this format.
+    /// `None` if no filter applies to fields of this format.
     filters: Option<RecordFilters>,
     route: Route,
     reads_content: bool,
     makes_games: bool,
-    /// Whether games must be complete before records are filtered.
+    /// Whether records can be filtered only when their game is complete.
     groups_games: bool,
     lookahead: Lookahead,
     candidates: Vec<PendingRecord>,
@@ -103,7 +103,7 @@ impl<'a> RecordConverter<'a> {
         Self {
             plan,
             block,
-            filters: Some(filters).filter(|filters| filters.ask_fields_of(block.format)),
+            filters: Some(filters).filter(|filters| filters.can_drop_by_fields(block.format)),
             route,
             reads_content: plan.reads_content(route),
             makes_games: plan.makes_games(),
@@ -145,7 +145,7 @@ impl<'a> RecordConverter<'a> {
         Ok(AfterRecord::Continue)
     }
 
-    /// Keeps the decision about a record until its game is complete.
+    /// Stores the decision about a record until its game is complete.
     fn group(&mut self, item: &NumberedRecord<'_>) -> Result<AfterRecord, RecordError> {
         let content = item.record.record()?;
         let mut bytes = Vec::new();
@@ -158,7 +158,7 @@ impl<'a> RecordConverter<'a> {
         Ok(AfterRecord::Continue)
     }
 
-    /// None without deduplication.
+    /// The key that deduplication compares. `None` without deduplication.
     fn compared_position(
         &self,
         item: &NumberedRecord<'_>,
@@ -166,7 +166,7 @@ impl<'a> RecordConverter<'a> {
         self.plan.settings.dedup.then(|| item.record.position_key()).transpose()
     }
 
-    /// Decides about a record and appends its output: nothing if it is filtered or cannot be written.
+    /// Decides about a record and appends its output. Appends nothing if the record is filtered or cannot be written.
     fn decide(
         &mut self,
         item: &NumberedRecord<'_>,
@@ -202,7 +202,7 @@ impl<'a> RecordConverter<'a> {
             Route::Copy | Route::Transcode => None,
         };
         if route == Route::Copy && !is_checked {
-            // What cannot be read is not copied either.
+            // Unreadable records must not be copied.
             record.check()?;
         }
         let (written, missing) = self.write(item, mirrored.as_ref(), out)?;
@@ -213,7 +213,7 @@ impl<'a> RecordConverter<'a> {
         Ok(Decision::Written(effects))
     }
 
-    /// Appends the record, or `mirrored` if given. Returns its changed fields, and array fields that stay empty.
+    /// Appends the record, or `mirrored` if given. Returns the changed fields and the array fields that stay empty.
     fn write(
         &mut self,
         item: &NumberedRecord<'_>,
@@ -232,7 +232,7 @@ impl<'a> RecordConverter<'a> {
             None if self.route == Route::Copy => copy(item, out)?,
             None => {
                 let (filters, block) = (self.filters.as_ref(), self.block);
-                let next = || wanted_behind(filters, block, item);
+                let next = || lookahead_bytes(filters, block, item);
                 record.convert_with_lookahead(to, fill, (&mut self.lookahead, &next), out)?
             }
         };
@@ -240,13 +240,14 @@ impl<'a> RecordConverter<'a> {
     }
 }
 
-/// The bytes behind a record if the next record passes the filters. Otherwise nothing: work ahead would be wasted.
-fn wanted_behind<'a>(
+/// Returns the bytes after a record if the next record passes the filters. Otherwise lookahead would be wasted, so
+/// returns nothing.
+fn lookahead_bytes<'a>(
     filters: Option<&RecordFilters>,
     block: &'a Block,
     item: &NumberedRecord<'_>,
 ) -> &'a [u8] {
-    let rest = block.behind(&item.chunk);
+    let rest = block.bytes_after(&item.chunk);
     let is_wanted = filters.is_none_or(|filters| {
         let next = block.format.record_len().and_then(|len| rest.get(..len));
         let next = next.map(|next| RecordRef::with_dialect(block.format, block.dialect, next));
@@ -266,7 +267,7 @@ fn examine(
     let Some(content) = content.filter(|_| plan.asks_rules()) else {
         return record.writing_warnings().map(Ok);
     };
-    // What is no position breaks the rules, which is counted and no reason to refuse the record.
+    // A setup that is not a legal position is only counted as a warning.
     let position = Position::try_from(&content.setup).ok();
     let position = position.as_ref();
     if let Some(failed) = plan.settings.filters.failed_by_rules(position, content.best_move) {

@@ -1,6 +1,6 @@
-//! The account of a conversion: what was read and written, lost and filled in, unusual or bad.
+//! The report of a conversion: records read and written, lost and filled-in fields, warnings and bad records.
 //!
-//! Sums are checked before the output gets its name: a record that is missing in them was lost.
+//! The sums are checked before the output gets its final name, so a lost record is detected.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,61 +18,61 @@ use crate::records::sink::WrittenOutput;
 use crate::records::source::RangeRead;
 use crate::storage::memory::Memory;
 
-/// The account of a conversion.
+/// The report of a conversion.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ConvertReport {
     /// Name and version of the program.
     pub program: String,
-    /// What was run.
+    /// Name of the command.
     pub command: &'static str,
-    /// How the output was written.
+    /// Format of the output.
     pub to: String,
-    /// What was to be filled in, as in `eval=0,ply=0`.
+    /// Values for missing fields, as in `eval=0,ply=0`.
     pub fill: String,
-    /// Whether records were written anew also where the format stayed.
+    /// Whether records were re-encoded even if the format stayed the same.
     pub canonical: bool,
-    /// What single records became, if games were written.
+    /// How single records were written. `None` if the output does not hold games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub make_games: Option<MakeGames>,
-    /// Whether left and right of the board were exchanged.
+    /// Whether the board was mirrored left to right.
     pub mirror: bool,
-    /// Whether only the first of equal positions was written, and the memory there was for them.
+    /// Memory for deduplication. `None` if equal positions were kept.
     pub dedup: Option<Memory>,
-    /// Which records were taken.
+    /// Filters that selected the records.
     pub filters: RecordFilters,
-    /// What was examined of records that were written: what `warnings` can speak of.
+    /// The problems that `warnings` counts.
     pub check: Check,
-    /// Whether any loss would have been refused.
+    /// Whether any loss was an error.
     pub strict: bool,
-    /// What was read, in order.
+    /// The inputs, in order.
     pub inputs: Vec<ConvertedInput>,
-    /// What was written.
+    /// The outputs.
     pub outputs: Vec<OutputEntry>,
-    /// What became of the records.
+    /// Counts of records.
     pub counts: RecordCounts,
-    /// How long it took.
+    /// Duration in seconds.
     pub elapsed_s: f64,
-    /// Speed.
+    /// Records read per second.
     pub records_per_s: f64,
 }
 
-/// What was read of one input, and what the formats alone say about its conversion.
+/// One input, and the effects of the conversion that follow from its format.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConvertedInput {
-    /// What was read.
+    /// The input.
     #[serde(flatten)]
-    pub account: InputEntry,
-    /// Fields of the input's format that the output's format cannot hold.
+    pub entry: InputEntry,
+    /// Fields of the input format that the output format cannot store.
     pub cannot_hold: Vec<&'static str>,
-    /// Fields of the output's format that the input's format lacks and that are filled in.
+    /// Fields of the output format that the input format lacks and that are filled in.
     pub filled_in: Vec<&'static str>,
-    /// Fields of arrays that the input's format lacks and that stay empty.
+    /// Array fields that the input format lacks and that stay empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<&'static str>,
 }
 
-/// What became of the records of a conversion. `input` = `written` + `filtered` + `bad`.
+/// Counts of records of a conversion. `input` = `written` + `filtered` + `bad`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecordCounts {
     /// Records read.
@@ -85,22 +85,21 @@ pub struct RecordCounts {
     /// Positions without a move written, if the output holds games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<u64>,
-    /// Records that a filter took out, by the first condition that did not hold.
+    /// Filtered records by the first condition that failed.
     pub filtered: BTreeMap<Condition, u64>,
-    /// Records that could not be used.
+    /// Bad records.
     pub bad: BadCounts,
-    /// Oddities of records that were written all the same, by kind.
+    /// Written records with unusual content, by kind.
     pub warnings: BTreeMap<String, u64>,
-    /// Records that lost a field because the output format cannot hold it, by field.
+    /// Records that lost a field because the output format cannot store it, by field.
     pub lost: BTreeMap<String, u64>,
-    /// What games say besides their records and the output format cannot hold, by kind: `headers`, `comments`, `times`,
-    /// `variations`, `bookmarks`.
+    /// Information about games, other than their records, that the output format cannot store, by kind: `headers`,
+    /// `comments`, `times`, `variations`, `bookmarks`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lost_info: BTreeMap<String, u64>,
-    /// Records into which a field was filled that they lacked, by field.
+    /// Records with a missing field that was filled in, by field.
     pub invented: BTreeMap<String, u64>,
-    /// Records that lack a field of the arrays that are written, by field: of those that all of them lack there is no
-    /// array.
+    /// Records that lack an array field, by field. A field that all records lack has no array.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
 }
@@ -146,17 +145,17 @@ impl ConvertReport {
         }
     }
 
-    /// Checks that every record read is accounted for, and that the files hold what the counts say.
+    /// Checks that every record read is counted once and that the outputs contain the counted number of records.
     ///
     /// # Errors
-    /// [`Error`] with the two sides that differ.
+    /// [`Error`] with the two sums that differ.
     pub fn check_balance(&self) -> Result<(), Error> {
         let counts = &self.counts;
         let filtered = counts.filtered.values().sum::<u64>();
         let bad = counts.bad.all();
         let all = counts.written + filtered + bad;
         equal("input", counts.input, "written + filtered + bad", all)?;
-        let read = self.inputs.iter().map(|input| input.account.to - input.account.from).sum();
+        let read = self.inputs.iter().map(|input| input.entry.to - input.entry.from).sum();
         equal("records read", read, "input", counts.input)?;
         for output in &self.outputs {
             let counted = match output.kind {
@@ -173,7 +172,7 @@ fn converted_input(plan: &ConvertPlan, read: &RangeRead) -> ConvertedInput {
     let names = |fields: Fields| fields.iter().map(Field::name).collect();
     let conversion = plan.conversions[read.input];
     ConvertedInput {
-        account: input_entry(&plan.ranges[read.input], read),
+        entry: input_entry(&plan.ranges[read.input], read),
         cannot_hold: names(conversion.lost),
         filled_in: names(conversion.invented),
         absent: names(plan.to.absent(plan.ranges[read.input].input.format, conversion)),

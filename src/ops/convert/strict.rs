@@ -1,7 +1,7 @@
-//! What `--strict` refuses: anything of a record that does not reach the output.
+//! Checks of `--strict`, which refuses any loss.
 //!
-//! Fields that a packed format always has are refused before the run; what single records lose shows when
-//! they are written, and ends it.
+//! Fields that every record of a packed format loses are refused before the run. Losses of single records are found
+//! when they are written, and end the run.
 
 use crate::format::{
     ConversionPlan, Field, FieldChanges, Fields, Format, Game, InfoCounts, RecordRef, Warning,
@@ -12,7 +12,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::storage::quantity::quantity;
 
-/// Fields that every record of a format loses. None for text and games, which may lack any field.
+/// Fields that every record of a format loses. Empty for text and games, whose records may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
     if from.family().is_none() {
         return Fields::NONE;
@@ -21,15 +21,15 @@ pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
 }
 
 /// Content of the bytes that is not a field and is lost when a record is rewritten.
-const BESIDE_FIELDS: [(Warning, &str); 5] = [
+const NON_FIELDS: [(Warning, &str); 5] = [
     (Warning::PaddingNotZero, "padding"),
-    (Warning::ResultOutOfRange, "a result without a meaning"),
-    (Warning::ResultFlags, "flags of the result"),
+    (Warning::ResultOutOfRange, "an undefined result"),
+    (Warning::ResultFlags, "result flags"),
     (Warning::PlyMismatch, "one of two move numbers"),
-    (Warning::LinesSkipped, "lines that were not understood"),
+    (Warning::LinesSkipped, "unparsed lines"),
 ];
 
-/// Fails if a written record lost anything.
+/// Checks that a written record lost nothing.
 pub(super) fn check(
     record: &RecordRef<'_>,
     route: Route,
@@ -40,47 +40,46 @@ pub(super) fn check(
     }
     let fields = effects.written.lost;
     let is_lost = |warning: Warning| {
-        // Flags that mean something are a field.
+        // Defined flags are a field.
         let is_field = warning == Warning::ResultFlags && record.fields().contains(Field::Ending);
         effects.warnings.contains(warning) && !is_field
     };
-    let beside = BESIDE_FIELDS.into_iter().filter(|&(warning, _)| is_lost(warning));
-    let names = fields.iter().map(Field::name).chain(beside.map(|(_, name)| name));
-    lost(&names.collect::<Vec<_>>())
+    let non_fields = NON_FIELDS.into_iter().filter(|&(warning, _)| is_lost(warning));
+    let names = fields.iter().map(Field::name).chain(non_fields.map(|(_, name)| name));
+    check_names(&names.collect::<Vec<_>>())
 }
 
 pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
-    lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
+    check_names(&fields.iter().map(Field::name).collect::<Vec<_>>())
 }
 
-/// What a game lost besides fields of its records.
+/// Information lost by a game, other than fields of its records.
 #[derive(Clone, Copy, Default)]
 pub(super) struct InfoLoss {
     /// Headers, comments and the like.
     pub(super) counts: InfoCounts,
-    /// Lines that were not understood.
+    /// Lines that could not be parsed.
     pub(super) lines: u32,
 }
 
 impl InfoLoss {
-    /// The loss if the game is written anew.
-    pub(super) fn of(game: &Game, to: Format, options: WriteOptions) -> Self {
+    /// The loss if the game is rewritten.
+    pub(super) fn new(game: &Game, to: Format, options: WriteOptions) -> Self {
         Self { counts: to.lost_info_with(game, options), lines: game.info.skipped_lines }
     }
 }
 
 pub(super) fn check_info(loss: InfoLoss) -> Result<(), RecordError> {
     let InfoLoss { counts, lines } = loss;
-    let lines =
-        (lines > 0).then(|| format!("{} not understood", quantity(u64::from(lines), "line")));
+    let lines = (lines > 0).then(|| quantity(u64::from(lines), "unparsed line"));
     let counts = (!counts.is_zero()).then(|| counts.to_string());
     match [counts, lines].into_iter().flatten().collect::<Vec<_>>() {
-        what if what.is_empty() => Ok(()),
-        what => Err(RecordError::Loss { what: what.join(", ") }),
+        lost if lost.is_empty() => Ok(()),
+        lost => Err(RecordError::Loss { what: lost.join(", ") }),
     }
 }
 
-fn lost(names: &[&str]) -> Result<(), RecordError> {
+fn check_names(names: &[&str]) -> Result<(), RecordError> {
     if names.is_empty() { Ok(()) } else { Err(RecordError::Loss { what: names.join(", ") }) }
 }
 
@@ -93,7 +92,7 @@ pub(crate) struct RecordEffects {
 }
 
 impl RecordEffects {
-    /// Counts a record that becomes part of a game. Its lost fields are counted with the game.
+    /// Counts a record that becomes part of a game. Its lost fields are counted when the game is written.
     pub(crate) fn count_joined(warnings: Warnings, processed: &mut ProcessedBlock) {
         processed.count_warnings(warnings);
         processed.counts.count_disposition(Disposition::Kept);
@@ -111,10 +110,10 @@ impl RecordEffects {
 /// How records are converted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Route {
-    /// Bytes are copied if they can be read.
+    /// The bytes are copied if the record can be read.
     Copy,
-    /// [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way between the two formats.
+    /// [`RecordRef::convert`](crate::format::RecordRef::convert) transcodes the record.
     Transcode,
-    /// The decoded record is mirrored and encoded.
+    /// The record is decoded, mirrored and encoded.
     Mirror,
 }

@@ -1,4 +1,4 @@
-//! Which records of a file are looked at: the first ones, a range, a random sample.
+//! The choice of records to show: the first ones, a range, or a random sample.
 
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -7,28 +7,28 @@ use std::str::FromStr;
 use crate::random::SplitMix64;
 use crate::storage::value_error::ParseValueError;
 
-/// Which records are chosen.
+/// The records to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordChoice {
-    /// So many from the start, or all if there are fewer.
+    /// This number of records from the start, or all if there are fewer.
     First(u64),
-    /// These, which must be there.
+    /// The records of a range. They must exist.
     Range(RecordRange),
-    /// So many at random, or all if there are fewer: those that `sample --count` takes of the same file.
+    /// A random sample, the same as that of `sample --count`.
     Sample {
-        /// How many.
+        /// Number of records. All records if there are fewer.
         count: usize,
-        /// Which of all samples.
+        /// Seed of the sample.
         seed: u64,
     },
 }
 
-/// Numbers of records, from 0: `5`, `5..8`, `5..` or `..8`; the last one is not in it.
+/// A range of record numbers, from 0: `5`, `5..8`, `5..` or `..8`. The end is exclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordRange {
     /// The first record.
     pub from: u64,
-    /// The record behind the last one; none for all there are.
+    /// The first record after the range. `None`: up to the end.
     pub to: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl FromStr for RecordRange {
             ParseValueError::new(
                 text,
                 "not a range of records",
-                "a..b with a < b, a.., ..b or a, counted from 0",
+                "a..b with a < b, a.., ..b or a, where numbers start at 0",
             )
         })
     }
@@ -65,7 +65,7 @@ impl fmt::Display for RecordRange {
     }
 }
 
-/// Numbers of the sampled records, ascending: those with the smallest keys, as in
+/// Returns the numbers of the sampled records in ascending order: the records with the smallest keys, as in
 /// [`ops::rearrange::sample`](crate::ops::rearrange::sample).
 pub(super) fn sampled(records: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut smallest = BinaryHeap::new();
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_is_the_smallest_keys() {
+    fn sample_contains_the_smallest_keys() {
         let key = |number: &u64| SplitMix64::nth_bits(7, *number);
         let numbers = sampled(1000, 20, 7);
         assert!(numbers.len() == 20 && numbers.is_sorted());
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_count_from_zero_and_end_before_their_end() {
+    fn ranges_start_at_zero_and_exclude_their_end() {
         let range = |from, to| Ok(RecordRange { from, to });
         assert_eq!("5..8".parse(), range(5, Some(8)));
         assert_eq!("5..".parse(), range(5, None));

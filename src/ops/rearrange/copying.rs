@@ -1,5 +1,5 @@
-//! Copies of items of one length: where that is the length of a packed record, the compiler knows it, and a
-//! copy is a few instructions and no call.
+//! Copies items of fixed length. The lengths of packed records are compile-time constants, so each copy is a few
+//! instructions instead of a call.
 
 /// Copies item `i` of `from` to place `places[i]` of `to`.
 pub(super) fn scatter(from: &[u8], len: usize, places: &[u32], to: &mut [u8]) {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_of_every_length_come_to_their_places_and_back() {
+    fn gather_is_the_inverse_of_scatter_for_every_length() {
         let places = [2, 0, 3, 1];
         for len in [0, 1, 16, 17, 32, 38, 40, 42, 100] {
             let row: Vec<u8> = (0..4).flat_map(|number| vec![number; len]).collect();

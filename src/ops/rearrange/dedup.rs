@@ -1,10 +1,12 @@
-//! Leaves out records that say what an earlier one said. The first stays, and so does the order.
+//! Removes records that are equal to an earlier record. Keeps the first record and the order of the rest.
 //!
-//! Records are compared by 128 bits of XXH3: of 10 billion different ones two are taken for equal with a probability of
-//! 10⁻¹⁸. First all are laid into partitions by their hashes, which tells the numbers of the repeated ones; then the
-//! inputs are read once more, without those. Records of references stand before all others, and are not written.
+//! Records are compared by 128-bit XXH3 hashes. The probability that two of 10 billion different records have equal
+//! hashes is 10⁻¹⁸. The first pass distributes the hashes to partitions, which yields the numbers of the duplicates.
+//! The second pass reads the inputs again and writes all other records. Reference records come before all input records
+//! and are not written.
 //!
-//! Where the mean of equal records is wanted, what they say goes with the hashes, and the first is written with it.
+//! With averaging, the partitions also contain the labels of the records, and the first record of each group is written
+//! with the mean.
 
 mod averages;
 mod hashing;
@@ -15,7 +17,8 @@ use std::sync::atomic::AtomicBool;
 
 use self::averages::{Averages, averaged};
 use self::hashing::{
-    COMPARED_BYTES, ComparedPartition, HashedBlock, MAX_RECORDS, OF_REFERENCE, Role, hashing_worker,
+    COMPARED_BYTES, ComparedPartition, HashedBlock, MAX_RECORDS, REFERENCE_NUMBER, Role,
+    hashing_worker,
 };
 use self::summing::{SUMMED_BYTES, summing_worker};
 use super::Operation;
@@ -42,13 +45,13 @@ use crate::records::sink::Sinks;
 use crate::records::source::{Input, InputRange};
 use crate::storage::quantity::quantity;
 
-/// Which records are equal, and what becomes of them.
+/// Settings of deduplication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DedupSettings {
-    /// What is compared.
+    /// The content to compare.
     pub key: DedupKey,
-    /// Whether the record that is written has the mean evaluation and result of its copies, and their most frequent
-    /// move. If not, it is the first of them as it is.
+    /// Write the first record of each group with the mean evaluation, the mean result and the most frequent move of the
+    /// group. Otherwise the first record is written unchanged.
     pub average: bool,
 }
 
@@ -66,10 +69,10 @@ impl DedupSettings {
     }
 }
 
-/// Leaves out repeated records. Sets nothing under a final name unless all went well.
+/// Removes duplicates. The outputs get their final names only if the whole operation succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn dedup(
     plan: &RearrangePlan,
     settings: DedupSettings,
@@ -80,56 +83,57 @@ pub fn dedup(
     let operation = Operation::begin("dedup", plan)?;
     plan.resources.check_folder()?;
     let mut control = RunControl { progress, cancel };
-    let mut side = Sinks::create_with(&plan.side_outputs, true)?;
+    let mut side_sinks = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let mut compared =
         PartitionWriter::new(&plan.resources, Some(settings.compared_bytes()), MemoryShare::MOST);
     let mut omitted = OmittedNumbers::new(plan, settings);
     let references = read_references(plan, settings, &mut compared, &mut control)?;
     control.progress.begin("comparing", plan.records);
-    let take = |_: &mut _, hashed: HashedBlock| {
+    let add_block = |_: &mut _, hashed: HashedBlock| {
         omitted.bad.add(&hashed.bad)?;
         omitted.repeated.add(&hashed.repeated)?;
         compared.add(hashed.partitioned)
     };
     let CompletedPass { mut counts, ranges_read } = read(
         plan,
-        &mut side,
+        &mut side_sinks,
         Checksums::Wanted,
         settings.worker(plan, Role::Input),
-        take,
+        add_block,
         &mut control,
     )?;
     control.progress.begin("sorting", Some(compared.items()));
     let mut averages = settings.average.then(|| Averages::new(plan));
-    let take = |found: ComparedPartition| {
-        omitted.repeated.add(&found.repeated)?;
+    let add_partition = |partition: ComparedPartition| {
+        omitted.repeated.add(&partition.repeated)?;
         if let Some(averages) = &mut averages {
-            averages.add(&found)?;
+            averages.add(&partition)?;
         }
-        Ok(found.items)
+        Ok(partition.items)
     };
-    let work = if settings.average { averaged } else { repeated };
-    process_partitions(compared.seal()?, &plan.resources, work, take, &mut control)?;
+    let compare = if settings.average { averaged } else { repeated };
+    process_partitions(compared.seal()?, &plan.resources, compare, add_partition, &mut control)?;
     control.progress.begin("writing", Some(counts.input));
     let (repeated, averaged) = write(plan, omitted, averages, &mut sinks, &mut control)?;
     counts.kept -= repeated;
     if repeated > 0 {
         counts.filtered.insert(Condition::Duplicate, repeated);
     }
-    let finished = sinks.finish()?.and(side.finish()?);
-    let mut said = vec![("key", settings.key.name().into())];
+    let finished = sinks.finish()?.and(side_sinks.finish()?);
+    let mut manifest_settings = vec![("key", settings.key.name().into())];
     if settings.average {
-        said.push(("average", true.into()));
+        manifest_settings.push(("average", true.into()));
     }
     if !references.is_empty() {
-        said.push(("reference", serde_json::to_value(references).unwrap_or_default()));
+        manifest_settings.push(("reference", serde_json::to_value(references).unwrap_or_default()));
     }
     let pass = CompletedPass { counts, ranges_read };
-    operation.commit(said, pass, averaged, finished, control.progress)
+    operation.commit(manifest_settings, pass, averaged, finished, control.progress)
 }
 
-/// Adds the records of the references to the partitions, before all others. Returns their entries for the manifest.
+/// Adds the reference records to the partitions, before all other records. Returns the entries of the references for
+/// the manifest.
 fn read_references(
     plan: &RearrangePlan,
     settings: DedupSettings,
@@ -140,33 +144,31 @@ fn read_references(
         return Ok(Vec::new());
     }
     control.progress.begin("reading references", None);
-    // What cannot be read there cannot be met again.
-    let of_references = RearrangePlan {
+    // Bad reference records are skipped because no input record can be equal to them.
+    let reference_plan = RearrangePlan {
         ranges: plan.references.clone(),
         on_error: BadPolicy::Skip,
         ..plan.clone()
     };
-    let worker = settings.worker(&of_references, Role::Reference);
-    let take = |_: &mut _, hashed: HashedBlock| compared.add(hashed.partitioned);
-    let none = &mut Sinks::create(&[])?;
+    let worker = settings.worker(&reference_plan, Role::Reference);
+    let add_block = |_: &mut _, hashed: HashedBlock| compared.add(hashed.partitioned);
+    let no_sinks = &mut Sinks::create(&[])?;
     let CompletedPass { counts, ranges_read } =
-        read(&of_references, none, Checksums::Wanted, worker, take, control)?;
+        read(&reference_plan, no_sinks, Checksums::Wanted, worker, add_block, control)?;
     if counts.kept == 0 {
-        return Err(Error::usage(
-            "there is no record in the references: nothing would be left out",
-        ));
+        return Err(Error::usage("the reference files contain no records"));
     }
     if counts.bad.all() > 0 {
         tracing::warn!(
-            "of the references {} cannot be read: nothing is equal to what they hold",
-            quantity(counts.bad.all(), "record")
+            "skipped {} of the reference files",
+            quantity(counts.bad.all(), "unreadable record")
         );
     }
     let entries = ranges_read.iter().map(|read| input_entry(&plan.references[read.input], read));
     Ok(entries.collect())
 }
 
-/// Numbers of records that are not written.
+/// Numbers of the records that are not written.
 struct OmittedNumbers {
     bad: RecordNumbers,
     repeated: RecordNumbers,
@@ -174,9 +176,9 @@ struct OmittedNumbers {
 
 impl OmittedNumbers {
     fn new(plan: &RearrangePlan, settings: DedupSettings) -> Self {
-        // If they have not been counted yet, an upper bound.
+        // Use an upper bound if the records have not been counted.
         let end = plan.records.unwrap_or(MAX_RECORDS);
-        // Means take a share of their own.
+        // Averages need a separate share of the memory.
         let rest = if settings.average { MemoryShare::LAST } else { MemoryShare::REST };
         Self {
             bad: RecordNumbers::new(&plan.resources, end, MemoryShare::LAST),
@@ -193,10 +195,10 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
     }
     if key != DedupKey::Bytes && !format.has_single_records() {
         return Err(Error::usage(format!(
-            "the records of {format} stand in games or groups that are moved as wholes: --key bytes compares those"
+            "{format} records are parts of games or groups, which are compared as a whole; use --key bytes"
         )));
     }
-    let inputs = || plan.ranges.iter().chain(&plan.references).map(|part| &part.input);
+    let inputs = || plan.ranges.iter().chain(&plan.references).map(|range| &range.input);
     let lacks_move = |input: &&Input| !input.format.fields().contains(Field::BestMove);
     if let Some(input) = inputs().find(lacks_move).filter(|_| key == DedupKey::PositionAndMove) {
         let (filter, field) = ("key position+move", Field::BestMove);
@@ -207,12 +209,12 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
             field,
         ));
     }
-    let is_other = |part: &&InputRange| !format.takes_chunks_of(part.input.format);
+    let is_other = |range: &&InputRange| !format.takes_chunks_of(range.input.format);
     if let Some(other) = plan.references.iter().find(is_other).filter(|_| key == DedupKey::Bytes) {
         let (first, second) = (plan.ranges[0].input.name.clone(), other.input.name.clone());
         return Err(Error::different_formats(first, second));
     }
-    plan.check_twice("records are compared in one reading and written in another")
+    plan.check_twice("dedup reads its inputs twice")
 }
 
 /// Checks that equal records may differ in their labels, and that the format stores evaluations.
@@ -220,19 +222,20 @@ fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), Error> {
     let format = plan.format();
     if format.has_single_records() && matches!(key, DedupKey::Content | DedupKey::Bytes) {
         return Err(Error::usage(format!(
-            "records that are equal by --key {} say the same, and --average has nothing to do; compare by position or \
-         position+move",
+            "--average has no effect with --key {}, because equal records have equal labels; use --key position or \
+         --key position+move",
             key.name()
         )));
     }
     if !format.has_single_records() || !format.fields().contains(Field::EvalCp) {
         return Err(Error::usage(format!(
-            "--average cannot be asked of {}: {format} holds {}",
+            "--average cannot be used with {}: {format} {}",
             plan.ranges[0].input.name,
             if format.has_single_records() {
-                "no evaluations; without it the first of equal records is written"
+                "records have no evaluations; remove --average to keep the first of equal records"
             } else {
-                "games or groups that are moved as wholes; `kyokumen convert` makes records of them, as psv or hcpe"
+                "contains games or groups, not single records; convert them with `kyokumen convert`, for example to psv \
+                 or hcpe"
             }
         )));
     }
@@ -244,17 +247,17 @@ fn repeated(partition: &SortedPartition) -> ComparedPartition {
     let (words, _) = items.bytes.as_chunks::<8>();
     let word = |place: usize| u64::from_le_bytes(words[place]);
     let mut repeated = Vec::new();
-    // Of the records whose keys begin alike, which as a rule are equal, those that are the first ones.
+    // The distinct hashes among the current keys with equal significant bits. Such keys are usually equal.
     let mut firsts: Vec<(u64, u64)> = Vec::new();
-    let mut alike = None;
+    let mut current_bits = None;
     for &item in order {
         let item = item as usize;
         let (key, low, number) = (items.keys[item], word(2 * item), word(2 * item + 1));
-        if alike.replace(significant_bits(key)) != Some(significant_bits(key)) {
+        if current_bits.replace(significant_bits(key)) != Some(significant_bits(key)) {
             firsts.clear();
         }
         if firsts.contains(&(key, low)) {
-            if number != OF_REFERENCE {
+            if number != REFERENCE_NUMBER {
                 repeated.push(number);
             }
         } else {
@@ -264,8 +267,8 @@ fn repeated(partition: &SortedPartition) -> ComparedPartition {
     ComparedPartition { items: items.keys.len() as u64, repeated, ..Default::default() }
 }
 
-/// Reads the inputs again and writes the remaining records. Returns the number of repeated records and the counts of
-/// averaged ones.
+/// Reads the inputs again and writes the remaining records. Returns the number of duplicates and the counts of averaged
+/// records.
 fn write(
     plan: &RearrangePlan,
     omitted: OmittedNumbers,
@@ -277,9 +280,9 @@ fn write(
     let mut bad = omitted.bad.ascending()?;
     let mut repeated = omitted.repeated.ascending()?;
     let mut repeated_records = 0;
-    // What is bad was dealt with in the first reading.
+    // Bad records were already handled in the first pass.
     let worker = chunk_worker(plan, BadPolicy::Skip);
-    let take = |processed: &mut ProcessedBlock, mut chunks: BlockChunks| {
+    let omit_chunks = |processed: &mut ProcessedBlock, mut chunks: BlockChunks| {
         if let Some(relabelling) = &mut relabelling {
             relabelling.relabel(plan, &mut chunks)?;
         }
@@ -301,6 +304,6 @@ fn write(
         *processed.encoded_mut(OutputKind::Kept) = chunks.without(&omitted);
         Ok(())
     };
-    read(plan, sinks, Checksums::Known, worker, take, control)?;
+    read(plan, sinks, Checksums::Known, worker, omit_chunks, control)?;
     Ok((repeated_records, relabelling.map(|relabelling| relabelling.counts)))
 }

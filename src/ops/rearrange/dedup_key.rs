@@ -1,30 +1,30 @@
-//! Which records are equal.
+//! The key that decides which records are equal.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::storage::value_error::ParseValueError;
 
-/// What makes two records one.
+/// The content that must be equal for two records to be duplicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum DedupKey {
     /// Board, hands and side to move.
     #[default]
     Position,
-    /// The same, and the stored move.
+    /// Board, hands, side to move and the stored move.
     PositionAndMove,
-    /// All that a record says, in whatever bytes.
+    /// All fields, regardless of their encoding.
     Content,
-    /// Its bytes, padding included.
+    /// All bytes, including padding.
     Bytes,
 }
 
 impl DedupKey {
-    /// Every key.
+    /// All keys.
     pub const ALL: [Self; 4] = [Self::Position, Self::PositionAndMove, Self::Content, Self::Bytes];
 
-    /// Its name on the command line and in manifests.
+    /// The name on the command line and in manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Position => "position",
@@ -45,9 +45,9 @@ impl FromStr for DedupKey {
     type Err = ParseValueError;
 
     fn from_str(name: &str) -> Result<Self, ParseValueError> {
-        let found = Self::ALL.into_iter().find(|key| key.name() == name);
-        found.ok_or_else(|| {
-            ParseValueError::new(name, "no key", "position, position+move, content or bytes")
+        let key = Self::ALL.into_iter().find(|key| key.name() == name);
+        key.ok_or_else(|| {
+            ParseValueError::new(name, "not a key", "position, position+move, content or bytes")
         })
     }
 }

@@ -1,4 +1,5 @@
-//! Mixes archives into one: again and again one of them gives its next chunk. The order within each stays.
+//! Mixes several archives into one by repeatedly drawing an input and taking its next chunk. The chunks of each input
+//! keep their order.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,23 +22,23 @@ use crate::records::counts::Counts;
 use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::source::{HandedOut, InputRange, RangeRead, Source};
+use crate::records::source::{DeliveredBlocks, InputRange, RangeRead, Source};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::quantity::quantity;
 use crate::storage::value_error::ParseValueError;
 
-/// Fewest and most records per block, as memory allows.
+/// Minimum and maximum number of records per block. The memory limit determines the actual number.
 const BLOCK_RECORDS: RangeInclusive<u64> = 1 << 6..=1 << 12;
 
-/// Blocks read ahead of each input.
+/// Number of blocks to read ahead of each input.
 const BLOCKS_AHEAD: usize = 2;
 
-/// Memory per record of a block, including the blocks read ahead and the reader's own buffers.
-const BYTES_A_RECORD: u64 = 1 << 10;
+/// Memory per record of a block, including the blocks read ahead and the reader's buffers.
+const BYTES_PER_RECORD: u64 = 1 << 10;
 
 const WRITTEN_CHUNKS: usize = 1 << 12;
 
-/// How often each input has its turn, relative to the others.
+/// Relative frequency with which each input is drawn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weights(Vec<u32>);
 
@@ -49,7 +50,7 @@ impl FromStr for Weights {
             text.split(',').map(|weight| weight.parse().ok().filter(|&weight| weight > 0));
         let weights: Option<Vec<u32>> = weights.collect();
         weights.map(Self).ok_or_else(|| {
-            ParseValueError::new(text, "no list of weights", "numbers from 1 on, as in 3,1,1")
+            ParseValueError::new(text, "not a list of weights", "numbers from 1, as in 3,1,1")
         })
     }
 }
@@ -61,20 +62,20 @@ impl fmt::Display for Weights {
     }
 }
 
-/// When mixing ends.
+/// When the interleaving ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Until {
-    /// When every input is at its end.
+    /// When all inputs are exhausted.
     #[default]
     All,
-    /// When it is the turn of an input that is at its end: the mixture is the same up to there.
+    /// When an exhausted input is drawn. So with weights, the mixing ratio stays the same to the end.
     First,
 }
 
 impl Until {
-    /// Its name on the command line and in manifests.
+    /// The name on the command line and in manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -87,21 +88,22 @@ impl Until {
 fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), Error> {
     let inputs = plan.ranges.len();
     match weights {
-        None => plan.check_twice("without --weights the records of each input are counted first"),
+        None => plan.check_twice("without --weights, interleave counts the records first"),
         Some(Weights(weights)) if weights.len() == inputs => Ok(()),
         Some(Weights(weights)) => Err(Error::usage(format!(
-            "{} for {}: there must be one for each",
+            "{} given for {}; --weights needs one weight per input",
             quantity(weights.len(), "weight"),
             quantity(inputs, "input")
         ))),
     }
 }
 
-/// Mixes the inputs. Without weights each has its turn with a probability that goes with what is left of it,
-/// so that every mixture is as likely as any other. Sets nothing under a final name unless all went well.
+/// Interleaves the inputs. Without weights, each input is drawn with a probability proportional to its remaining
+/// records, so all interleavings are equally likely. The outputs get their final names only if the whole operation
+/// succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn interleave(
     plan: &RearrangePlan,
     weights: Option<&Weights>,
@@ -125,7 +127,7 @@ pub fn interleave(
         (Some(Weights(weights)), _) => weights.iter().map(|&weight| weight.into()).collect(),
         (None, counted) => counted.unwrap_or_default(),
     };
-    let readers = plan.ranges.iter().map(|part| InputReader::start(part, plan));
+    let readers = plan.ranges.iter().map(|range| InputReader::start(range, plan));
     let mut interleaver = Interleaver {
         readers: readers.collect::<Result<_, _>>()?,
         draws: WeightedDraw::new(&draws, seed),
@@ -150,7 +152,7 @@ pub fn interleave(
 struct Interleaver {
     readers: Vec<InputReader>,
     draws: WeightedDraw,
-    /// Whether the weights are the numbers of remaining records.
+    /// Whether the weights are numbers of remaining records.
     are_counted: bool,
     until: Until,
     sinks: Sinks,
@@ -159,15 +161,15 @@ struct Interleaver {
 
 impl Interleaver {
     fn run(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), Error> {
-        let mut goes_on = true;
-        while goes_on {
+        let mut has_more = true;
+        while has_more {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::interrupted());
             }
             let mut encoded = EncodedRecords::default();
             for _ in 0..WRITTEN_CHUNKS {
-                goes_on = self.take_turn(&mut encoded, cancel)?;
-                if !goes_on {
+                has_more = self.take_chunk(&mut encoded, cancel)?;
+                if !has_more {
                     break;
                 }
             }
@@ -180,12 +182,12 @@ impl Interleaver {
     }
 
     /// Takes a chunk from one of the inputs. Returns false at the end.
-    fn take_turn(
+    fn take_chunk(
         &mut self,
         encoded: &mut EncodedRecords,
         cancel: &AtomicBool,
     ) -> Result<bool, Error> {
-        // What counts for nothing, a game without moves, may be left when nothing else is.
+        // Games without moves have no records and thus no weight. They may remain when all weights are 0.
         let drawn =
             self.draws.draw().or_else(|| self.readers.iter().position(|reader| !reader.at_end));
         let Some(drawn) = drawn else { return Ok(false) };
@@ -210,7 +212,7 @@ impl Interleaver {
 struct InputReader {
     blocks: Prefetch<ReadBlock>,
     chunks: BlockChunks,
-    /// OffsetTable of the next chunk.
+    /// Index of the next chunk.
     next: usize,
     at_end: bool,
     read: RangeRead,
@@ -219,13 +221,13 @@ struct InputReader {
 type ReadBlock = Result<(ProcessedBlock, BlockChunks, RangeRead), Error>;
 
 impl InputReader {
-    fn start(part: &InputRange, plan: &RearrangePlan) -> Result<Self, Error> {
-        let (part, to, on_error) = (part.clone(), plan.format(), plan.on_error);
-        let share = plan.resources.memory.bytes() / (plan.ranges.len() as u64 * BYTES_A_RECORD);
+    fn start(range: &InputRange, plan: &RearrangePlan) -> Result<Self, Error> {
+        let (range, to, on_error) = (range.clone(), plan.format(), plan.on_error);
+        let share = plan.resources.memory.bytes() / (plan.ranges.len() as u64 * BYTES_PER_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
-        let name = part.input.name.clone();
-        let source = Source::new(vec![part], block_records);
-        let blocks = HandedOut::new(source, true, None, Vec::new()).map(move |block| {
+        let name = range.input.name.clone();
+        let source = Source::new(vec![range], block_records);
+        let blocks = DeliveredBlocks::new(source, true, None, Vec::new()).map(move |block| {
             let block = block?;
             let (processed, chunks) = process_chunks(&block, to, &name, on_error);
             Ok((processed, chunks, block.read()))
@@ -257,7 +259,7 @@ impl InputReader {
             if let Some(bad) = processed.stopped_by.take() {
                 return Err(Error::from(bad));
             }
-            // What is kept is counted when it is written.
+            // Kept records are counted when they are written.
             counts.add(&Counts { kept: 0, ..processed.counts });
             (self.chunks, self.next) = (chunks, 0);
             if self.chunks.len() > 0 {
@@ -267,7 +269,7 @@ impl InputReader {
         Ok(false)
     }
 
-    /// Removes chunks that were read but not taken from the counts.
+    /// Subtracts the chunks that were read but not taken.
     fn uncount_unused(&mut self, counts: &mut Counts) {
         if self.at_end {
             return;
@@ -276,7 +278,7 @@ impl InputReader {
             let item = self.chunks.get(chunk);
             counts.input -= item.records;
             self.read.records -= item.records;
-            // A chunk that had to be closed is longer than what was read of it.
+            // A chunk with an added terminator is longer than the bytes that were read.
             self.read.bytes = self.read.bytes.saturating_sub(item.bytes.len() as u64);
         }
         self.read.sha256 = None;
@@ -285,8 +287,8 @@ impl InputReader {
 
 /// Draws inputs with probabilities proportional to their weights.
 ///
-/// The weights are in a tree of sums (Fenwick, Software: Practice and Experience 24, 1994), so drawing from a thousand
-/// inputs is not the bottleneck.
+/// The weights are stored in a tree of sums (Fenwick, Software: Practice and Experience 24, 1994), so drawing from a
+/// thousand inputs is not the bottleneck.
 struct WeightedDraw {
     sums: Vec<u64>,
     weights: Vec<u64>,
@@ -320,7 +322,7 @@ impl WeightedDraw {
     }
 
     fn lessen(&mut self, input: usize, by: u64) {
-        // An input that has grown since it was counted is found out when it is read to its end.
+        // An input may have grown since it was counted. This is detected when it has been read to its end.
         let by = by.min(self.weights[input]);
         self.weights[input] -= by;
         self.change(input, |sum| sum - by);
@@ -330,7 +332,7 @@ impl WeightedDraw {
         self.lessen(input, self.weights[input]);
     }
 
-    /// None if all weights are 0.
+    /// Draws an input. `None` if all weights are 0.
     fn draw(&mut self) -> Option<usize> {
         if self.total == 0 {
             return None;
@@ -357,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_are_drawn_as_often_as_their_weights_say() {
+    fn inputs_are_drawn_in_proportion_to_their_weights() {
         let weights = [5, 0, 3, 1, 0, 7];
         let mut draws = WeightedDraw::new(&weights, 1);
         let mut drawn = [0_u64; 6];

@@ -1,6 +1,6 @@
-//! The chunks of a block as things that are moved: nothing of them is understood but where they end.
+//! The chunks of a block. Only their boundaries are parsed, not their content.
 //!
-//! What has no end, or says nothing, is set aside as in every other command.
+//! Truncated chunks are bad records, and comments and empty lines are filtered, as in every other command.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use crate::records::output_kind::EncodedRecords;
 use crate::records::processing::{ProcessedBlock, Processing};
 use crate::records::source::Block;
 
-/// A chunk that is moved in one piece.
+/// A complete chunk.
 pub(super) struct WholeChunk<'a> {
-    /// In the encoding of the output.
+    /// In the text encoding of the output.
     pub(super) bytes: &'a [u8],
-    /// Number of its first record over all inputs, from 0.
+    /// Number of its first record, counted over all inputs from 0.
     pub(super) number: u64,
     pub(super) records: u64,
 }
 
 impl WholeChunk<'_> {
-    /// Appends the chunk to those that are written.
+    /// Appends the chunk to the output.
     #[inline]
     pub(super) fn append_to(&self, encoded: &mut EncodedRecords) {
         encoded.push_group(self.bytes, self.records);
@@ -38,7 +38,7 @@ pub(super) struct BlockChunks {
 enum ChunkBounds {
     /// Fixed-size records.
     Row { len: usize, first_number: u64 },
-    /// End of the bytes, number of the first record, and number of records of each chunk.
+    /// For each chunk: end of its bytes, number of its first record, number of its records.
     Each(Vec<(usize, u64, u64)>),
 }
 
@@ -61,11 +61,11 @@ impl BlockChunks {
         }
     }
 
-    /// Appends some chunks to those that are written.
+    /// Appends some chunks to the output.
     pub(super) fn append_to(&self, encoded: &mut EncodedRecords, chunks: Range<usize>) {
         match &self.bounds {
             ChunkBounds::Row { len, .. } => {
-                encoded.push_row(&self.bytes[chunks.start * len..chunks.end * len], *len);
+                encoded.push_fixed(&self.bytes[chunks.start * len..chunks.end * len], *len);
             }
             ChunkBounds::Each(_) => chunks.for_each(|chunk| self.get(chunk).append_to(encoded)),
         }
@@ -93,7 +93,7 @@ impl BlockChunks {
         }
     }
 
-    /// OffsetTable of the first chunk at or after `from` whose first record has this number or a higher one.
+    /// Index of the first chunk at or after `from` whose first record has this number or a higher one.
     pub(super) fn position(&self, from: usize, number: u64) -> usize {
         match &self.bounds {
             ChunkBounds::Row { first_number, .. } => {
@@ -101,14 +101,14 @@ impl BlockChunks {
                 chunk.unwrap_or(usize::MAX).clamp(from, self.len())
             }
             ChunkBounds::Each(chunks) => {
-                let begins =
+                let is_at_or_after =
                     |&(_, first, records): &(usize, u64, u64)| first >= number && records > 0;
-                chunks[from..].iter().position(begins).map_or(chunks.len(), |at| from + at)
+                chunks[from..].iter().position(is_at_or_after).map_or(chunks.len(), |at| from + at)
             }
         }
     }
 
-    /// Replaces the bytes of some chunks, in ascending order. Fixed-size records must keep their size.
+    /// Replaces the bytes of some chunks, given in ascending order. Fixed-size records must keep their size.
     pub(super) fn replace(&mut self, replaced: &[(usize, Vec<u8>)]) {
         match &mut self.bounds {
             _ if replaced.is_empty() => {}
@@ -132,7 +132,7 @@ impl BlockChunks {
         }
     }
 
-    /// All chunks except `omitted`, which must be ascending.
+    /// Returns all chunks except `omitted`, which must be in ascending order.
     pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
         let ChunkBounds::Row { len, .. } = self.bounds else {
             let mut encoded = EncodedRecords::default();
@@ -153,7 +153,7 @@ impl BlockChunks {
             kept += run_len;
         }
         self.bytes.truncate(kept);
-        EncodedRecords::of_row(self.bytes, len)
+        EncodedRecords::from_fixed(self.bytes, len)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = WholeChunk<'_>> {
@@ -161,7 +161,7 @@ impl BlockChunks {
     }
 }
 
-/// Returns the complete records of a block of fixed-size records, and sets aside a truncated last one.
+/// Returns the complete records of a block of fixed-size records. A truncated last record is a bad record.
 pub(super) fn process_row<'a>(
     block: &'a Block,
     len: usize,
@@ -181,7 +181,7 @@ pub(super) fn process_row<'a>(
     (processing.processed, row)
 }
 
-/// The complete chunks of a block, all counted as kept.
+/// Returns the complete chunks of a block and counts all of them as kept.
 pub(super) fn process_chunks(
     block: &Block,
     to: Format,
@@ -197,7 +197,7 @@ pub(super) fn process_chunks(
     (processed, chunks)
 }
 
-/// Calls `each` with the complete chunks of a block, in order and in the output's format, and counts them as kept.
+/// Calls `each` with the complete chunks of a block, in order and in the output format, and counts them as kept.
 pub(super) fn process_items(
     block: &Block,
     to: Format,
@@ -206,7 +206,7 @@ pub(super) fn process_items(
     mut each: impl FnMut(&WholeChunk<'_>),
 ) -> ProcessedBlock {
     let mut processing = Processing::new(block, file, on_error);
-    // Buffer for a chunk that is not written as is.
+    // Buffer for a chunk that is not copied unchanged.
     let mut written = Vec::new();
     let mut index = block.first_index;
     for chunk in block.chunks() {
@@ -222,7 +222,7 @@ pub(super) fn process_items(
             }
             Ok(None) => count_comment(&mut processing, records),
             Err(None) => set_aside(&mut processing, &chunk, records),
-            Err(Some(error)) => processing.set_aside(&error.into(), &chunk, records),
+            Err(Some(error)) => processing.reject(&error.into(), &chunk, records),
         }
         if processing.is_stopped() {
             break;
@@ -231,8 +231,8 @@ pub(super) fn process_items(
     processing.processed
 }
 
-/// The bytes of a chunk in the output's format, which may stand in `written`; none for a remark. Without an error if the
-/// chunk is not whole.
+/// Returns the bytes of a chunk in the output format. `written` is a buffer for changed chunks. Returns `None` for a
+/// comment and `Err(None)` for a truncated chunk.
 #[inline]
 fn content<'a>(
     block: &Block,
@@ -245,10 +245,10 @@ fn content<'a>(
         return Err(None);
     }
     let bytes = format.without_header(chunk.bytes);
-    if format.is_remark(bytes) {
+    if format.is_comment(bytes) {
         return Ok(None);
     }
-    // Games and diagrams may lack an end mark or a header, or have another encoding.
+    // Games and diagrams may lack an end mark or a header, or have another text encoding.
     let is_plain_line = format.is_lines()
         && !format.holds_games()
         && bytes.first().is_some_and(u8::is_ascii)
@@ -267,27 +267,27 @@ fn count_comment(processing: &mut Processing<'_>, records: Range<u64>) {
     *counts.filtered.entry(Condition::Comment).or_default() += records;
 }
 
-/// Sets aside a chunk that is not whole.
+/// Counts a truncated chunk as bad, or an empty line as a comment.
 fn set_aside(processing: &mut Processing<'_>, chunk: &RawChunk<'_>, records: Range<u64>) {
     match processing.block.records_in(chunk).next() {
-        Some(Err(error)) => processing.set_aside(&error.into(), chunk, records),
-        // An empty line, where nothing is an empty record.
+        Some(Err(error)) => processing.reject(&error.into(), chunk, records),
+        // An empty line.
         _ => count_comment(processing, records),
     }
 }
 
-/// False for a piece of a longer chunk, a truncated record or an empty line.
+/// Returns false for a piece of a longer chunk, a truncated record or an empty line.
 fn is_whole(block: &Block, chunk: &RawChunk<'_>) -> bool {
     let format = block.format;
     match format.record_len() {
         Some(len) => chunk.bytes.len() == len,
         None if chunk.is_piece => false,
         None if format.is_lines() => !chunk.bytes.trim_ascii().is_empty(),
-        // Readers would join a damaged last chunk without an end with the chunk after it, and a damaged first chunk
-        // without a beginning with the chunk before it. Other chunks of a file have both.
+        // A damaged last chunk without an end mark would be joined with the next chunk by readers, and a damaged first
+        // chunk without a beginning with the previous chunk. The other chunks of a file have both.
         None => {
             let (is_first, is_last) =
-                (block.offset + chunk.offset == 0, block.behind(chunk).is_empty());
+                (block.offset + chunk.offset == 0, block.bytes_after(chunk).is_empty());
             !(is_first || is_last)
                 || !matches!(block.records_in(chunk).next(), Some(Err(_)))
                 || (!is_last || format.is_closed(chunk.bytes))

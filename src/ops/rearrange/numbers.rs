@@ -1,4 +1,4 @@
-//! Numbers of records, more than memory holds, asked for in ascending order.
+//! Sets of record numbers that may exceed the memory, read in ascending order.
 
 use std::vec;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 /// Collects distinct record numbers, each with a value of `LEN` bytes.
 pub(super) struct NumberedValues<const LEN: usize> {
     partitions: PartitionWriter,
-    /// Left shift that moves the highest bit of a number to the highest bit of a key.
+    /// Left shift that moves the highest possible bit of a number to the highest bit of a key.
     shift: u32,
 }
 
@@ -25,7 +25,7 @@ impl NumberedValues<0> {
 }
 
 impl<const LEN: usize> NumberedValues<LEN> {
-    /// All numbers must be below `end`.
+    /// Creates a set for numbers below `end`.
     pub(super) fn new(resources: &Resources, end: u64, share: MemoryShare) -> Self {
         let shift = end.leading_zeros().min(u64::BITS - 1);
         let partitions = PartitionWriter::new(resources, Some(LEN), share);
@@ -60,14 +60,15 @@ pub(super) struct AscendingValues<const LEN: usize> {
 }
 
 impl AscendingValues<0> {
-    /// The first number that is not below `number`. `number` must not decrease from call to call.
+    /// Returns the first number that is at least `number`. `number` must not decrease from call to call.
     pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, Error> {
         Ok(self.value_from(number)?.map(|(number, [])| number))
     }
 }
 
 impl<const LEN: usize> AscendingValues<LEN> {
-    /// The first number that is not below `number`, and its value. `number` must not decrease from call to call.
+    /// Returns the first number that is at least `number`, and its value. `number` must not decrease from call to
+    /// call.
     pub(super) fn value_from(&mut self, number: u64) -> Result<Option<(u64, [u8; LEN])>, Error> {
         loop {
             match self.current.as_slice().first() {

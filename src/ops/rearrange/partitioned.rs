@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::copying::scatter;
 
-/// Bits of a key that choose the partition.
+/// Number of key bits that determine the partition.
 pub(super) const PARTITION_BITS: u32 = 8;
 
-/// Partitions of one level.
+/// Number of partitions of one level.
 pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
 
-/// Significant bits of a key. Items that agree in them keep their input order.
+/// Number of significant bits of a key. Items with equal significant bits keep their input order.
 pub(super) const KEY_BITS: u32 = 48;
 
 const KEY_MASK: u64 = !0 << (u64::BITS - KEY_BITS);
@@ -19,7 +19,7 @@ pub(super) const fn significant_bits(key: u64) -> u64 {
     key & KEY_MASK
 }
 
-/// Bits of a sort word that hold the number of an item in its partition.
+/// Mask of the bits of a sort word that contain the index of an item in its partition.
 pub(super) const NUMBER_MASK: u64 = (1 << (u64::BITS - KEY_BITS + PARTITION_BITS)) - 1;
 
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub(super) struct KeyedItems {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Length of every item in bytes; None if it varies.
+/// Length of every item in bytes. `None` if it varies.
 pub(super) type ItemLen = Option<usize>;
 
 impl KeyedItems {
@@ -84,14 +84,14 @@ impl ItemOffsets {
 /// Items grouped by partition, in input order within each partition.
 pub(super) struct PartitionedItems {
     items: KeyedItems,
-    /// OffsetTable of the first item of each partition, then the total.
+    /// Index of the first item of each partition, then the number of items.
     firsts: Vec<u32>,
-    /// Offset of the first byte of each partition, then the total.
+    /// Offset of the first byte of each partition, then the number of bytes.
     starts: Vec<u32>,
 }
 
 impl PartitionedItems {
-    /// Partitions items of at most 4 GiB by the key bits of a level.
+    /// Distributes items by the key bits of a level. The items may have at most 4 GiB.
     pub(super) fn new(items: &KeyedItems, len: ItemLen, level: u32) -> Self {
         if let Some(len) = len {
             return Self::row(&items.keys, &items.bytes, len, level);
@@ -123,7 +123,7 @@ impl PartitionedItems {
         Self { items: partitioned, firsts, starts }
     }
 
-    /// [`Self::new`] for items of one length.
+    /// Like [`Self::new`], for items of fixed length.
     pub(super) fn row(keys: &[u64], bytes: &[u8], len: usize, level: u32) -> Self {
         let mut firsts = vec![0_u32; PARTITIONS + 1];
         for &key in keys {

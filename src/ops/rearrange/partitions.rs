@@ -1,8 +1,8 @@
 //! External distribution sort of items by their keys.
 //!
-//! Items are laid into partitions by the first bits of their keys; a partition that fits into memory is put in
-//! order there, a larger one is laid into partitions by the next bits. While everything fits, nothing is
-//! written to disk. This is the distribution sort of Knuth, The Art of Computer Programming, volume 3, 5.4.9.
+//! Items are distributed to partitions by the first bits of their keys. A partition that fits into memory is sorted
+//! there. A larger one is distributed again by the next bits. Nothing is written to disk if all items fit into memory.
+//! See Knuth, The Art of Computer Programming, volume 3, section 5.4.9.
 
 use std::sync::Arc;
 
@@ -13,44 +13,44 @@ use super::plan::Resources;
 use super::spill::Spill;
 use crate::error::Error;
 
-/// Share of the user's memory, in eighths, that items may take before they are written to disk. The rest is for blocks
-/// and partitions in flight.
+/// Share of the memory, in eighths, that items may take before they are written to disk. The rest is for blocks and
+/// partitions in flight.
 #[derive(Clone, Copy)]
 pub(super) struct MemoryShare(u64);
 
 impl MemoryShare {
-    /// For the only store.
+    /// For a single writer.
     pub(super) const ALL: Self = Self(7);
-    /// For the first of several stores.
+    /// For the first of several writers.
     pub(super) const MOST: Self = Self(4);
-    /// For the second store.
+    /// For the second writer.
     pub(super) const REST: Self = Self(2);
-    /// For every further store.
+    /// For every further writer.
     pub(super) const LAST: Self = Self(1);
     /// For repartitioning while other partitions are in flight.
     const REPARTITION: Self = Self(1);
 
-    const fn of(self, bytes: u64) -> u64 {
+    const fn apply(self, bytes: u64) -> u64 {
         bytes / 8 * self.0
     }
 }
 
-/// A partition up to this size is sorted in memory, however little memory there is.
+/// A partition up to this size is sorted in memory, even if the memory limit is lower.
 const SMALL_PARTITION_BYTES: u64 = 1 << 16;
 
-/// Limit of one write. Its items are read and repartitioned together, with 32-bit offsets.
-const MAX_WRITTEN_BYTES: u64 = 1 << 30;
+/// Maximum size of one write. Its items are read and repartitioned together, with 32-bit offsets.
+const MAX_WRITE_BYTES: u64 = 1 << 30;
 
-/// One write is at most this fraction of the memory.
-const MAX_WRITTEN_SHARE: u64 = 8;
+/// One write takes at most 1/8 of the memory.
+const WRITE_MEMORY_DIVISOR: u64 = 8;
 
-/// Memory of a partition, in multiples of its size: the items, a sorted copy and the keys.
+/// Memory for sorting a partition, in multiples of its size: the items, a sorted copy and the keys.
 const COPIES: u64 = 3;
 
 pub(super) struct PartitionWriter {
     resources: Resources,
     len: ItemLen,
-    /// Selects the key bits that choose the partition: 0 for the first ones.
+    /// Selects the key bits that determine the partition. 0: the first bits.
     level: u32,
     capacity_bytes: u64,
     buffered: Vec<PartitionedItems>,
@@ -65,7 +65,7 @@ impl PartitionWriter {
     }
 
     fn on_level(resources: &Resources, len: ItemLen, level: u32, share: MemoryShare) -> Self {
-        let capacity_bytes = share.of(resources.memory.bytes());
+        let capacity_bytes = share.apply(resources.memory.bytes());
         let (buffered, resources) = (Vec::new(), resources.clone());
         Self {
             resources,
@@ -79,7 +79,7 @@ impl PartitionWriter {
         }
     }
 
-    /// Items keep the order in which they are added.
+    /// Adds items. Items with equal keys keep the order in which they are added.
     pub(super) fn add(&mut self, partitioned: PartitionedItems) -> Result<(), Error> {
         self.buffered_bytes += partitioned.size();
         self.items += partitioned.len();
@@ -87,7 +87,7 @@ impl PartitionWriter {
         if self.buffered_bytes > self.capacity_bytes { self.spill_buffered() } else { Ok(()) }
     }
 
-    /// Memory of the largest buffered partition, in bytes.
+    /// Memory for sorting the largest buffered partition, in bytes.
     fn largest_bytes(&self) -> u64 {
         let partitions = (0..PARTITIONS).map(|partition| count(&self.buffered, partition));
         partitions.map(size_in_memory).max().unwrap_or_default()
@@ -102,7 +102,7 @@ impl PartitionWriter {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.resources.folder())?),
         };
-        let most_bytes = MAX_WRITTEN_BYTES.min(self.resources.memory.bytes() / MAX_WRITTEN_SHARE);
+        let most_bytes = MAX_WRITE_BYTES.min(self.resources.memory.bytes() / WRITE_MEMORY_DIVISOR);
         let mut buffered = &self.buffered[..];
         while !buffered.is_empty() {
             let (group, rest) = buffered.split_at(first_group(buffered, most_bytes));
@@ -115,7 +115,7 @@ impl PartitionWriter {
     }
 
     pub(super) fn seal(mut self) -> Result<SealedPartitions, Error> {
-        // Partitions in flight need memory from now on, too.
+        // From now on, partitions in flight also need memory.
         let in_flight = self.largest_bytes() * self.resources.partitions_in_flight() as u64;
         if self.spill.is_some() || self.buffered_bytes + in_flight > self.resources.memory.bytes() {
             self.spill_buffered()?;
@@ -125,7 +125,7 @@ impl PartitionWriter {
     }
 }
 
-/// Items and bytes of a partition.
+/// Number of items and bytes of a partition.
 fn count(all: &[PartitionedItems], partition: usize) -> (u64, u64) {
     let partitions = all.iter().map(|partitioned| partitioned.partition(partition));
     partitions.fold((0, 0), |(items, size), (keys, _, bytes)| {
@@ -133,12 +133,12 @@ fn count(all: &[PartitionedItems], partition: usize) -> (u64, u64) {
     })
 }
 
-/// Memory that sorting a partition takes.
+/// Memory for sorting a partition, in bytes.
 const fn size_in_memory((items, bytes): (u64, u64)) -> u64 {
     (bytes + items * 2 * size_of::<u64>() as u64) * COPIES
 }
 
-/// Number of leading elements to write together: at least one, otherwise at most `most_bytes`.
+/// Number of leading elements to write together: as many as fit into `most_bytes`, but at least one.
 fn first_group(buffered: &[PartitionedItems], most_bytes: u64) -> usize {
     let sizes = buffered.iter().scan(0, |size, partitioned| {
         *size += partitioned.size();
@@ -156,7 +156,7 @@ pub(super) struct SealedPartitions {
 }
 
 impl SealedPartitions {
-    /// All partitions in key order, each small enough for memory.
+    /// Returns all partitions in key order. Each fits into memory.
     pub(super) fn partitions(self) -> PartitionReader {
         PartitionReader { stores: vec![(Arc::new(self), 0)] }
     }
@@ -223,12 +223,12 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Appends the items in insertion order.
+    /// Appends the items of the partition in insertion order.
     pub(super) fn read(&self, items: &mut KeyedItems) -> Result<(), Error> {
         self.store.read(self.partition, items)
     }
 
-    /// The keys in insertion order.
+    /// Returns the keys in insertion order.
     pub(super) fn keys(&self) -> Result<Vec<u64>, Error> {
         let mut items = KeyedItems::default();
         self.read(&mut items)?;
@@ -241,7 +241,7 @@ impl Partition {
 }
 
 pub(super) struct PartitionReader {
-    /// Levels that are not yet exhausted, each with its next partition.
+    /// The open levels, each with its next partition.
     stores: Vec<(Arc<SealedPartitions>, usize)>,
 }
 
@@ -279,26 +279,26 @@ mod tests {
         Resources { memory: memory.parse().unwrap(), threads: 1, tmp_dir: None }
     }
 
-    /// Keys and bytes of all items as they come out, within so much memory.
-    fn sorted_partition(blocks: &[KeyedItems], len: ItemLen, memory: &str) -> Vec<(u64, Vec<u8>)> {
+    /// Keys and bytes of all items, sorted within the given memory.
+    fn sorted(blocks: &[KeyedItems], len: ItemLen, memory: &str) -> Vec<(u64, Vec<u8>)> {
         let mut partitions = PartitionWriter::new(&resources(memory), len, MemoryShare::ALL);
         for items in blocks {
             partitions.add(PartitionedItems::new(items, len, 0)).unwrap();
         }
-        let (mut sorted_partition, mut bucket_ordered) = (Vec::new(), SortedPartition::default());
+        let (mut sorted, mut sorted_partition) = (Vec::new(), SortedPartition::default());
         for partition in partitions.seal().unwrap().partitions() {
-            bucket_ordered.load(&partition.unwrap()).unwrap();
-            let SortedPartition { items, order, .. } = &bucket_ordered;
+            sorted_partition.load(&partition.unwrap()).unwrap();
+            let SortedPartition { items, order, .. } = &sorted_partition;
             let starts = items.starts(len);
             for &item in order {
                 let item = item as usize;
-                sorted_partition.push((items.keys[item], items.bytes[starts.range(item)].to_vec()));
+                sorted.push((items.keys[item], items.bytes[starts.range(item)].to_vec()));
             }
         }
-        sorted_partition
+        sorted
     }
 
-    /// Blocks of items whose bytes are their numbers, some of them longer than that.
+    /// Blocks of items whose bytes start with their number. Without `len`, some have additional bytes.
     fn blocks(keys: &[u64], len: ItemLen) -> Vec<KeyedItems> {
         let numbers: Vec<u64> = (0..keys.len() as u64).collect();
         let chunks = keys.chunks(700).zip(numbers.chunks(700));
@@ -314,20 +314,20 @@ mod tests {
     }
 
     #[test]
-    fn items_come_out_in_the_order_of_their_keys_whatever_the_memory() {
+    fn items_are_sorted_by_key_for_any_memory_limit() {
         let mut random = SplitMix64::new(4);
         let spread: Vec<u64> = (0..5000).map(|_| random.next_bits()).collect();
-        // Many agree in the first bits, some in all that count, and some in nothing else.
-        let alike = |key: &u64| (key % 3) << 60 | (key % 1000) << 20 | (key % 2);
-        let alike: Vec<u64> = spread.iter().map(alike).collect();
-        for keys in [&spread, &alike, &vec![5; 3000], &vec![]] {
+        // Many keys have equal first bits, some have equal significant bits, and some differ only in the other bits.
+        let collide = |key: &u64| (key % 3) << 60 | (key % 1000) << 20 | (key % 2);
+        let colliding: Vec<u64> = spread.iter().map(collide).collect();
+        for keys in [&spread, &colliding, &vec![5; 3000], &vec![]] {
             for len in [Some(8), None] {
                 let blocks = blocks(keys, len);
                 let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
                 expected.sort_by_key(|&(key, _)| significant_bits(key));
                 for memory in ["1G", "100K", "4K", "1"] {
-                    let sorted_partition = sorted_partition(&blocks, len, memory);
-                    let numbered = sorted_partition.iter().map(|(key, bytes)| {
+                    let sorted = sorted(&blocks, len, memory);
+                    let numbered = sorted.iter().map(|(key, bytes)| {
                         (*key, u64::from_le_bytes(bytes[..8].try_into().unwrap()))
                     });
                     assert!(numbered.eq(expected.iter().copied()), "{len:?} {memory}");

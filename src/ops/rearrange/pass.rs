@@ -1,4 +1,4 @@
-//! One reading of all inputs, chunk by chunk.
+//! Reads all inputs once, chunk by chunk.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,16 +12,17 @@ use crate::error::Error;
 use crate::records::bad_record::BadPolicy;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::source::{Block, can_be_computed, count_records};
+use crate::records::source::{Block, count_records, has_random_access};
 
-/// The most records a block has room for.
+/// Maximum number of records per block.
 const BLOCK_RECORDS: u64 = 1 << 15;
 
-/// Results that may wait for an earlier block. They take a megabyte each, and a block is processed quickly.
+/// Maximum number of results that wait for an earlier block. They take a megabyte each, and blocks are processed
+/// quickly.
 const WAITING_BLOCKS: usize = 8;
 
-/// Blocks in flight may take this fraction of the memory.
-const BLOCK_MEMORY_SHARE: u64 = 8;
+/// Blocks in flight may take 1/8 of the memory.
+const BLOCK_MEMORY_DIVISOR: u64 = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checksums {
@@ -35,31 +36,31 @@ pub(super) struct RunControl<'a> {
     pub(super) cancel: &'a AtomicBool,
 }
 
-/// Reads everything once: `worker` processes blocks on all threads, and `take` gets the results in input order. The
-/// streams of a block are written after `take`.
+/// Reads all inputs once. `worker` processes blocks on all threads, and `on_result` is called in input order. Then the
+/// outputs of the block are written to `sinks`.
 pub(super) fn read<T: Send + 'static>(
     plan: &RearrangePlan,
     sinks: &mut Sinks,
     checksums: Checksums,
     worker: BlockFunction<T>,
-    take: impl FnMut(&mut ProcessedBlock, T) -> Result<(), Error>,
+    on_result: impl FnMut(&mut ProcessedBlock, T) -> Result<(), Error>,
     control: &mut RunControl<'_>,
 ) -> Result<CompletedPass, Error> {
     let job = Job {
         checksums: checksums == Checksums::Wanted,
         waiting_blocks: WAITING_BLOCKS,
-        block_memory_bytes: usize::try_from(plan.resources.memory.bytes() / BLOCK_MEMORY_SHARE)
+        block_memory_bytes: usize::try_from(plan.resources.memory.bytes() / BLOCK_MEMORY_DIVISOR)
             .unwrap_or(usize::MAX),
         ..Job::new(&plan.ranges, plan.resources.threads, BLOCK_RECORDS)
     };
-    pass(&job, sinks, worker, take, control.progress, control.cancel)
+    pass(&job, sinks, worker, on_result, control.progress, control.cancel)
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct InputCounts {
-    /// All records that have a number, including comments and bad ones.
+    /// Number of all records that have a number, including comments and bad records.
     pub(super) all: u64,
-    /// Records that would be written.
+    /// Number of records that would be written.
     pub(super) written: u64,
 }
 
@@ -68,8 +69,8 @@ pub(super) fn count(
     plan: &RearrangePlan,
     control: &mut RunControl<'_>,
 ) -> Result<Vec<InputCounts>, Error> {
-    if plan.ranges.iter().all(|part| can_be_computed(&part.input)) {
-        let records = plan.ranges.iter().map(|part| count_records(&part.input));
+    if plan.ranges.iter().all(|range| has_random_access(&range.input)) {
+        let records = plan.ranges.iter().map(|range| count_records(&range.input));
         let input_counts = |all| InputCounts { all, written: all };
         return records.map(|records| records.map(input_counts)).collect::<Result<_, _>>();
     }
@@ -78,15 +79,15 @@ pub(super) fn count(
     let to = plan.format();
     let worker = block_worker(plan, move |block, file, _| {
         let (processed, _) = process_chunks(block, to, file, BadPolicy::Skip);
-        let found = (block.input, processed.counts.input, processed.counts.kept);
-        Some((processed, found))
+        let counts = (block.input, processed.counts.input, processed.counts.kept);
+        Some((processed, counts))
     });
-    let take = |_: &mut _, (part, all, written): (usize, u64, u64)| {
-        counts[part].all += all;
-        counts[part].written += written;
+    let add_counts = |_: &mut _, (input, all, written): (usize, u64, u64)| {
+        counts[input].all += all;
+        counts[input].written += written;
         Ok(())
     };
-    read(plan, &mut Sinks::create(&[])?, Checksums::Known, worker, take, control)?;
+    read(plan, &mut Sinks::create(&[])?, Checksums::Known, worker, add_counts, control)?;
     Ok(counts)
 }
 
@@ -103,6 +104,6 @@ pub(super) fn block_worker<T: Send + 'static>(
     plan: &RearrangePlan,
     work: impl Fn(&Block, &str, &AtomicBool) -> Option<(ProcessedBlock, T)> + Send + Sync + 'static,
 ) -> BlockFunction<T> {
-    let names: Vec<String> = plan.ranges.iter().map(|part| part.input.name.clone()).collect();
+    let names: Vec<String> = plan.ranges.iter().map(|range| range.input.name.clone()).collect();
     Arc::new(move |block: &Block, cancel: &AtomicBool| work(block, &names[block.input], cancel))
 }

@@ -1,6 +1,6 @@
-//! What will be read and written: everything is checked here, before anything is created.
+//! The plan of an operation. All checks are done here, before any file is created.
 //!
-//! The rules for names, formats and inputs that are outputs are those of [`crate::jobs::plan`].
+//! File names, formats and inputs that are also outputs follow the same rules as in [`crate::jobs::plan`].
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::format::move16::Dialect;
 use crate::records::account::{InputIdentity, MANIFEST_SUFFIX};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
-    FileClaim, FileClaims, check_absence, check_pipe, check_twice, is_pipe,
+    FileClaim, FileClaims, check_absence, check_pipe, check_rereadable, is_pipe,
 };
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_outputs;
@@ -30,12 +30,12 @@ use crate::storage::{files, platform};
 /// Resources that an operation may use. They do not affect the output.
 #[derive(Clone, Debug)]
 pub struct Resources {
-    /// Threads, 0 for as many as the machine runs at once.
+    /// Number of threads. 0: one per logical CPU.
     pub threads: usize,
     /// Memory for records.
     pub memory: Memory,
-    /// Where to put what does not fit; beside the output if nothing is said, or where the system has such
-    /// files if that is no place on disk.
+    /// Folder for temporary files. `None`: the folder of the output, or the system's folder for temporary files if the
+    /// output is not a file.
     pub tmp_dir: Option<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ impl Resources {
         self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// Fails early if temporary files cannot be created.
+    /// Checks that temporary files can be created.
     pub(super) fn check_folder(&self) -> Result<(), Error> {
         Spill::create(&self.folder()).map(drop)
     }
@@ -59,38 +59,38 @@ impl Resources {
         platform::threads(self.threads)
     }
 
-    /// Partitions being read, sorted or waiting to be written.
+    /// Number of partitions that are read, sorted or waiting to be written at once.
     pub(super) fn partitions_in_flight(&self) -> usize {
         2 * self.threads() + 1
     }
 }
 
-/// What the user asked for, not yet checked.
+/// The unchecked request of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct RearrangeRequest {
-    /// Files of positions, read as one sequence; `-` is standard input.
+    /// Position files, read as one sequence. `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// Files whose records are not to be written again, in any formats.
+    /// Reference files of dedup: records equal to a reference record are not written. They may have any formats.
     pub references: Vec<PathBuf>,
-    /// The output; `-` is standard output. Of several parts, their folder, made if it is not there.
+    /// The output, or the folder of several parts. `-` is standard output. A missing folder is created.
     pub output: PathBuf,
-    /// Format of the inputs, where their extensions do not say it.
+    /// Format of the inputs. `None`: detected by extension.
     pub from: Option<FormatName>,
-    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     pub dialect: Option<Dialect>,
-    /// Format of parts, which may be compressed in another way than the inputs.
+    /// Format of parts. Their compression may differ from the inputs.
     pub to: Option<FormatName>,
-    /// Stem of the names of parts; the first input's if nothing is said.
+    /// Stem of the file names of parts. `None`: the stem of the first input.
     pub name: Option<String>,
-    /// Whether outputs that exist may be replaced.
+    /// Replace existing outputs.
     pub force: bool,
-    /// What becomes of records that cannot be used.
+    /// What to do with bad records.
     pub on_error: BadPolicy,
-    /// What may be used.
+    /// Resources that the operation may use.
     pub resources: Resources,
 }
 
-/// InputRange numbers have five digits in file names.
+/// Part numbers have five digits in file names.
 const MAX_PARTS: u32 = 99_999;
 
 #[derive(Clone, Debug)]
@@ -100,33 +100,33 @@ pub(super) struct PartNames {
     force: bool,
 }
 
-/// An operation that can begin.
+/// A checked request.
 #[derive(Clone, Debug)]
 pub struct RearrangePlan {
-    /// What is read, in order.
+    /// The input ranges to read, in order.
     pub ranges: Vec<InputRange>,
-    /// What is read of files whose records are not to be written again.
+    /// The ranges to read from the reference files.
     pub references: Vec<InputRange>,
-    /// Records that will be read, where that is known before.
+    /// Number of records to read, if known.
     pub records: Option<u64>,
     /// The outputs with records.
     pub outputs: Vec<OutputPlan>,
-    /// Where bad records go, if they are kept.
+    /// The quarantine files. Empty if bad records are not quarantined.
     pub side_outputs: Vec<OutputPlan>,
-    /// Where the manifest will be; nowhere if the output is a stream.
+    /// Path of the manifest. `None` if the output is a pipe.
     pub manifest: Option<PathBuf>,
-    /// None unless the output consists of parts.
+    /// `None` unless the output consists of parts.
     pub(super) part_names: Option<PartNames>,
-    /// How records are written.
+    /// Format of the output.
     pub to: FormatName,
-    /// What becomes of records that cannot be used.
+    /// What to do with bad records.
     pub on_error: BadPolicy,
-    /// What may be used.
+    /// Resources that the operation may use.
     pub resources: Resources,
 }
 
 impl RearrangePlan {
-    /// An operation with one output.
+    /// Plans an operation with one output.
     ///
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
@@ -168,7 +168,7 @@ impl RearrangePlan {
         .over(inputs, force)
     }
 
-    /// An operation whose output is cut into so many parts.
+    /// Plans an operation whose output is split into `parts` files.
     ///
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
@@ -176,7 +176,7 @@ impl RearrangePlan {
         Self::in_uncounted_parts(request)?.with_parts(parts)
     }
 
-    /// The same where the number of parts is not known yet.
+    /// Plans an operation whose output is split into a number of files that is not known yet.
     ///
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
@@ -216,11 +216,11 @@ impl RearrangePlan {
     /// Returns the plan unchanged if its output does not consist of parts.
     pub(super) fn with_parts(mut self, parts: u32) -> Result<Self, Error> {
         if parts > MAX_PARTS {
-            return Err(Error::usage(format!("{parts} parts are more than {MAX_PARTS}")));
+            return Err(Error::usage(format!("{parts} parts exceed the maximum of {MAX_PARTS}")));
         }
         let Some(PartNames { folder, stem, force }) = &self.part_names else { return Ok(self) };
         let to = self.to;
-        let part = |number: u32| {
+        let part_output = |number: u32| {
             let path = folder.join(path_of(&format!("{stem}-{number:05}-of-{parts:05}.{to}")));
             OutputPlan {
                 compression: to.compression,
@@ -229,20 +229,20 @@ impl RearrangePlan {
                 ..OutputPlan::plain(OutputKind::Kept, path)
             }
         };
-        self.outputs = (1..=parts).map(part).collect();
+        self.outputs = (1..=parts).map(part_output).collect();
         self.check_places(*force)?;
         Ok(self)
     }
 
-    /// Sets the inputs and checks them against the outputs. Temporary files go beside the output by default.
+    /// Sets the inputs and checks them against the outputs. By default, temporary files are created next to the output.
     fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, Error> {
         let Selection { ranges, records, .. } = select_records(inputs, None, None, None)?;
         let plan = Self { ranges, records, ..self };
         plan.check_places(force)?;
         let mut resources = plan.resources.clone();
-        let beside = plan.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
+        let local = plan.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
         resources.tmp_dir =
-            resources.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
+            resources.tmp_dir.or(local.map(|manifest| platform::folder_of(manifest).into()));
         Ok(Self { resources, ..plan })
     }
 
@@ -251,7 +251,7 @@ impl RearrangePlan {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
         let claims =
             outputs().map(FileClaim::output).chain(self.manifest.iter().map(FileClaim::file));
-        let read = self.ranges.iter().chain(&self.references).map(|part| part.input.clone());
+        let read = self.ranges.iter().chain(&self.references).map(|range| range.input.clone());
         FileClaims::reading(&read.collect::<Vec<_>>())?.write(claims)?;
         if !force {
             let files = outputs().filter(|output| !output.is_pipe).map(|output| &output.path);
@@ -265,21 +265,21 @@ impl RearrangePlan {
         self.to.format
     }
 
-    /// Identities of the inputs, found without reading them.
+    /// Identities of the inputs, determined without reading them.
     pub(super) fn identities(&self) -> Vec<InputIdentity> {
-        self.ranges.iter().map(|part| InputIdentity::of(&part.input)).collect()
+        self.ranges.iter().map(|range| InputIdentity::new(&range.input)).collect()
     }
 
-    /// Fails if an input cannot be read twice.
+    /// Checks that all inputs can be read twice. `why` is the reason for the error message.
     pub(super) fn check_twice(&self, why: &'static str) -> Result<(), Error> {
-        check_twice(self.ranges.iter().map(|part| &part.input), why)
+        check_rereadable(self.ranges.iter().map(|range| &range.input), why)
     }
 }
 
-/// All inputs must have one format and dialect; text encodings may differ.
+/// Opens the inputs. All must have the same format and move encoding. Text encodings may differ.
 fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
     let RearrangeRequest { inputs, from, dialect, on_error, .. } = request;
-    let unreadable = Unreadable::under(Some(*on_error));
+    let unreadable = Unreadable::from_policy(Some(*on_error));
     let inputs = opening::inputs(inputs, *from, *dialect, unreadable)?;
     let first = inputs.first().ok_or_else(Error::no_input)?;
     if let Some(other) = inputs.iter().find(|input| !input.format.takes_chunks_of(first.format)) {
@@ -289,27 +289,27 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
     if let Some(other) = inputs.iter().find(|input| input.dialect != first.dialect) {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(Error::usage(format!(
-            "the moves of {first} and {second} are encoded differently; bring them to one encoding with \
-         `kyokumen convert --canonical`, or say with --dialect that they are the same"
+            "{first} and {second} use different move encodings; convert one of them with `kyokumen convert --canonical`, \
+         or set the encoding of both with --dialect"
         )));
     }
     warn_of_mixed_outputs(&inputs);
     Ok(inputs)
 }
 
-/// Format and compression of the output. The format must take the chunks of the inputs.
+/// Determines the format and compression of the output. The format must accept the chunks of the inputs.
 fn output_format(
     output: &Path,
     to: Option<FormatName>,
     format: Format,
 ) -> Result<FormatName, Error> {
     let name = output.to_string_lossy();
-    let said = to.or_else(|| FormatName::from_file_name(&name));
-    let mut to = said.unwrap_or(FormatName::plain(format));
+    let requested = to.or_else(|| FormatName::from_file_name(&name));
+    let mut to = requested.unwrap_or(FormatName::plain(format));
     if !to.format.takes_chunks_of(format) {
         let output = name.into_owned();
         return Err(Error::usage(format!(
-            "{output} would be {}, and the records are {format}; `kyokumen convert` converts them",
+            "cannot write {format} records to {output}, which has the format {}; use `kyokumen convert`",
             to.format
         )));
     }

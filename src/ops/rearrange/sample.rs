@@ -1,9 +1,8 @@
-//! Takes a random part of an archive. The order stays.
+//! Takes a random sample of archives. The chunks keep their order.
 //!
-//! Each chunk gets a random key from the seed and its number. A sample of a given size is those with the
-//! smallest keys, which is every set of that size with the same probability; a sample of a given rate those
-//! whose key lies below it. Few records of archives in which every one can be gone to are taken without reading
-//! the others.
+//! Each chunk gets a random key computed from the seed and its number. A sample of a given size consists of the chunks
+//! with the smallest keys, so all sets of that size are equally likely. A sample of a given rate consists of the chunks
+//! with keys below the rate. A small sample of archives with random access is taken without reading the other records.
 
 mod random_access;
 
@@ -26,27 +25,27 @@ use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 
-/// How much is taken.
+/// Size of a sample.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum SampleSize {
-    /// So many chunks, or all if there are fewer.
+    /// This number of chunks, or all if there are fewer.
     Count(u64),
-    /// Each chunk with this probability, as `convert --sample` takes records.
+    /// Each chunk with this probability, like `convert --sample` for records.
     Rate(Probability),
 }
 
 fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), Error> {
     match size {
-        SampleSize::Count(_) => plan.check_twice("which chunks are taken shows when all are known"),
+        SampleSize::Count(_) => plan.check_twice("--count reads the inputs twice"),
         SampleSize::Rate(_) => Ok(()),
     }
 }
 
-/// Takes a sample. Sets nothing under a final name unless all went well.
+/// Takes a sample. The outputs get their final names only if the whole operation succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn sample(
     plan: &RearrangePlan,
     size: SampleSize,
@@ -89,10 +88,10 @@ fn read_all(
 ) -> Result<CompletedPass, Error> {
     let choice = match size {
         SampleSize::Rate(probability) => SampleChoice::Rate(Sample { probability, seed }),
-        SampleSize::Count(count) => SampleChoice::below(plan, count, seed, control)?,
+        SampleSize::Count(count) => SampleChoice::smallest(plan, count, seed, control)?,
     };
     let mut next_chunk = 0..;
-    let take = |processed: &mut ProcessedBlock, chunks: BlockChunks| {
+    let sample_block = |processed: &mut ProcessedBlock, chunks: BlockChunks| {
         let mut taken = EncodedRecords::default();
         for (item, chunk) in chunks.iter().zip(&mut next_chunk) {
             if choice.takes(chunk, item.number) {
@@ -107,7 +106,7 @@ fn read_all(
     };
     control.progress.begin("writing", plan.records);
     let worker = chunk_worker(plan, plan.on_error);
-    read(plan, sinks, Checksums::Wanted, worker, take, control)
+    read(plan, sinks, Checksums::Wanted, worker, sample_block, control)
 }
 
 enum SampleChoice {
@@ -121,7 +120,8 @@ enum SampleChoice {
 }
 
 impl SampleChoice {
-    /// `chunk` is the number of a chunk, `number` that of its first record over all inputs.
+    /// Whether a chunk is taken. `chunk` is its number, `number` the number of its first record, both counted over all
+    /// inputs.
     fn takes(&self, chunk: u64, number: u64) -> bool {
         match self {
             Self::Rate(sample) => sample.takes(number),
@@ -130,15 +130,15 @@ impl SampleChoice {
         }
     }
 
-    /// The `count` chunks with the smallest keys.
-    fn below(
+    /// Chooses the `count` chunks with the smallest keys.
+    fn smallest(
         plan: &RearrangePlan,
         count: u64,
         seed: u64,
         control: &mut RunControl<'_>,
     ) -> Result<Self, Error> {
         control.progress.begin("counting", plan.records);
-        // What is bad is set aside when records are written, unless it ends all.
+        // Bad records are quarantined later, when records are written. With `Stop` they already end this pass.
         let on_error = match plan.on_error {
             BadPolicy::Stop => BadPolicy::Stop,
             BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
@@ -150,7 +150,7 @@ impl SampleChoice {
         });
         let mut next_chunk = 0;
         let mut partitions = PartitionWriter::new(&plan.resources, Some(0), MemoryShare::ALL);
-        let take = |_: &mut _, chunks: u64| {
+        let add_keys = |_: &mut _, chunks: u64| {
             let numbers = next_chunk..next_chunk + chunks;
             next_chunk = numbers.end;
             let keys = numbers.map(|chunk| SplitMix64::nth_bits(seed, chunk)).collect();
@@ -160,8 +160,8 @@ impl SampleChoice {
                 0,
             ))
         };
-        let mut nothing = Sinks::create(&[])?;
-        read(plan, &mut nothing, Checksums::Known, worker, take, control)?;
+        let mut no_sinks = Sinks::create(&[])?;
+        read(plan, &mut no_sinks, Checksums::Known, worker, add_keys, control)?;
         let mut left = count;
         if left == 0 {
             return Ok(Self::None);

@@ -1,11 +1,11 @@
-//! Brings the chunks of an archive into a random order.
+//! Shuffles the chunks of archives.
 //!
-//! Each chunk gets a random key from the seed and its number, and all are brought into the order of their
-//! keys: neither memory nor threads have a say in it. Of a key 48 bits count. The few chunks that agree in
-//! them (of 10 billion one in 30,000) stay in their order; but for these every order is as likely as any other.
+//! Each chunk gets a random key computed from the seed and its number, and the chunks are sorted by key. So the order
+//! does not depend on memory or threads. A key has 48 significant bits. Chunks with equal bits keep their input order
+//! (one in 30,000 of 10 billion chunks). Apart from these, all orders are equally likely.
 //!
-//! The inputs are read once. Chunks that do not fit into memory are laid into temporary files by their first bits;
-//! each of these is read once, and laid into files again only if it does not fit into memory by itself.
+//! The inputs are read once. Chunks that do not fit into memory are distributed to partitions on disk by the first bits
+//! of their keys. Each partition is read once, and distributed again only if it does not fit into memory.
 
 use std::sync::atomic::AtomicBool;
 
@@ -28,10 +28,10 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::Block;
 
-/// Shuffles. Sets nothing under a final name unless all went well.
+/// Shuffles the inputs of the plan. The outputs get their final names only if the whole operation succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn shuffle(
     plan: &RearrangePlan,
     seed: u64,
@@ -42,7 +42,7 @@ pub fn shuffle(
     plan.resources.check_folder()?;
     let mut control = RunControl { progress, cancel };
     control.progress.begin("reading", plan.records);
-    let mut side = Sinks::create_with(&plan.side_outputs, true)?;
+    let mut side_sinks = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
@@ -51,8 +51,9 @@ pub fn shuffle(
         Some(partition_block(block, format, file, on_error, keys))
     });
     let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
-    let take = |_: &mut _, partitioned| partitions.add(partitioned);
-    let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;
+    let add = |_: &mut _, partitioned| partitions.add(partitioned);
+    let passed =
+        read(plan, &mut side_sinks, Checksums::Wanted, partition_block, add, &mut control)?;
     let write = |encoded: EncodedRecords| {
         sinks.write(OutputKind::Kept, &encoded)?;
         Ok(encoded.len())
@@ -65,7 +66,7 @@ pub fn shuffle(
         write,
         &mut control,
     )?;
-    let finished = sinks.finish()?.and(side.finish()?);
+    let finished = sinks.finish()?.and(side_sinks.finish()?);
     operation.commit(vec![("seed", seed.into())], passed, None, finished, control.progress)
 }
 
@@ -84,24 +85,24 @@ fn partition_block(
         return (processed, PartitionedItems::row(&keys, row, len, 0));
     }
     let mut items = KeyedItems::default();
-    let mut counted = Vec::new();
+    let mut with_count = Vec::new();
     let processed = process_items(block, to, file, on_error, |item| {
-        let bytes = if is_one_each(block.format) {
+        let bytes = if has_one_record_per_chunk(block.format) {
             item.bytes
         } else {
-            counted.clear();
-            counted.extend_from_slice(&item.records.to_le_bytes());
-            counted.extend_from_slice(item.bytes);
-            &counted
+            with_count.clear();
+            with_count.extend_from_slice(&item.records.to_le_bytes());
+            with_count.extend_from_slice(item.bytes);
+            &with_count
         };
         items.push(key(item.number), bytes, None);
     });
     (processed, PartitionedItems::new(&items, None, 0))
 }
 
-/// Whether every chunk is one record. In other formats the number of records is stored before the chunk's bytes, because
-/// counting them again would mean parsing the game again.
-const fn is_one_each(format: Format) -> bool {
+/// Whether every chunk is one record. In other formats the number of records is stored before the bytes of the chunk,
+/// because counting them again would require parsing the game again.
+const fn has_one_record_per_chunk(format: Format) -> bool {
     format.is_lines() && !format.holds_games()
 }
 
@@ -113,14 +114,14 @@ const fn keys(seed: u64) -> u64 {
 fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecords {
     let SortedPartition { items, len, order, .. } = partition;
     if let Some(len) = *len {
-        return EncodedRecords::of_row(gather(&items.bytes, len, order), len);
+        return EncodedRecords::from_fixed(gather(&items.bytes, len, order), len);
     }
     let starts = items.starts(None);
     let mut encoded = EncodedRecords::default();
     for &number in order {
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {
-            Some((records, chunk)) if !is_one_each(format) => {
+            Some((records, chunk)) if !has_one_record_per_chunk(format) => {
                 encoded.push_group(chunk, u64::from_le_bytes(*records));
             }
             _ => encoded.push(item),
@@ -135,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// The order of so many chunks that a seed gives.
+    /// The order of `chunks` chunks for a seed.
     fn order(seed: u64, chunks: u64) -> Vec<u64> {
         let keys = keys(seed);
         let mut order: Vec<u64> = (0..chunks).collect();
@@ -143,25 +144,25 @@ mod tests {
         order
     }
 
-    /// The sum of squares that is to be compared with the chi-square distribution.
+    /// The test statistic to compare with the chi-square distribution.
     fn chi_square(counts: impl Iterator<Item = u32>, expected: f64) -> f64 {
         counts.map(|count| (f64::from(count) - expected).powi(2) / expected).sum()
     }
 
     #[test]
-    fn every_order_of_four_is_as_likely() {
+    fn all_orders_of_four_chunks_are_equally_likely() {
         let mut counts = HashMap::new();
         for seed in 0..24_000 {
             *counts.entry(order(seed, 4)).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 24);
-        // 23 degrees of freedom; exceeded by chance once in a thousand.
+        // 23 degrees of freedom. Exceeded by chance once in a thousand.
         let chi_square = chi_square(counts.into_values(), 1000.0);
         assert!(chi_square < 49.7, "{chi_square}");
     }
 
     #[test]
-    fn every_chunk_is_as_likely_in_every_place() {
+    fn every_chunk_is_equally_likely_at_every_place() {
         for distance in [1, 1 << 32, 0x9e3779b97f4a7c15] {
             let mut counts = [[0; 10]; 10];
             for seed in 0..10_000_u64 {
@@ -171,15 +172,15 @@ mod tests {
                     .zip(&mut counts)
                     .for_each(|(&chunk, place)| place[chunk as usize] += 1);
             }
-            // 81 degrees of freedom; exceeded by chance once in a thousand.
+            // 81 degrees of freedom. Exceeded by chance once in a thousand.
             let chi_square = chi_square(counts.into_iter().flatten(), 1000.0);
             assert!(chi_square < 126.1, "{distance}: {chi_square}");
         }
     }
 
-    /// Seeds in a row, and seeds as far apart as the numbers of chunks are in the generator.
+    /// Consecutive seeds, and seeds that differ by the increment of the generator.
     #[test]
-    fn neighbouring_seeds_have_nothing_in_common() {
+    fn orders_of_neighbouring_seeds_are_independent() {
         for distance in [1, 0x9e3779b97f4a7c15] {
             let orders = (0..1000_u64).map(|seed| order(seed.wrapping_mul(distance), 20));
             let orders: Vec<_> = orders.collect();
@@ -189,7 +190,7 @@ mod tests {
                 let (one, other) = (steps(&pair[0]), steps(&pair[1]));
                 one.iter().filter(|step| other.contains(step)).count()
             };
-            // Of 19 steps from one chunk to the next one is the same by chance.
+            // On average, one of the 19 steps from a chunk to the next is equal by chance.
             let same: usize = orders.windows(2).map(same).sum();
             assert!((800..1100).contains(&same), "{distance}: {same}");
         }

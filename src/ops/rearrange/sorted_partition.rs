@@ -1,4 +1,4 @@
-//! The items of a partition in the order of their keys; partitions are sorted on worker threads.
+//! Sorts the items of partitions by key, on worker threads.
 
 use std::sync::atomic::Ordering;
 
@@ -16,14 +16,15 @@ pub(super) struct SortedPartition {
     /// In insertion order.
     pub(super) items: KeyedItems,
     pub(super) len: ItemLen,
-    /// Indices of the items by the significant bits of their keys; ties are in insertion order.
+    /// Indices of the items, sorted by the significant bits of their keys. Items with equal bits stay in insertion
+    /// order.
     pub(super) order: Vec<u32>,
-    /// Scratch space: key bits and item index in one word.
+    /// Scratch space for sorting: each word contains key bits and an item index.
     words: Vec<u64>,
 }
 
 impl SortedPartition {
-    /// Replaces the partition before.
+    /// Loads and sorts a partition, replacing the previous one.
     pub(super) fn load(&mut self, partition: &Partition) -> Result<(), Error> {
         self.items.clear();
         self.len = partition.len();
@@ -36,12 +37,12 @@ impl SortedPartition {
         let Self { items: KeyedItems { keys, .. }, order, words, .. } = self;
         order.clear();
         if keys.len() as u64 > NUMBER_MASK {
-            // As many as that are alike in all that counts, or nearly.
+            // A partition of this size remains only if almost all significant bits of its keys are equal.
             order.extend(0..keys.len() as u32);
             order.sort_by_key(|&number| significant_bits(keys[number as usize]));
             return;
         }
-        // The first bits, which are the partition's, make room for the number of the item.
+        // All keys of a partition have the same first bits. Shift them out to make space for the item index.
         let word = |(number, key): (u64, &u64)| (significant_bits(*key) << PARTITION_BITS) | number;
         words.clear();
         words.extend((0..).zip(&*keys).map(word));
@@ -50,13 +51,13 @@ impl SortedPartition {
     }
 }
 
-/// Sorts all partitions, runs `work` on them on worker threads, and calls `take` with the results in partition order.
-/// `take` returns the number of items of a result.
+/// Sorts all partitions and runs `work` on them on worker threads. Calls `on_result` with the results in partition
+/// order. `on_result` returns the number of items of a result.
 pub(super) fn process_partitions<T: Send + 'static>(
     sealed: SealedPartitions,
     resources: &Resources,
     work: impl Fn(&SortedPartition) -> T + Send + Sync + 'static,
-    mut take: impl FnMut(T) -> Result<u64, Error>,
+    mut on_result: impl FnMut(T) -> Result<u64, Error>,
     control: &mut RunControl<'_>,
 ) -> Result<(), Error> {
     let parallelism = Parallelism::new(resources.threads(), resources.partitions_in_flight());
@@ -76,7 +77,7 @@ pub(super) fn process_partitions<T: Send + 'static>(
                 return Err(Error::interrupted());
             }
             if let Some(done) = done {
-                shown.input += take(done?)?;
+                shown.input += on_result(done?)?;
                 control.progress.update(&shown);
             }
             Ok(())

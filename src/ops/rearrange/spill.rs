@@ -1,4 +1,4 @@
-//! Buckets on disk: one file without a name, which vanishes with its process whatever ends that.
+//! Partitions on disk, in one unnamed temporary file. The system deletes it when the process ends, even after a crash.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ pub(super) struct Spill {
     extents: Vec<Vec<Extent>>,
 }
 
-/// Consecutive items of one partition: keys, lengths unless all are the same, bytes.
+/// Consecutive items of one partition: their keys, their lengths unless the length is fixed, and their bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     offset: u64,
@@ -51,7 +51,7 @@ impl Spill {
             words.extend(lens.iter().flat_map(|len| len.to_le_bytes()));
         }
         let mut written = self.file.write_all(&words);
-        // Small pieces are gathered: a call of the system for each would take longer than the copy.
+        // Gather small pieces: copying them is faster than one system call for each.
         let mut gathered = words;
         gathered.clear();
         for (_, _, bytes) in all.iter().map(|partitioned| partitioned.partition(partition)) {
@@ -67,12 +67,12 @@ impl Spill {
         Ok(())
     }
 
-    /// In the order of writing.
+    /// The extents of a partition in the order in which they were written.
     pub(super) fn extents(&self, partition: usize) -> impl Iterator<Item = Extent> {
         self.extents[partition].iter().copied()
     }
 
-    /// Items and bytes of a partition.
+    /// Number of items and bytes of a partition.
     pub(super) fn count(&self, partition: usize) -> (u64, u64) {
         let add = |(items, bytes), extent: Extent| (items + extent.items, bytes + extent.bytes);
         self.extents(partition).fold((0, 0), add)
@@ -112,6 +112,6 @@ impl Spill {
 fn error(verb: &'static str, folder: &Path, source: io::Error) -> Error {
     let folder = folder.display();
     let message =
-        format!("cannot {verb} temporary files in {folder}; --tmp-dir says where they stand");
+        format!("cannot {verb} temporary files in {folder} (choose another folder with --tmp-dir)");
     Error::new(ErrorKind::Io, message).in_file(&folder).with_source(source)
 }

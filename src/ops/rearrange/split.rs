@@ -1,4 +1,4 @@
-//! Distributes the chunks of an archive to several files.
+//! Splits archives into several files.
 
 mod open_parts;
 mod part_limit;
@@ -27,21 +27,21 @@ use crate::storage::memory::Memory;
 use crate::storage::open_files::allow_outputs;
 use crate::storage::quantity::quantity;
 
-/// Which part a chunk goes to.
+/// How chunks are distributed to parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SplitBy {
-    /// The first chunk to the first part, the second to the second, and so on, again and again.
+    /// The first chunk to the first part, the second chunk to the second part, and so on, cyclically.
     #[default]
     RoundRobin,
-    /// Parts are stretches of the input, as long as each other but for one record: those of `--shard`.
-    /// A game goes where its first record does.
+    /// Each part is a contiguous range of the input, the same as with `--shard`. Sizes differ by at most one record. A
+    /// game belongs to the part of its first record.
     Ranges,
 }
 
 impl SplitBy {
-    /// Its name on the command line and in manifests.
+    /// The name on the command line and in manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RoundRobin => "round-robin",
@@ -50,32 +50,32 @@ impl SplitBy {
     }
 }
 
-/// Assumed size of a record in formats without a fixed one.
+/// Assumed size of a record in formats with variable-length records.
 const TEXT_RECORD_BYTES: u64 = 100;
 
 /// Checks that the process may open all parts at once.
-fn check_files(plan: &RearrangePlan, files_of_each: u64) -> Result<(), Error> {
+fn check_files(plan: &RearrangePlan, files_per_part: u64) -> Result<(), Error> {
     let outputs = plan.outputs.iter().chain(&plan.side_outputs);
     let files = outputs.filter(|output| !files::is_object(&output.path)).count() as u64;
     let parts = plan.outputs.len();
     let too_many = |most| {
         Error::usage(format!(
-            "{parts} parts are more than the {} files that this process may write at once; take larger ones, or raise the \
-         limit of the system (`ulimit -Hn`)",
-            most / files_of_each
+            "cannot write {parts} parts: this process may write at most {} files at once; use fewer parts or raise the \
+         system limit (`ulimit -Hn`)",
+            most / files_per_part
         ))
     };
-    allow_outputs(files * files_of_each).map_err(too_many)
+    allow_outputs(files * files_per_part).map_err(too_many)
 }
 
 fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
-    // A file that is being written is open twice: what was written goes to disk meanwhile.
+    // Each open part needs a second file handle to flush written data to disk in the background.
     check_files(plan, if by == SplitBy::RoundRobin { 2 } else { 1 })?;
     match by {
-        SplitBy::Ranges => plan.check_twice("ranges need the number of all records before"),
+        SplitBy::Ranges => plan.check_twice("--by ranges counts all records first"),
         SplitBy::RoundRobin if plan.to.compression == Compression::None => Ok(()),
         SplitBy::RoundRobin => {
-            // Of each file, one frame is in memory.
+            // One frame of each part is in memory.
             let record = plan.format().record_len().map_or(TEXT_RECORD_BYTES, |len| len as u64);
             let (parts, memory): (_, Memory) = (plan.outputs.len() as u64, plan.resources.memory);
             if parts * record * FRAME_RECORDS <= memory.bytes() {
@@ -83,17 +83,18 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
             }
             let parts = u32::try_from(parts).unwrap_or(u32::MAX);
             Err(Error::usage(format!(
-                "{} at once would take more than {memory} of --memory; allow more, or take ranges (--by ranges)",
+                "writing {} at once needs more than --memory {memory}; increase --memory or use --by ranges",
                 quantity(parts, "part")
             )))
         }
     }
 }
 
-/// Splits into the parts of the plan. Sets nothing under a final name unless all went well.
+/// Splits the inputs into the parts of the plan. The outputs get their final names only if the whole operation
+/// succeeds.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn split(
     plan: &RearrangePlan,
     by: SplitBy,
@@ -114,18 +115,18 @@ pub fn split(
     write(operation, parts, settings, &mut control)
 }
 
-/// Splits into as many parts as the limit makes of the inputs, which are read twice: the plan has no parts yet. Each
-/// but the last is so full that the next record or game has no room in it.
+/// Splits the inputs into parts of at most `limit`. Every part except the last is filled until the next record or game
+/// does not fit. The inputs are read twice. The plan must not have parts yet.
 ///
 /// # Errors
-/// [`Error`]. Unfinished outputs are removed.
+/// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn split_up_to(
     plan: &RearrangePlan,
     limit: PartLimit,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
-    plan.check_twice("how many parts there are shows when all records have been measured")?;
+    plan.check_twice("the number of parts is known only after reading all records")?;
     let operation = Operation::begin("split", plan)?;
     let mut control = RunControl { progress, cancel };
     let parts = count_parts(plan, limit, &mut control)?;
@@ -146,16 +147,16 @@ fn write(
     control: &mut RunControl<'_>,
 ) -> Result<OperationManifest, Error> {
     let plan = operation.plan();
-    let mut side = Sinks::create_with(&plan.side_outputs, true)?;
-    let take = |_: &mut _, chunks: BlockChunks| parts.distribute(&chunks);
+    let mut side_sinks = Sinks::create_with(&plan.side_outputs, true)?;
+    let distribute = |_: &mut _, chunks: BlockChunks| parts.distribute(&chunks);
     let worker = chunk_worker(plan, plan.on_error);
     control.progress.begin("writing", plan.records);
-    let pass = read(plan, &mut side, Checksums::Wanted, worker, take, control)?;
-    let finished = parts.finish()?.and(side.finish()?);
+    let pass = read(plan, &mut side_sinks, Checksums::Wanted, worker, distribute, control)?;
+    let finished = parts.finish()?.and(side_sinks.finish()?);
     operation.commit(settings, pass, None, finished, control.progress)
 }
 
-/// Number of the first record after each part, for parts that are ranges.
+/// For parts that are ranges: the number of the first record after each part.
 fn ends(plan: &RearrangePlan, control: &mut RunControl<'_>) -> Result<VecDeque<u64>, Error> {
     let total = count(plan, control)?.iter().map(|input| input.all).sum();
     let parts = plan.outputs.len() as u32;

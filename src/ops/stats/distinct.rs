@@ -1,6 +1,6 @@
-//! How many different positions there are: counted as long as memory lasts, estimated beyond.
+//! The number of distinct positions: exact while they fit into memory, estimated otherwise.
 //!
-//! The estimate is `HyperLogLog` (Flajolet, Fusy, Gandouet, Meunier 2007) with hashes of 64 bits.
+//! The estimate is `HyperLogLog` (Flajolet, Fusy, Gandouet, Meunier 2007) with 64-bit hashes.
 
 use serde::Serialize;
 
@@ -8,14 +8,14 @@ use crate::format::PositionKey;
 use crate::records::position_set::{PositionSet, hash};
 use crate::storage::memory::Memory;
 
-/// How many different positions were met.
+/// The number of distinct positions.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct DistinctPositions {
-    /// So many.
+    /// The exact or estimated number.
     pub positions: u64,
-    /// Whether they were counted; estimated otherwise.
+    /// Whether the number is exact. Otherwise it is an estimate.
     pub is_exact: bool,
-    /// The standard error of an estimate, in per cent; 0 where they were counted.
+    /// The standard error of the estimate in per cent. 0 if the number is exact.
     pub error_percent: f64,
 }
 
@@ -36,8 +36,8 @@ impl Distinct {
             Self::Counted(set) => {
                 if set.insert(position).is_err() {
                     let mut sketch = Sketch::new();
-                    let met = set.iter().chain([position]);
-                    met.for_each(|position| sketch.insert(hash(position)));
+                    let positions = set.iter().chain([position]);
+                    positions.for_each(|position| sketch.insert(hash(position)));
                     *self = Self::Estimated(sketch);
                 }
             }
@@ -60,7 +60,7 @@ impl Distinct {
     }
 }
 
-/// Registers of `HyperLogLog`: for each part of the hashes, the longest run of leading zeros plus 1.
+/// Registers of `HyperLogLog`. Each contains the longest run of leading zeros of its hashes plus 1.
 pub(super) struct Sketch {
     registers: Vec<u8>,
 }
@@ -70,7 +70,7 @@ const REGISTER_BITS: u32 = 16;
 const REGISTERS: usize = 1 << REGISTER_BITS;
 
 impl Sketch {
-    /// 1.04 divided by the root of the number of registers.
+    /// 1.04 divided by the square root of the number of registers.
     const ERROR_PERCENT: f64 = 104.0 / 256.0;
 
     fn new() -> Self {
@@ -79,7 +79,7 @@ impl Sketch {
 
     fn insert(&mut self, hash: u64) {
         let register = (hash >> (u64::BITS - REGISTER_BITS)) as usize;
-        // One more than the zeros, which cannot be more than the bits that are left.
+        // Leading zeros plus 1. The added bit limits the zeros to the remaining bits of the hash.
         let rank = ((hash << REGISTER_BITS) | (1 << (REGISTER_BITS - 1))).leading_zeros() + 1;
         self.registers[register] = self.registers[register].max(rank as u8);
     }
@@ -91,7 +91,7 @@ impl Sketch {
         let estimate = 0.7213 / (1.0 + 1.079 / registers) * registers * registers / sum;
         let empty = memchr::memchr_iter(0, &self.registers).count();
         if estimate <= 2.5 * registers && empty > 0 {
-            // Of few positions the empty registers tell more ("linear counting").
+            // For few positions the number of empty registers is more accurate ("linear counting").
             return (registers * (registers / empty as f64).ln()).round() as u64;
         }
         estimate.round() as u64
@@ -106,12 +106,12 @@ mod tests {
     use crate::shogi::random_play::RandomPlay;
 
     #[test]
-    fn an_estimate_is_as_good_as_it_says() {
+    fn estimates_are_within_four_standard_errors() {
         for count in [10_u64, 1000, 100_000, 1_000_000] {
             let mut sketch = Sketch::new();
             let mut random = SplitMix64::new(count);
             let hashes: Vec<u64> = (0..count).map(|_| random.next_bits()).collect();
-            // Each twice: what was met before changes nothing.
+            // Each hash twice: repeated positions must not change the estimate.
             hashes.iter().chain(&hashes).for_each(|&hash| sketch.insert(hash));
             let error = (sketch.estimate() as f64 / count as f64 - 1.0).abs() * 100.0;
             assert!(error < 4.0 * Sketch::ERROR_PERCENT, "{count}: {error} %");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_counted_while_memory_lasts() {
+    fn count_is_exact_until_memory_is_full() {
         let mut keys = Vec::new();
         for game in RandomPlay::new(3, 80).take(250) {
             let mut position = Position::start();

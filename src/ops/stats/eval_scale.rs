@@ -1,67 +1,68 @@
-//! The scale that turns evaluations into win rates, fitted to how the games of the records ended.
+//! The scale that converts evaluations to win rates, fitted to the results of the games.
 //!
-//! The curve 1 / (1 + e^(−evaluation / scale)) is that of Apery and dlshogi (scale 756.0865). One coefficient, 1 /
-//! scale, is fitted by maximum likelihood (logistic regression without an intercept: for neither side is a won game
-//! more probable at evaluation 0). A draw counts as half a win and half a loss.
+//! The curve is 1 / (1 + e^(−evaluation / scale)), as in Apery and dlshogi (scale 756.0865). The coefficient 1 / scale
+//! is fitted by maximum likelihood. This is a logistic regression without intercept: at evaluation 0 both sides are
+//! equally likely to win. A draw counts as half a win and half a loss.
 
 use serde::Serialize;
 
 use super::outcomes::{OutcomesByEval, Z_95};
 use crate::format::is_mate_eval;
 
-/// The fitted scale, and what it was fitted to.
+/// The fitted scale and the number of records used.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct EvalScale {
-    /// Centipawns where the odds of winning are e to 1; none where `why_none` says why.
+    /// The scale: the evaluation in centipawns where the odds of winning are e to 1. `None` if no scale fits.
     pub scale_cp: Option<f64>,
-    /// The lower end of its 95 % interval, from the observed information. That takes records for independent, and
-    /// those of one game are not: the true interval is wider.
+    /// Lower end of the 95 % interval of the scale, from the observed information. It assumes independent records. The
+    /// records of one game are not independent, so the true interval is wider.
     pub low_cp: Option<f64>,
-    /// The upper end; none if it has no bound.
+    /// Upper end of the interval. `None` if it is unbounded.
     pub high_cp: Option<f64>,
-    /// Why there is no scale.
+    /// The reason if there is no scale.
     pub why_none: Option<NoScale>,
-    /// Mean of −ln of the probability that the curve gave to what happened; ln 2 = 0.693 is a coin's.
+    /// Mean of −ln(p), where p is the probability that the curve gives to the actual result. A coin flip has
+    /// ln 2 = 0.693.
     pub log_loss: Option<f64>,
-    /// Records with evaluation and result that it was fitted to.
+    /// Number of records used: records with evaluation and result.
     pub records: u64,
-    /// Those of them with evaluation 0, which fit every scale.
+    /// Number of the used records with evaluation 0. They fit every scale.
     pub eval_0: u64,
-    /// Records left out because their evaluation is that of a mate: 29,000 or more, whatever the sign.
+    /// Number of records left out because their evaluation is a mate (absolute value 29,000 or more).
     pub mates: u64,
-    /// Records left out because they lack evaluation or result.
+    /// Number of records left out because they lack an evaluation or a result.
     pub incomplete: u64,
 }
 
-/// Why no scale fits.
+/// The reason why no scale fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoScale {
-    /// No record has an evaluation other than 0, a mate aside, and a result.
+    /// No record has both a result and an evaluation that is neither 0 nor a mate.
     NoEvals,
-    /// Games ended no better where evaluations were higher.
+    /// The win rate does not rise with the evaluation.
     NotRising,
-    /// Evaluations tell the results without fault, or nearly: a scale of less than a centipawn.
+    /// The evaluations predict the results perfectly or nearly so. The scale would be less than one centipawn.
     Separated,
 }
 
-/// Evaluations with their counts, ascending.
+/// Evaluations with their counts, in ascending order.
 struct Sample {
     evals: Vec<EvalCount>,
 }
 
-/// Records and wins at an evaluation; a draw is half a win.
+/// Records and wins at one evaluation. A draw is half a win.
 struct EvalCount {
     eval_cp: f64,
     records: f64,
     wins: f64,
 }
 
-/// Largest coefficient that is tried: a scale of one centipawn.
+/// Largest coefficient to try: a scale of one centipawn.
 const MAX_COEFFICIENT: f64 = 1.0;
 
 impl EvalScale {
-    /// Fits the scale to `outcomes`. `records` is the number of all records, incomplete ones included.
+    /// Fits the scale to `outcomes`. `records` is the number of all records, including incomplete ones.
     pub(super) fn fitted(outcomes: &OutcomesByEval, records: u64) -> Self {
         let (mut used, mut eval_0, mut mates) = (0, 0, 0);
         let mut evals = Vec::new();
@@ -107,8 +108,8 @@ impl EvalScale {
 }
 
 impl Sample {
-    /// The root of the slope, which decreases everywhere. Newton steps, or bisection where a step would leave the
-    /// bracket.
+    /// Finds the root of the slope, which decreases everywhere. Uses Newton steps, and bisection if a step would leave
+    /// the bracket.
     fn coefficient(&self) -> Result<f64, NoScale> {
         if self.evals.iter().all(|count| count.eval_cp == 0.0) {
             return Err(NoScale::NoEvals);
@@ -164,7 +165,7 @@ impl Sample {
     }
 }
 
-/// 1 / (1 + e^−odds), where `odds` is the logarithm of the odds. `libm` rounds the same on every platform.
+/// 1 / (1 + e^−odds), where `odds` is the logarithm of the odds. `libm` gives the same result on every platform.
 fn win_rate(odds: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-odds))
 }
@@ -192,13 +193,13 @@ mod tests {
         EvalScale::fitted(&outcomes(counts), records)
     }
 
-    fn assert_near(told: Option<f64>, expected: f64) {
-        let told = told.unwrap();
-        assert!((told / expected - 1.0).abs() < 1e-12, "{told}, expected {expected}");
+    fn assert_near(actual: Option<f64>, expected: f64) {
+        let actual = actual.unwrap();
+        assert!((actual / expected - 1.0).abs() < 1e-12, "{actual}, expected {expected}");
     }
 
     #[test]
-    fn of_one_evaluation_the_scale_is_known_in_closed_form() {
+    fn scale_of_a_single_evaluation_equals_the_closed_form() {
         // 75 % at 300: the odds are 3 to 1, the scale 300 / ln 3. The information is n · x² · p · (1 − p).
         let it = fitted(&[(300, [70, 10, 20]), (0, [5, 0, 2])]);
         assert_near(it.scale_cp, 300.0 / 3_f64.ln());
@@ -208,14 +209,14 @@ mod tests {
         assert_eq!((it.records, it.eval_0, it.mates, it.incomplete), (107, 7, 0, 0));
         let loss = (75.0 * (4.0_f64 / 3.0).ln() + 25.0 * 4_f64.ln() + 7.0 * 2_f64.ln()) / 107.0;
         assert_near(it.log_loss, loss);
-        // The other side sees the same.
+        // The same records seen by the other side.
         let turned = fitted(&[(-300, [20, 10, 70]), (0, [2, 0, 5])]);
         assert_near(turned.scale_cp, it.scale_cp.unwrap());
     }
 
     #[test]
     #[expect(clippy::cast_sign_loss, reason = "win rates are not negative")]
-    fn the_scale_that_made_the_results_is_found() {
+    fn fit_recovers_the_scale_that_generated_the_results() {
         let counts: Vec<(i16, [u64; 3])> = (-4000..=4000)
             .step_by(7)
             .map(|eval_cp: i16| {
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_scale_it_is_said_why() {
+    fn a_missing_scale_has_a_reason() {
         for (counts, why) in [
             (&[][..], NoScale::NoEvals),
             (&[(0, [3, 1, 2]), (30_000, [3, 1, 2])], NoScale::NoEvals),

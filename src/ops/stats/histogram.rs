@@ -1,6 +1,6 @@
-//! How often which number was met, and what that says: mean, percentiles, bins.
+//! Histograms of integers, with mean, percentiles and bins.
 //!
-//! Everything is computed from whole numbers, so that it does not depend on the order of the records.
+//! All results are computed from integer counts, so they do not depend on the order of the records.
 
 use serde::Serialize;
 
@@ -10,30 +10,30 @@ pub(super) struct Histogram {
     counts: Vec<u64>,
 }
 
-/// What the numbers are like.
+/// The distribution of a number over the records that have it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Distribution {
-    /// How many there are.
+    /// Number of records.
     pub records: u64,
-    /// The smallest.
+    /// Minimum.
     pub least: i32,
-    /// The largest.
+    /// Maximum.
     pub most: i32,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their standard deviation.
+    /// Standard deviation.
     pub deviation: f64,
-    /// Numbers that so many per cent do not exceed.
+    /// Percentiles.
     pub percentiles: Percentiles,
-    /// Numbers that belong to a bin, but for an open one at either end.
+    /// Width of the bins, except the open bins at the ends.
     pub bin_width: i32,
-    /// How many lie where. Together they hold all.
+    /// Counts by range. The bins cover all numbers.
     pub bins: Vec<Bin>,
 }
 
-/// Numbers that so many per cent of all do not exceed.
+/// Percentiles: `pN` is the smallest number that at least N % of the records do not exceed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 pub struct Percentiles {
     pub p1: i32,
     pub p5: i32,
@@ -44,18 +44,18 @@ pub struct Percentiles {
     pub p99: i32,
 }
 
-/// How many numbers lie between two, both included.
+/// The number of records in a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Bin {
-    /// The smallest number that belongs here.
+    /// Lower end of the range, inclusive.
     pub from: i32,
-    /// The largest.
+    /// Upper end of the range, inclusive.
     pub to: i32,
-    /// How many there are.
+    /// Number of records in the range.
     pub records: u64,
 }
 
-/// Bins of `width` between `from` and `below`, with an open bin at either end.
+/// Bins of `width` from `from` to `below`, with an open bin at each end.
 #[derive(Clone, Copy)]
 pub(super) struct Bins {
     pub(super) width: i32,
@@ -82,7 +82,7 @@ impl Histogram {
         }
     }
 
-    /// Numbers with a count, ascending.
+    /// Numbers with a non-zero count, in ascending order.
     fn sorted(&self) -> Vec<(i32, u64)> {
         let mut sorted: Vec<(i32, u64)> = self
             .counts
@@ -95,12 +95,12 @@ impl Histogram {
         sorted
     }
 
-    /// Count of the numbers in `from..below`.
+    /// Counts the numbers in `from..below`.
     pub(super) fn between(&self, from: i32, below: i32) -> u64 {
         (from..below).map(|number| self.counts.get(place(number)).copied().unwrap_or(0)).sum()
     }
 
-    /// None if nothing was counted.
+    /// Returns the distribution. `None` if nothing was counted.
     pub(super) fn distribution(&self, bins: Bins) -> Option<Distribution> {
         let sorted = self.sorted();
         let (least, most) = (sorted.first()?.0, sorted.last()?.0);
@@ -128,19 +128,19 @@ impl Histogram {
             deviation: variance.max(0.0).sqrt(),
             percentiles: Percentiles { p1, p5, p25, p50, p75, p95, p99 },
             bin_width: bins.width,
-            bins: bins.of(&sorted, least, most),
+            bins: bins.filled(&sorted, least, most),
         })
     }
 }
 
 impl Bins {
-    /// Smallest number of the bin that contains `number`, if open bins had the width of the others.
+    /// Returns the smallest number of the bin of `number`, as if the open bins had the width of the others.
     pub(super) fn start(self, number: i32) -> i32 {
         let within = number.clamp(self.from - 1, self.below);
         self.from + (within - self.from).div_euclid(self.width) * self.width
     }
 
-    fn of(self, sorted: &[(i32, u64)], least: i32, most: i32) -> Vec<Bin> {
+    fn filled(self, sorted: &[(i32, u64)], least: i32, most: i32) -> Vec<Bin> {
         let (first, last) = (self.start(least), self.start(most));
         let starts = (first..=last).step_by(self.width.unsigned_abs() as usize);
         let mut bins: Vec<Bin> =
@@ -149,7 +149,7 @@ impl Bins {
             let bin = (self.start(number) - first) / self.width;
             bins[bin.unsigned_abs() as usize].records += count;
         }
-        // The open ones say how far they really go.
+        // The open bins extend to the actual minimum and maximum.
         if let Some(bin) = bins.first_mut() {
             bin.from = bin.from.min(least);
         }
@@ -165,7 +165,7 @@ const fn place(number: i32) -> usize {
     if number < 0 { twice - 1 } else { twice }
 }
 
-#[expect(clippy::cast_possible_wrap, reason = "places come from numbers of 32 bits")]
+#[expect(clippy::cast_possible_wrap, reason = "places are computed from 32-bit numbers")]
 const fn number(place: usize) -> i32 {
     let half = place.div_ceil(2) as i32;
     if place.is_multiple_of(2) { half } else { -half }
@@ -178,7 +178,7 @@ mod tests {
     const BINS: Bins = Bins { width: 100, from: -300, below: 300 };
 
     #[test]
-    fn numbers_have_their_places() {
+    fn number_is_the_inverse_of_place() {
         for number in [0, 1, -1, 2, -2, 32_767, -32_768] {
             assert_eq!(self::number(place(number)), number);
         }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distribution_of_known_numbers() {
+    fn distribution_of_1_to_100() {
         let mut histogram = Histogram::default();
         assert_eq!(histogram.distribution(BINS), None);
         (1..=100).for_each(|number| histogram.count(number));
@@ -200,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_in_the_open_bins() {
+    fn open_bins_contain_all_numbers_outside_the_range() {
         let mut histogram = Histogram::default();
         for number in [-32_768, -301, -300, -1, 0, 299, 300, 30_000] {
             histogram.count(number);
         }
         let bins = histogram.distribution(BINS).unwrap().bins;
-        let told: Vec<(i32, i32, u64)> =
+        let actual: Vec<(i32, i32, u64)> =
             bins.iter().map(|bin| (bin.from, bin.to, bin.records)).collect();
         let expected = [
             (-32_768, -301, 2),
@@ -218,12 +218,12 @@ mod tests {
             (200, 299, 1),
             (300, 30_000, 2),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(actual, expected);
         assert_eq!(histogram.between(-300, 300), 4);
     }
 
     #[test]
-    fn a_bin_may_lie_around_0() {
+    fn a_bin_may_be_centred_on_0() {
         let bins = Bins { width: 100, from: -250, below: 250 };
         let starts = [-9999, -251, -250, -51, -50, 0, 49, 50, 249, 250, 9999];
         let expected = [-350, -350, -250, -150, -50, -50, -50, 50, 150, 250, 250];
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_adding_does_not_count() {
+    fn sums_do_not_depend_on_order() {
         let [mut one, mut other] = [Histogram::default(), Histogram::default()];
         one.count(5);
         other.count(-700);

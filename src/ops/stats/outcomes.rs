@@ -1,4 +1,4 @@
-//! How games ended for the side to move, by the evaluation of their positions.
+//! Game results for the side to move, by evaluation.
 
 use std::collections::HashMap;
 
@@ -9,34 +9,34 @@ use crate::shogi::Color;
 /// Quantile of the normal distribution for a two-sided interval of 95 %.
 pub(super) const Z_95: f64 = 1.959_963_984_540_054;
 
-/// How games ended for the side to move.
+/// Numbers of wins, draws and losses of the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 pub struct Outcomes {
     pub win: u64,
     pub draw: u64,
     pub loss: u64,
 }
 
-/// Wins, and draws as half of one, in proportion to all, with the interval that their number leaves.
+/// The win rate with its 95 % interval. A draw counts as half a win.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct WinRate {
     /// The win rate, from 0 to 1.
     pub win_rate: f64,
-    /// The lower end of its 95 % interval after Wilson (1927), as of independent records without draws: draws make it
-    /// wider than need be, records of the same games narrower.
+    /// Lower end of the 95 % interval of Wilson (1927). It assumes independent records without draws. Draws make it too
+    /// wide, and several records of one game make it too narrow.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl Outcomes {
-    /// All together.
+    /// Number of all records.
     pub const fn records(self) -> u64 {
         self.win + self.draw + self.loss
     }
 
-    /// The win rate; none of nothing.
+    /// Returns the win rate. `None` if there are no records.
     pub fn win_rate(self) -> Option<WinRate> {
         if self.records() == 0 {
             return None;
@@ -87,9 +87,10 @@ impl OutcomesByEval {
         }
     }
 
-    /// By evaluation, ascending.
+    /// Sorted by evaluation, ascending.
     pub(super) fn sorted(&self) -> Vec<(i16, Outcomes)> {
-        let mut sorted: Vec<_> = self.outcomes.iter().map(|(&eval, &met)| (eval, met)).collect();
+        let mut sorted: Vec<_> =
+            self.outcomes.iter().map(|(&eval_cp, &outcomes)| (eval_cp, outcomes)).collect();
         sorted.sort_unstable_by_key(|&(eval_cp, _)| eval_cp);
         sorted
     }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_of_wilson() {
+    fn intervals_equal_published_wilson_intervals() {
         // 81 of 263: Newcombe (1998), Statistics in Medicine 17, table I, gives 0.2553 to 0.3662.
         let it = Outcomes { win: 81, draw: 0, loss: 182 }.win_rate().unwrap();
         assert_eq!(

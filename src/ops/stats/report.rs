@@ -1,6 +1,6 @@
-//! The figures about files of positions as they are told: by the names in JSON.
+//! The report of `stats`. The field names are the JSON keys.
 //!
-//! Evaluations, plies and results are told of the records that have them.
+//! Evaluations, plies and results cover only the records that have them.
 
 use std::collections::BTreeMap;
 
@@ -25,98 +25,97 @@ const MATERIAL_BINS: Bins = Bins { width: 200, from: -4100, below: 4100 };
 /// One bin per number of pieces.
 const PIECE_BINS: Bins = Bins { width: 1, from: 0, below: 40 };
 
-/// Figures about files of positions. `records` = `good` + `bad` + `comments`.
+/// Statistics of position files. `records` = `good` + `bad` + `comments` + the sum of `filtered`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct StatsReport {
     /// Name and version of the program.
     pub program: String,
-    /// What was run.
+    /// Name of the command.
     pub command: &'static str,
-    /// What was read, in order.
+    /// The inputs, in order.
     pub inputs: Vec<InputEntry>,
-    /// Records in all inputs.
+    /// Number of records in all inputs.
     pub records: u64,
-    /// Those that could be read. All that follows is about them.
+    /// Number of records that were read and passed the filters. All following fields cover only these records.
     pub good: u64,
-    /// Those that could not.
+    /// Number of unreadable records.
     pub bad: u64,
-    /// Lines of text that are comments.
+    /// Number of comment lines in text inputs.
     pub comments: u64,
-    /// Records that a filter took out, by the first condition that did not hold.
+    /// Number of filtered records by the first condition that failed.
     pub filtered: BTreeMap<Condition, u64>,
-    /// How many different positions (board, hands, side to move) there are.
+    /// Number of distinct positions (board, hands, side to move).
     pub distinct: DistinctPositions,
-    /// Whose turn it is.
+    /// Number of positions by side to move.
     pub to_move: SidesReport,
-    /// Positions whose side to move is in check.
+    /// Number of positions whose side to move is in check.
     pub in_check: u64,
-    /// Evaluations in centipawns, seen from the side to move.
+    /// Evaluations in centipawns, from the side to move.
     pub evals: Option<Distribution>,
     /// Move numbers.
     pub plies: Option<Distribution>,
-    /// How the games ended.
+    /// Results of the games.
     pub results: ResultsReport,
-    /// The same, seen from the side to move.
+    /// Results from the side to move.
     pub outcomes: Outcomes,
-    /// The same by evaluation, of records that have both.
+    /// Results by evaluation, for records that have both.
     pub outcomes_by_eval: Vec<EvalBin>,
-    /// What turns evaluations into win rates; none if no record has both evaluation and result.
+    /// The scale that converts evaluations to win rates. `None` if no record has both evaluation and result.
     pub eval_scale: Option<EvalScale>,
-    /// What the stored moves are.
+    /// Kinds of the stored moves.
     pub moves: MovesReport,
-    /// Where kings stand and moves lead to.
+    /// Squares of the kings and destinations of the moves.
     pub squares: SquaresReport,
-    /// Where the pieces are.
+    /// Numbers of pieces on the board and in hand.
     pub pieces: PiecesReport,
-    /// How far the games have gone, by the pieces.
+    /// Game phases, determined by the pieces.
     pub phases: PhaseReport,
-    /// What the pieces of the side to move are worth more than its opponent's, in points, of which a pawn has
-    /// 90 and a rook 990.
+    /// Material of the side to move minus the opponent's material, in points. A pawn is 90 points, a rook 990.
     pub material: Option<Distribution>,
-    /// What is unusual, by kind, in so many records.
+    /// Number of records with each kind of unusual content.
     pub warnings: BTreeMap<&'static str, u64>,
 }
 
-/// Something of both sides.
+/// Counts for both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 #[non_exhaustive]
 pub struct SidesReport {
     pub black: u64,
     pub white: u64,
 }
 
-/// How games ended.
+/// Numbers of game results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 #[non_exhaustive]
 pub struct ResultsReport {
     pub black: u64,
     pub white: u64,
     pub draw: u64,
-    /// Records that do not say it.
+    /// Records without a result.
     pub none: u64,
 }
 
-/// How games ended for the side to move where evaluations lie between two, both included.
+/// Results for the side to move in a range of evaluations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct EvalBin {
-    /// In centipawns.
+    /// Lower end of the range in centipawns, inclusive.
     pub from: i32,
-    /// In centipawns.
+    /// Upper end of the range in centipawns, inclusive.
     pub to: i32,
-    /// How they ended.
+    /// Wins, draws and losses.
     #[serde(flatten)]
     pub outcomes: Outcomes,
-    /// What that is in proportion.
+    /// The win rate.
     #[serde(flatten)]
     pub win_rate: WinRate,
 }
 
-/// What the stored moves are. Captures, promotions and drops are told of the legal ones.
+/// Numbers of stored moves by kind. Captures, promotions and drops count only legal moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 #[non_exhaustive]
 pub struct MovesReport {
     pub none: u64,
@@ -127,15 +126,15 @@ pub struct MovesReport {
     pub drops: u64,
 }
 
-/// Where the pieces are.
+/// Numbers of pieces on the board and in hand.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PiecesReport {
-    /// On the board, by the SFEN name of the kind, of both sides, over all positions.
+    /// Pieces of both sides on the board, summed over all positions, by SFEN name.
     pub on_board: BTreeMap<String, u64>,
-    /// In the hands, likewise.
+    /// Pieces of both sides in hand, summed over all positions, by SFEN name.
     pub in_hand: BTreeMap<String, u64>,
-    /// Of the set and nowhere, over all positions.
+    /// Pieces neither on the board nor in hand, summed over all positions.
     pub in_box: u64,
     /// Number of pieces on the board, kings included, in a position.
     pub on_board_in_position: Option<Distribution>,
@@ -143,10 +142,10 @@ pub struct PiecesReport {
     pub in_hand_in_position: Option<Distribution>,
 }
 
-/// How far the games have gone. Opening, middlegame and endgame are told apart by the number of pieces in hand
-/// or promoted: from [`MIDDLEGAME_FROM`] and from [`ENDGAME_FROM`] on.
+/// Numbers of positions by game phase. The phase depends on the number of pieces in hand or promoted: the middlegame
+/// starts at [`MIDDLEGAME_FROM`], the endgame at [`ENDGAME_FROM`].
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 #[non_exhaustive]
 pub struct PhaseReport {
     pub opening: u64,
@@ -158,18 +157,18 @@ pub struct PhaseReport {
 
 impl StatsReport {
     pub(super) fn new(
-        parts: &[InputRange],
+        ranges: &[InputRange],
         ranges_read: &[RangeRead],
         counts: &Counts,
         tally: &Tally,
         distinct: DistinctPositions,
     ) -> Self {
-        let account = |read: &RangeRead| input_entry(&parts[read.input], read);
+        let entry = |read: &RangeRead| input_entry(&ranges[read.input], read);
         let [black, white] = tally.to_move;
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
             command: "stats",
-            inputs: ranges_read.iter().map(account).collect(),
+            inputs: ranges_read.iter().map(entry).collect(),
             records: ranges_read.iter().map(|read| read.records).sum(),
             good: counts.kept,
             bad: counts.bad_records(),
@@ -193,20 +192,20 @@ impl StatsReport {
         }
     }
 
-    /// Checks that every record read is accounted for.
+    /// Checks that every record read is counted once.
     ///
     /// # Errors
-    /// [`Error`] with the two sides that differ.
+    /// [`Error`] with the two sums that differ.
     pub fn check_balance(&self) -> Result<(), Error> {
         let filtered: u64 = self.filtered.values().sum();
-        let told = self.good + self.bad + self.comments + filtered;
-        equal("records read", self.records, "good + bad + comments + filtered", told)?;
+        let counted = self.good + self.bad + self.comments + filtered;
+        equal("records read", self.records, "good + bad + comments + filtered", counted)?;
         let SidesReport { black, white } = self.to_move;
         equal("good records", self.good, "black + white to move", black + white)
     }
 }
 
-/// Filtered records by condition, without comments.
+/// Number of filtered records by condition, without comments.
 fn filtered(counts: &Counts) -> BTreeMap<Condition, u64> {
     let mut filtered = counts.filtered.clone();
     filtered.remove(&Condition::Comment);
@@ -214,10 +213,10 @@ fn filtered(counts: &Counts) -> BTreeMap<Condition, u64> {
 }
 
 fn results(tally: &Tally, records: u64) -> ResultsReport {
-    let of = |result: GameResult| tally.results[result as usize];
+    let count = |result: GameResult| tally.results[result as usize];
     let none = records - tally.results.iter().sum::<u64>();
-    let (black, white) = (of(GameResult::BlackWin), of(GameResult::WhiteWin));
-    ResultsReport { black, white, draw: of(GameResult::Draw), none }
+    let (black, white) = (count(GameResult::BlackWin), count(GameResult::WhiteWin));
+    ResultsReport { black, white, draw: count(GameResult::Draw), none }
 }
 
 fn outcomes_by_eval(tally: &Tally) -> Vec<EvalBin> {
@@ -282,7 +281,7 @@ fn phases(tally: &Tally) -> PhaseReport {
 }
 
 fn warnings(tally: &Tally) -> BTreeMap<&'static str, u64> {
-    let counted = Warning::ALL.into_iter().map(|warning| (warning.name(), warning as usize));
-    let met = counted.map(|(name, number)| (name, tally.warnings[number]));
-    met.filter(|&(_, count)| count > 0).collect()
+    let numbered = Warning::ALL.into_iter().map(|warning| (warning.name(), warning as usize));
+    let counts = numbered.map(|(name, number)| (name, tally.warnings[number]));
+    counts.filter(|&(_, count)| count > 0).collect()
 }

@@ -1,4 +1,4 @@
-//! Where on the board: squares of the kings, and those that moves lead to.
+//! Counts by square: kings and the destinations of moves.
 
 use serde::Serialize;
 
@@ -7,23 +7,23 @@ use crate::shogi::{Color, Move, Setup, Square};
 /// Counts by [`Square::index`].
 pub(super) type SquareCounts = [u64; Square::COUNT];
 
-/// Positions by the squares of their kings, and legal stored moves by the squares they lead to.
+/// Positions by the square of each king, and legal stored moves by destination.
 ///
-/// Each has 81 numbers in the order of [`Square::index`], as in cshogi and YaneuraOu: file by file from the right-hand
-/// one, each from the top, 1a, 1b to 1i, 2a to 9i. What is seen by a side is turned so that its own camp is below.
+/// Each field has 81 counts in the order of [`Square::index`], as in cshogi and YaneuraOu: 1a, 1b to 1i, 2a to 9i. For
+/// the fields seen by a side, the board is rotated so that the side's own camp is at the bottom.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SquaresReport {
-    /// The king of the side to move, as this side sees the board.
+    /// The king of the side to move, seen by the side to move.
     pub own_king: Vec<u64>,
-    /// The king of the other side, as the side to move sees the board.
+    /// The king of the opponent, seen by the side to move.
     pub opponent_king: Vec<u64>,
     /// Black's king.
     pub black_king: Vec<u64>,
-    /// White's king; the board is not turned.
+    /// White's king. The board is not rotated.
     pub white_king: Vec<u64>,
-    /// Where moves of pieces on the board lead to, as the side to move sees it.
+    /// Destinations of moves of pieces on the board, seen by the side to move.
     pub moves_to: Vec<u64>,
-    /// Where pieces are dropped, likewise.
+    /// Destinations of drops, seen by the side to move.
     pub drops_to: Vec<u64>,
 }
 
@@ -43,7 +43,7 @@ impl Default for SquareTally {
 }
 
 impl SquareTally {
-    pub(super) fn take_kings(&mut self, setup: &Setup) {
+    pub(super) fn add_kings(&mut self, setup: &Setup) {
         for color in Color::ALL {
             if let Some(king) = setup.king(color) {
                 let kings = &mut self.kings[color.index()][setup.side_to_move().index()];
@@ -52,7 +52,7 @@ impl SquareTally {
         }
     }
 
-    pub(super) fn take_move(&mut self, m: Move, side_to_move: Color) {
+    pub(super) fn add_move(&mut self, m: Move, side_to_move: Color) {
         let squares = if m.is_drop() { &mut self.drops_to } else { &mut self.moves_to };
         squares[seen_by(side_to_move, m.to()).index()] += 1;
     }
@@ -72,25 +72,25 @@ impl SquareTally {
         let king = |color: Color, to_move: Color, square: Square| {
             self.kings[color.index()][to_move.index()][square.index()]
         };
-        let seen = |square: Square, whose: &dyn Fn(Color) -> Color| -> u64 {
-            let count = |to_move| king(whose(to_move), to_move, seen_by(to_move, square));
+        let relative = |square: Square, king_color: &dyn Fn(Color) -> Color| -> u64 {
+            let count = |to_move| king(king_color(to_move), to_move, seen_by(to_move, square));
             Color::ALL.into_iter().map(count).sum()
         };
-        let of = |color: Color, square: Square| -> u64 {
+        let absolute = |color: Color, square: Square| -> u64 {
             Color::ALL.into_iter().map(|to_move| king(color, to_move, square)).sum()
         };
         SquaresReport {
-            own_king: squares(&|square| seen(square, &|to_move| to_move)),
-            opponent_king: squares(&|square| seen(square, &|to_move| !to_move)),
-            black_king: squares(&|square| of(Color::Black, square)),
-            white_king: squares(&|square| of(Color::White, square)),
+            own_king: squares(&|square| relative(square, &|to_move| to_move)),
+            opponent_king: squares(&|square| relative(square, &|to_move| !to_move)),
+            black_king: squares(&|square| absolute(Color::Black, square)),
+            white_king: squares(&|square| absolute(Color::White, square)),
             moves_to: self.moves_to.into(),
             drops_to: self.drops_to.into(),
         }
     }
 }
 
-/// The square as seen by `color`. The function is its own inverse.
+/// Returns the square as seen by `color`. The function is its own inverse.
 const fn seen_by(color: Color, square: Square) -> Square {
     match color {
         Color::Black => square,
@@ -108,15 +108,15 @@ mod tests {
     }
 
     #[test]
-    fn a_side_sees_its_own_camp_below() {
+    fn camp_of_the_side_to_move_is_at_the_bottom() {
         let mut tally = SquareTally::default();
         for sfen in ["6k2/9/9/9/9/9/9/9/4K4 b G 1", "6k2/9/9/9/9/9/9/9/4K4 w G 1"] {
-            tally.take_kings(&sfen.parse().unwrap());
+            tally.add_kings(&sfen.parse().unwrap());
         }
         for (text, color) in
             [("5i5h", Color::Black), ("3a3b", Color::White), ("G*1c", Color::White)]
         {
-            tally.take_move(Move::from_usi(text).unwrap(), color);
+            tally.add_move(Move::from_usi(text).unwrap(), color);
         }
         let mut twice = tally.clone();
         twice.add(&tally);

@@ -1,7 +1,7 @@
-//! What is added up about records, one after the other.
+//! Sums over records.
 //!
-//! The values of pieces are those of Apery at WCSC26, which YaneuraOu uses to count material; they take no
-//! part in any evaluation here.
+//! The piece values are from Apery at WCSC26. YaneuraOu uses the same values to count material. They are not used for
+//! any evaluation here.
 
 use super::histogram::{Bins, Histogram};
 use super::outcomes::{Outcomes, OutcomesByEval};
@@ -9,16 +9,16 @@ use super::squares::SquareTally;
 use crate::format::{DecodeError, Record, RecordRef, Warning};
 use crate::shogi::{Color, HandKind, Move, PieceKind, Position, Setup};
 
-/// A position with so many pieces in hand or promoted has left the opening.
+/// A position with at least this many pieces in hand or promoted is no longer an opening.
 pub const MIDDLEGAME_FROM: i32 = 4;
 
-/// A position with so many pieces in hand or promoted is an endgame.
+/// A position with at least this many pieces in hand or promoted is an endgame.
 pub const ENDGAME_FROM: i32 = 12;
 
-/// In centipawns. One bin lies around 0.
+/// In centipawns. One bin is centred on 0.
 pub(super) const EVAL_BINS: Bins = Bins { width: 100, from: -3050, below: 3050 };
 
-/// Piece values in the order of [`PieceKind::ALL`]; a pawn has 90 points.
+/// Piece values in the order of [`PieceKind::ALL`]. A pawn is 90 points.
 const VALUES: [i32; PieceKind::COUNT] =
     [90, 315, 405, 495, 540, 855, 990, 0, 540, 540, 540, 540, 945, 1395];
 
@@ -26,7 +26,7 @@ const VALUES: [i32; PieceKind::COUNT] =
 pub(super) struct MoveTally {
     pub(super) stored: u64,
     pub(super) illegal: u64,
-    /// Captures, promotions and drops count legal moves only.
+    /// Captures, promotions and drops count only legal moves.
     pub(super) captures: u64,
     pub(super) promotions: u64,
     pub(super) drops: u64,
@@ -38,7 +38,7 @@ pub(super) struct Tally {
     pub(super) in_check: u64,
     pub(super) evals: Histogram,
     pub(super) plies: Histogram,
-    /// Draws, Black wins, White wins: the order of `GameResult`.
+    /// Draws, Black wins, White wins, in the order of `GameResult`.
     pub(super) results: [u64; 3],
     pub(super) outcomes: Outcomes,
     pub(super) by_eval: OutcomesByEval,
@@ -50,15 +50,15 @@ pub(super) struct Tally {
     pub(super) pieces_in_hand: Histogram,
     /// Pieces in hand or promoted.
     pub(super) phases: Histogram,
-    /// Of the side to move, minus that of the opponent.
+    /// Material of the side to move minus the opponent's material.
     pub(super) material: Histogram,
     pub(super) moves: MoveTally,
     pub(super) warnings: [u64; Warning::ALL.len()],
 }
 
 impl Tally {
-    /// Adds a record, or nothing on an error.
-    pub(super) fn take(
+    /// Adds a record. Adds nothing on an error.
+    pub(super) fn add_record(
         &mut self,
         record: &RecordRef<'_>,
         content: &Record,
@@ -87,15 +87,15 @@ impl Tally {
         }
         if let Some(m) = content.best_move {
             let is_legal = !warnings.contains(Warning::MoveIllegal);
-            self.take_move(m, position.as_ref().filter(|_| is_legal));
+            self.add_move(m, position.as_ref().filter(|_| is_legal));
         }
-        self.squares.take_kings(setup);
-        self.take_pieces(setup);
+        self.squares.add_kings(setup);
+        self.add_pieces(setup);
         Ok(())
     }
 
-    /// `position` is None if the move is illegal.
-    fn take_move(&mut self, m: Move, position: Option<&Position>) {
+    /// `position` is `None` if the move is illegal.
+    fn add_move(&mut self, m: Move, position: Option<&Position>) {
         self.moves.stored += 1;
         let Some(position) = position else {
             self.moves.illegal += 1;
@@ -104,10 +104,10 @@ impl Tally {
         self.moves.captures += u64::from(position.captured_by(m).is_some());
         self.moves.promotions += u64::from(m.is_promotion());
         self.moves.drops += u64::from(m.is_drop());
-        self.squares.take_move(m, position.side_to_move());
+        self.squares.add_move(m, position.side_to_move());
     }
 
-    fn take_pieces(&mut self, setup: &Setup) {
+    fn add_pieces(&mut self, setup: &Setup) {
         let us = setup.side_to_move();
         let (mut on_board, mut in_hand, mut promoted, mut material) = (0, 0, 0, 0);
         for piece in setup.board().iter().flatten() {

@@ -1,4 +1,4 @@
-//! Boards whose squares are the warmer the more often something stood there or went there.
+//! Heat maps of the board.
 
 use super::percent;
 use crate::ops::page::{figure, push};
@@ -15,24 +15,24 @@ const SIDE: u32 = 9 * SQUARE;
 pub(super) fn boards(report: &StatsReport) -> String {
     let it = &report.squares;
     let (own, black, white) = (
-        "As the side to move sees it, its own camp below",
-        "Black's camp is below",
-        "White's camp is above",
+        "Seen by the side to move, its camp at the bottom",
+        "Black's camp at the bottom",
+        "White's camp at the top",
     );
     let all = [
         ("King of the side to move", own, "positions", &it.own_king),
         ("King of the opponent", own, "positions", &it.opponent_king),
-        ("Where moves lead to", own, "moves of pieces on the board", &it.moves_to),
+        ("Destinations of moves", own, "moves of pieces on the board", &it.moves_to),
         ("Black's king", black, "positions", &it.black_king),
         ("White's king", white, "positions", &it.white_king),
-        ("Where pieces are dropped", own, "drops", &it.drops_to),
+        ("Destinations of drops", own, "drops", &it.drops_to),
     ];
     let mut html = String::from("<div class=\"boards\">\n");
-    for (name, seen, what, counts) in all {
+    for (name, perspective, unit, counts) in all {
         let all = counts.iter().sum();
         if all > 0 {
-            let told = format!("{seen}; per cent of {} {what}", separated(all));
-            html += &figure(name, &told, &board(name, counts, all));
+            let caption = format!("{perspective}. Percentage of {} {unit}.", separated(all));
+            html += &figure(name, &caption, &board(name, counts, all));
         }
     }
     html + "</div>\n"
@@ -45,12 +45,12 @@ fn board(name: &str, counts: &[u64], all: u64) -> String {
     for number in 0..9 {
         let (x, y) = corner(Square::from_file_rank(number, number));
         let (file, rank) = (number + 1, char::from(b'a' + number));
-        let (middle, beside, below) = (x + SQUARE / 2, LEFT + SIDE + 10, y + SQUARE / 2 + 4);
+        let (middle, right, baseline) = (x + SQUARE / 2, LEFT + SIDE + 10, y + SQUARE / 2 + 4);
         push(
             &mut svg,
             format_args!(
                 "<text class=\"middle\" x=\"{middle}\" y=\"12\">{file}</text>\
-                 <text class=\"middle\" x=\"{beside}\" y=\"{below}\">{rank}</text>\n"
+                 <text class=\"middle\" x=\"{right}\" y=\"{baseline}\">{rank}</text>\n"
             ),
         );
     }
@@ -59,7 +59,7 @@ fn board(name: &str, counts: &[u64], all: u64) -> String {
         let (x, y) = corner(square);
         let (side, title) =
             (SQUARE, format!("{square}: {} ({})", separated(count), percent(count, all)));
-        // The root leaves something to be seen of squares that are rare beside the first one.
+        // The square root keeps rare squares visible.
         let heat = (count as f64 / most as f64).sqrt();
         push(
             &mut svg,
@@ -91,7 +91,7 @@ fn corner(square: Square) -> (u32, u32) {
     (LEFT + SQUARE * u32::from(8 - square.file()), TOP + SQUARE * u32::from(square.rank()))
 }
 
-/// Per cent with as many decimals as a square holds; empty if that would be 0.0.
+/// Percentage with as many decimals as fit into a square. Empty if it rounds to 0.0.
 fn share(count: u64, all: u64) -> String {
     let percent = count as f64 * 100.0 / all as f64;
     match percent {
@@ -112,11 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_square_stands_in_it() {
+    fn percentage_is_drawn_in_its_square() {
         let mut counts = [0; Square::COUNT];
         counts[Square::from_file_rank(6, 5).index()] = 3;
         let svg = board("", &counts, 4);
-        // 7f: the third column, the sixth row.
+        // 7f is in the third column and the sixth row.
         assert!(svg.contains("<text class=\"middle share\" x=\"84\" y=\"198\">75</text>"), "{svg}");
         assert!(
             svg.contains("<title>7f: 3 (75.0 %)</title>") && svg.matches("\"heat\"").count() == 1

@@ -1,6 +1,6 @@
-//! Plots as SVG: bars over numbers, a curve, shares of a whole.
+//! SVG plots: histograms, curves and bars of shares.
 //!
-//! Colours are classes of the page's style sheet, so that they follow its light or dark theme.
+//! Colours are classes of the page's style sheet, so they follow the light or dark theme.
 
 use crate::ops::page::{escaped, push};
 use crate::storage::quantity::separated;
@@ -61,7 +61,7 @@ pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
     let mut svg = open(&x, &y, |value| separated(whole(value)));
     for bar in bars.iter().filter(|bar| bar.records > 0) {
         let (left, right) = (x.across(bar.from), x.across(bar.to));
-        // A gap between bars where there is room for one.
+        // Leave a gap between wide bars.
         let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
         let (top, width) = (y.up(bar.records as f64), (right - left - gap).max(0.5));
         let height = (y.up(0.0) - top).max(0.5);
@@ -77,7 +77,7 @@ pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
     svg + "</svg>\n"
 }
 
-/// Draws measured values, with functions to compare them with.
+/// Draws measured values and the curves to compare them with.
 pub(super) fn points(
     points: &[Point],
     x: &Axis,
@@ -88,9 +88,9 @@ pub(super) fn points(
     let mut svg = open(x, y, |value| format!("{value:.1}"));
     let steps = || (0..=100).map(|step| x.from + (x.to - x.from) * f64::from(step) / 100.0);
     if let Some(Band { low, high }) = band {
-        let there = steps().map(|at| (x.across(at), y.up(low(at))));
-        let back = steps().rev().map(|at| (x.across(at), y.up(high(at))));
-        let path = path(there.chain(back));
+        let lower_edge = steps().map(|at| (x.across(at), y.up(low(at))));
+        let upper_edge = steps().rev().map(|at| (x.across(at), y.up(high(at))));
+        let path = path(lower_edge.chain(upper_edge));
         push(&mut svg, format_args!("<path class=\"band\" d=\"{path}Z\"/>\n"));
     }
     for Curve { class, value } in curves {
@@ -111,7 +111,7 @@ pub(super) fn points(
     svg + "</svg>\n"
 }
 
-/// Draws a bar of shares with a legend. Empty parts are left out.
+/// Draws a bar of shares with a legend. Omits empty shares.
 pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
     let all: u64 = parts.iter().map(|(_, count, _)| count).sum();
     let mut bar = String::from("<div class=\"shares\">");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_not_there_is_not_shown() {
+    fn empty_shares_are_omitted() {
         let shown = shares(&[("black", 1, "black"), ("draw", 0, "draw"), ("white", 3, "white")]);
         assert!(shown.contains("black <b>25.0 %</b>") && !shown.contains("draw"), "{shown}");
     }

@@ -1,4 +1,4 @@
-//! What evaluations were worth: win rates that were observed, and the curve that was fitted to them.
+//! Win rate by evaluation: the observed rates and the fitted curve.
 
 use super::plot::{Axis, Band, Curve, Point, points};
 use crate::format::EVAL_SCALE;
@@ -6,8 +6,8 @@ use crate::ops::page::figure;
 use crate::ops::stats::{EvalScale, NoScale, StatsReport};
 use crate::storage::quantity::{separated, separated_quantity};
 
-/// The observed win rates with the fitted curve and that of dlshogi. None if no record has a result and an evaluation
-/// other than 0 or a mate.
+/// Plots the observed win rates, the fitted curve and the curve of dlshogi. `None` if no record has both a result and
+/// an evaluation that is neither 0 nor a mate.
 pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
     let scale =
         report.eval_scale.as_ref().filter(|scale| scale.why_none != Some(NoScale::NoEvals))?;
@@ -50,38 +50,38 @@ pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
             format!("<span><i class=\"line\"></i>fitted: scale <b>{scale:.1}</b></span> ")
         })
     );
-    let told = "Win rate of the side to move, where a draw is half a win, and \
-                <span class=\"formula\">1 / (1 + e<sup>−evaluation/scale</sup>)</span>";
+    let caption = "Win rate of the side to move, counting a draw as half a win, and the curve \
+                   <span class=\"formula\">1 / (1 + e<sup>−evaluation/scale</sup>)</span>";
     let note = format!("<p class=\"note\">{}</p>\n", scale_text(scale));
-    Some(figure("What evaluations were worth", told, &(plot + &legend + &note)))
+    Some(figure("Win rate by evaluation", caption, &(plot + &legend + &note)))
 }
 
 pub(crate) fn scale_text(it: &EvalScale) -> String {
     let fitted = match (it.scale_cp, it.low_cp, it.high_cp) {
         (Some(scale), Some(low), high) => {
-            let high = high.map_or("no bound".to_owned(), |high| format!("{high:.1}"));
-            format!("scale {scale:.1} cp (95 %: {low:.1} to {high}, if records were independent)")
+            let high = high.map_or("no upper bound".to_owned(), |high| format!("{high:.1}"));
+            format!("scale {scale:.1} cp (95 %: {low:.1} to {high}, assuming independent records)")
         }
-        _ => format!("no scale: {}", it.why_none.map_or("", why)),
+        _ => format!("no scale: {}", it.why_none.map_or("", reason)),
     };
     let mut text = format!("{fitted}, from {}", separated_quantity(it.records, "record"));
-    for (count, what) in [
+    for (count, label) in [
         (it.eval_0, "of them at 0"),
         (it.mates, if it.mates == 1 { "mate left out" } else { "mates left out" }),
         (it.incomplete, "without evaluation or result"),
     ] {
         if count > 0 {
-            text.extend([", ", &separated(count), " ", what]);
+            text.extend([", ", &separated(count), " ", label]);
         }
     }
     text
 }
 
-const fn why(none: NoScale) -> &'static str {
+const fn reason(none: NoScale) -> &'static str {
     match none {
         NoScale::NoEvals => "every evaluation is 0 or a mate",
-        NoScale::NotRising => "games ended no better where evaluations were higher",
-        NoScale::Separated => "evaluations tell the results without fault",
+        NoScale::NotRising => "the win rate does not rise with the evaluation",
+        NoScale::Separated => "the evaluations predict the results perfectly",
     }
 }
 

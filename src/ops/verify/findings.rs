@@ -1,6 +1,6 @@
-//! What was found out about the records of a file, and how often.
+//! Findings about the records of a file, with counts and examples.
 //!
-//! The first records of each finding are named, in the order of the file.
+//! The examples are the first records with the finding, in file order.
 
 use std::collections::BTreeMap;
 
@@ -15,47 +15,47 @@ use crate::records::output_kind::OutputKind;
 use crate::records::sink::WrittenOutput;
 use crate::records::source::RangeRead;
 
-/// Examples per finding.
+/// Maximum number of examples per finding.
 const MAX_EXAMPLES: usize = 3;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
-    /// The record cannot be used, or what the file says of itself.
+    /// The record cannot be used, or the file contradicts its name or frame table.
     Error,
-    /// The record can be read and is unusual.
+    /// The record can be read but is unusual.
     Warning,
 }
 
-/// A record of which something was found out.
+/// A record with a finding.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Example {
-    /// Number of the record within the file, from 0.
+    /// Number of the record in the file, from 0.
     pub record: u64,
-    /// Where it begins, or the game that it is part of, uncompressed.
+    /// Offset of the record, or of its game, in the uncompressed file.
     pub byte: u64,
-    /// What exactly is wrong, if the name of the finding does not say it.
+    /// Details that the name of the finding does not contain. May be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub what: String,
 }
 
-/// What was found out about some records.
+/// A kind of problem found in records.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity.
     pub level: Level,
-    /// Its name, the same in all reports and versions.
+    /// Name of the finding. Names are stable across versions.
     pub name: &'static str,
-    /// How many records it is true of.
+    /// Number of records with the finding.
     pub records: u64,
-    /// The first of them.
+    /// The first of these records.
     pub examples: Vec<Example>,
 }
 
-/// All findings of a file or a part of it.
+/// All findings of a file or of some of its records.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings(BTreeMap<(Level, &'static str), Finding>);
 
@@ -73,7 +73,7 @@ impl Findings {
         }
     }
 
-    /// `others` must belong to later records.
+    /// Adds the findings of later records.
     pub(super) fn add(&mut self, others: Self) {
         for ((level, name), other) in others.0 {
             let finding = self.entry(level, name);
@@ -88,37 +88,36 @@ impl Findings {
         self.0.entry((level, name)).or_insert_with(none)
     }
 
-    /// Errors first, each level by name.
+    /// Errors first, then warnings, each sorted by name.
     fn into_list(self) -> Vec<Finding> {
         self.0.into_values().collect()
     }
 }
 
-/// The account of a file. `records` = `good` + `bad` + `comments`.
+/// The report about a file. `records` = `good` + `bad` + `comments`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// The file, as it was given.
+    /// The path as given on the command line.
     pub file: String,
-    /// Format of its records.
+    /// Format of the records.
     pub format: &'static str,
-    /// Records in it.
+    /// Number of records.
     pub records: u64,
-    /// Those that can be used.
+    /// Number of usable records.
     pub good: u64,
-    /// Those that cannot.
+    /// Number of bad records.
     pub bad: u64,
-    /// Lines of text that are comments.
+    /// Number of comment lines in text.
     pub comments: u64,
-    /// What was found, errors first.
+    /// The findings, errors first.
     pub findings: Vec<Finding>,
-    /// What was written: the good, the bad, and what is wrong with each of these. Where a format holds
-    /// games, whole games.
+    /// The outputs: good records, bad records, and the reasons. Formats with games are written in whole games.
     pub outputs: Vec<OutputEntry>,
 }
 
 impl VerifyReport {
-    /// Appends advice to the finding [`WRONG_NAME`]: the option for the [`remedy`](VerifyPlan::remedy) of the plan.
+    /// Appends advice to the finding [`WRONG_NAME`]: the option for the [`remedy`](VerifyPlan::remedy).
     pub fn advise(&mut self, advice: &str) {
         let wrong_names = self.findings.iter_mut().filter(|finding| finding.name == WRONG_NAME);
         for example in wrong_names.flat_map(|finding| &mut finding.examples) {
@@ -135,8 +134,8 @@ impl VerifyReport {
         written: impl Iterator<Item = &'a WrittenOutput>,
     ) -> Self {
         Self {
-            file: plan.part.input.name.clone(),
-            format: plan.part.input.format.name(),
+            file: plan.range.input.name.clone(),
+            format: plan.range.input.format.name(),
             records: ranges_read.iter().map(|read| read.records).sum(),
             good: counts.kept,
             bad: counts.bad_records(),
@@ -146,18 +145,19 @@ impl VerifyReport {
         }
     }
 
-    /// Checks that every record read is accounted for, and stands in one of the files.
+    /// Checks that every record read is counted once and was written to one of the outputs.
     ///
     /// # Errors
-    /// [`Error`] with the two sides that differ.
+    /// [`Error`] with the two sums that differ.
     pub fn check_balance(&self) -> Result<(), Error> {
-        let judged = self.good + self.bad + self.comments;
-        equal("records read", self.records, "good + bad + comments", judged)?;
+        let counted = self.good + self.bad + self.comments;
+        equal("records read", self.records, "good + bad + comments", counted)?;
         if self.outputs.is_empty() {
             return Ok(());
         }
-        let sides = self.outputs.iter().filter(|output| output.kind != OutputKind::QuarantineLines);
-        let written = sides.map(|output| output.records).sum();
+        let outputs =
+            self.outputs.iter().filter(|output| output.kind != OutputKind::QuarantineLines);
+        let written = outputs.map(|output| output.records).sum();
         equal("records read", self.records, "records written", written)
     }
 }

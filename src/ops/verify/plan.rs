@@ -1,6 +1,6 @@
-//! What a check will read and write: everything is looked at here, before anything is created.
+//! The plan of a check. All requests are validated here, before any file is created.
 //!
-//! Beside `STEM.good.psv` and `STEM.psv.bad` stands `STEM.bad.jsonl` with what is wrong.
+//! The outputs of a file are `STEM.good.psv`, `STEM.psv.bad`, and `STEM.bad.jsonl` with the reasons.
 
 use std::path::{Path, PathBuf};
 
@@ -17,48 +17,48 @@ use crate::storage::compression::Compression;
 use crate::storage::files::NewFolders;
 use crate::storage::path_text::{path_of, text_of};
 
-/// What the user asked for, not yet checked.
+/// The unchecked request of a `verify` run.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyRequest {
-    /// Files of positions, each judged by itself; `-` is standard input.
+    /// Position files, each checked separately. `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// Format of the inputs, where their extensions do not say it.
+    /// Format of the inputs. `None`: detected by extension.
     pub from: Option<FormatName>,
-    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     pub dialect: Option<Dialect>,
-    /// Records of each input after which reading stops.
+    /// Maximum number of records to read from each input.
     pub limit: Option<u64>,
-    /// Folder in which the bad records are set apart from the good.
+    /// Folder for separate files of good and bad records.
     pub quarantine: Option<PathBuf>,
-    /// Whether outputs that exist may be replaced.
+    /// Replace existing outputs.
     pub force: bool,
-    /// Whether a warning makes a record bad.
+    /// Treat warnings as errors.
     pub strict: bool,
-    /// Threads, 0 for as many as the machine runs at once.
+    /// Number of threads. 0: one per logical CPU.
     pub threads: usize,
 }
 
-/// A check of one file that can begin.
+/// The checked request for one file.
 #[derive(Debug)]
 pub struct VerifyPlan {
-    /// What is read.
-    pub part: InputRange,
-    /// Records that will be read, where that is known before.
+    /// The records to check.
+    pub range: InputRange,
+    /// Number of records to read, if known.
     pub records: Option<u64>,
-    /// The good, the bad, and what is wrong with these; nothing if they are not to be set apart.
+    /// Outputs for good records, bad records and the reasons. Empty without a quarantine folder.
     pub outputs: Vec<OutputPlan>,
-    /// Whether a warning makes a record bad.
+    /// Treat warnings as errors.
     pub strict: bool,
-    /// Threads, 0 for as many as the machine runs at once.
+    /// Number of threads. 0: one per logical CPU.
     pub threads: usize,
     pub(super) limit: Option<u64>,
     folder: Option<PathBuf>,
-    /// Why the file cannot be read in the format of its name.
+    /// Why the file cannot be read in the format of its extension.
     pub(super) contradiction: Option<Error>,
 }
 
 impl VerifyPlan {
-    /// Checks a request and makes a plan for each of its inputs. Creates nothing.
+    /// Checks a request and makes a plan for each input. Creates no files.
     ///
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
@@ -76,14 +76,14 @@ impl VerifyPlan {
             let is_cheap = source::is_cheap_to_count(&input);
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
             let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
-            let (part, folder) = (InputRange::whole(input), folder.clone());
+            let (range, folder) = (InputRange::whole(input), folder.clone());
             let contradiction = contradictions.next().flatten();
-            Ok(Self { part, records, outputs, strict, threads, limit, folder, contradiction })
+            Ok(Self { range, records, outputs, strict, threads, limit, folder, contradiction })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
 
-    /// What to do about a file that cannot be read in the format of its name.
+    /// The remedy if the file cannot be read in the format of its extension.
     pub fn remedy(&self) -> Option<Remedy> {
         self.contradiction.as_ref().and_then(Error::remedy)
     }
@@ -96,7 +96,8 @@ impl VerifyPlan {
     }
 }
 
-/// The inputs, and the error of each whose content contradicts its name. Such an input has the format of its file name.
+/// Returns the inputs, and an error for each input whose content contradicts its extension. Such an input gets the
+/// format of its extension.
 fn named_inputs(
     paths: &[PathBuf],
     opened: Vec<Result<Input, Error>>,
@@ -116,7 +117,7 @@ fn named_inputs(
     (inputs, errors.into_iter())
 }
 
-/// One list per input.
+/// Plans the outputs of each input.
 fn outputs(
     folder: &Path,
     inputs: &[Input],
@@ -131,7 +132,7 @@ fn outputs(
     sorted.sort_unstable();
     if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
         return Err(Error::usage(format!(
-            "two inputs would both be written to {}",
+            "two inputs have the same output {}; rename one of them",
             (*output).display()
         )));
     }
@@ -149,7 +150,7 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, Error> {
         _ => Compression::None,
     };
     let records = FormatName { format: input.format, compression }.to_string();
-    // Where records are lines of JSON, other lines are not to be taken for records.
+    // For JSONL inputs, another extension keeps the reasons from being read as records.
     let is_json_lines = input.format == Format::Jsonl;
     let reasons = if is_json_lines { "bad.reasons" } else { "bad.jsonl" };
     let output = |kind, suffix: &str, compression| OutputPlan {

@@ -1,6 +1,6 @@
-//! Files of proofs of mates, checked move by move.
+//! Checks files of mate proofs move by move.
 //!
-//! A fault ends the check: a proof that does not hold proves nothing else in its file either.
+//! The check ends at the first fault: the proofs after a wrong proof cannot be trusted.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -13,26 +13,28 @@ use crate::format::proof_file::{ProofClaim, ProofReader};
 use crate::mate::proof::check;
 use crate::storage::files;
 
-/// What a file proves.
+/// The proofs of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct ProofsReport {
     /// The file.
     pub file: String,
-    /// Its proofs.
+    /// Number of proofs.
     pub proofs: u64,
-    /// Those of a mate by the side to move.
+    /// Number of proofs that the side to move can force mate.
     pub win: u64,
-    /// Those of a mate of the side to move.
+    /// Number of proofs that the side to move is mated by force.
     pub loss: u64,
-    /// Steps of all of them.
+    /// Number of steps of all proofs.
     pub steps: u64,
-    /// Plies of the longest mate.
+    /// Length of the longest mate in plies.
     pub longest_plies: u16,
 }
 
-/// Checks all proofs of a file, zstd-compressed if its name ends in `.zst`, by the rule book; `-` is standard input.
-/// `threads` is 0 for as many as the machine runs at once.
+/// Checks all proofs of a file with the rule-book move generator, an independent, deliberately simple move generator.
+///
+/// A file with the extension `.zst` is decompressed. `-` is standard input. `threads` = 0 uses one thread per logical
+/// CPU.
 ///
 /// # Errors
 /// [`Error`] with the first fault.

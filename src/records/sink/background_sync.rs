@@ -1,4 +1,4 @@
-//! A file that is synchronised in the background while it is written, so that closing it takes little time.
+//! A file that a thread syncs to disk while it is written, so that the last sync takes little time.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -33,8 +33,8 @@ impl BackgroundSync {
             Some(worker) => worker,
             None => self.worker.insert(SyncThread::start(self.file.0.try_clone()?)?),
         };
-        // Full: one in waiting is enough, a sync takes along all that was written before it. Closed: the
-        // thread met an error, which flushing returns.
+        // A full channel is fine: a sync covers all earlier writes, so one waiting request is enough. A closed channel
+        // means that the thread failed; flushing returns its error.
         let _ = worker.wake.try_send(());
         Ok(())
     }
@@ -51,7 +51,7 @@ impl SyncThread {
     fn finish(self) -> io::Result<()> {
         drop(self.wake);
         // The system reports a failed write only once: an error that the thread receives must be returned here.
-        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the sync thread panicked")))
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_syncs_what_is_still_being_written() {
+    fn a_thread_syncs_while_the_file_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let mut ahead = BackgroundSync::new(File::create(&path).unwrap());

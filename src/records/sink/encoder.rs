@@ -1,6 +1,6 @@
-//! Bytes on their way into a file: as they are, as zstd frames with a table of them at the end, or as columns.
+//! Encodes the bytes of an output: uncompressed, as zstd frames followed by a table of frames, or as Parquet.
 //!
-//! Frames are those of the seekable format, which any zstd decoder reads:
+//! The frames follow the seekable format, which any zstd decoder can read:
 //! <https://github.com/facebook/zstd>, `contrib/seekable_format`.
 
 use std::fmt;
@@ -31,7 +31,7 @@ impl fmt::Debug for Encoder {
     }
 }
 
-/// What is in the file, and what the encoder still holds.
+/// The content of the file, and the data that is still in the encoder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct EncoderState {
     pub(super) bytes: u64,
@@ -91,7 +91,7 @@ impl Encoder {
         }
     }
 
-    /// Writes everything but the open frame, and returns the state to resume from. Unsupported for Parquet, which
+    /// Writes everything except the open frame, and returns the state to resume from. Unsupported for Parquet, which
     /// cannot be resumed.
     pub(super) fn flush(&mut self) -> io::Result<EncoderState> {
         let (output, frames, open) = match self {
@@ -125,8 +125,9 @@ impl Encoder {
 pub(super) struct FrameWriter {
     output: HashingWriter,
     compressor: zstd::bulk::Compressor<'static>,
-    /// Uncompressed content of the open frame; `closed` is a buffer for the compressed frame.
+    /// Uncompressed content of the open frame.
     open: Vec<u8>,
+    /// Buffer for a compressed frame.
     closed: Vec<u8>,
     table: SeekTable,
 }
@@ -168,7 +169,7 @@ pub(super) struct HashingWriter {
 
 impl HashingWriter {
     pub(super) fn new(writer: BoxedWriter, with_checksum: bool) -> Self {
-        Self::behind(writer, 0, RunningChecksum::new(with_checksum))
+        Self::resume(writer, 0, RunningChecksum::new(with_checksum))
     }
 
     pub(super) fn written(self) -> (u64, Option<Sha256Sum>) {
@@ -176,7 +177,7 @@ impl HashingWriter {
     }
 
     /// Continues after `bytes` bytes with this checksum.
-    pub(super) const fn behind(writer: BoxedWriter, bytes: u64, checksum: RunningChecksum) -> Self {
+    pub(super) const fn resume(writer: BoxedWriter, bytes: u64, checksum: RunningChecksum) -> Self {
         Self { writer, bytes, checksum }
     }
 }

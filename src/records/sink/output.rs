@@ -1,7 +1,7 @@
-//! One output of a run: records in, frames of a fixed number of them out.
+//! One output of a run. Compressed outputs are divided into frames with a limited number of records and bytes.
 //!
-//! Rows of a columnar file are collected in a temporary file beside the output; the table is built from them at the
-//! end. So a run can be resumed between any two rows, and the same rows always make the same file.
+//! Rows of a columnar file are collected in a temporary file next to the output, and the table is built from them at
+//! the end. So a run can be resumed between any two rows, and the same rows always give the same file.
 
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
@@ -22,23 +22,23 @@ use crate::storage::seek_table::FrameSizes;
 use crate::storage::table::packed_row::Rows;
 use crate::storage::table::{DeferredTable, TableWriter};
 
-/// How far an output has come: enough for another process to go on.
+/// The state of an output, from which another process can resume it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutputState {
-    /// What it holds.
+    /// Kind of output.
     #[serde(rename = "stream")]
     pub kind: OutputKind,
-    /// Records or lines that were handed over.
+    /// Records or lines written, including those in the open frame.
     pub records: u64,
     /// Bytes in the file.
     pub bytes: u64,
-    /// SHA-256 of these bytes, if it is asked for.
+    /// SHA-256 of these bytes, if requested.
     pub sha256: Option<Sha256Sum>,
-    /// Compressed and uncompressed size of the zstd frames among them.
+    /// Compressed and uncompressed sizes of the zstd frames in the file.
     pub frames: Vec<FrameSizes>,
-    /// Records in the frame that is open.
+    /// Records in the open frame.
     pub records_in_frame: u64,
-    /// Bytes in the frame that is open, uncompressed: they are in no file yet.
+    /// Uncompressed bytes of the open frame. They are not in the file yet.
     #[serde(skip)]
     pub open_frame: Vec<u8>,
 }
@@ -46,9 +46,9 @@ pub struct OutputState {
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) plan: OutputPlan,
-    // Before `target` in order of fields: its writer is dropped before the file is removed.
+    // Declared before `target`, so that its writer is dropped before the file is removed.
     encoder: Encoder,
-    /// `None` for a stream.
+    /// `None` for a pipe.
     target: Option<Target>,
     with_checksum: bool,
     pub(super) records: u64,
@@ -58,10 +58,10 @@ pub(super) struct Output {
     is_begun: bool,
 }
 
-/// An output that is whole and on disk.
+/// A complete output on disk.
 #[derive(Debug)]
 pub(super) struct FinishedOutput {
-    /// `None` for a stream.
+    /// `None` for a pipe.
     pub(super) target: Option<Target>,
     /// The rows of a deferred table.
     pub(super) rows: Option<Partial>,
@@ -100,14 +100,14 @@ impl Output {
         let (bytes, checksum) = checksum_of(&partial, state.bytes).map_err(failed)?;
         let sha256 = checksum.sum();
         if bytes != state.bytes || sha256 != state.sha256 {
-            return Err(Error::output_not_as_left(partial.path()));
+            return Err(Error::partial_output_changed(partial.path()));
         }
-        // Reading ended behind the last byte that counts: there the writer goes on.
+        // The file position is after the last byte read, where the writer continues.
         let encoder = partial.file.set_len(bytes).and_then(|()| partial.writer());
         let bytes_in_frame = state.open_frame.len();
         let is_begun = bytes > 0 || bytes_in_frame > 0;
         let encoder = encoder.and_then(|writer| {
-            let output = HashingWriter::behind(writer, bytes, checksum);
+            let output = HashingWriter::resume(writer, bytes, checksum);
             Encoder::resume(output, plan.compression, &state.frames, state.open_frame)
         });
         Ok(Self {
@@ -145,7 +145,7 @@ impl Output {
             from = to;
         }
         // After the last record there may be games without moves. Their bytes are written with the next record.
-        self.write_in_frame(encoded.bytes_behind(), 0)
+        self.write_in_frame(encoded.bytes_after_records(), 0)
     }
 
     /// Removes the separator if nothing precedes the bytes in the file.
@@ -165,7 +165,7 @@ impl Output {
         Ok(())
     }
 
-    /// Brings everything to disk and returns the state to resume from.
+    /// Flushes everything to disk and returns the state to resume from.
     pub(super) fn sync(&mut self) -> Result<OutputState, Error> {
         let flushed = self.encoder.flush().and_then(|flushed| {
             self.target.as_ref().map_or(Ok(()), Target::sync_data)?;
@@ -202,8 +202,8 @@ impl Output {
         let (target, rows, bytes, sha256) = match (plan.deferred_table, target) {
             (Some(deferred_table), Some(Target::File(rows))) => {
                 let from = (&rows, records);
-                let made = build_table(&plan, deferred_table, from, with_checksum, wants_stop)?;
-                let BuiltTable { target, bytes, sha256 } = made;
+                let built = build_table(&plan, deferred_table, from, with_checksum, wants_stop)?;
+                let BuiltTable { target, bytes, sha256 } = built;
                 (Some(target), Some(rows), bytes, sha256)
             }
             (Some(_), _) => return Err(failed(io::ErrorKind::Unsupported.into())),
@@ -225,7 +225,7 @@ impl FinishedOutput {
     }
 }
 
-/// Rows between two calls of `wants_stop`.
+/// Number of rows between two calls of `wants_stop`.
 const WATCH_EVERY_ROWS: u64 = 1 << 12;
 
 struct BuiltTable {
@@ -253,16 +253,16 @@ fn build_table(
     let folder = platform::folder_of(&plan.path);
     let mut writer = TableWriter::new(deferred_table.format, deferred_table.table, output, folder)
         .map_err(writing)?;
-    let mut made = 0;
+    let mut built_rows = 0;
     while let Some(row) = rows.next_row().map_err(reading)? {
         writer.push(&row).map_err(writing)?;
-        made += 1;
-        if made % WATCH_EVERY_ROWS == 0 && wants_stop() {
+        built_rows += 1;
+        if built_rows % WATCH_EVERY_ROWS == 0 && wants_stop() {
             return Err(Error::interrupted());
         }
     }
-    if made != expected {
-        return Err(Error::output_not_as_left(partial.path()));
+    if built_rows != expected {
+        return Err(Error::partial_output_changed(partial.path()));
     }
     let finished = writer.finish().and_then(|mut output| {
         output.flush()?;

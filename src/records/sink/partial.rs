@@ -29,7 +29,7 @@ pub(crate) struct Partial {
 impl Partial {
     pub(crate) fn create(final_path: &Path) -> Result<Self, Error> {
         let partial = Self::open(final_path, "create", true)?;
-        // What another run left behind is emptied only when the lock shows that the run is over.
+        // The file of another run is emptied only after the lock has shown that this run has ended.
         partial.file.set_len(0).map_err(|source| partial.error("create", source))?;
         Ok(partial)
     }
@@ -47,11 +47,11 @@ impl Partial {
         let file = file.map_err(|source| Error::io(verb, &path, source))?;
         match lock_if_free(&file) {
             Err(TryLockError::WouldBlock) => return Err(Error::busy(path)),
-            // Some network file systems know no locks; the names of a run are its own there.
+            // Some network file systems do not support locks. There, no two runs may use the same names.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
         if !is_same_file(&path, &file) {
-            // Another run renamed or removed the file after we opened it, and may have made a new one.
+            // Another run renamed or removed the file after it was opened here, and may have created a new one.
             return Err(Error::busy(path));
         }
         Ok(Self { file, path, final_path: final_path.to_owned(), is_kept: false })

@@ -1,4 +1,4 @@
-//! What an output is to be.
+//! Plans of outputs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,22 @@ use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::table::DeferredTable;
 
-/// Where one output is to be, and how it is written.
+/// The path and the encoding of an output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutputPlan {
-    /// What it holds.
+    /// Kind of output.
     pub kind: OutputKind,
-    /// Its final name; `-` is standard output.
+    /// Final path; `-` is standard output.
     pub path: PathBuf,
-    /// How it is compressed.
+    /// Compression.
     pub compression: Compression,
-    /// What stands before the first record.
+    /// Bytes before the first record.
     pub header: &'static [u8],
     /// The separator between chunks of a file. It is removed from the first record.
     pub separator: &'static [u8],
-    /// Of a file of columns: what is made of the rows that are written, when all are there.
+    /// For a columnar file, the table that is built from the rows after all of them are written.
     pub deferred_table: Option<DeferredTable>,
-    /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
-    /// written there can be taken back.
+    /// Whether it is standard output, a pipe or a device. Bytes written there cannot be removed again.
     pub is_pipe: bool,
 }
 
@@ -85,14 +84,14 @@ pub(crate) fn rows_path(path: &Path) -> PathBuf {
 /// A finished output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrittenOutput {
-    /// What it holds.
+    /// Kind of output.
     pub kind: OutputKind,
-    /// Its final name.
+    /// Final path.
     pub path: PathBuf,
-    /// Records or lines in it.
+    /// Number of records or lines.
     pub records: u64,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// SHA-256 of the file as it is on disk, if it was asked for.
+    /// SHA-256 of the file on disk, if requested.
     pub sha256: Option<Sha256Sum>,
 }

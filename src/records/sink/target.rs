@@ -1,5 +1,4 @@
-//! Where the bytes of an output stand while it is not whole: in a file beside its place, or in the parts of
-//! an object.
+//! The storage of an incomplete output: a file next to its final path, or the parts of an object.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +8,7 @@ use crate::error::Error;
 use crate::storage::objects::Upload;
 use crate::storage::{files, platform};
 
-/// An output without its final name. Removed on drop unless it was committed or kept.
+/// An output without its final name. It is removed on drop unless it was committed or kept.
 #[derive(Debug)]
 pub(super) enum Target {
     File(Partial),

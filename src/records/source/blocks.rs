@@ -10,22 +10,23 @@ use crate::records::source::{
 };
 use crate::storage::compression::Compression;
 
-/// Reads ranges one after the other as if they were one.
+/// Reads input ranges one after the other, as one sequence of blocks.
 pub struct Source {
     ranges: Vec<InputRange>,
     input: usize,
     current: Option<OpenRange>,
     block_records: u64,
-    /// Number, over all inputs, of the next record.
+    /// Number of the next record over all inputs.
     number: u64,
     records_left: u64,
-    /// A place at which a block must end.
+    /// A point where a block must end.
     boundary: Option<RangeRead>,
 }
 
 impl Source {
-    /// Blocks of `block_records` records, fewer at the end of a range or where a block is full before, more
-    /// where a chunk holds several. Nothing is opened before the first one is asked for.
+    /// Reads blocks of `block_records` records. A block has fewer records at the end of a range or if it reaches the
+    /// limit of its bytes, and more if its last chunk holds several. No input is opened before the first block is
+    /// requested.
     pub fn new(ranges: Vec<InputRange>, block_records: u64) -> Self {
         Self {
             ranges,
@@ -56,11 +57,11 @@ impl Source {
         Self { boundary, ..self }
     }
 
-    /// The next block, in this range or a later one. A range without records has one block, which is empty.
-    pub(crate) fn next_of_every_part(&mut self) -> Option<Result<Block, Error>> {
+    /// The next block, in this range or a later one. A range without records has one empty block.
+    pub(crate) fn next_of_every_range(&mut self) -> Option<Result<Block, Error>> {
         let block = self.read().transpose();
         if matches!(block, Some(Err(_))) {
-            // A decoder that has failed may, read again, never come back.
+            // Reading again from a failed decoder may never return.
             self.current = None;
             self.input = self.ranges.len();
         }
@@ -110,7 +111,7 @@ impl Iterator for Source {
     /// The next block, in this range or a later one.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.next_of_every_part()? {
+            match self.next_of_every_range()? {
                 Ok(block) if block.bytes.is_empty() => {}
                 block => return Some(block),
             }
@@ -118,7 +119,7 @@ impl Iterator for Source {
     }
 }
 
-/// Counts the records of an input. A file of fixed-size records is not read for it.
+/// Counts the records of an input. A file of fixed-size records is not read.
 ///
 /// # Errors
 /// [`Error`] if the input cannot be read to its end.
@@ -138,15 +139,17 @@ pub fn count_records(input: &Input) -> Result<u64, Error> {
 pub(crate) fn is_cheap_to_count(input: &Input) -> bool {
     match &input.location {
         InputLocation::File(path) if !path.is_file() => false,
-        InputLocation::File(_) => input.compression == Compression::None || can_be_computed(input),
-        // To count the lines of an object is to carry it once more.
-        InputLocation::Object(_) => can_be_computed(input),
+        InputLocation::File(_) => {
+            input.compression == Compression::None || has_random_access(input)
+        }
+        // Counting the lines of an object would download it once more.
+        InputLocation::Object(_) => has_random_access(input),
         InputLocation::Stdin => false,
     }
 }
 
-/// Whether the place of a record follows from its number, and can be gone to.
-pub fn can_be_computed(input: &Input) -> bool {
+/// Whether the offset of a record can be computed from its number, and the input is seekable.
+pub fn has_random_access(input: &Input) -> bool {
     input.format.record_len().is_some()
         && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
 }
@@ -154,7 +157,7 @@ pub fn can_be_computed(input: &Input) -> bool {
 pub(crate) struct OpenRange {
     input: usize,
     bytes: Bytes,
-    /// OffsetTable of the first record of the next chunk.
+    /// Index of the first record of the next chunk.
     index: u64,
     offset: u64,
     mid_chunk: bool,
@@ -166,7 +169,7 @@ impl OpenRange {
         let input = &range.input;
         let mut bytes = Bytes::open(input)?;
         let (mut index, mut offset) = (0, 0);
-        // All of it is read without a table of frames, which may be wrong.
+        // A whole input is read without its table of frames, because the table may be wrong.
         if (range.from, range.to) != (0, None)
             && let Some(size) = bytes.size()
         {
@@ -177,7 +180,7 @@ impl OpenRange {
             let mark = input.format.record_len().map_or(range.mark, computed);
             let until = range.to.zip(input.format.record_len());
             let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
-            bytes.go_to(input, mark.offset, until)?;
+            bytes.seek(input, mark.offset, until)?;
             (index, offset) = (mark.record, mark.offset);
         }
         let mut mid_chunk = false;
@@ -185,7 +188,7 @@ impl OpenRange {
             let take_limit = TakeLimit::at_most(range.from - index);
             let Some(skipped) = bytes.take(input, take_limit)? else { break };
             if skipped.bytes.is_empty() {
-                // The first record wanted is within the next chunk.
+                // The first wanted record is within the next chunk.
                 break;
             }
             index += skipped.records;
@@ -205,8 +208,8 @@ impl OpenRange {
         TakeLimit { bytes: bytes.unwrap_or(FULL_BLOCK_BYTES), ..TakeLimit::at_least(records) }
     }
 
-    /// The next block: as many records as wanted, unless the range ends or the block is full before. An empty one at
-    /// the end of the range.
+    /// The next block. It has the wanted number of records, unless the range ends or the block is full first. It is
+    /// empty at the end of the range.
     fn block(&mut self, range: &InputRange, wanted: TakeLimit, most: u64) -> Result<Block, Error> {
         let from = self.index.max(range.from);
         let to = range.to.unwrap_or(u64::MAX).min(from.saturating_add(most)).max(from);
@@ -241,25 +244,25 @@ impl OpenRange {
         Ok(block)
     }
 
-    /// Fails if the input had other records than were counted. This is not checked if the caller stopped early, nor
-    /// for an empty range, which may lie within a game: the ranges before and after it are checked.
+    /// Checks that the input has as many records as were counted. The check is skipped if the caller stopped early. It
+    /// is also skipped for an empty range, which may be within a game; the ranges before and after it are checked.
     fn check_end(&mut self, range: &InputRange, is_limited: bool) -> Result<(), Error> {
         let input = &range.input;
-        self.bytes.still_as_opened(input)?;
+        self.bytes.check_unchanged(input)?;
         let counted = range.counted.filter(|_| !is_limited && !range.is_empty());
         let Some(counted) = counted else { return Ok(()) };
         let RecordCount { records, is_relied_on } = counted;
         let last = range.to.unwrap_or(u64::MAX).min(records).max(range.from);
-        let goes_on =
-            self.index >= last && range.reaches(records) && self.goes_on(input, records)?;
-        if self.index >= last && !goes_on {
+        let has_more =
+            self.index >= last && range.reaches(records) && self.has_more(input, records)?;
+        if self.index >= last && !has_more {
             return Ok(());
         }
-        let (input, found) = (&input.name, self.index);
+        let (input, actual) = (&input.name, self.index);
         let error = Error::changed(format!(
-            "{input} holds {} records than the {records} that its table of frames or its {OFFSET_TABLE_SUFFIX} says; \
-         remove the index, or write the file anew with `kyokumen convert`",
-            if found < records { "fewer" } else { "more" }
+            "{input} holds {} records than the {records} stated in its table of frames or offset table \
+             ({OFFSET_TABLE_SUFFIX}); delete the offset table, or rewrite the file with `kyokumen convert`",
+            if actual < records { "fewer" } else { "more" }
         ))
         .in_file(&input);
         if is_relied_on {
@@ -270,7 +273,7 @@ impl OpenRange {
     }
 
     /// Whether the input has more than `records` records.
-    fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, Error> {
+    fn has_more(&mut self, input: &Input, records: u64) -> Result<bool, Error> {
         let more = self.bytes.take(input, TakeLimit::at_least(1))?;
         self.index += more.map_or(0, |more| more.records);
         Ok(self.index > records)

@@ -1,7 +1,6 @@
-//! The bytes of an opened input, read from its start or, where it can be sought, from any place.
+//! The bytes of an opened input, read from its start, or from any offset if the input is seekable.
 //!
-//! Files are read, not memory-mapped: a file that is truncated meanwhile ends early, which is an error and
-//! not a signal.
+//! Files are read, not memory-mapped. So a file that is truncated meanwhile causes an error and not a signal.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -22,18 +21,18 @@ use crate::storage::parquet;
 use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::SeekTable;
 
-/// Minimum and maximum bytes per read if chunks have no fixed size. Reads double while a chunk does not end, because each
-/// scan starts at its first byte.
+/// Minimum and maximum bytes per read if chunks have no fixed size. The size of reads doubles until a chunk ends,
+/// because each scan starts at the first byte of the chunk.
 const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
 
 pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
-    /// The input and its state when it was opened. `None` for streams.
+    /// The input and its state when it was opened. `None` for pipes.
     opened: Option<(SeekableInput, FileState)>,
     seekability: Seekability,
-    /// Bytes read and not yet taken.
+    /// Bytes read but not yet taken.
     buffer: Vec<u8>,
-    /// Scanned chunks at the start of the buffer; none between two calls of [`Self::take`].
+    /// Scanned chunks at the start of the buffer. Empty between two calls of [`Self::take`].
     scanned: ScannedChunks,
     at_end: bool,
     /// Offset of the buffer in the uncompressed input.
@@ -80,11 +79,11 @@ impl SeekableInput {
 
 /// Offsets at which reading can start.
 enum Seekability {
-    /// Only the start: a stream, or compressed without a table of frames.
+    /// Only the start: a pipe, or compressed without a table of frames.
     Start,
     /// Every byte.
     Bytes,
-    /// Frames of a zstd file, if its table is right.
+    /// The starts of the frames of a zstd file, if its table is correct.
     Frames(Arc<SeekTable>),
 }
 
@@ -110,7 +109,7 @@ impl Bytes {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }
                 if metadata.is_file() {
-                    (None, Some((SeekableInput::File(file), FileState::of(&metadata))))
+                    (None, Some((SeekableInput::File(file), FileState::from_metadata(&metadata))))
                 } else {
                     (Some(Box::new(file)), None)
                 }
@@ -164,15 +163,16 @@ impl Bytes {
         }
     }
 
-    /// Seeks to `offset`, before anything was taken. An input without [`Bytes::size`] has only offset 0. Nothing is
-    /// wanted from `until` on. After this call a compressed file must match its table of frames, or reading fails.
-    pub(super) fn go_to(&mut self, input: &Input, offset: u64, until: u64) -> Result<(), Error> {
-        self.try_go_to(offset, until).map_err(|source| read_error(input, 0, source))?;
+    /// Seeks to `offset`, before the first call of [`Self::take`]. Bytes from `until` on will not be requested. An
+    /// input without [`Bytes::size`] is empty from any `offset` above 0. After this call a compressed file must match
+    /// its table of frames, or reading fails.
+    pub(super) fn seek(&mut self, input: &Input, offset: u64, until: u64) -> Result<(), Error> {
+        self.try_seek(offset, until).map_err(|source| read_error(input, 0, source))?;
         self.offset = offset;
         Ok(())
     }
 
-    fn try_go_to(&mut self, offset: u64, until: u64) -> io::Result<()> {
+    fn try_seek(&mut self, offset: u64, until: u64) -> io::Result<()> {
         match (&self.seekability, &self.opened) {
             (Seekability::Bytes, Some((opened, _))) => {
                 self.reader = opened.reader(offset, until)?;
@@ -190,7 +190,8 @@ impl Bytes {
         Ok(())
     }
 
-    /// The next chunks; `None` at the end. With [`TakeLimit::at_most`], no chunks if the next one holds too many records.
+    /// The next chunks; `None` at the end. With [`TakeLimit::at_most`], there may be none because the next one holds
+    /// too many records.
     pub(super) fn take(
         &mut self,
         input: &Input,
@@ -202,7 +203,7 @@ impl Bytes {
                 return Ok((!is_end).then(|| self.split_off()));
             }
             let read = self.read_more(self.missing(input, take_limit));
-            // What was read before the error is in the buffer.
+            // Bytes read before the error are in the buffer.
             let offset = self.offset + self.buffer.len() as u64;
             read.map_err(|source| read_error(input, offset, source))?;
         }
@@ -210,10 +211,10 @@ impl Bytes {
 
     fn split_off(&mut self) -> TakenChunks {
         let scanned = self.scanned;
-        self.scanned = scanned.behind();
+        self.scanned = scanned.next();
         let rest = self.buffer.split_off(scanned.bytes);
         let mut bytes = std::mem::replace(&mut self.buffer, rest);
-        // What was read beyond is not to be kept twice.
+        // The bytes after the chunks were moved to `rest`. Their memory is freed here.
         if bytes.capacity() - bytes.len() > FULL_BLOCK_BYTES {
             bytes.shrink_to_fit();
         }
@@ -221,7 +222,7 @@ impl Bytes {
         TakenChunks { bytes, records: scanned.records, ends_mid_chunk: scanned.ends_mid_chunk }
     }
 
-    /// Bytes to read before the next scan: those of a block if all records have the same size, so that no rest is
+    /// Number of bytes to read before the next scan. Fixed-size records are read in whole blocks, so that no rest is
     /// copied.
     fn missing(&self, input: &Input, take_limit: TakeLimit) -> usize {
         let Some(len) = input.format.record_len() else {
@@ -241,17 +242,17 @@ impl Bytes {
         Ok(())
     }
 
-    /// State of the input when it was opened. `None` for a stream.
+    /// State of the input when it was opened. `None` for a pipe.
     pub(super) fn opened(&self) -> Option<&FileState> {
         self.opened.as_ref().map(|(_, state)| state)
     }
 
     /// Fails if the size or modification time of a file has changed since it was opened. Readers of objects check this
     /// themselves.
-    pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), Error> {
+    pub(super) fn check_unchanged(&self, input: &Input) -> Result<(), Error> {
         let Some((SeekableInput::File(file), opened)) = &self.opened else { return Ok(()) };
         let now = file.metadata().map_err(|source| open_error(input, source))?;
-        if FileState::of(&now) == *opened {
+        if FileState::from_metadata(&now) == *opened {
             return Ok(());
         }
         Err(Error::changed_while_read(input.name.clone()))

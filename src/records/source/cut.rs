@@ -1,17 +1,17 @@
-//! Where blocks end: behind whole chunks.
+//! Finds the ends of blocks. Blocks consist of whole chunks.
 
 use crate::format::Format;
 
-/// A block is closed when it has this many bytes, however few records they are.
+/// A block is full when it has this many bytes, even if it has few records.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
 
-/// How much to take, in whole chunks.
+/// How many whole chunks to take.
 #[derive(Clone, Copy)]
 pub(super) struct TakeLimit {
     /// The block ends with the chunk that reaches this many records.
     pub(super) records: u64,
-    /// Whether a chunk that would exceed the number of records is left.
-    pub(super) is_most: bool,
+    /// Whether a chunk that would exceed the number of records is not taken.
+    pub(super) is_maximum: bool,
     /// The block ends with the chunk that reaches this many bytes, even with fewer records.
     pub(super) bytes: usize,
 }
@@ -19,32 +19,33 @@ pub(super) struct TakeLimit {
 impl TakeLimit {
     /// This many records, or more if the last chunk holds more.
     pub(super) const fn at_least(records: u64) -> Self {
-        Self { records, is_most: false, bytes: FULL_BLOCK_BYTES }
+        Self { records, is_maximum: false, bytes: FULL_BLOCK_BYTES }
     }
 
     /// This many records, or fewer if the next chunk would exceed the number.
     pub(super) const fn at_most(records: u64) -> Self {
-        Self { is_most: true, ..Self::at_least(records) }
+        Self { is_maximum: true, ..Self::at_least(records) }
     }
 }
 
-/// Whole chunks at the start of a buffer that were scanned.
+/// Scanned whole chunks at the start of a buffer.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ScannedChunks {
     pub(super) bytes: usize,
     pub(super) records: u64,
-    /// Whether the last chunk is a piece of a longer chunk. Without chunks: whether the next one continues such a piece.
+    /// Whether the last chunk is a piece of a longer chunk. Without chunks: whether the next chunk continues such a
+    /// piece.
     pub(super) ends_mid_chunk: bool,
 }
 
 impl ScannedChunks {
     /// The empty scan after these chunks.
-    pub(super) const fn behind(self) -> Self {
+    pub(super) const fn next(self) -> Self {
         Self { bytes: 0, records: 0, ..self }
     }
 
-    /// Scans chunks up to the end of a block, or all of them `at_end`. Returns `false` if more bytes are needed; scanned
-    /// chunks are kept.
+    /// Scans chunks up to the end of a block, or all chunks if the input is `at_end`. Returns `false` if more bytes are
+    /// needed, and keeps the scanned chunks.
     pub(super) fn extend(
         &mut self,
         format: Format,
@@ -52,7 +53,7 @@ impl ScannedChunks {
         take_limit: TakeLimit,
         at_end: bool,
     ) -> bool {
-        let TakeLimit { records: wanted, is_most, bytes: most_bytes } = take_limit;
+        let TakeLimit { records: wanted, is_maximum, bytes: most_bytes } = take_limit;
         if let Some(len) = format.record_len() {
             let wanted = wanted.min(most_bytes.div_ceil(len) as u64);
             return self.take_fixed(len, bytes, wanted, at_end);
@@ -62,15 +63,17 @@ impl ScannedChunks {
             if rest.is_empty() {
                 return at_end;
             }
-            let mut goes_on = self.ends_mid_chunk;
-            let Some(chunk) = format.first_chunk(rest, at_end, &mut goes_on) else { return false };
+            let mut is_mid_chunk = self.ends_mid_chunk;
+            let Some(chunk) = format.first_chunk(rest, at_end, &mut is_mid_chunk) else {
+                return false;
+            };
             let records = chunk.count(format);
-            if is_most && self.records + records > wanted {
+            if is_maximum && self.records + records > wanted {
                 return true;
             }
             self.bytes += chunk.bytes.len();
             self.records += records;
-            self.ends_mid_chunk = goes_on;
+            self.ends_mid_chunk = is_mid_chunk;
         }
         true
     }

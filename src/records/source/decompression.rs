@@ -1,4 +1,4 @@
-//! Bytes of zstd frames, decompressed in bounded memory.
+//! Decompresses zstd frames in bounded memory.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use zstd::zstd_safe;
 /// more.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// The same in MiB.
+/// Largest window of a zstd frame, in MiB.
 pub const MAX_WINDOW_MIB: u64 = (1 << MAX_WINDOW_LOG) >> 20;
 
 /// Error code of a window that is too large: `ZSTD_error_frameParameter_windowTooLarge`.
@@ -48,8 +48,8 @@ impl<R: Read> Read for ZstdReader<R> {
 /// Bytes requested from a decompressor at a time.
 const STEP_BYTES: usize = 1 << 17;
 
-/// Reads from a decompressor in requests of equal size. The size decides how far a decompressor gets before it reports
-/// damage, and every command should report the same place.
+/// Reads from a decompressor in requests of equal size. The size determines how many bytes a decompressor returns
+/// before it reports damage, and every command should report the same offset.
 pub(super) struct EvenSteps<R> {
     reader: R,
     bytes: Vec<u8>,
@@ -89,7 +89,7 @@ mod tests {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
         encoder.window_log(window_log).unwrap();
         encoder.write_all(b"content").unwrap();
-        // Of a frame that is written at once the window is the content.
+        // Without this flush the frame would be written at once, and its window would have the size of the content.
         encoder.flush().unwrap();
         encoder.finish().unwrap()
     }
@@ -112,22 +112,22 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_met_at_the_same_place_however_much_is_wanted() {
+    fn damage_is_reported_at_the_same_offset_for_any_read_size() {
         let content: Vec<u8> =
             (0..1 << 20).map(|i: u32| (i.wrapping_mul(i) >> 13).to_le_bytes()[0]).collect();
         let mut packed = zstd::encode_all(&*content, 1).unwrap();
         let at = packed.len() / 2;
         packed[at..].fill(0xff);
-        let place = |wanted: usize| {
+        let offset = |wanted: usize| {
             let mut reader = EvenSteps::new(ZstdReader::new(&*packed).unwrap());
-            let (mut buffer, mut place) = (vec![0; wanted], 0);
+            let (mut buffer, mut offset) = (vec![0; wanted], 0);
             while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                assert!(buffer[..read] == content[place..place + read]);
-                place += read;
+                assert!(buffer[..read] == content[offset..offset + read]);
+                offset += read;
             }
-            place
+            offset
         };
-        assert!(place(1 << 23) > 0);
-        assert!([40, 4096, 100_000].iter().all(|&wanted| place(wanted) == place(1 << 23)));
+        assert!(offset(1 << 23) > 0);
+        assert!([40, 4096, 100_000].iter().all(|&wanted| offset(wanted) == offset(1 << 23)));
     }
 }

@@ -1,8 +1,7 @@
-//! Some of the frames of a seekable zstd file, each compared with what the table of frames says of it.
+//! Reads consecutive frames of a seekable zstd file, and checks each against the table of frames.
 //!
-//! Where a reader begins follows from what the table says of all frames before. Whoever reads those finds out
-//! whether that was right: of readers that together read everything, the first frame that is not as the table
-//! says fails one.
+//! The start of a reader depends on the table entries of all earlier frames, which it does not check. If several
+//! readers together read the whole file, the first frame that differs from the table makes one of them fail.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub(crate) struct FrameReader {
 
 enum FrameState {
     Between(Input),
-    /// In a frame, with the number of content bytes left.
+    /// In a frame, with the number of remaining content bytes.
     Within(Box<Decoder>, u64),
     /// An error was returned.
     Failed,
@@ -90,12 +89,12 @@ impl FrameReader {
     }
 
     fn different(&self, how: &str) -> io::Error {
-        let told = format!(
-            "frame {} holds {how} bytes than the table at the end of the file says; \
-             `kyokumen convert`, without shards, reads the file without the table and writes a right one",
+        let message = format!(
+            "frame {} holds {how} bytes than stated in the table of frames at the end of the file; \
+             `kyokumen convert` without shards ignores the table and writes a correct one",
             self.number
         );
-        io::Error::new(io::ErrorKind::InvalidData, told)
+        io::Error::new(io::ErrorKind::InvalidData, message)
     }
 }
 
@@ -113,7 +112,7 @@ impl Read for FrameReader {
                     }
                 }
                 FrameState::Failed => {
-                    return Err(io::Error::other("it was read on after an error"));
+                    return Err(io::Error::other("reading continued after an error"));
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::storage::files::{self, FileState};
 use crate::storage::objects::Object;
 use crate::storage::path_text::text_of;
 
-/// Records per step where records are skipped or only counted.
+/// Records per step if records are skipped or only counted.
 pub(crate) const SKIPPED_RECORDS: u64 = 1 << 10;
 
 /// One input, as it was given.
@@ -25,11 +25,11 @@ pub struct Input {
     pub location: InputLocation,
     /// Format of the records.
     pub format: Format,
-    /// How its packed moves are encoded.
+    /// Move encoding.
     pub dialect: Dialect,
-    /// How the bytes are compressed.
+    /// Compression of the bytes.
     pub compression: Compression,
-    /// What a sample of its records shows, if one was looked at.
+    /// Survey of a sample of its records, if one was taken.
     pub evidence: Option<Box<Survey>>,
     /// Whether the format must still be compared with the content.
     pub first_block: FirstBlock,
@@ -38,10 +38,10 @@ pub struct Input {
 /// How the first block of an input is checked before its records are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FirstBlock {
-    /// Not at all: the format was given, or checked with a sample.
+    /// No check, because the format was given or checked with a sample.
     #[default]
     Trusted,
-    /// Compare it with the format in the name: the input can be read only once.
+    /// Compare it with the format in the name. Used for pipes, which cannot be sampled.
     Checked {
         /// Whether to continue if most records cannot be read in any format.
         accepts_unreadable: bool,
@@ -67,7 +67,9 @@ impl InputLocation {
             Self::Stdin => None,
             Self::File(path) => {
                 let metadata = path.metadata().ok();
-                metadata.filter(Metadata::is_file).map(|metadata| FileState::of(&metadata))
+                metadata
+                    .filter(Metadata::is_file)
+                    .map(|metadata| FileState::from_metadata(&metadata))
             }
             Self::Object(object) => object.state().ok().cloned(),
         }
@@ -95,7 +97,7 @@ impl InputLocation {
 
 impl InputLocation {
     /// `-` is standard input.
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(crate) fn from_path(path: &Path) -> Self {
         match path.to_str() {
             Some("-") => Self::Stdin,
             _ if files::is_object(path) => Self::Object(Object::named(&path.to_string_lossy())),
@@ -105,13 +107,13 @@ impl InputLocation {
 }
 
 impl Input {
-    /// The input of this name, `-` for standard input, in this format. A compressed file says so in its
-    /// name, whatever is said about the records inside.
+    /// The input with this path, `-` for standard input, in this format. If `format` has no compression, the name of
+    /// the file determines it.
     pub fn named(path: &Path, format: FormatName) -> Self {
         let name = text_of(path);
-        let (kept, _) = OutputKind::taken_out(&name).unwrap_or((&name, ""));
+        let (kept, _) = OutputKind::split_suffix(&name).unwrap_or((&name, ""));
         let by_name = without_compression(kept).1;
-        let location = InputLocation::of(path);
+        let location = InputLocation::from_path(path);
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
         Self {

@@ -1,41 +1,41 @@
-//! Parts of inputs, and what was read of them.
+//! Contiguous ranges of the records of an input.
 
 use serde::{Deserialize, Serialize};
 
 use crate::records::source::Input;
 use crate::storage::checksum::Sha256Sum;
 
-/// Which records of an input are wanted.
+/// A contiguous range of the records of an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputRange {
     /// The input.
     pub input: Input,
-    /// OffsetTable of the first record wanted.
+    /// Number of the first record.
     pub from: u64,
-    /// OffsetTable behind the last record wanted; `None` for all there are.
+    /// Number after the last record; `None` for the end of the input.
     pub to: Option<u64>,
-    /// A record at or before the first one wanted, whose place is known.
+    /// A record with a known offset, at or before the first record.
     pub mark: SeekPoint,
-    /// How many records the whole input has, if they were counted.
+    /// Number of records of the whole input, if they were counted.
     pub counted: Option<RecordCount>,
 }
 
-/// How many records an input has, as they were counted before they are read.
+/// The number of records of an input, counted before they are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordCount {
-    /// The number.
+    /// Number of records.
     pub records: u64,
-    /// Whether it says where others begin to read: a wrong one is an error then, and else a warning.
+    /// Whether the starts of other shards depend on it. If so, a wrong number is an error, otherwise a warning.
     pub is_relied_on: bool,
 }
 
 impl InputRange {
-    /// All of an input.
+    /// The whole input.
     pub const fn whole(input: Input) -> Self {
         Self::range(input, 0, None)
     }
 
-    /// A range of records of an input whose offsets are not known.
+    /// A range of records with unknown offsets.
     pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
         Self { input, from, to, mark: SeekPoint { record: 0, offset: 0 }, counted: None }
     }
@@ -45,7 +45,7 @@ impl InputRange {
         self.to.is_some_and(|to| to <= self.from)
     }
 
-    /// OffsetTable behind the last record wanted, where that is known.
+    /// Number after the last record, if known.
     pub fn end(&self) -> Option<u64> {
         self.to.or(self.counted.map(|counted| counted.records))
     }
@@ -56,10 +56,10 @@ impl InputRange {
     }
 }
 
-/// What was read of one input.
+/// How much of an input range was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RangeRead {
-    /// Which of the parts, from 0.
+    /// Index of the input range, from 0.
     pub input: usize,
     /// Records read.
     pub records: u64,
@@ -67,17 +67,17 @@ pub struct RangeRead {
     pub offset: u64,
     /// Bytes read, uncompressed.
     pub bytes: u64,
-    /// SHA-256 of these bytes, if it was asked for: a [`Source`](super::Source) by itself makes none.
+    /// SHA-256 of these bytes, if requested. A [`Source`](super::Source) alone does not compute it.
     pub sha256: Option<Sha256Sum>,
 }
 
 pub(crate) const OFFSET_TABLE_SUFFIX: &str = ".index.json";
 
-/// A record that begins a chunk.
+/// A point where reading can start: a record at the beginning of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SeekPoint {
-    /// Its number, from 0.
+    /// Number of the record, from 0.
     pub record: u64,
-    /// Where it begins, uncompressed.
+    /// Offset of the record, uncompressed.
     pub offset: u64,
 }

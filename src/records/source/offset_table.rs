@@ -1,6 +1,6 @@
-//! Where records begin that are not all of one size: found in one pass, kept in a file for the next shard.
+//! Byte offsets of variable-length records. They are collected in one pass and saved in a file for the next shard.
 //!
-//! What an index says of a file is trusted only while size and time of modification are the same.
+//! An offset table is used only while the size and the modification time of the input are unchanged.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::records::source::{OFFSET_TABLE_SUFFIX, SeekPoint};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files::{self, FileState};
 
-/// Uncompressed bytes between two marks.
+/// Uncompressed bytes between two seek points.
 const MARKED_BYTES: u64 = 1 << 22;
 
-/// Content of an index file: one that was edited or truncated is rejected by its checksum.
+/// Content of the file of an offset table. The checksum detects a file that was edited or truncated.
 #[derive(Serialize, Deserialize)]
 struct OffsetTableFile {
     index: OffsetTable,
@@ -27,7 +27,7 @@ struct OffsetTableFile {
     sha256: Sha256Sum,
 }
 
-/// How many records an input has, and where some of them begin.
+/// The number of records of an input, and the offsets of some of them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OffsetTable {
     /// The name of the input as given.
@@ -37,17 +37,17 @@ pub struct OffsetTable {
     modified_unix_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     etag: Option<String>,
-    /// All its records.
+    /// Number of records.
     pub records: u64,
-    /// In ascending order, without the first record.
+    /// Seek points in ascending order, without the first record.
     marks: Vec<SeekPoint>,
 }
 
 impl OffsetTable {
-    /// Reads an input to its end.
+    /// Builds the table by reading an input to its end.
     ///
     /// # Errors
-    /// [`Error`] if that fails.
+    /// [`Error`] if the input cannot be read or changes meanwhile.
     pub fn build(input: &Input) -> Result<Self, Error> {
         let mut bytes = Bytes::open(input)?;
         let (mut records, mut offset, mut mid_chunk) = (0, 0, false);
@@ -61,8 +61,8 @@ impl OffsetTable {
             offset += taken.bytes.len() as u64;
             mid_chunk = taken.ends_mid_chunk;
         }
-        bytes.still_as_opened(input)?;
-        // Of the file that was read, whatever has its name by now.
+        bytes.check_unchanged(input)?;
+        // The state of the file that was read: by now, another file may have its name.
         let none = FileState { bytes: 0, modified_unix_ns: None, etag: None };
         let FileState { bytes: file_bytes, modified_unix_ns, etag } =
             bytes.opened().cloned().unwrap_or(none);
@@ -70,33 +70,32 @@ impl OffsetTable {
         Ok(Self { input, format, file_bytes, modified_unix_ns, etag, records, marks })
     }
 
-    /// The index in a file, if it is one and speaks of this input as it is now.
+    /// Loads a table from a file. `None` if there is none, it is damaged, or the input has changed since.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
-        let OffsetTableFile { index, sha256 } =
+        let OffsetTableFile { index: table, sha256 } =
             serde_json::from_slice(&files::read(path).ok()?).ok()?;
-        if sha256 != index.sum().ok()? {
-            tracing::warn!("{} is not as it was written, and is made anew", path.display());
+        if sha256 != table.sum().ok()? {
+            tracing::warn!("{} is damaged or was edited; building it again", path.display());
             return None;
         }
         let FileState { bytes, modified_unix_ns, etag } = input.location.state()?;
-        let is_same = index.input == input.name
-            && index.format == input.format.name()
+        let is_same = table.input == input.name
+            && table.format == input.format.name()
             && modified_unix_ns.is_some()
-            && (index.file_bytes, index.modified_unix_ns) == (bytes, modified_unix_ns)
-            && index.etag == etag;
-        is_same.then_some(index)
+            && (table.file_bytes, table.modified_unix_ns) == (bytes, modified_unix_ns)
+            && table.etag == etag;
+        is_same.then_some(table)
     }
 
-    /// Writes the index to a file, whole or not at all. Of several processes one does so, and what a process
-    /// left that was killed meanwhile the next one takes over.
+    /// Writes the table to a file, completely or not at all. The partial file of a killed process is overwritten.
     ///
     /// # Errors
-    /// [`Error`]; that another process is writing it, too.
+    /// [`Error`] if the file cannot be written, or another process is writing it.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let partial = Partial::create(path)?;
         let writing = |source| partial.error("write", source);
-        let kept = self.sum().map(|sha256| OffsetTableFile { index: self.clone(), sha256 });
-        let bytes = kept.and_then(|kept| serde_json::to_vec(&kept));
+        let content = self.sum().map(|sha256| OffsetTableFile { index: self.clone(), sha256 });
+        let bytes = content.and_then(|content| serde_json::to_vec(&content));
         let bytes = bytes.map_err(io::Error::from).map_err(writing)?;
         (&partial.file).write_all(&bytes).map_err(writing)?;
         partial.commit()
@@ -106,16 +105,16 @@ impl OffsetTable {
         serde_json::to_vec(self).map(|bytes| Sha256Sum::of(&bytes))
     }
 
-    /// Where the index of an input is kept in a folder.
+    /// Path of the offset table of an input in a folder. `None` for standard input.
     pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
         let mut name = input.location.file_name()?.to_owned();
         name.push(OFFSET_TABLE_SUFFIX);
         Some(folder.join(name))
     }
 
-    /// The last mark that is not behind a record.
+    /// The last seek point at or before a record.
     pub fn mark_before(&self, record: u64) -> SeekPoint {
-        let behind = self.marks.partition_point(|mark| mark.record <= record);
-        self.marks[..behind].last().copied().unwrap_or_default()
+        let end = self.marks.partition_point(|mark| mark.record <= record);
+        self.marks[..end].last().copied().unwrap_or_default()
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct MemoryBudget {
     freed: Condvar,
 }
 
-/// A share of a [`MemoryBudget`], given back when it is dropped.
+/// A share of a [`MemoryBudget`]. Dropping it returns the share.
 #[derive(Debug)]
 pub(crate) struct MemoryPermit {
     budget: Arc<MemoryBudget>,
@@ -25,8 +25,8 @@ pub(crate) struct MemoryPermit {
 }
 
 impl MemoryBudget {
-    /// A budget of `most` bytes. A block that is larger than that is allowed while no other is held.
-    pub(crate) fn of_bytes(most: usize) -> Arc<Self> {
+    /// A budget of `most` bytes. A larger block is allowed while no other block has a permit.
+    pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, taken: Mutex::new(0), freed: Condvar::new() })
     }
 
@@ -52,36 +52,36 @@ impl Drop for MemoryPermit {
     }
 }
 
-/// The blocks of a source as they are handed out: with the SHA-256 of all that was read of their input up to their end,
-/// and without those that an interrupted run has processed.
-pub(crate) struct HandedOut<S> {
+/// The blocks of a source, as they are delivered to the workers. Each has the SHA-256 of its input range up to its end.
+/// Blocks that an interrupted run has processed are skipped.
+pub(crate) struct DeliveredBlocks<S> {
     blocks: S,
-    /// Of the part that is being read. `None` if no checksum is wanted.
+    /// Digest of the current input range. `None` without checksums.
     digest: Option<Sha256>,
-    /// The state of reading after the last block to skip. `None` once it is reached.
-    behind: Option<RangeRead>,
+    /// How much is read after the last block to skip. `None` after that block.
+    resume_after: Option<RangeRead>,
     /// The names of the inputs, for errors.
     inputs: Vec<String>,
     ranges_read: Arc<Mutex<Vec<RangeRead>>>,
 }
 
-impl<S: Iterator<Item = Result<Block, Error>>> HandedOut<S> {
+impl<S: Iterator<Item = Result<Block, Error>>> DeliveredBlocks<S> {
     pub(crate) fn new(
         blocks: S,
         with_checksums: bool,
-        behind: Option<RangeRead>,
+        resume_after: Option<RangeRead>,
         inputs: Vec<String>,
     ) -> Self {
         let digest = with_checksums.then(Sha256::new);
-        Self { blocks, digest, behind, inputs, ranges_read: Arc::default() }
+        Self { blocks, digest, resume_after, inputs, ranges_read: Arc::default() }
     }
 
-    /// The bytes and records read of each part so far, skipped blocks included.
+    /// How much was read of each input range, including skipped blocks.
     pub(crate) fn ranges_read(&self) -> Arc<Mutex<Vec<RangeRead>>> {
         Arc::clone(&self.ranges_read)
     }
 
-    /// Adds the checksum of a block and notes what was read of its part.
+    /// Adds the checksum to a block, and records how much of its input range was read.
     fn note(&mut self, block: &mut Block) {
         let mut ranges_read = self.ranges_read.lock().unwrap_or_else(PoisonError::into_inner);
         if ranges_read.pop_if(|last| last.input == block.input).is_none() {
@@ -94,26 +94,29 @@ impl<S: Iterator<Item = Result<Block, Error>>> HandedOut<S> {
         ranges_read.push(block.read);
     }
 
-    /// Whether a block is skipped; there is none at the end of the input.
+    /// Whether to skip a block. `block` is `None` at the end of the input.
+    ///
+    /// # Errors
+    /// [`Error`] if no block ends where the interrupted run stopped.
     fn is_skipped(&mut self, block: Option<&Block>) -> Result<bool, Error> {
-        let Some(expected) = self.behind else { return Ok(false) };
+        let Some(expected) = self.resume_after else { return Ok(false) };
         let order = block.map_or(Ordering::Greater, |Block { read, .. }| {
             let place = (read.input, read.bytes).cmp(&(expected.input, expected.bytes));
             if *read == expected { Ordering::Equal } else { place.then(Ordering::Greater) }
         });
         if order != Ordering::Less {
-            self.behind = None;
+            self.resume_after = None;
         }
         if order == Ordering::Greater {
             let input = self.inputs.get(expected.input).cloned().unwrap_or_default();
-            let message = format!("{input} is not what the interrupted run read");
+            let message = format!("{input} differs from the input of the interrupted run");
             let error = Error::changed(message).in_file(&input);
-            return Err(error.with_remedy(Remedy::StartAfresh));
+            return Err(error.with_remedy(Remedy::Restart));
         }
         Ok(true)
     }
 
-    fn hand_out(&mut self) -> Result<Option<Block>, Error> {
+    fn next_block(&mut self) -> Result<Option<Block>, Error> {
         loop {
             let mut block = self.blocks.next().transpose()?;
             if let Some(block) = &mut block {
@@ -127,11 +130,11 @@ impl<S: Iterator<Item = Result<Block, Error>>> HandedOut<S> {
     }
 }
 
-impl<S: Iterator<Item = Result<Block, Error>>> Iterator for HandedOut<S> {
+impl<S: Iterator<Item = Result<Block, Error>>> Iterator for DeliveredBlocks<S> {
     type Item = S::Item;
 
     fn next(&mut self) -> Option<S::Item> {
-        self.hand_out().transpose()
+        self.next_block().transpose()
     }
 }
 
@@ -147,9 +150,9 @@ mod tests {
     use tempfile::TempDir;
 
     #[test]
-    fn what_is_given_back_makes_room() {
-        let budget = MemoryBudget::of_bytes(10);
-        // One that is too large for any room waits for all others.
+    fn a_dropped_permit_frees_memory() {
+        let budget = MemoryBudget::new(10);
+        // A permit above the budget needs all other permits to be dropped.
         drop(budget.take(100));
         let (first, second) = (budget.take(6), budget.take(4));
         let (sender, receiver) = mpsc::channel();
@@ -163,7 +166,7 @@ mod tests {
         assert_eq!(*budget.lock(), 0);
     }
 
-    /// What was read up to the end of each block, with the bytes of the block.
+    /// The range read up to the end of each block, with the bytes of the block.
     type Blocks = Vec<(RangeRead, Vec<u8>)>;
 
     fn blocks(source: impl Iterator<Item = Result<Block, Error>>) -> Blocks {
@@ -172,16 +175,16 @@ mod tests {
     }
 
     /// The blocks after `place`.
-    fn behind(
+    fn blocks_after(
         source: Source,
         place: RangeRead,
         inputs: Vec<String>,
-    ) -> HandedOut<impl Iterator<Item = Result<Block, Error>>> {
-        HandedOut::new(source.with_boundary(Some(place)), false, Some(place), inputs)
+    ) -> DeliveredBlocks<impl Iterator<Item = Result<Block, Error>>> {
+        DeliveredBlocks::new(source.with_boundary(Some(place)), false, Some(place), inputs)
     }
 
     #[test]
-    fn blocks_of_any_size_go_on_where_those_of_another_size_stood() {
+    fn blocks_resume_after_blocks_of_any_other_size() {
         let folder = TempDir::new().unwrap();
         // Games of two moves and of none, and positions of 32 bytes.
         let games = "PI\n+\n+7776FU\n-3334FU\n%TORYO\n/\nPI\n+\n%CHUDAN\n/\n".repeat(20);
@@ -197,7 +200,7 @@ mod tests {
             for (first, second) in [(5, 3), (3, 5), (1, 32), (32, 1), (7, 100)] {
                 let all = blocks(source(first));
                 for (number, (place, _)) in all.iter().enumerate() {
-                    let rest = blocks(behind(source(second), *place, Vec::new()));
+                    let rest = blocks(blocks_after(source(second), *place, Vec::new()));
                     let rest = rest.into_iter().flat_map(|(_, bytes)| bytes);
                     let expected = all[number + 1..].iter().flat_map(|(_, bytes)| bytes.clone());
                     assert!(rest.eq(expected), "{name}: {first}, {second}, {number}");
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_not_there_is_an_error() {
+    fn an_unreachable_resume_point_is_an_error() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.csa");
         fs::write(&path, "PI\n+\n+7776FU\n-3334FU\n%TORYO\n/\n".repeat(3)).unwrap();
@@ -216,11 +219,14 @@ mod tests {
         for bytes in [place.bytes - 1, place.bytes + 1, 1 << 20] {
             let place = RangeRead { bytes, ..place };
             let source = Source::new(vec![range()], 4);
-            let told = behind(source, place, vec!["a.csa".to_owned()])
+            let error = blocks_after(source, place, vec!["a.csa".to_owned()])
                 .find_map(Result::err)
                 .unwrap()
                 .to_string();
-            assert!(told.starts_with("a.csa is not what the interrupted run read"), "{told}");
+            assert!(
+                error.starts_with("a.csa differs from the input of the interrupted run"),
+                "{error}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Bytes of xz files, decompressed in bounded memory.
+//! Decompresses xz files in bounded memory.
 //!
-//! Format: <https://tukaani.org/xz/xz-file-format.txt>. The library reads streams one after another, with zeros
-//! between them, and compares checksums; it is built without `unsafe` code.
+//! Format: <https://tukaani.org/xz/xz-file-format.txt>. The library reads concatenated streams, with zeros between
+//! them, and verifies checksums. It is built without `unsafe` code.
 
 use std::io::{self, BufReader, ErrorKind, Read};
 
@@ -26,19 +26,19 @@ impl<R: Read> XzReader<R> {
     }
 
     /// Adds the offset in the compressed file to an error.
-    fn place(&self, error: io::Error) -> io::Error {
+    fn with_offset(&self, error: io::Error) -> io::Error {
         let byte = self.decoder.inner().bytes;
         match error.kind() {
-            // Of the system, not of the decoder.
+            // An error of the system, not of the decoder.
             _ if error.raw_os_error().is_some() => error,
             ErrorKind::UnexpectedEof => io::Error::new(
                 ErrorKind::UnexpectedEof,
                 format!(
-                    "the compressed file is cut off: it ends at byte {byte}, before its xz stream does"
+                    "the compressed file is truncated: it ends at byte {byte}, before the end of its xz stream"
                 ),
             ),
             ErrorKind::OutOfMemory => io::Error::other(format!(
-                "before byte {byte} of the compressed file an xz block asks for a dictionary of more than {MAX_WINDOW_MIB} \
+                "an xz block before byte {byte} of the compressed file needs a dictionary of more than {MAX_WINDOW_MIB} \
                  MiB; decompress the file with `xz -d`"
             )),
             kind => io::Error::new(
@@ -51,7 +51,7 @@ impl<R: Read> XzReader<R> {
 
 impl<R: Read> Read for XzReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| self.place(error))
+        self.decoder.read(buffer).map_err(|error| self.with_offset(error))
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_and_the_zeros_between_them_are_one_content() {
+    fn concatenated_streams_with_padding_are_read_as_one() {
         let (one, other) = (bytes(STREAM), bytes(WINDOW_27));
         assert_eq!(read(&one).unwrap(), "content");
         let both = [&one[..], &[0; 8], &other, &one, &[0; 4]].concat();
@@ -108,18 +108,18 @@ mod tests {
     #[test]
     fn giant_dictionaries_are_refused() {
         assert_eq!(read(&bytes(WINDOW_27)).unwrap(), "content");
-        let expected = "before byte 24 of the compressed file an xz block asks for a dictionary of more than 128 MiB; \
+        let expected = "an xz block before byte 24 of the compressed file needs a dictionary of more than 128 MiB; \
                         decompress the file with `xz -d`";
         assert_eq!(read(&bytes(WINDOW_28)).unwrap_err(), expected);
     }
 
     #[test]
-    fn every_damage_is_found_and_where() {
+    fn every_damage_is_reported_with_its_offset() {
         let whole = [bytes(WINDOW_27), bytes(WINDOW_27)].concat();
         for len in 0..whole.len() {
             let error = read(&whole[..len]);
             match len {
-                // A file of one stream, which is whole.
+                // One complete stream.
                 64 => assert_eq!(error.unwrap(), "content"),
                 65..70 => assert!(
                     error.unwrap_err().starts_with("damaged xz stream before byte"),
@@ -128,7 +128,7 @@ mod tests {
                 _ => assert_eq!(
                     error.unwrap_err(),
                     format!(
-                        "the compressed file is cut off: it ends at byte {len}, before its xz stream does"
+                        "the compressed file is truncated: it ends at byte {len}, before the end of its xz stream"
                     )
                 ),
             }

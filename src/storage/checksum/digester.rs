@@ -1,14 +1,14 @@
-//! A digest that moves to a thread of its own once enough bytes have been written.
+//! A digest that moves to a separate thread once enough bytes have been written.
 
 use std::{mem, thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use sha2::{Digest, Sha256};
 
-/// Bytes after which the digest moves to a thread.
+/// Number of bytes after which the digest moves to a thread.
 const FEW_BYTES: usize = 8 << 20;
 
-/// Bytes handed over to the thread at once.
+/// Bytes sent to the thread at once.
 const CHUNK_BYTES: usize = 1 << 18;
 
 /// Chunks that may wait for the thread.
@@ -29,10 +29,10 @@ impl Default for Digester {
 impl Digester {
     pub(super) fn update(&mut self, bytes: &[u8]) {
         match self {
-            Self::Inline { digest, bytes: so_far } => {
+            Self::Inline { digest, bytes: written } => {
                 digest.update(bytes);
-                *so_far += bytes.len();
-                if *so_far >= FEW_BYTES {
+                *written += bytes.len();
+                if *written >= FEW_BYTES {
                     self.move_to_thread();
                 }
             }
@@ -42,7 +42,7 @@ impl Digester {
 
     fn move_to_thread(&mut self) {
         let digest = self.digest();
-        // If no thread can be started, it stays here.
+        // If no thread can be started, the digest stays inline.
         *self = match DigestThread::start(digest.clone()) {
             Some(thread_digest) => Self::Threaded(thread_digest),
             None => Self::Inline { digest, bytes: 0 },
@@ -82,8 +82,8 @@ impl DigestThread {
 
     fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let room = CHUNK_BYTES - self.chunk.len();
-            let (now, later) = bytes.split_at(bytes.len().min(room));
+            let free = CHUNK_BYTES - self.chunk.len();
+            let (now, later) = bytes.split_at(bytes.len().min(free));
             self.chunk.extend_from_slice(now);
             if self.chunk.len() == CHUNK_BYTES {
                 self.send_chunk();
@@ -100,29 +100,29 @@ impl DigestThread {
     }
 
     fn digest(&self) -> Sha256 {
-        let (said, digest) = bounded(1);
-        self.send(DigestCommand::Report(said));
-        let digest = digest.recv().expect("the thread says it before it ends");
+        let (reply, digest) = bounded(1);
+        self.send(DigestCommand::Report(reply));
+        let digest = digest.recv().expect("the thread replies before it ends");
         digest.chain_update(&self.chunk)
     }
 
-    fn send(&self, order: DigestCommand) {
+    fn send(&self, command: DigestCommand) {
         self.commands
-            .send(order)
-            .expect("the thread ends with its last order, and nothing in it panics");
+            .send(command)
+            .expect("the thread runs until the sender is dropped, and nothing in it panics");
     }
 }
 
 fn run(mut digest: Sha256, commands: &Receiver<DigestCommand>, emptied: &Sender<Vec<u8>>) {
-    for order in commands {
-        // Nobody listens any more when the run has failed elsewhere.
-        match order {
+    for command in commands {
+        // Sending fails if the run has already failed elsewhere and dropped the receiver.
+        match command {
             DigestCommand::Update(chunk) => {
                 digest.update(&chunk);
                 let _ = emptied.send(chunk);
             }
-            DigestCommand::Report(said) => {
-                let _ = said.send(digest.clone());
+            DigestCommand::Report(reply) => {
+                let _ = reply.send(digest.clone());
             }
         }
     }
@@ -133,17 +133,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_same_wherever_it_is_made_and_however_bytes_come() {
+    fn the_digest_does_not_depend_on_threads_or_chunk_sizes() {
         let bytes: Vec<u8> = (0..3 * FEW_BYTES).map(|i| ((i * i) >> 7) as u8).collect();
         for piece in [1000, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES + 7] {
             let mut digester = Digester::default();
-            let mut so_far = 0;
+            let mut written = 0;
             for (number, piece) in bytes.chunks(piece).enumerate() {
                 digester.update(piece);
-                so_far += piece.len();
+                written += piece.len();
                 if number % 17 == 0 {
-                    let expected = Sha256::digest(&bytes[..so_far]);
-                    assert_eq!(digester.digest().finalize(), expected, "{so_far}");
+                    let expected = Sha256::digest(&bytes[..written]);
+                    assert_eq!(digester.digest().finalize(), expected, "{written}");
                 }
             }
             assert_eq!(digester.digest().finalize(), Sha256::digest(&bytes));

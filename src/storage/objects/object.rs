@@ -1,4 +1,4 @@
-//! An object of a store, by its URL.
+//! An object of a store, named by its URL.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -8,8 +8,8 @@ use object_store::{ObjectMeta, ObjectStoreExt};
 use crate::storage::files::FileState;
 use crate::storage::objects::store::ObjectLocation;
 
-/// An object of a store, by its URL. What it was when it was looked at first is what is read of it, or
-/// nothing: equal bytes for all readers of one object.
+/// An object of a store, named by its URL. The first request pins its version. If the object changes later, reads fail,
+/// so all readers of one `Object` get the same bytes.
 #[derive(Clone, Debug)]
 pub struct Object {
     url: String,
@@ -22,7 +22,7 @@ pub(crate) struct Pinned {
     pub(super) location: ObjectLocation,
     pub(super) meta: ObjectMeta,
     pub(super) state: FileState,
-    /// The last bytes, cached once some of them are read: tables of frames are there.
+    /// The last bytes, cached after the first read from them. A seekable zstd file has its frame table there.
     pub(super) tail: OnceLock<bytes::Bytes>,
 }
 
@@ -53,9 +53,9 @@ impl Object {
         if let Some(pinned) = self.pinned.get() {
             return Ok(pinned);
         }
-        let location = ObjectLocation::of(&self.url)?;
+        let location = ObjectLocation::parse(&self.url)?;
         let meta =
-            location.ask(async |location| location.store.lookup.head(&location.key).await)?;
+            location.request(async |location| location.store.lookup.head(&location.key).await)?;
         let state = FileState {
             bytes: meta.size,
             modified_unix_ns: meta
@@ -64,7 +64,7 @@ impl Object {
                 .and_then(|ns| ns.try_into().ok()),
             etag: meta.e_tag.clone(),
         };
-        // Another thread may have looked meanwhile; what it saw counts.
+        // If another thread was faster, its state counts.
         Ok(self.pinned.get_or_init(|| Pinned { location, meta, state, tail: OnceLock::new() }))
     }
 }

@@ -1,6 +1,6 @@
 //! Reads an object by ranges and prefetches several of them.
 //!
-//! Requests grow while reading goes on, so that a look at a few records costs little.
+//! Requests grow while reading continues, so reading a few records costs little.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,26 +15,26 @@ use super::refusal::{changed, refused};
 use super::store::{ObjectLocation, runtime};
 use crate::storage::quantity::quantity;
 
-/// Bytes of the first and of the largest request. Each request is twice as large as the one before.
+/// Bytes of the first and of the largest request. Each request is twice as large as the previous one.
 const FIRST_REQUEST: u64 = 1 << 17;
 const LARGEST_REQUEST: u64 = 1 << 22;
 
 /// Most requests in flight. The number grows while reading continues.
 const MAX_REQUESTS: usize = 4;
 
-/// Size of the end of an object that is read at once and kept. Tables of frames are there, and sampling reads them anew
-/// for each place.
+/// The last bytes of an object are read in one request and kept. Sampling reads the frame table there again for each
+/// position.
 const TAIL_BYTES: u64 = 1 << 16;
 
 pub(crate) struct ObjectReader {
     object: Object,
     position: u64,
-    /// No byte from here on is requested.
+    /// End of the bytes to request, exclusive.
     end: u64,
-    /// Received bytes, from `position` on.
+    /// Received bytes, starting at `position`.
     ready: Bytes,
     /// Requests in flight, in order.
-    asked: VecDeque<RangeRequest>,
+    in_flight: VecDeque<RangeRequest>,
     /// Start of the next request.
     next: u64,
     request_bytes: u64,
@@ -55,35 +55,38 @@ impl ObjectReader {
             position: 0,
             end: u64::MAX,
             ready: Bytes::new(),
-            asked: VecDeque::new(),
+            in_flight: VecDeque::new(),
             next: 0,
             request_bytes: FIRST_REQUEST,
             most_requests: 1,
         }
     }
 
-    /// Requests no byte from `end` on.
+    /// Limits the reader to the bytes before `end`.
     pub(crate) fn until(self, end: u64) -> Self {
         Self { end, ..self }
     }
 
-    /// Receives the next bytes; none at the end.
+    /// Receives the next bytes. Receives none at the end.
     fn fill(&mut self) -> io::Result<()> {
         let object = self.object.clone();
         let pinned = object.pinned()?;
         let end = self.end.min(pinned.meta.size);
-        if self.asked.is_empty() && self.position < end && is_in_tail(self.position, &pinned.meta) {
+        if self.in_flight.is_empty()
+            && self.position < end
+            && is_in_tail(self.position, &pinned.meta)
+        {
             return self.fill_from_tail(pinned, end);
         }
-        while self.asked.len() < self.most_requests && self.next < end {
+        while self.in_flight.len() < self.most_requests && self.next < end {
             let to = end.min(self.next + self.request_bytes);
-            self.asked.push_back(RangeRequest::begin(pinned, self.next..to)?);
+            self.in_flight.push_back(RangeRequest::begin(pinned, self.next..to)?);
             self.next = to;
             self.request_bytes = LARGEST_REQUEST.min(2 * self.request_bytes);
         }
         self.most_requests = MAX_REQUESTS.min(self.most_requests + 1);
-        if let Some(first) = self.asked.pop_front() {
-            self.ready = first.answer()?;
+        if let Some(request) = self.in_flight.pop_front() {
+            self.ready = request.receive()?;
         }
         Ok(())
     }
@@ -93,7 +96,7 @@ impl ObjectReader {
         let tail = if let Some(tail) = pinned.tail.get() {
             tail
         } else {
-            let tail = RangeRequest::begin(pinned, start..pinned.meta.size)?.answer()?;
+            let tail = RangeRequest::begin(pinned, start..pinned.meta.size)?.receive()?;
             pinned.tail.get_or_init(|| tail)
         };
         self.ready = tail.slice((self.position - start) as usize..(end - start) as usize);
@@ -116,11 +119,10 @@ impl Read for ObjectReader {
 
 impl Seek for ObjectReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let from = |location: u64, by: i64| location.checked_add_signed(by);
         let position = match to {
             SeekFrom::Start(position) => Some(position),
-            SeekFrom::Current(by) => from(self.position, by),
-            SeekFrom::End(by) => from(self.object.pinned()?.meta.size, by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.object.pinned()?.meta.size.checked_add_signed(by),
         };
         let position = position.ok_or(io::ErrorKind::InvalidInput)?;
         if position != self.position {
@@ -131,7 +133,7 @@ impl Seek for ObjectReader {
     }
 }
 
-/// A request in flight, aborted when dropped.
+/// A request in flight. Dropping it aborts the request.
 struct RangeRequest(JoinHandle<io::Result<Bytes>>);
 
 impl RangeRequest {
@@ -140,7 +142,7 @@ impl RangeRequest {
         Ok(Self(runtime()?.spawn(get(location, meta, range))))
     }
 
-    fn answer(mut self) -> io::Result<Bytes> {
+    fn receive(mut self) -> io::Result<Bytes> {
         runtime()?.block_on(&mut self.0).map_err(io::Error::other)?
     }
 }
@@ -155,29 +157,28 @@ const fn is_in_tail(position: u64, meta: &ObjectMeta) -> bool {
     position >= meta.size.saturating_sub(TAIL_BYTES)
 }
 
-/// Fails if the object no longer matches `meta`.
+/// Reads a range. Fails if the object no longer matches `meta`.
 async fn get(location: ObjectLocation, meta: ObjectMeta, range: Range<u64>) -> io::Result<Bytes> {
-    // A weak name is equal for contents that are not.
+    // A weak entity tag may be the same for different contents.
     let if_match = meta.e_tag.clone().filter(|etag| !etag.starts_with("W/"));
     let if_unmodified_since = if_match.is_none().then_some(meta.last_modified);
-    let wanted = range.end - range.start;
+    let requested = range.end - range.start;
     let range = Some(GetRange::Bounded(range));
     let options = GetOptions { if_match, if_unmodified_since, range, ..GetOptions::default() };
     let refused = |error: object_store::Error| refused(location.kind, &error);
-    let found = location.store.transfer.get_opts(&location.key, options).await.map_err(refused)?;
-    // Some stores do not look at conditions.
-    let is_same = (found.meta.size, &found.meta.e_tag) == (meta.size, &meta.e_tag)
-        && found.meta.last_modified == meta.last_modified;
+    let response =
+        location.store.transfer.get_opts(&location.key, options).await.map_err(refused)?;
+    // Some stores ignore conditions.
+    let is_same = (response.meta.size, &response.meta.e_tag) == (meta.size, &meta.e_tag)
+        && response.meta.last_modified == meta.last_modified;
     if !is_same {
         return Err(changed());
     }
-    let bytes = found.bytes().await.map_err(refused)?;
-    if bytes.len() as u64 != wanted {
-        let cut_off = format!(
-            "the store sent {} where {wanted} were asked for",
-            quantity(bytes.len(), "byte")
-        );
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cut_off));
+    let bytes = response.bytes().await.map_err(refused)?;
+    if bytes.len() as u64 != requested {
+        let message =
+            format!("the store sent {} of {requested} requested", quantity(bytes.len(), "byte"));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
     }
     Ok(bytes)
 }

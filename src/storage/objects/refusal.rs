@@ -1,4 +1,4 @@
-//! Errors of object stores, with advice on what to do about them.
+//! Errors of object stores, with advice for the user.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -9,7 +9,7 @@ use crate::storage::secrets::without_secrets;
 /// Kind of the error for an object that has changed since the first request.
 pub(super) const CHANGED: ErrorKind = ErrorKind::StaleNetworkFileHandle;
 
-/// Paths at which a client without credentials asks a machine in the cloud for them.
+/// Paths where a client without credentials requests them from the metadata service of a cloud machine.
 const OWN_CREDENTIALS: [&str; 3] =
     ["/latest/api/token", "/computeMetadata/", "/metadata/identity/"];
 
@@ -18,14 +18,14 @@ pub(super) fn unusable(why: &str) -> io::Error {
 }
 
 pub(super) fn changed() -> io::Error {
-    io::Error::new(CHANGED, "it is not what it was when it was looked at first")
+    io::Error::new(CHANGED, "the object has changed since it was first read")
 }
 
 pub(super) fn refused(kind: StoreKind, error: &object_store::Error) -> io::Error {
     use object_store::Error as Store;
-    let words = chain(error);
+    let message = chain(error);
     let (error_kind, advice) = match error {
-        _ if words.contains("NoSuchBucket") => {
+        _ if message.contains("NoSuchBucket") => {
             (ErrorKind::NotFound, "there is no such bucket".into())
         }
         Store::NotFound { .. } => {
@@ -39,25 +39,24 @@ pub(super) fn refused(kind: StoreKind, error: &object_store::Error) -> io::Error
             (ErrorKind::PermissionDenied, advice)
         }
         Store::NotImplemented { .. } | Store::NotSupported { .. } => {
-            (ErrorKind::Unsupported, "the store does not know how".to_owned())
+            (ErrorKind::Unsupported, "the store does not support this operation".to_owned())
         }
-        _ if OWN_CREDENTIALS.iter().any(|path| words.contains(path)) => (
+        _ if OWN_CREDENTIALS.iter().any(|path| message.contains(path)) => (
             ErrorKind::PermissionDenied,
             format!("there are no credentials: {}", credentials(kind)),
         ),
-        _ if words.contains("error sending request") => {
+        _ if message.contains("error sending request") => {
             (ErrorKind::NotConnected, format!("the store does not answer: {}", endpoint(kind)))
         }
-        _ => (ErrorKind::Other, "the store refuses".to_owned()),
+        _ => (ErrorKind::Other, "the store refused the request".to_owned()),
     };
-    io::Error::new(error_kind, format!("{advice} ({words})"))
+    io::Error::new(error_kind, format!("{advice} ({message})"))
 }
 
 const fn credentials(kind: StoreKind) -> &'static str {
     match kind {
         StoreKind::S3 => {
-            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a bucket \
-             that is open to all"
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket"
         }
         StoreKind::Google => "set GOOGLE_SERVICE_ACCOUNT to the file of a service account",
         StoreKind::Azure => "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
@@ -68,8 +67,8 @@ const fn credentials(kind: StoreKind) -> &'static str {
 
 const fn endpoint(kind: StoreKind) -> &'static str {
     match kind {
-        StoreKind::S3 => "AWS_ENDPOINT_URL says where it is, AWS_REGION in which region",
-        StoreKind::Google | StoreKind::Azure => "is there a network?",
+        StoreKind::S3 => "check AWS_ENDPOINT_URL and AWS_REGION",
+        StoreKind::Google | StoreKind::Azure => "check the network connection",
         #[cfg(test)]
         StoreKind::Memory => "",
     }
@@ -77,30 +76,30 @@ const fn endpoint(kind: StoreKind) -> &'static str {
 
 /// An error and its causes on one line, without repetitions and secrets.
 fn chain(error: &dyn Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !words.contains(&said) {
-            words = format!("{words}: {said}");
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let cause = error.to_string();
+        if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
         }
-        cause = error.source();
+        source = error.source();
     }
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    without_secrets(&shortened(&words)).into_owned()
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    without_secrets(&shortened(&message)).into_owned()
 }
 
 /// Replaces the XML document of a store by its code and message.
-fn shortened(words: &str) -> String {
-    let Some((before, document)) = words.split_once('<') else { return words.to_owned() };
+fn shortened(message: &str) -> String {
+    let Some((before, document)) = message.split_once('<') else { return message.to_owned() };
     let within = |tag: &str| {
-        let (_, behind) = document.split_once(&format!("<{tag}>"))?;
-        behind.split_once("</").map(|(text, _)| text)
+        let (_, after) = document.split_once(&format!("<{tag}>"))?;
+        after.split_once("</").map(|(text, _)| text)
     };
     match (within("Code"), within("Message")) {
         (Some(code), Some(message)) => format!("{before}{code}: {message}"),
         (Some(code), None) => format!("{before}{code}"),
-        _ => words.to_owned(),
+        _ => message.to_owned(),
     }
 }
 
@@ -109,12 +108,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_store_says_is_one_short_line() {
+    fn errors_of_a_store_are_one_short_line_without_secrets() {
         let document = "404: <?xml version=\"1.0\"?> <Error><Code>NoSuchBucket</Code><Message>There is \
                         none</Message><HostId>abc</HostId></Error>";
         assert_eq!(shortened(document), "404: NoSuchBucket: There is none");
-        for words in ["refused", "a < b", "<html><b>no</b></html>"] {
-            assert_eq!(shortened(words), words);
+        for message in ["refused", "a < b", "<html><b>no</b></html>"] {
+            assert_eq!(shortened(message), message);
         }
         let source = io::Error::other("the cause\n  of it");
         let error = object_store::Error::Generic { store: "S3", source: source.into() };

@@ -1,4 +1,4 @@
-//! Which store a URL speaks of, and how long it is waited for.
+//! The store of a URL, its clients and their time limits.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
     Builder::new_multi_thread().worker_threads(THREADS).thread_name("objects").enable_all().build()
 });
 
-/// Buckets used so far. A client keeps its connections and credentials.
+/// The clients of all buckets in use. A client keeps its connections and credentials.
 static STORES: LazyLock<Mutex<HashMap<String, Arc<Store>>>> = LazyLock::new(Mutex::default);
 
 pub(super) fn runtime() -> io::Result<&'static Runtime> {
@@ -35,13 +35,13 @@ pub(super) fn runtime() -> io::Result<&'static Runtime> {
 /// Two clients for one bucket.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// For metadata requests. A user is waiting, so errors must be reported soon.
+    /// For metadata requests. Fails soon, because a user is waiting.
     pub(super) lookup: Arc<dyn ObjectStore>,
-    /// For the bytes of long runs, which should survive minutes without a network.
+    /// For the content of objects. Long runs should survive minutes without a network.
     pub(super) transfer: Arc<dyn ObjectStore>,
 }
 
-/// Where objects are kept.
+/// The provider of a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreKind {
     S3,
@@ -52,7 +52,7 @@ pub(crate) enum StoreKind {
 }
 
 impl StoreKind {
-    fn of(scheme: &str) -> Option<Self> {
+    fn from_scheme(scheme: &str) -> Option<Self> {
         Some(match scheme {
             "s3" => Self::S3,
             "gs" => Self::Google,
@@ -81,27 +81,27 @@ impl fmt::Display for ObjectLocation {
 
 impl ObjectLocation {
     /// Parses a URL. The key after the bucket is used as written, without percent decoding.
-    pub(super) fn of(url: &str) -> io::Result<Self> {
-        // A path was joined to it.
+    pub(super) fn parse(url: &str) -> io::Result<Self> {
+        // `Path::join` adds backslashes on Windows.
         let url = if cfg!(windows) { url.replace('\\', "/") } else { url.to_owned() };
-        let parts =
-            url.split_once("://").and_then(|(scheme, rest)| Some((StoreKind::of(scheme)?, rest)));
-        let (kind, rest) = parts.ok_or_else(|| unusable("it is no URL of an object"))?;
+        let parts = url.split_once("://");
+        let parts = parts.and_then(|(scheme, rest)| Some((StoreKind::from_scheme(scheme)?, rest)));
+        let (kind, rest) = parts.ok_or_else(|| unusable("the URL is not of an object store"))?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if rest.contains('@') && !is_word(bucket) {
             return Err(unusable(
-                "it holds a user or a password: expected s3://BUCKET/KEY; what gives access is taken from \
-                 variables, as AWS_ACCESS_KEY_ID",
+                "the URL contains a user or a password: expected s3://BUCKET/KEY; set credentials in \
+                 environment variables such as AWS_ACCESS_KEY_ID",
             ));
         }
         if bucket.is_empty() || !is_word(bucket) {
-            return Err(unusable("it names no bucket: expected s3://BUCKET/KEY"));
+            return Err(unusable("the URL has no valid bucket name: expected s3://BUCKET/KEY"));
         }
-        // A signature would be of no use here, and would end up in logs and manifests.
+        // A signature has no use here and would end up in logs and manifests.
         if key.split_once('?').is_some_and(|(_, query)| query.contains('=')) {
             return Err(unusable(
-                "it holds a query behind a question mark: expected the name of an object alone; what gives \
-                 access is taken from variables, as AWS_ACCESS_KEY_ID",
+                "the URL contains a query: expected s3://BUCKET/KEY; set credentials in environment variables \
+                 such as AWS_ACCESS_KEY_ID",
             ));
         }
         let key = Path::parse(key).map_err(|error| unusable(&error.to_string()))?;
@@ -109,20 +109,20 @@ impl ObjectLocation {
         Ok(Self { url, kind, store, key })
     }
 
-    /// Blocks until the store answers.
-    pub(super) fn ask<T>(
+    /// Makes a request and blocks until the store replies.
+    pub(super) fn request<T>(
         &self,
-        question: impl AsyncFnOnce(&Self) -> object_store::Result<T>,
+        request: impl AsyncFnOnce(&Self) -> object_store::Result<T>,
     ) -> io::Result<T> {
         let runtime = runtime()?;
-        // A variable of the environment with something unforeseen in it is no fault of this program.
-        let asked = catch(|| runtime.block_on(question(self)));
-        let asked = asked.map_err(|_| unusable("the store cannot be asked with these settings"))?;
-        asked.map_err(|error| refused(self.kind, &error))
+        // An unforeseen value of an environment variable may make the client panic. It is not an internal error.
+        let replied = catch(|| runtime.block_on(request(self)));
+        let invalid = "the environment variables of the store have invalid values";
+        replied.map_err(|_| unusable(invalid))?.map_err(|error| refused(self.kind, &error))
     }
 }
 
-/// Whether a text can be part of a host name as it is.
+/// Whether a text can be part of a host name.
 fn is_word(text: &str) -> bool {
     text.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_".contains(&c))
 }
@@ -134,10 +134,10 @@ fn store(kind: StoreKind, bucket: &str) -> io::Result<Arc<Store>> {
         return Ok(Arc::clone(store));
     }
     check_variables(kind, std::env::vars_os())?;
-    // Clients encrypt with what the process has chosen, be it by us, at an earlier store, or by whoever uses us.
+    // Installs the cryptography of TLS. Fails if this module or the program that uses this crate has already done so.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = |limits| build(kind, bucket, limits).map_err(|error| refused(kind, &error));
-    #[cfg_attr(not(test), expect(unused_mut, reason = "only a store of tests is changed"))]
+    #[cfg_attr(not(test), expect(unused_mut, reason = "only changed in tests"))]
     let mut built = Store { lookup: client(LOOKUP_LIMITS)?, transfer: client(TRANSFER_LIMITS)? };
     #[cfg(test)]
     if kind == StoreKind::Memory {
@@ -148,8 +148,8 @@ fn store(kind: StoreKind, bucket: &str) -> io::Result<Arc<Store>> {
     Ok(store)
 }
 
-/// Checks the variables that configure a client: they go into request headers, and with a line end in one of them every
-/// request fails.
+/// Checks the environment variables that configure a client. Their values go into request headers, and a line end in
+/// one of them would make every request fail.
 fn check_variables(
     kind: StoreKind,
     variables: impl Iterator<Item = (OsString, OsString)>,
@@ -166,12 +166,12 @@ fn check_variables(
             #[cfg(test)]
             StoreKind::Memory => false,
         };
-        // The key of a Google account is a document of several lines.
+        // The key of a Google account is a JSON document of several lines.
         let is_fine = |text: &str| text.starts_with('{') || !text.contains(char::is_control);
         if is_used && !value.to_str().is_some_and(is_fine) {
             return Err(unusable(&format!(
-                "the variable {name} holds a line end, another control character or no UTF-8: expected one \
-                 line of text"
+                "the environment variable {name} contains a line end, another control character or invalid \
+                 UTF-8: expected one line of text"
             )));
         }
     }
@@ -180,35 +180,35 @@ fn check_variables(
 
 #[derive(Clone, Copy)]
 struct RequestLimits {
-    /// Limit for one request and its answer.
+    /// Time limit for one request and its reply.
     request: Duration,
-    /// Time after the first try within which another one may begin.
-    tries: Duration,
-    most_retries: usize,
+    /// Time after the first attempt. No retry begins later.
+    retry: Duration,
+    max_retries: usize,
 }
 
 const LOOKUP_LIMITS: RequestLimits = RequestLimits {
     request: Duration::from_secs(15),
-    tries: Duration::from_secs(10),
-    most_retries: 4,
+    retry: Duration::from_secs(10),
+    max_retries: 4,
 };
 
 /// Enough for four parts of 8 MiB at once at 2.5 Mbit/s.
 const TRANSFER_LIMITS: RequestLimits = RequestLimits {
     request: Duration::from_mins(2),
-    tries: Duration::from_mins(4),
-    most_retries: 30,
+    retry: Duration::from_mins(4),
+    max_retries: 30,
 };
 
-/// Builds a client for a bucket. Everything else it needs comes from the environment.
+/// Builds a client for a bucket. All other settings come from environment variables.
 fn build(
     kind: StoreKind,
     bucket: &str,
     limits: RequestLimits,
 ) -> object_store::Result<Arc<dyn ObjectStore>> {
     let retry = RetryConfig {
-        max_retries: limits.most_retries,
-        retry_timeout: limits.tries,
+        max_retries: limits.max_retries,
+        retry_timeout: limits.retry,
         ..RetryConfig::default()
     };
     let timeout = format!("{}s", limits.request.as_secs());
@@ -218,7 +218,7 @@ fn build(
                 .with_bucket_name(bucket)
                 .with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), timeout)
                 .with_retry(retry);
-            // Whoever names an endpoint without TLS means it.
+            // A user who sets an endpoint without TLS wants to use it.
             if endpoint()?.is_some_and(|endpoint| endpoint.scheme() == "http") {
                 builder = builder.with_allow_http(true);
             }
@@ -249,8 +249,8 @@ fn endpoint() -> object_store::Result<Option<Url>> {
         return match Url::parse(&endpoint) {
             Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => Ok(Some(url)),
             _ => {
-                // Not what it is: a password may stand in it.
-                let why = format!("{name} is no URL: expected http(s)://HOST:PORT");
+                // The message does not quote the value, because it may contain a password.
+                let why = format!("{name} is not a URL: expected http(s)://HOST:PORT");
                 Err(object_store::Error::Generic { store: "S3", source: why.into() })
             }
         };
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_gives_access_is_not_taken_from_a_url_and_not_shown() {
+    fn credentials_in_a_url_are_rejected_and_not_shown() {
         for url in [
             "s3://AKIAKEY:hidden@bucket/a.hcp",
             "s3://AKIAKEY:hid/hidden@bucket/a.hcp",
@@ -273,20 +273,20 @@ mod tests {
             "az://container/a.hcp?sv=1&sig=hidden",
             "s3://bucket/a.hcp?X-Amz-Signature=hidden",
         ] {
-            let error = ObjectLocation::of(url).unwrap_err().to_string();
+            let error = ObjectLocation::parse(url).unwrap_err().to_string();
             assert_data_eq!(
                 &*error,
                 str![
-                    "it holds [..]: expected [..]; what gives access is taken from variables, as AWS_ACCESS_KEY_ID"
+                    "the URL contains a [..]: expected s3://BUCKET/KEY; set credentials in environment variables such as AWS_ACCESS_KEY_ID"
                 ]
             );
             assert!(!error.contains("hidden") && !error.contains("AKIAKEY"), "{url}: {error}");
         }
-        assert!(ObjectLocation::of("memory://bucket/why?/a@b:c.hcp").is_ok());
+        assert!(ObjectLocation::parse("memory://bucket/why?/a@b:c.hcp").is_ok());
     }
 
     #[test]
-    fn variables_that_no_header_can_hold_are_named() {
+    fn errors_name_variables_that_are_invalid_in_a_header() {
         let check = |kind, name: &str, value: &str| {
             check_variables(kind, std::iter::once((name.into(), value.into())))
         };
@@ -301,7 +301,7 @@ mod tests {
             assert_data_eq!(
                 error.replace(name, "NAME"),
                 str![
-                    "the variable NAME holds a line end, another control character or no UTF-8: expected one line of text"
+                    "the environment variable NAME contains a line end, another control character or invalid UTF-8: expected one line of text"
                 ]
             );
             assert!(check(kind, name, "http://a-b:c d").is_ok(), "{name}");

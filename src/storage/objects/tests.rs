@@ -1,4 +1,4 @@
-//! Runs from and to a store in memory; `tests/interop/object_store.py` does the same with a server of S3.
+//! Runs that read from and write to a store in memory. `tests/interop/object_store.py` does the same with an S3 server.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -44,7 +44,7 @@ fn sample(records: usize) -> Vec<u8> {
 }
 
 #[test]
-fn any_part_of_an_object_can_be_read() {
+fn any_range_of_an_object_can_be_read() {
     let url = "memory://reader/a";
     let whole = bytes(20 << 20, 7);
     put(url, &whole);
@@ -54,10 +54,10 @@ fn any_part_of_an_object_can_be_read() {
     assert!(read == whole);
     let (len, mut reader) = (whole.len() as u64, object.reader().unwrap());
     for from in [0, 1, 1 << 17, 5_000_000, len - 70_000, len - 65_536, len - 3, len, 9] {
-        let mut some = vec![0; 300_000.min(len - from) as usize];
+        let mut range = vec![0; 300_000.min(len - from) as usize];
         assert_eq!(reader.seek(SeekFrom::Start(from)).unwrap(), from);
-        reader.read_exact(&mut some).unwrap();
-        assert!(some == whole[from as usize..][..some.len()], "{from}");
+        reader.read_exact(&mut range).unwrap();
+        assert!(range == whole[from as usize..][..range.len()], "{from}");
     }
     assert_eq!(reader.seek(SeekFrom::End(-8)).unwrap(), len - 8);
     assert_eq!(reader.seek(SeekFrom::Current(3)).unwrap(), len - 5);
@@ -80,29 +80,29 @@ fn an_object_that_changes_while_it_is_read_is_an_error() {
     let whole: Vec<u8> = sample(200).repeat(3000);
     put(url, &whole);
     let format = "hcp".parse().unwrap();
-    let part = InputRange::whole(Input::named(Path::new(url), format));
-    let mut source = Source::new(vec![part], 1000);
+    let range = InputRange::whole(Input::named(Path::new(url), format));
+    let mut source = Source::new(vec![range], 1000);
     assert!(source.next().unwrap().is_ok());
     put(url, &whole);
     let end = source.find_map(Result::err).unwrap();
     assert!(matches!(end.kind(), ErrorKind::Changed), "{end:?}");
-    // What is missing is another error.
-    let part = InputRange::whole(Input::named(Path::new("memory://changes/b.hcp"), format));
-    let end = Source::new(vec![part], 1000).find_map(Result::err).unwrap();
+    // A missing object is a different error.
+    let range = InputRange::whole(Input::named(Path::new("memory://changes/b.hcp"), format));
+    let end = Source::new(vec![range], 1000).find_map(Result::err).unwrap();
     assert!(end.is_not_found(), "{end:?}");
 }
 
 #[test]
-fn an_object_has_its_name_when_all_of_it_is_there() {
+fn an_object_appears_when_its_upload_is_committed() {
     for (name, len) in [("empty", 0), ("small", 1000), ("one part", 8 << 20), ("parts", 50_000_000)]
     {
         let url = PathBuf::from(format!("memory://upload/{name}"));
         let whole = bytes(len, 5);
-        for is_wanted in [false, true] {
+        for is_committed in [false, true] {
             let upload = Upload::begin(&url, None).unwrap();
-            whole.chunks(100_003).for_each(|some| upload.writer().write_all(some).unwrap());
+            whole.chunks(100_003).for_each(|bytes| upload.writer().write_all(bytes).unwrap());
             assert!(!files::exists(&url).unwrap(), "{name}");
-            if is_wanted {
+            if is_committed {
                 upload.commit().unwrap();
             }
         }
@@ -111,7 +111,7 @@ fn an_object_has_its_name_when_all_of_it_is_there() {
 }
 
 #[test]
-fn what_somebody_makes_meanwhile_is_not_replaced() {
+fn an_object_created_during_an_upload_is_not_replaced() {
     for len in [10, 20 << 20] {
         let url = PathBuf::from(format!("memory://meanwhile/{len}"));
         let upload = Upload::begin(&url, None).unwrap();
@@ -120,7 +120,7 @@ fn what_somebody_makes_meanwhile_is_not_replaced() {
         let error = upload.commit().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(files::read(&url).unwrap(), b"other");
-        // What was there from the beginning is: --force has allowed it.
+        // An object that existed at the beginning is replaced: `--force` has allowed it.
         put(&url.to_string_lossy(), &bytes(len, 3));
         assert!(files::read(&url).unwrap() == bytes(len, 3));
         files::remove(&url).unwrap();
@@ -139,17 +139,17 @@ fn run_convert(input: &Path, output: &Path) {
 }
 
 #[test]
-fn converting_up_and_down_gives_the_same_bytes() {
+fn conversion_to_and_from_a_store_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let local = folder.path().join("a.hcp");
     fs::write(&local, sample(2000)).unwrap();
     for name in ["a.hcp", "a.hcp.zst", "a.sfen", "a.sfen.zst"] {
-        let (beside, down) =
+        let (converted, down) =
             (folder.path().join(format!("local-{name}")), folder.path().join("down.hcp"));
         let up = PathBuf::from(format!("memory://convert/x y/{name}"));
         run_convert(&local, &up);
-        run_convert(&local, &beside);
-        assert!(files::read(&up).unwrap() == fs::read(&beside).unwrap(), "{name}");
+        run_convert(&local, &converted);
+        assert!(files::read(&up).unwrap() == fs::read(&converted).unwrap(), "{name}");
         run_convert(&up, &down);
         assert!(fs::read(&down).unwrap() == sample(2000), "{name}");
         fs::remove_file(&down).unwrap();
@@ -195,7 +195,7 @@ fn run_filter(request: JobRequest) -> Result<bool, Error> {
     Ok(filtered.was_done)
 }
 
-/// The files of two folders are equal; of manifests only the checksums are compared.
+/// Asserts that the files of two folders are equal. Only the checksums in manifests are compared.
 #[track_caller]
 fn assert_same(one: &Path, other: &Path) {
     let names = |folder| {
@@ -220,7 +220,7 @@ fn assert_same(one: &Path, other: &Path) {
 }
 
 #[test]
-fn shards_in_a_store_are_those_on_a_disk() {
+fn shards_in_a_store_equal_shards_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let temporary = folder.path().join("temporary");
     let local = folder.path().join("a.hcp");
@@ -238,16 +238,16 @@ fn shards_in_a_store_are_those_on_a_disk() {
         assert!(run_filter(resumed(there.clone())).unwrap());
         let again = JobPlan::new(there);
         assert!(again.unwrap_err().to_string().ends_with(" exists"));
-        let number = status(Path::new("memory://shards/out")).unwrap()[0]
+        let done = status(Path::new("memory://shards/out")).unwrap()[0]
             .shards
             .iter()
             .filter(|shard| shard.state == ShardState::Done)
             .count();
-        assert_eq!(number, index as usize);
+        assert_eq!(done, index as usize);
     }
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     let url = PathBuf::from("memory://shards/out");
-    // Lines name the input as it was given.
+    // The lines contain the path or URL of the input as it was given.
     for name in files::names_in(&url).unwrap() {
         let path = out.join(&name);
         if path.extension().is_some_and(|extension| extension == "jsonl") {
@@ -277,28 +277,28 @@ fn check_merged(url: &Path, out: &Path) {
         "memory://shards/merged.hcp.manifest.json",
         "memory://shards/out/a-00001-of-00003.manifest.json",
     ];
-    let damage = url.join("a-00001-of-00003.hcp");
-    let kept = files::read(&damage).unwrap();
+    let damaged = url.join("a-00001-of-00003.hcp");
+    let kept = files::read(&damaged).unwrap();
     for (bytes, problems) in [(kept.clone(), 0), ([&kept[1..], b"x"].concat(), 1), (b"".into(), 1)]
     {
-        put(&damage.to_string_lossy(), &bytes);
-        let sets = ShardSet::of_files(&manifests.map(PathBuf::from)).unwrap();
-        let found: Vec<_> = sets.iter().flat_map(|set| set.wrong_outputs(None)).collect();
-        assert_eq!(found.len(), problems, "{found:?}");
+        put(&damaged.to_string_lossy(), &bytes);
+        let sets = ShardSet::from_files(&manifests.map(PathBuf::from)).unwrap();
+        let wrong: Vec<_> = sets.iter().flat_map(|set| set.wrong_outputs(None)).collect();
+        assert_eq!(wrong.len(), problems, "{wrong:?}");
     }
-    files::remove(&damage).unwrap();
-    let sets = ShardSet::of_files(&manifests.map(PathBuf::from)).unwrap();
+    files::remove(&damaged).unwrap();
+    let sets = ShardSet::from_files(&manifests.map(PathBuf::from)).unwrap();
     assert!(sets.iter().any(|set| !set.wrong_outputs(None).is_empty()));
 }
 
 #[test]
-fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
+fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     let folder = tempfile::tempdir().unwrap();
     put("memory://send/a.hcp", &sample(300));
     let (whole, out) = ("memory://send/whole", "memory://send/out");
     let request = |output| request("memory://send/a.hcp", output, folder.path());
     run_filter(request(whole)).unwrap();
-    // A run whose outputs are whole, and that is interrupted before it sends them.
+    // The outputs of this run are complete. It is interrupted before it sends them.
     let plan = JobPlan::new(request(out)).unwrap();
     let staging = plan.files.staging.clone().unwrap();
     own_files::create_private_folder(&staging.folder).unwrap();
@@ -306,13 +306,13 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     run_filter(here).unwrap();
     assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
     let refused = JobPlan::new(request(out)).unwrap_err();
-    assert!(refused.to_string().ends_with(" is of a run that was interrupted"), "{refused}");
+    assert!(refused.to_string().ends_with(" belongs to an interrupted run"), "{refused}");
     let resumed_plan = || JobPlan::new(resumed(request(out))).unwrap();
     let cancelled = filter(resumed_plan(), &mut progress(), &AtomicBool::new(true));
     let cancelled = cancelled.unwrap_err();
     assert_eq!(cancelled.to_string(), "interrupted while outputs were sent");
     assert_eq!(cancelled.remedy(), Some(Remedy::Resume));
-    // Nothing of an output that somebody wrote to gets its name.
+    // An output that was changed in the staging folder is not sent.
     let kept = staging.folder.join("a.hcp");
     let bytes = fs::read(&kept).unwrap();
     fs::write(&kept, [&bytes[1..], b"x"].concat()).unwrap();
@@ -327,7 +327,7 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
 }
 
 #[test]
-fn only_the_same_run_is_gone_on_with() {
+fn only_a_run_with_the_same_inputs_and_settings_is_resumed() {
     let folder = tempfile::tempdir().unwrap();
     put("memory://same/a.hcp", &sample(100));
     let out = "memory://same/out";
@@ -342,7 +342,7 @@ fn only_the_same_run_is_gone_on_with() {
     other.settings.search.nodes = 101;
     let different = run_filter(other);
     assert!(matches!(different.unwrap_err().kind(), ErrorKind::Different(_)));
-    // The same bytes under the same name, written once more, are another input.
+    // An input that was written again is a different input, even if its bytes are the same.
     put("memory://same/a.hcp", &sample(100));
     let changed = run_filter(resumed(request()));
     let changed = changed.unwrap_err();
@@ -350,7 +350,7 @@ fn only_the_same_run_is_gone_on_with() {
     assert!(difference.what.starts_with("inputs[0]."), "{difference}");
     run_filter(with(request(), |run| run.force = true)).unwrap();
     assert!(run_filter(resumed(request())).unwrap());
-    // Outputs without the manifest, and one that is not as the manifest says.
+    // First an output that does not match the manifest, then outputs without a manifest.
     files::remove(&Path::new(out).join("a.hcp.mated")).unwrap();
     let lost = run_filter(resumed(request()));
     let lost = lost.unwrap_err().to_string();

@@ -1,7 +1,7 @@
-//! Writes an object part by part; it has its name only when all of it is there.
+//! Writes an object part by part. The object appears under its name when the upload is complete.
 //!
-//! A store keeps the parts of an upload that was neither completed nor aborted, under no name: a rule of the
-//! bucket can take them away after some days (`AbortIncompleteMultipartUpload` in S3).
+//! A store keeps the parts of an upload that was neither completed nor aborted, without a name. A lifecycle rule of the
+//! bucket can remove them after some days (`AbortIncompleteMultipartUpload` in S3).
 
 use std::fmt;
 use std::io::{self, Write};
@@ -18,16 +18,17 @@ use super::store::{ObjectLocation, runtime};
 /// Bytes of a part, unless the object needs larger ones.
 const PART_BYTES: usize = 1 << 23;
 
-/// Stores accept at most 10,000 parts. If the size of the object is unknown, the part size doubles after this many
-/// parts, which allows 8 TiB.
+/// Stores accept at most 10,000 parts. If the size of the object is unknown, the part size doubles after each group of
+/// this many parts, which allows 8 TiB.
 const PARTS_OF_A_SIZE: u32 = 1000;
 
-/// Parts in flight of all uploads together; fewer if they are larger than usual, because they are in memory.
+/// Maximum number of parts in flight in all uploads together. Larger parts count several times, because parts in flight
+/// are in memory.
 const MAX_IN_FLIGHT: u32 = 4;
 
 static IN_FLIGHT: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT as usize);
 
-/// An object being written. If it is dropped before [`Upload::commit`], nothing remains.
+/// An object being written. Dropping it before [`Upload::commit`] aborts the upload.
 #[derive(Debug)]
 pub(crate) struct Upload {
     path: PathBuf,
@@ -40,18 +41,19 @@ struct UploadParts {
     replaces: bool,
     /// Size of the object in bytes, if known.
     whole: Option<u64>,
-    /// Bytes not sent yet.
+    /// Bytes of the next part.
     open: Vec<u8>,
     /// `None` until the first part is sent.
     upload: Option<Box<dyn MultipartUpload>>,
+    /// Number of parts sent or in flight.
     begun: u32,
-    under_way: JoinSet<object_store::Result<()>>,
+    in_flight: JoinSet<object_store::Result<()>>,
 }
 
 impl Upload {
     /// `whole` is the size of the object in bytes, if known.
     pub(crate) fn begin(path: &Path, whole: Option<u64>) -> io::Result<Self> {
-        let location = ObjectLocation::of(&path.to_string_lossy())?;
+        let location = ObjectLocation::parse(&path.to_string_lossy())?;
         let replaces = exists(&location)?;
         let parts = UploadParts {
             location,
@@ -60,15 +62,15 @@ impl Upload {
             open: Vec::new(),
             upload: None,
             begun: 0,
-            under_way: JoinSet::new(),
+            in_flight: JoinSet::new(),
         };
         Ok(Self { path: path.to_owned(), parts: Arc::new(Mutex::new(parts)) })
     }
 
-    /// Checks that an object can be written: begins an upload and aborts it.
+    /// Checks that an object can be written. Begins an upload and aborts it.
     pub(crate) fn check(path: &Path) -> io::Result<()> {
-        let location = ObjectLocation::of(&path.to_string_lossy())?;
-        location.ask(async |location| {
+        let location = ObjectLocation::parse(&path.to_string_lossy())?;
+        location.request(async |location| {
             location.store.lookup.put_multipart(&location.key).await?.abort().await
         })
     }
@@ -91,7 +93,7 @@ impl Drop for Upload {
     fn drop(&mut self) {
         if let Err(error) = lock(&self.parts).abort() {
             let url = self.path.display();
-            tracing::warn!("cannot take back what was sent of {url}: {error}");
+            tracing::warn!("cannot abort the upload of {url}: {error}");
         }
     }
 }
@@ -103,7 +105,7 @@ impl Write for UploadWriter {
         lock(&self.0).take(bytes)
     }
 
-    /// Only full parts can be sent.
+    /// Does nothing, because only full parts can be sent.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -131,26 +133,26 @@ impl UploadParts {
 
     /// Sends the buffer as a part. Waits while too many parts are in flight.
     fn send(&mut self) -> io::Result<()> {
-        while let Some(sent) = self.under_way.try_join_next() {
+        while let Some(sent) = self.in_flight.try_join_next() {
             self.check_sent(sent)?;
         }
         let bytes = std::mem::take(&mut self.open);
         let usual = u32::try_from(bytes.len().div_ceil(PART_BYTES)).unwrap_or(MAX_IN_FLIGHT);
-        let room = IN_FLIGHT.acquire_many(usual.min(MAX_IN_FLIGHT));
-        let room = runtime()?.block_on(room).map_err(io::Error::other)?;
+        let permit = IN_FLIGHT.acquire_many(usual.min(MAX_IN_FLIGHT));
+        let permit = runtime()?.block_on(permit).map_err(io::Error::other)?;
         if self.upload.is_none() {
             let begun = async |location: &ObjectLocation| {
                 location.store.transfer.put_multipart(&location.key).await
             };
-            self.upload = Some(self.location.ask(begun)?);
+            self.upload = Some(self.location.request(begun)?);
         }
         if let Some(upload) = &mut self.upload {
             let part = upload.put_part(PutPayload::from(bytes));
             let part = async move {
-                let _room = room;
+                let _permit = permit;
                 part.await
             };
-            self.under_way.spawn_on(part, runtime()?.handle());
+            self.in_flight.spawn_on(part, runtime()?.handle());
             self.begun += 1;
         }
         Ok(())
@@ -169,11 +171,11 @@ impl UploadParts {
         if !self.open.is_empty() {
             self.send()?;
         }
-        while let Some(sent) = runtime()?.block_on(self.under_way.join_next()) {
+        while let Some(sent) = runtime()?.block_on(self.in_flight.join_next()) {
             self.check_sent(sent)?;
         }
         if !self.replaces && exists(&self.location)? {
-            return Err(made_meanwhile());
+            return Err(created_meanwhile());
         }
         let Some(upload) = &mut self.upload else { return Ok(()) };
         let completed = runtime()?.block_on(upload.complete());
@@ -184,10 +186,10 @@ impl UploadParts {
 
     fn abort(&mut self) -> io::Result<()> {
         let Some(mut upload) = self.upload.take() else { return Ok(()) };
-        let under_way = &mut self.under_way;
-        self.location.ask(async |_| {
-            // A part that comes after the end of its upload would stay.
-            under_way.shutdown().await;
+        let in_flight = &mut self.in_flight;
+        self.location.request(async |_| {
+            // A part that arrives after the upload was aborted would remain in the store.
+            in_flight.shutdown().await;
             upload.abort().await
         })
     }
@@ -197,7 +199,7 @@ impl UploadParts {
 fn put(location: &ObjectLocation, bytes: &PutPayload, replaces: bool) -> io::Result<()> {
     let put = |mode: PutMode| {
         let bytes = bytes.clone();
-        location.ask(async move |location| {
+        location.request(async move |location| {
             let options = PutOptions::from(mode);
             location.store.transfer.put_opts(&location.key, bytes, options).await.map(drop)
         })
@@ -206,11 +208,11 @@ fn put(location: &ObjectLocation, bytes: &PutPayload, replaces: bool) -> io::Res
         return put(PutMode::Overwrite);
     }
     match put(PutMode::Create) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(made_meanwhile()),
-        // The next best: to look before.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(created_meanwhile()),
+        // The store cannot create objects atomically. Checking first is the next best.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             if exists(location)? {
-                Err(made_meanwhile())
+                Err(created_meanwhile())
             } else {
                 put(PutMode::Overwrite)
             }
@@ -220,22 +222,22 @@ fn put(location: &ObjectLocation, bytes: &PutPayload, replaces: bool) -> io::Res
 }
 
 fn exists(location: &ObjectLocation) -> io::Result<bool> {
-    match location.ask(async |location| location.store.lookup.head(&location.key).await) {
+    match location.request(async |location| location.store.lookup.head(&location.key).await) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-fn made_meanwhile() -> io::Error {
-    let why = "somebody has made it meanwhile";
-    io::Error::new(io::ErrorKind::AlreadyExists, why)
+fn created_meanwhile() -> io::Error {
+    let message = "another process has created the object in the meantime";
+    io::Error::new(io::ErrorKind::AlreadyExists, message)
 }
 
 fn part_bytes(whole: Option<u64>, begun: u32) -> usize {
     let least = PART_BYTES as u64;
     let bytes = match whole {
-        // One size for all, since some stores want that.
+        // All parts have the same size, because some stores require it.
         Some(whole) => least.max(whole.div_ceil(9000).next_multiple_of(1 << 20)),
         None => least << (begun / PARTS_OF_A_SIZE).min(10),
     };
@@ -251,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_few_enough_and_large_enough() {
+    fn part_sizes_satisfy_the_limits_of_stores_for_any_object_size() {
         let most: u64 = 5 << 40;
         for whole in [1, 80 << 30, most] {
             let bytes = part_bytes(Some(whole), 0) as u64;

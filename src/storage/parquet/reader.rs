@@ -1,7 +1,7 @@
-//! The rows of a Parquet file as lines of `jsonl`.
+//! Reads the rows of a Parquet file as lines of `jsonl`.
 //!
-//! Columns are found by their names, whatever else there is; nothing is judged that the lines will be
-//! judged for.
+//! Columns are identified by name; other columns are ignored. Values are not checked here, because the reader of the
+//! lines checks them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ use crate::storage::quantity::quantity;
 
 const BATCH_ROWS: usize = 1 << 10;
 
-/// Alternative column names: packed positions, and the evaluation as in `jsonl`.
+/// Alternative column names and their `jsonl` keys: packed positions, and the evaluation as in `jsonl`.
 const OTHER_NAMES: [(&str, &str); 3] = [("hcp", "sfen"), ("psfen", "sfen"), ("eval", "eval")];
 
 pub(crate) struct LineReader {
@@ -48,7 +48,7 @@ impl LineReader {
             let group = match &mut self.group {
                 Some(group) => group,
                 none if self.next_group < self.file.num_row_groups() => {
-                    check_places(self.file.metadata().row_group(self.next_group))?;
+                    check_offsets(self.file.metadata().row_group(self.next_group))?;
                     let group = self.file.get_row_group(self.next_group)?;
                     self.next_group += 1;
                     none.insert(Group::open(&*group)?)
@@ -75,7 +75,7 @@ impl Read for LineReader {
     }
 }
 
-/// Turns a panic into an error: the column reader panics on some damaged files.
+/// Turns a panic into an error, because the column reader panics on some damaged files.
 fn guarded<T>(read: impl FnOnce() -> Result<T>) -> io::Result<T> {
     match catch(read) {
         Ok(read) => read.map_err(io::Error::other),
@@ -83,16 +83,16 @@ fn guarded<T>(read: impl FnOnce() -> Result<T>) -> io::Result<T> {
     }
 }
 
-/// Rejects negative offsets and sizes of columns.
-fn check_places(group: &RowGroupMetaData) -> Result<()> {
-    let is_place = |column: &ColumnChunkMetaData| {
+/// Checks that no offset or size of a column is negative.
+fn check_offsets(group: &RowGroupMetaData) -> Result<()> {
+    let is_valid = |column: &ColumnChunkMetaData| {
         let dictionary = column.dictionary_page_offset().unwrap_or(0);
         dictionary >= 0 && column.data_page_offset() >= 0 && column.compressed_size() >= 0
     };
-    if group.columns().iter().all(is_place) {
+    if group.columns().iter().all(is_valid) {
         return Ok(());
     }
-    Err(ParquetError::General("the place of a column is no place".to_owned()))
+    Err(ParquetError::General("the offset or size of a column is negative".to_owned()))
 }
 
 struct Group {
@@ -117,7 +117,7 @@ impl Group {
         }
         let (_, position) = COLUMNS[0];
         if columns.iter().all(|column| column.key != position) {
-            let message = "there is no column sfen, hcp or psfen".to_owned();
+            let message = "no position column: expected sfen, hcp or psfen".to_owned();
             return Err(ParquetError::General(message));
         }
         columns.sort_by_key(|column| COLUMNS.iter().position(|&(_, key)| key == column.key));
@@ -140,12 +140,12 @@ impl Group {
             values.push((column.key, read.into_iter()));
         }
         for _ in 0..rows {
-            let said = values
+            let entries = values
                 .iter_mut()
                 .filter_map(|(key, values)| Some((*key, values.next()?)))
                 .filter(|(_, value)| !value.is_null());
             serde_json::Serializer::new(&mut *lines)
-                .collect_map(said)
+                .collect_map(entries)
                 .map_err(|error| ParquetError::External(error.into()))?;
             lines.push(b'\n');
         }
@@ -163,7 +163,7 @@ fn key_of(column: &ColumnDescriptor) -> Option<&'static str> {
 
 struct Column {
     key: &'static str,
-    /// Encoding of packed positions.
+    /// Encoding of packed positions. `None` for other columns.
     family: Option<Family>,
     /// Definition level of a value that is not null; 0 if the column has no nulls.
     present: i16,
@@ -188,20 +188,22 @@ impl Column {
             Int96ColumnReader,
         };
         let (key, family, present) = (self.key, self.family, self.present);
-        let bytes = |bytes: &[u8]| of_bytes(key, family, bytes);
+        let bytes = |bytes: &[u8]| value_from_bytes(key, family, bytes);
         match &mut self.reader {
             BoolColumnReader(reader) => values(reader, present, rows, |b| (*b).into()),
             Int32ColumnReader(reader) => values(reader, present, rows, |n| (*n).into()),
             Int64ColumnReader(reader) => values(reader, present, rows, |n| (*n).into()),
-            FloatColumnReader(reader) => values(reader, present, rows, |n| of_float((*n).into())),
-            DoubleColumnReader(reader) => values(reader, present, rows, |n| of_float(*n)),
+            FloatColumnReader(reader) => {
+                values(reader, present, rows, |n| value_from_float((*n).into()))
+            }
+            DoubleColumnReader(reader) => values(reader, present, rows, |n| value_from_float(*n)),
             ByteArrayColumnReader(reader) => values(reader, present, rows, |b| bytes(b.as_bytes())),
             FixedLenByteArrayColumnReader(reader) => {
                 values(reader, present, rows, |b| bytes(b.as_bytes()))
             }
-            Int96ColumnReader(_) => {
-                Err(ParquetError::General(format!("the column {key} has another type")))
-            }
+            Int96ColumnReader(_) => Err(ParquetError::General(format!(
+                "the column {key} has the unsupported type INT96"
+            ))),
         }
     }
 }
@@ -212,29 +214,30 @@ fn values<T: DataType>(
     rows: usize,
     value: impl Fn(&T::T) -> Value,
 ) -> Result<Vec<Value>> {
-    let (mut levels, mut found) = (Vec::new(), Vec::new());
-    reader.read_records(rows, Some(&mut levels), None, &mut found)?;
-    let mut found = found.iter().map(value);
+    let (mut levels, mut read) = (Vec::new(), Vec::new());
+    reader.read_records(rows, Some(&mut levels), None, &mut read)?;
+    let mut read = read.iter().map(value);
     if present == 0 {
-        return Ok(found.collect());
+        return Ok(read.collect());
     }
-    let next = |level: i16| if level == present { found.next() } else { Some(Value::Null) };
+    let next = |level: i16| if level == present { read.next() } else { Some(Value::Null) };
     Ok(levels.into_iter().map_while(next).collect())
 }
 
-/// Converts whole numbers: some tools write a column of integers with nulls as floats. NaN is null.
-fn of_float(number: f64) -> Value {
+/// Converts whole numbers to integers, because some tools write an integer column with nulls as floats. NaN is null.
+fn value_from_float(number: f64) -> Value {
     if number.is_nan() {
         return Value::Null;
     }
-    // What is no whole number the line will be refused for.
+    // Other numbers stay floats, and the reader of the line rejects them.
     if number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX) {
         return (number as i64).into();
     }
     number.into()
 }
 
-fn of_bytes(key: &str, family: Option<Family>, bytes: &[u8]) -> Value {
+/// Text or a packed position. A position that cannot be decoded becomes a text that the reader of the line rejects.
+fn value_from_bytes(key: &str, family: Option<Family>, bytes: &[u8]) -> Value {
     if let Some(family) = family {
         let packed = bytes.try_into().ok().map(|bytes| packed::decode(family, bytes));
         return match packed {

@@ -1,6 +1,6 @@
-//! Lines of `jsonl` as the rows of a Parquet file.
+//! Writes lines of `jsonl` as the rows of a Parquet file.
 //!
-//! The columns are those of `docs/formats/parquet.md`.
+//! `docs/formats/parquet.md` describes the columns.
 
 use std::io::{self, Write};
 
@@ -50,7 +50,7 @@ impl<W: Write + Send> RecordColumns<W> {
         Ok(Self { columns: Columns::new(output, &RECORDS)? })
     }
 
-    /// `lines` must be whole lines.
+    /// Adds rows. `lines` must be whole lines.
     pub(crate) fn take(&mut self, lines: &[u8]) -> io::Result<()> {
         for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             self.columns.push(&serde_json::from_slice::<Row<'_>>(line)?.values());

@@ -1,4 +1,4 @@
-//! How a table is written.
+//! The file formats of tables.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 use crate::storage::parquet;
 use crate::storage::table::{Table, Value, json, packed_row};
 
-/// How a table is written.
+/// The file format of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TableFormat {
-    /// Columns in groups of rows, compressed.
+    /// Apache Parquet, compressed.
     Parquet,
-    /// A JSON object a line.
+    /// JSON Lines: one JSON object per row.
     Jsonl,
-    /// An array of numpy for each column, together in one file.
+    /// One file with one or more numpy arrays for each column.
     Npz,
 }
 
 impl TableFormat {
-    /// Its name, which is the extension of its files.
+    /// The name of the format, which is also the extension of its files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
@@ -30,13 +30,13 @@ impl TableFormat {
         }
     }
 
-    /// `None` unless the extension is that of a columnar format.
+    /// The columnar format that the extension of a file names. `None` for other extensions.
     pub(crate) fn of_columns(file: &str) -> Option<Self> {
         let (_, extension) = file.rsplit_once('.')?;
         [Self::Parquet, Self::Npz].into_iter().find(|format| format.name() == extension)
     }
 
-    /// Whether this build writes it.
+    /// Whether this build can write the format.
     pub const fn is_built_in(self) -> bool {
         match self {
             Self::Parquet => parquet::IS_BUILT_IN,
@@ -44,7 +44,7 @@ impl TableFormat {
         }
     }
 
-    /// What becomes of the rows that [`Self::push_row`] wrote: nothing where they are the file already.
+    /// The table to build from the rows of [`Self::push_row`]. `None` if these rows already are the file.
     pub const fn deferred_table(self, table: &'static Table) -> Option<DeferredTable> {
         match self {
             Self::Jsonl => None,
@@ -52,7 +52,8 @@ impl TableFormat {
         }
     }
 
-    /// Appends a row as it waits for its file, or stands in it.
+    /// Appends a row to `out`: in the file format if the format is written row by row, otherwise in the temporary
+    /// encoding of a deferred table.
     pub fn push_row(self, table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) {
         match self {
             Self::Jsonl => json::push_line(table, row, out),
@@ -67,12 +68,12 @@ impl fmt::Display for TableFormat {
     }
 }
 
-/// What is made of rows when all are there: nobody can go on in the middle of a file of columns, but in the
-/// middle of rows.
+/// A table whose file is built after all rows are written. A run cannot be resumed in the middle of a columnar file,
+/// but it can be resumed in the middle of temporary rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeferredTable {
     /// The table.
     pub table: &'static Table,
-    /// The file.
+    /// The format of the file.
     pub format: TableFormat,
 }

@@ -1,6 +1,6 @@
-//! Rows as JSON lines: an object a row, every column a key, in order.
+//! Writes rows as JSON Lines: one object per row, one key per column, in order.
 //!
-//! JSON: RFC 8259. Nothing is `null`, bytes are hexadecimal digits.
+//! JSON: RFC 8259. Null is `null`; bytes are hexadecimal digits.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -28,7 +28,7 @@ impl Serialize for Line<'_> {
     }
 }
 
-/// A value as JSON; by itself it is serialized as it waits on disk.
+/// A value as JSON. The `Serialize` of [`Value`] itself is the temporary encoding of deferred tables.
 struct Json<'a>(&'a Value<'a>);
 
 impl Serialize for Json<'_> {

@@ -1,8 +1,8 @@
-//! Tables as arrays of numpy, one or two a column, in one file: what `numpy.load` reads without pickle.
+//! Writes tables as numpy arrays in one file that `numpy.load` reads without pickle. Each column has one or two arrays.
 //!
-//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.savez_compressed.html>; how nothing and
-//! lists are said is ours. An array must know its length and its longest text before its first value, so the
-//! columns wait in temporary files.
+//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.savez_compressed.html>. The representation of nulls
+//! and lists is specific to this program. The header of an array contains its length and the length of its longest
+//! text, so columns are kept in temporary files until all rows are known.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -24,17 +24,17 @@ pub(super) struct Arrays<W> {
 
 struct Values {
     column: Column,
-    /// Texts with their lengths before them, other values as in the array.
+    /// Texts preceded by their lengths; other values as in the array.
     spool: Spool,
     /// Characters of the longest text.
     longest: usize,
-    /// Elements of all lists so far.
+    /// Number of elements of all lists.
     elements: u64,
     /// Lists only: offset of the end of each list, with a leading 0.
     ends: Option<Spool>,
-    /// Nullable columns only: for each row whether it is null.
+    /// Nullable columns only: one byte for each row, 1 if the value is null.
     nulls: Option<Spool>,
-    /// Number of null rows.
+    /// Number of null values.
     without_value: u64,
 }
 
@@ -42,14 +42,14 @@ struct Values {
 type Spool = BufWriter<File>;
 
 impl<W: Write> Arrays<W> {
-    /// Temporary files are in `folder`.
+    /// Creates temporary files in `folder`.
     pub(super) fn new(output: W, table: &Table, folder: &Path) -> io::Result<Self> {
         let columns = table.columns.iter().map(|&column| Values::new(column, folder));
         let columns = columns.collect::<io::Result<_>>()?;
         Ok(Self { output, folder: folder.to_owned(), columns, rows: 0 })
     }
 
-    /// The values must fit the columns.
+    /// Adds a row. The values must fit the columns.
     pub(super) fn push(&mut self, row: &[Value<'_>]) -> io::Result<()> {
         self.rows += 1;
         let mut values = self.columns.iter_mut().zip(row);
@@ -124,7 +124,7 @@ impl Values {
         let mut values = reread(spool)?;
         let array = format!("{name}.npy");
         match kind {
-            // Arrays of numpy are of one character at least.
+            // Text arrays of numpy have at least one character per value.
             ColumnType::Text => {
                 zip.add(array, |out| write_texts(&mut values, longest.max(1), rows, out))
             }
@@ -141,12 +141,12 @@ impl Values {
                 io::copy(&mut values, out).map(drop)
             }),
         }?;
-        for (spool, what, dtype, len) in
+        for (spool, suffix, dtype, len) in
             [(ends, "offsets", "<i8", rows + 1), (nulls, "null", "|b1", rows)]
         {
             let Some(spool) = spool else { continue };
             let mut values = reread(spool)?;
-            zip.add(format!("{name}_{what}.npy"), |mut out| {
+            zip.add(format!("{name}_{suffix}.npy"), |mut out| {
                 write_header(&mut out, dtype, &[len])?;
                 io::copy(&mut values, out).map(drop)
             })?;

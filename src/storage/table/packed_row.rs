@@ -1,7 +1,7 @@
-//! Rows as bytes: how they wait on disk for the file of columns that is made of them.
+//! The temporary encoding of the rows of a deferred table.
 //!
-//! Gone when the file is whole. A row is the number of its bytes, so that one cut off is noticed, and its values as
-//! `postcard` writes them.
+//! The rows are removed when the columnar file is complete. A row is its length in bytes, followed by its values in
+//! `postcard` encoding. The length makes a truncated row detectable.
 
 use std::io::{self, Read};
 
@@ -25,7 +25,7 @@ impl<R: Read> Rows<R> {
         Self { reader, row: Vec::new() }
     }
 
-    /// `None` after the last row.
+    /// The next row. `None` after the last row.
     pub(crate) fn next_row(&mut self) -> io::Result<Option<Vec<Value<'_>>>> {
         let mut len = Vec::new();
         self.reader.by_ref().take(size_of::<u32>() as u64).read_to_end(&mut len)?;
@@ -44,7 +44,7 @@ impl<R: Read> Rows<R> {
 }
 
 fn damaged() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the rows are not as they were written")
+    io::Error::new(io::ErrorKind::InvalidData, "the temporary rows are damaged")
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back() {
+    fn rows_survive_a_round_trip() {
         let packed = packed();
         let mut reader = Rows::new(&packed[..]);
         for row in rows() {
@@ -71,9 +71,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_damage() {
+    fn a_truncated_row_is_an_error() {
         let packed = packed();
-        let whole: Vec<usize> = {
+        let row_ends: Vec<usize> = {
             let mut end = 0;
             let mut len = |row: &Vec<Value<'_>>| {
                 let mut bytes = Vec::new();
@@ -92,7 +92,7 @@ mod tests {
                     Err(_) => break false,
                 }
             };
-            assert_eq!(read, whole.contains(&end), "{end}");
+            assert_eq!(read, row_ends.contains(&end), "{end}");
         }
     }
 }

@@ -1,115 +1,115 @@
-//! What a table is: columns described by data, and rows of values.
+//! Columns and values of tables.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// What a table is: its name and its columns, in order.
+/// The schema of a table.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Table {
-    /// Name of the schema where a file has one.
+    /// Name of the schema, for file formats that have one.
     pub name: &'static str,
-    /// The columns.
+    /// The columns, in order.
     pub columns: &'static [Column],
 }
 
 /// A column of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
-    /// Its name, the same in every format.
+    /// The name, the same in every format.
     pub name: &'static str,
-    /// What its values are.
+    /// The type of the values.
     pub kind: ColumnType,
-    /// Whether a row may have nothing there. Lists are empty instead.
+    /// Whether values may be null. Lists are empty instead.
     pub is_nullable: bool,
-    /// Whether arrays are left out that would say nothing: of the column, where no row has a value, and of its nulls,
-    /// where every row has one.
+    /// Whether npz files omit arrays without information: the array of values if all of them are null, and the array of
+    /// nulls if there are none.
     pub is_optional: bool,
-    /// Whether hardly any value comes twice, so that looking for equal ones is lost time.
+    /// Whether almost all values are different, so a dictionary of equal values is not worth its time.
     pub is_distinct: bool,
 }
 
-/// What the values of a column are.
+/// The type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ColumnType {
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text,
     /// A list of texts.
     Texts,
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(usize),
     /// True or false.
     Bool,
-    /// A number of 8 bits with a sign.
+    /// A signed 8-bit integer.
     Int8,
-    /// A list of such numbers.
+    /// A list of signed 8-bit integers.
     Int8s,
-    /// A number of 16 bits with a sign.
+    /// A signed 16-bit integer.
     Int16,
-    /// A number of 32 bits with a sign.
+    /// A signed 32-bit integer.
     Int32,
-    /// A number of 64 bits with a sign.
+    /// A signed 64-bit integer.
     Int64,
-    /// A number of 16 bits without a sign.
+    /// An unsigned 16-bit integer.
     UInt16,
 }
 
-/// A value in a row.
+/// The value of one column in one row.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// Nothing.
+    /// No value.
     Null,
-    /// Of [`ColumnType::Text`].
+    /// For [`ColumnType::Text`].
     #[serde(borrow)]
     Text(Cow<'a, str>),
-    /// Of [`ColumnType::Texts`].
+    /// For [`ColumnType::Texts`].
     #[serde(borrow)]
     Texts(Vec<Cow<'a, str>>),
-    /// Of [`ColumnType::Bytes`].
+    /// For [`ColumnType::Bytes`].
     #[serde(borrow)]
     Bytes(Cow<'a, [u8]>),
-    /// Of [`ColumnType::Bool`].
+    /// For [`ColumnType::Bool`].
     Bool(bool),
-    /// Of any kind of number.
+    /// For all integer types.
     Int(i64),
-    /// Of [`ColumnType::Int8s`].
+    /// For [`ColumnType::Int8s`].
     Ints(Vec<i64>),
 }
 
 impl ColumnType {
-    /// Whether a row has any number of them.
+    /// Whether each value is a list.
     pub const fn is_list(self) -> bool {
         matches!(self, Self::Texts | Self::Int8s)
     }
 }
 
 impl Column {
-    /// A column in which every row has a value.
+    /// A column without nulls.
     pub const fn new(name: &'static str, kind: ColumnType) -> Self {
         Self { name, kind, is_nullable: false, is_optional: false, is_distinct: false }
     }
 
-    /// The same, but rows may have nothing there.
+    /// The column with [`Self::is_nullable`] set.
     #[must_use]
     pub const fn nullable(self) -> Self {
         Self { is_nullable: true, ..self }
     }
 
-    /// The same, but rows may have nothing there, and arrays that would say nothing are left out.
+    /// The column with [`Self::is_nullable`] and [`Self::is_optional`] set.
     #[must_use]
     pub const fn optional(self) -> Self {
         Self { is_nullable: true, is_optional: true, ..self }
     }
 
-    /// The same, with values hardly any of which comes twice.
+    /// The column with [`Self::is_distinct`] set.
     #[must_use]
     pub const fn distinct(self) -> Self {
         Self { is_distinct: true, ..self }
     }
 
-    /// Whether a value can stand in it.
+    /// Whether a value fits the column.
     pub fn holds(&self, value: &Value<'_>) -> bool {
         let is_within = |number: &i64, low: i64, high: i64| (low..=high).contains(number);
         match (self.kind, value) {
@@ -132,12 +132,12 @@ impl Column {
 }
 
 impl<'a> Value<'a> {
-    /// A text, or nothing.
+    /// A text, or [`Self::Null`].
     pub fn text(text: Option<impl Into<Cow<'a, str>>>) -> Self {
         text.map_or(Self::Null, |text| Self::Text(text.into()))
     }
 
-    /// A number, or nothing.
+    /// A number, or [`Self::Null`].
     pub fn int(number: Option<impl Into<i64>>) -> Self {
         number.map_or(Self::Null, |number| Self::Int(number.into()))
     }

@@ -1,6 +1,6 @@
-//! One writer for all formats of tables: rows in, a file out.
+//! One writer for all table formats.
 //!
-//! Equal rows make equal files, whatever the time and the machine.
+//! The files do not depend on time or machine: equal rows make equal files.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -8,8 +8,9 @@ use std::path::Path;
 use super::npz::Arrays;
 use super::{Table, TableFormat, Value, json};
 use crate::storage::parquet;
+use crate::storage::quantity::quantity;
 
-/// Writes a table front to back.
+/// Writes a table row by row.
 pub struct TableWriter<W: Write + Send> {
     table: &'static Table,
     writer: Writer<W>,
@@ -23,10 +24,10 @@ enum Writer<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Temporary files, where there must be some, stand in `folder`.
+    /// Starts a table. Creates temporary files in `folder` if the format needs them.
     ///
     /// # Errors
-    /// What the system says, or that this build does not write the format.
+    /// If this build cannot write the format, or the output or a temporary file cannot be written.
     pub fn new(
         format: TableFormat,
         table: &'static Table,
@@ -46,7 +47,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Appends a row.
     ///
     /// # Errors
-    /// What the system says, or that the row is none of this table.
+    /// If the row does not fit the table, or writing fails.
     pub fn push(&mut self, row: &[Value<'_>]) -> io::Result<()> {
         self.check(row)?;
         match &mut self.writer {
@@ -70,20 +71,24 @@ impl<W: Write + Send> TableWriter<W> {
         let columns = self.table.columns;
         let wrong = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         if row.len() != columns.len() {
-            return wrong("a row has as many values as the table has columns");
+            return wrong(&format!(
+                "the row has {} for {}",
+                quantity(row.len(), "value"),
+                quantity(columns.len(), "column")
+            ));
         }
         match columns.iter().zip(row).find(|(column, value)| !column.holds(value)) {
             Some((column, value)) => {
-                wrong(&format!("the column {} does not hold {value:?}", column.name))
+                wrong(&format!("the column {} cannot hold {value:?}", column.name))
             }
             None => Ok(()),
         }
     }
 
-    /// Writes what is left.
+    /// Finishes the file and returns the output.
     ///
     /// # Errors
-    /// What the system says.
+    /// If writing fails.
     pub fn finish(self) -> io::Result<W> {
         let output = match self.writer {
             Writer::Lines(output) => output,
@@ -112,19 +117,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_is_refused() {
+    fn rows_that_do_not_fit_the_table_are_rejected() {
         for format in formats() {
             let mut row = rows().remove(0);
             row[7] = Value::Null;
             let error = write(format, &[row.clone()]).unwrap_err();
-            assert_eq!(error.to_string(), "the column eval does not hold Null");
+            assert_eq!(error.to_string(), "the column eval cannot hold Null");
             row.pop();
             assert!(write(format, &[row]).is_err());
         }
     }
 
     #[test]
-    fn no_rows_are_a_table_too() {
+    fn a_table_without_rows_can_be_written() {
         for format in formats() {
             assert!(write(format, &[]).unwrap().is_empty() == (format == TableFormat::Jsonl));
         }

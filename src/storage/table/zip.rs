@@ -1,12 +1,11 @@
-//! Zip files as `numpy.savez_compressed` writes them: members compressed one after another, a list of them at
-//! the end.
+//! Writes zip files as `numpy.savez_compressed` does: compressed members, followed by the central directory.
 //!
-//! Format: PKWARE's APPNOTE.TXT 6.3.10. Sizes stand in the fields of 64 bits always, so that there is one way
-//! for large members and small ones.
+//! Format: PKWARE's APPNOTE.TXT 6.3.10. Sizes are always in the 64-bit fields, so large and small members are written
+//! in the same way.
 //!
-//! The crate `zip` (9.8.2) would save 150 lines, but writes other bytes: in its central directory offsets have 32 bits
-//! and files attributes, and small files have no end record of 64 bits. It brings nine more crates, which take 12 s of
-//! a processor to build.
+//! The crate `zip` (9.8.2) would save 150 lines but writes other bytes: its central directory has 32-bit offsets and
+//! file attributes, and its small files have no 64-bit end record. It depends on nine more crates, which take 12 s of
+//! CPU time to build.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -29,15 +28,17 @@ const DEFLATED: u16 = 8;
 /// 1 January 1980, the first day of the format. A fixed date makes equal content equal files.
 const DATE: u16 = 1 << 5 | 1;
 
-/// Id of the extra field with 64-bit sizes, and the values of the fields that it replaces.
+/// Id of the extra field with 64-bit sizes.
 const EXTRA_64: u16 = 1;
+/// Values of 16-bit and 32-bit fields that the extra field replaces.
 const IN_EXTRA_16: u16 = u16::MAX;
 const IN_EXTRA_32: u32 = u32::MAX;
 
 pub(super) struct Zip<W> {
     output: W,
-    /// Compressed members are kept in it until their size is known.
+    /// Folder for the compressed members until their size is known.
     folder: PathBuf,
+    /// Bytes written to `output`.
     written: u64,
     members: Vec<Member>,
 }
@@ -51,7 +52,7 @@ struct Member {
 }
 
 impl<W: Write> Zip<W> {
-    /// Temporary files without a name are in `folder`.
+    /// Creates unnamed temporary files in `folder`.
     pub(super) fn new(output: W, folder: &Path) -> Self {
         Self { output, folder: folder.to_owned(), written: 0, members: Vec::new() }
     }
@@ -71,7 +72,7 @@ impl<W: Write> Zip<W> {
         Ok(())
     }
 
-    /// Returns a file with the compressed bytes, the uncompressed size and the checksum.
+    /// Returns a temporary file with the compressed bytes, the uncompressed size and the checksum.
     fn compressed(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -96,7 +97,7 @@ impl<W: Write> Zip<W> {
         }
         let (bytes, members) = (self.written - start, self.members.len() as u64);
         let mut end = Fields::default();
-        // Of a record whose own size does not count its first twelve bytes.
+        // The size of the 64-bit end record, 44 bytes, does not include its first 12 bytes.
         end.u32(END_64).u64(44).u16(VERSION).u16(VERSION).u32(0).u32(0);
         end.u64(members).u64(members).u64(bytes).u64(start);
         end.u32(END_64_LOCATOR).u32(0).u64(self.written).u32(1);
@@ -133,7 +134,7 @@ impl Member {
         header.0
     }
 
-    /// Fields that both headers have, up to the length of the name.
+    /// Appends the fields that both headers have, up to the length of the name.
     fn push_description(&self, header: &mut Fields) {
         header.u16(VERSION).u16(0).u16(DEFLATED).u16(0).u16(DATE).u32(self.crc);
         header.u32(IN_EXTRA_32).u32(IN_EXTRA_32).u16(self.name.len() as u16);
@@ -163,7 +164,7 @@ impl Fields {
     }
 }
 
-/// Counts the bytes that pass through, with their checksum.
+/// Counts the bytes written to `inner` and computes their checksum.
 struct Counting<W> {
     inner: W,
     crc: Crc,

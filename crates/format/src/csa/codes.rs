@@ -1,4 +1,4 @@
-//! Signs for pieces, squares and sides.
+//! Codes of pieces, squares and sides.
 
 use kyokumen_shogi::{Color, HandKind, PieceKind, Square};
 
@@ -12,7 +12,7 @@ pub(crate) fn kind_of(code: &[u8]) -> Option<PieceKind> {
     PieceKind::ALL.into_iter().find(|kind| CODES[kind.index()] == code)
 }
 
-/// The kind as which a hand holds these pieces. `None` for promoted pieces and kings.
+/// The kind of these pieces in hand. `None` for promoted pieces and kings.
 pub(crate) fn held_kind(kind: PieceKind) -> Option<HandKind> {
     kind.hand_kind().filter(|held| held.piece_kind() == kind)
 }

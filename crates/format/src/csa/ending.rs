@@ -1,7 +1,7 @@
-//! How a CSA game ended: the marks of the standard, and the summary that shogi-server writes.
+//! The end of a CSA game: the marks of the standard and the summary of shogi-server.
 //!
-//! A mark speaks of the side to move. Where it cannot say what is to be said, a summary does: shogi-server
-//! writes a mark for some ends of games only, and a summary for all (`game_result.rb`).
+//! A mark refers to the side to move. A summary states what a mark cannot: shogi-server writes a mark for some endings
+//! only, and a summary for all of them (`game_result.rb`).
 
 use kyokumen_shogi::{Color, Position};
 
@@ -36,7 +36,7 @@ const MARKS: [(Mark, &str); 16] = [
     (Mark::Resignation, "%TORYO"),
     (Mark::Interruption, "%CHUDAN"),
     (Mark::Repetition, "%SENNICHITE"),
-    // Not of the standard, but written.
+    // In use, but not in the standard.
     (Mark::PerpetualCheck, "%OUTE_SENNICHITE"),
     (Mark::TimeUp, "%TIME_UP"),
     (Mark::IllegalMove, "%ILLEGAL_MOVE"),
@@ -61,7 +61,7 @@ impl Mark {
         MARKS.into_iter().find_map(|(mark, name)| (mark == self).then_some(name)).unwrap_or("")
     }
 
-    /// What it says at the end of the moves.
+    /// The result and ending of this mark after the last move.
     pub(crate) fn end(self, position: &Position) -> End {
         let us = position.side_to_move();
         let win_of = |color| Some(GameResult::win_of(color));
@@ -70,7 +70,8 @@ impl Mark {
             Self::Interruption | Self::Error => (None, Some(Ending::Interruption)),
             Self::Repetition => (Some(GameResult::Draw), Some(Ending::Repetition)),
             Self::PerpetualCheck => {
-                // Who is in check was being checked, who is not was checking.
+                // If the side to move is in check, the opponent was giving perpetual check. Otherwise the side to move
+                // was.
                 let winner = if position.in_check() { us } else { !us };
                 (win_of(winner), Some(Ending::Repetition))
             }
@@ -88,7 +89,7 @@ impl Mark {
         matches!(self, Self::IllegalMove | Self::IllegalAction(_))
     }
 
-    /// What it says behind a move of this side that the rules do not allow.
+    /// The result and ending of this mark after an illegal move of `mover`.
     pub(super) const fn end_after_illegal_move(self, mover: Color) -> End {
         let loser = match self {
             Self::IllegalAction(loser) => loser,
@@ -97,7 +98,7 @@ impl Mark {
         (Some(GameResult::win_of(loser.opponent())), Some(Ending::IllegalMove))
     }
 
-    /// This mark, or a substitute in versions that lack it: V2.2 has no mark for the move limit.
+    /// This mark, or a substitute if the version lacks it: V2.2 has no mark for the move limit.
     pub(crate) const fn of_version(self, version: CsaVersion) -> Self {
         match (self, version) {
             (Self::MoveLimit, CsaVersion::V2_2) => Self::Impasse,
@@ -105,13 +106,13 @@ impl Mark {
         }
     }
 
-    /// The mark that comes closest to an end and names no wrong winner to programs that read no summary.
+    /// The mark that comes closest to an end. It never names the wrong winner to programs that do not read summaries.
     pub(crate) fn closest(end: End, position: &Position) -> Option<Self> {
         let us = position.side_to_move();
         let loser = end.0.map(|result| result.winner().map(|winner| !winner));
         Some(match (end.1, loser) {
             (Some(Ending::Interruption), _) => Self::Interruption,
-            // Nobody won and nobody drew: whatever mark there is would say more.
+            // Without a result there is no mark: any mark would state one.
             (_, None) => return None,
             (None, Some(Some(loser))) if loser == us => Self::Resignation,
             (Some(Ending::Repetition), Some(None)) => Self::Repetition,
@@ -126,32 +127,32 @@ impl Mark {
                     Self::IllegalAction(loser)
                 }
             }
-            // Any other draw: the mark that says no more than that it is a draw.
+            // Other draws get the mark that only states a draw.
             (_, Some(None)) => Self::DeclaredDraw,
             _ => Self::Interruption,
         })
     }
 }
 
-/// Of several marks the first one counts.
+/// Uses the first of several marks.
 pub(crate) fn take_mark(replay: &mut Replay, mark: Mark) {
-    if replay.is_behind_illegal_move() && mark.is_about_illegal_moves() {
+    if replay.follows_illegal_move() && mark.is_about_illegal_moves() {
         replay.end(mark.end_after_illegal_move(replay.position.side_to_move()));
     } else if !replay.has_ended {
         replay.end(mark.end(&replay.position));
     }
 }
 
-/// What a line says that shogi-server writes at the end: `'summary:CAUSE:BLACK win:WHITE lose`.
+/// The line that shogi-server writes at the end: `'summary:CAUSE:BLACK win:WHITE lose`.
 pub(crate) struct Summary<'a> {
     pub(crate) end: End,
-    /// What stands for Black and White: the names of the players, in our own summaries `black` and `white`.
+    /// The names of Black and White. Our own summaries use `black` and `white`.
     names: [&'a [u8]; 2],
 }
 
 const SUMMARY: &str = "summary:";
 
-/// Causes with their endings; the first one for an ending is what we write.
+/// Causes with their endings. The first cause of an ending is the one that is written.
 const CAUSES: [(&str, Option<Ending>); 15] = [
     ("toryo", None),
     (DRAW, None),
@@ -166,12 +167,12 @@ const CAUSES: [(&str, Option<Ending>); 15] = [
     ("oute_kaihimore", Some(Ending::IllegalMove)),
     ("outori", Some(Ending::IllegalMove)),
     ("abnormal", Some(Ending::Interruption)),
-    // shogi-server knows no impasse.
+    // shogi-server has no impasse.
     ("jishogi", Some(Ending::Impasse)),
     ("chudan", Some(Ending::Interruption)),
 ];
 
-/// Our own cause of a draw of which nothing else is known.
+/// Our own cause for a draw with an unknown ending.
 const DRAW: &str = "draw";
 
 impl<'a> Summary<'a> {
@@ -180,7 +181,7 @@ impl<'a> Summary<'a> {
         Self::of_comment(text)
     }
 
-    /// Parses a summary without the sign of a comment, as in JKF.
+    /// Parses a summary without a comment mark, as in JKF.
     pub(crate) fn of_comment(comment: &'a [u8]) -> Option<Self> {
         let text = comment.strip_prefix(SUMMARY.as_bytes())?;
         let mut parts = text.rsplitn(3, |&byte| byte == b':');
@@ -194,16 +195,16 @@ impl<'a> Summary<'a> {
         let known = |(name, _): &(&str, _)| name.as_bytes() == cause;
         let (_, ending) = CAUSES.into_iter().find(known)?;
         let name =
-            |said: &'a [u8]| &said[..said.iter().rposition(|&byte| byte == b' ').unwrap_or(0)];
+            |text: &'a [u8]| &text[..text.iter().rposition(|&byte| byte == b' ').unwrap_or(0)];
         Some(Self { end: (Some(result), ending), names: [name(black), name(white)] })
     }
 
-    /// Whether this is written as [`Summary::line`] writes it.
+    /// Whether the summary has the form that [`Summary::line`] writes.
     pub(crate) fn is_own(&self) -> bool {
         self.names == [b"black", b"white"]
     }
 
-    /// Whether this names the players of a header, as Floodgate does.
+    /// Whether the summary has the player names of a header, like Floodgate's.
     pub(crate) fn names_players(&self, headers: &[Header]) -> bool {
         let is_name = |key, name: &[u8]| {
             let header = headers.iter().find(|header| header.key == key);
@@ -212,20 +213,21 @@ impl<'a> Summary<'a> {
         is_name(HeaderKey::Black, self.names[0]) && is_name(HeaderKey::White, self.names[1])
     }
 
-    /// The line; none where nobody won and nobody drew.
+    /// The line. `None` if the game has no result.
     pub(crate) fn line((result, ending): End) -> Option<String> {
         let (black, white) = match result? {
             GameResult::Draw => ("draw", "draw"),
             GameResult::BlackWin => ("win", "lose"),
             GameResult::WhiteWin => ("lose", "win"),
         };
-        let (cause, _) = CAUSES.into_iter().find(|(_, said)| *said == ending)?;
+        let (cause, _) = CAUSES.into_iter().find(|(_, known)| *known == ending)?;
         let cause = if (result, ending) == (Some(GameResult::Draw), None) { DRAW } else { cause };
         Some(format!("'{SUMMARY}{cause}:black {black}:white {white}"))
     }
 }
 
-/// Writes how a game ended: a mark, and a summary where no mark says it all. Returns whether anything was written.
+/// Writes the end of a game: a mark, and a summary if the mark does not give the exact result and ending. Returns
+/// whether anything was written.
 pub(super) fn write(end: End, version: CsaVersion, position: &Position, out: &mut Vec<u8>) -> bool {
     let Some(mark) = Mark::closest(end, position).map(|mark| mark.of_version(version)) else {
         return false;

@@ -1,6 +1,6 @@
 //! The header of a CSA game: names (`N+`, `N-`) and other entries (`$KEY:value`).
 //!
-//! See sections 2.3 and 2.4 of the standard. Entries without a [`HeaderKey`] have the keys that other programs use in
+//! See sections 2.3 and 2.4 of the standard. Entries without a [`HeaderKey`] keep the keys that other programs use in
 //! KIF files.
 
 use super::super::lines::decode;
@@ -28,13 +28,13 @@ const OTHER_KEYS: [(&str, &str); 5] = [
     ("備考", "NOTE"),
 ];
 
-/// The V3.0 entry for time limits. Its value is in seconds and differs in form from that of `$TIME_LIMIT`.
+/// The V3.0 entry for time limits. Its value is in seconds, in another form than the value of `$TIME_LIMIT`.
 const TIME: &str = "$TIME:";
 
 /// The title, an entry of KIF files for which CSA has no keyword.
 const TITLE: &str = "表題";
 
-/// Parses a line as a header entry. Returns `false` if it is none. Empty values are dropped.
+/// Parses a line as a header entry. Returns `false` if it is not an entry. Drops empty values.
 pub(super) fn take(statement: &[u8], headers: &mut Vec<Header>) -> bool {
     let Some(header) = parse(statement) else { return false };
     headers.extend(Some(header).filter(|header| !header.value.is_empty()));
@@ -57,12 +57,13 @@ fn parse(statement: &[u8]) -> Option<Header> {
     header(HeaderKey::Other(known.unwrap_or(key).to_owned()), value)
 }
 
-/// Whether an entry is written: CSA has a keyword for it, or its key can be one, and no entry before has the keyword.
+/// Whether an entry is written: CSA has a keyword for its key, or the key is a valid keyword. Each keyword is written
+/// once.
 pub(super) fn holds<'a>(key: &'a HeaderKey, held: &mut HeldHeaders<'a>) -> bool {
     keyword(key, held.has_event).is_some_and(|keyword| held.is_first(keyword))
 }
 
-/// The keyword for an entry. The title is written as the event if there is none, as other programs do.
+/// The keyword of an entry. The title is written as the event if there is no event, as other programs do.
 fn keyword(key: &HeaderKey, has_event: bool) -> Option<&str> {
     let of_key = |key: &HeaderKey| {
         KEYS.iter().find_map(|(known, keyword)| (known == key).then_some(*keyword))
@@ -74,7 +75,7 @@ fn keyword(key: &HeaderKey, has_event: bool) -> Option<&str> {
     }
 }
 
-/// The key of an entry that has no [`HeaderKey`]. A key of another entry would be read as that.
+/// The keyword of an entry without a [`HeaderKey`]. `None` if it would be read back as another entry.
 fn own_key(name: &str) -> Option<&str> {
     let known = OTHER_KEYS.into_iter().find_map(|(key, own)| (key == name).then_some(own));
     let is_own = |byte: u8| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'+' | b'-');
@@ -89,7 +90,7 @@ fn own_key(name: &str) -> Option<&str> {
     })
 }
 
-/// Writes the entries that the format [`holds`], those of [`KEYS`] first.
+/// Writes the entries that the format [`holds`], beginning with the keys in [`KEYS`].
 pub(super) fn write(headers: &[Header], out: &mut Vec<u8>) {
     let mut put = |prefix: &str, value: &str| {
         let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
@@ -128,12 +129,13 @@ fn is_in_seconds(value: &str) -> bool {
     value.split('+').count() == 3 && value.split('+').all(is_number)
 }
 
-/// A date and time without the day of the week, which KIF files may have: `2026/11/25(水) 10:00:00`.
+/// A date and time without the day of the week that KIF files may have: `2026/11/25(水) 10:00:00`.
 fn without_weekday(value: &str) -> String {
     let date = value.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'/').count();
     let (date, rest) = value.split_at(date);
-    let behind = rest.strip_prefix(['(', '（']).and_then(|rest| rest.split_once([')', '）']));
-    match behind {
+    let after_weekday =
+        rest.strip_prefix(['(', '（']).and_then(|rest| rest.split_once([')', '）']));
+    match after_weekday {
         Some((_, time)) if !date.is_empty() => [date, time].concat(),
         _ => value.to_owned(),
     }
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_title_stands_for_the_event_where_there_is_none() {
+    fn the_title_is_written_as_the_event_if_there_is_no_event() {
         let entry = |key, value: &str| Header { key, value: value.to_owned() };
         let title = HeaderKey::Other(TITLE.to_owned());
         let mut headers = vec![entry(title.clone(), "T")];

@@ -1,7 +1,7 @@
-//! Where a CSA game begins: the lines of the standard that arrange pieces.
+//! The start position of a CSA game.
 //!
-//! Section 2.5 of the standard: `PI` with the pieces left out, ranks `P1` to `P9`, single pieces `P+`
-//! and `P-`, the side to move.
+//! See section 2.5 of the standard: `PI` with the omitted pieces, ranks `P1` to `P9`, single pieces `P+` and `P-`, the
+//! side to move.
 
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
@@ -13,21 +13,21 @@ use super::head;
 use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};
 use crate::game_info::Header;
 
-/// The arrangement so far.
+/// The start position while it is read.
 pub(super) struct Start {
     board: Board,
     hands: [[u8; HandKind::COUNT]; 2],
     side_to_move: Color,
-    /// Where the first line that arranges anything stands; without one it is the start of an even game.
+    /// Offset of the first line with pieces. `None` for the start of an even game.
     arranged_at: Option<usize>,
-    /// Whether there is a line of it, and whether one names the side to move, which is the last one.
+    /// Whether any line was read, and whether the side to move, the last line of a start position, was read.
     is_begun: bool,
     is_whole: bool,
     headers: Vec<Header>,
     /// Comments before the side to move.
     comments: Vec<String>,
     skipped_lines: u32,
-    /// The first line that was skipped.
+    /// The error of the first skipped line.
     unknown: Option<DecodeError>,
 }
 
@@ -49,11 +49,11 @@ impl Default for Start {
 }
 
 impl Start {
-    /// Takes a statement; `false` if the moves begin with it.
+    /// Takes a statement. Returns `false` if the moves begin with it.
     pub(super) fn take(&mut self, statement: &[u8], at: usize) -> Result<bool, DecodeError> {
         match statement {
             _ if Summary::parse(statement).is_some() => return Ok(false),
-            // What is said of the start stands behind it.
+            // Comments on the start position follow it.
             [b'\'', b'*', ..] if self.is_whole => return Ok(false),
             [b'\'', b'*', comment @ ..] => self.comments.push(decode(comment).into_owned()),
             [] | [b'\'', ..] | b"/" => {}
@@ -73,7 +73,8 @@ impl Start {
                 self.is_begun = true;
                 self.arranged_at.get_or_insert(at);
                 if self.arrange(rest).is_none() {
-                    let expected = "pieces of the start, as in P1-KY-KE, P+27FU or PI22KA";
+                    let expected =
+                        "pieces of the start position, such as P1-KY-KE, P+27FU or PI22KA";
                     return Err(DecodeErrorKind::syntax(expected, statement).at(at));
                 }
             }
@@ -91,7 +92,7 @@ impl Start {
         Ok(true)
     }
 
-    /// Whether it stops short of the moves, before the side to move is named.
+    /// Whether the text ends before the side to move.
     pub(super) const fn is_cut_off(&self) -> bool {
         self.is_begun && !self.is_whole
     }
@@ -155,7 +156,7 @@ impl Start {
     /// Begins the game.
     pub(super) fn begin(&mut self) -> Result<Replay, DecodeError> {
         if let Some(unknown) = self.unknown.take().filter(|_| !self.is_begun && !self.is_whole) {
-            // Nothing here shows that the text is a game.
+            // No statement shows that the text is a game.
             return Err(unknown);
         }
         let mut replay = match self.arranged_at {
@@ -176,7 +177,7 @@ impl Start {
     }
 }
 
-/// Whether a line has at least two pieces, and so may be a rank of a damaged board.
+/// Whether a line has at least two pieces and so may be a rank of a damaged board.
 fn shows_pieces(statement: &[u8]) -> bool {
     let is_piece = |cell: &&[u8]| piece_of(cell).is_some();
     statement.windows(3).filter(is_piece).count() > 1
@@ -188,7 +189,7 @@ fn groups(text: &[u8]) -> Option<impl Iterator<Item = [u8; 4]>> {
     rest.is_empty().then(|| groups.iter().copied())
 }
 
-/// The nine squares of a rank, three characters each; some writers drop spaces.
+/// The nine squares of a rank, three characters each. Some writers omit spaces.
 fn rank_of(text: &[u8]) -> Option<[Option<Piece>; 9]> {
     let by_threes = || {
         let mut contents = [None; 9];
@@ -211,9 +212,9 @@ fn without_spaces(text: &[u8]) -> Option<[Option<Piece>; 9]> {
     let mut contents = [None; 9];
     for content in &mut contents {
         let len = if rest.first() == Some(&b'*') { 1 } else { 3 };
-        let (cell, behind) = rest.split_at_checked(len)?;
+        let (cell, after) = rest.split_at_checked(len)?;
         *content = if len == 3 { Some(piece_of(cell)?) } else { None };
-        rest = behind;
+        rest = after;
     }
     rest.is_empty().then_some(contents)
 }

@@ -1,25 +1,25 @@
-//! Tells escapes in strings from characters of `Shift_JIS` whose second byte is a backslash, such as 表.
+//! Distinguishes escapes in strings from `Shift_JIS` characters whose second byte is a backslash, such as 表.
 //!
-//! The end of a game is searched before its encoding is known, and must not depend on what follows. So only the strings
-//! read so far are considered.
+//! The end of a game is searched before its encoding is known, and must not depend on later bytes. Therefore only the
+//! strings read before are considered.
 
 use encoding_rs::EUC_JP;
 
-/// What the strings of a game so far show about its encoding.
+/// Evidence of the encoding of a game, from its strings.
 #[derive(Default)]
 pub(super) struct Escapes {
-    /// Where the text begins that [`Escapes::take`] has not seen.
+    /// Start of the text that [`Escapes::take`] has not seen yet.
     pub(super) from: usize,
-    /// Characters of UTF-8 beyond ASCII, and bytes that are none.
+    /// Number of non-ASCII UTF-8 characters, and of invalid byte sequences.
     characters: usize,
     faults: usize,
-    /// Whether there is text that is not EUC-JP.
+    /// Whether some text is not valid EUC-JP.
     is_not_euc_jp: bool,
 }
 
 impl Escapes {
-    /// Takes text of a string, from a quote or the last backslash to the next. Returns whether a backslash behind it is
-    /// an escape.
+    /// Takes text of a string up to a backslash or the closing quote. Returns whether a backslash after it is an
+    /// escape.
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
         if text.is_ascii() {
             return true;
@@ -30,7 +30,7 @@ impl Escapes {
         }
         self.is_not_euc_jp = self.is_not_euc_jp
             || EUC_JP.decode_without_bom_handling_and_without_replacement(text).is_none();
-        // As in `text_encoding`, damaged UTF-8 is still UTF-8.
+        // Damaged UTF-8 still counts as UTF-8, as in `text_encoding`.
         let is_utf_8 = self.faults == 0 || self.characters > 2 * self.faults;
         is_utf_8 || !self.is_not_euc_jp || !ends_within_character(text)
     }

@@ -1,4 +1,4 @@
-//! The part of a JKF game before its moves: header entries, with the keys of KIF files, and the start position.
+//! Header and start position of a JKF game. Header entries have the keys of KIF files.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,15 +31,15 @@ const KEYS: [(HeaderKey, &str); 11] = [
     (HeaderKey::Opening, "戦型"),
 ];
 
-/// Keys of KIF files that repeat what `initial` says.
-const OF_START: [&str; 7] =
+/// Keys of KIF files that repeat information of `initial`.
+const START_KEYS: [&str; 7] =
     ["手合割", "手番", "先手の持駒", "後手の持駒", "下手の持駒", "上手の持駒", "盤面"];
 
 /// Header entries in file order.
 #[derive(Default)]
 pub(super) struct Headers {
     pub(super) entries: Vec<Header>,
-    /// Entries whose value is no text.
+    /// Number of entries whose value is not text.
     pub(super) skipped: u32,
 }
 
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Headers {
 
 fn header(key: &str, value: &str) -> Option<Header> {
     let (key, value) = (key.trim(), value.trim());
-    if value.is_empty() || key.is_empty() || OF_START.contains(&key) {
+    if value.is_empty() || key.is_empty() || START_KEYS.contains(&key) {
         return None;
     }
     let known = KEYS.into_iter().find_map(|(known, word)| (word == key).then_some(known));
@@ -79,7 +79,7 @@ fn header(key: &str, value: &str) -> Option<Header> {
     Some(Header { key, value: value.to_owned() })
 }
 
-/// Whether an entry is written: no entry before has its key.
+/// Whether an entry is written: each key is written once.
 pub(super) fn holds<'a>(key: &'a HeaderKey, held: &mut HeldHeaders<'a>) -> bool {
     held.is_first(word(key))
 }
@@ -127,7 +127,7 @@ const PRESETS: [(&str, &str, &str); 16] = [
 ];
 const EVEN: &str = "HIRATE";
 const OTHER: &str = "OTHER";
-/// Presets that some readers do not know (tsshogi 2.2.0). Such starts are written as a board instead.
+/// Presets that some readers do not know (tsshogi 2.2.0). Such start positions are written as a board instead.
 const RARE: [&str; 5] = ["3", "5", "5_L", "7_L", "7_R"];
 
 fn setup_of(preset: &str) -> Option<Setup> {
@@ -140,12 +140,12 @@ fn setup_of(preset: &str) -> Option<Setup> {
 /// The start position.
 pub(super) fn start_of(initial: InitialObject) -> Result<Setup, DecodeErrorKind> {
     let unknown = |found: &str| {
-        let expected = "a preset of the schema, as HIRATE, or OTHER with \"data\"";
+        let expected = "a preset of the schema, such as HIRATE, or OTHER with \"data\"";
         DecodeErrorKind::syntax(expected, found.as_bytes())
     };
     let preset = initial.preset;
     match initial.data {
-        // Some programs write the data of an even game's start.
+        // Some programs write the board of an even game, too.
         Some(data) if preset == OTHER || preset == EVEN => arranged(&data),
         _ => setup_of(&preset).ok_or_else(|| unknown(&preset)),
     }
@@ -155,7 +155,7 @@ fn arranged(data: &StateObject) -> Result<Setup, DecodeErrorKind> {
     let wrong = |expected, found: &str| DecodeErrorKind::syntax(expected, found.as_bytes());
     let mut board = [None; Square::COUNT];
     if data.board.len() > 9 || data.board.iter().any(|file| file.len() > 9) {
-        return Err(wrong("a board of 9 files with 9 squares each", "more of them"));
+        return Err(wrong("a board of 9 files with 9 squares each", "more"));
     }
     for (file, squares) in (0..).zip(&data.board) {
         for (rank, square) in (0..).zip(squares) {
@@ -166,20 +166,23 @@ fn arranged(data: &StateObject) -> Result<Setup, DecodeErrorKind> {
         }
     }
     if data.hands.as_ref().is_some_and(|hands| hands.len() > 2) {
-        return Err(wrong("two hands, Black's and White's", "more of them"));
+        return Err(wrong("at most two hands, Black's and White's", "more"));
     }
     let mut hands = [[0; HandKind::COUNT]; 2];
     for (hand, counts) in hands.iter_mut().zip(data.hands.iter().flatten()) {
         for (code, count) in counts {
             let counted = if count.is_null() { Some(0) } else { count.as_u64() };
             let counted = counted.ok_or_else(|| {
-                wrong("a number of pieces in hand, as \"FU\":2", &format!("\"{code}\":{count}"))
+                wrong(
+                    "a number of pieces in hand, such as \"FU\":2",
+                    &format!("\"{code}\":{count}"),
+                )
             })?;
             if counted == 0 {
                 continue;
             }
             let kind = HandKind::ALL.into_iter().find(|kind| code_of(*kind) == code);
-            let kind = kind.ok_or_else(|| wrong("pieces that a hand can hold", code))?;
+            let kind = kind.ok_or_else(|| wrong("a piece that can be in hand", code))?;
             hand[kind.index()] = u8::try_from(counted).unwrap_or(u8::MAX);
         }
     }
@@ -229,7 +232,7 @@ impl Serialize for HandEntry {
 }
 
 impl InitialEntry {
-    /// The preset of this start position, if there is one that readers know.
+    /// Creates the entry, with a preset if readers know one for this start position.
     pub(super) fn new(start: &Setup) -> Self {
         let start = start.clone().with_ply(1);
         let is_start = |preset: &str| setup_of(preset).is_some_and(|setup| setup == start);

@@ -1,4 +1,4 @@
-//! Reads JKF games. Omitted values are inferred from the board; values that contradict the board are errors.
+//! Reads JKF games. Infers omitted values from the board. Values that contradict the board are errors.
 
 use encoding_rs::UTF_8;
 use kyokumen_shogi::{Move, PieceKind, Position, Square};
@@ -19,11 +19,11 @@ use crate::csa::ending::{Mark, Summary, take_mark};
 use crate::lines::mark_len;
 use crate::played::Variation;
 
-/// The deepest nesting of variations that is read. Deeper nesting breaks off the game.
+/// Maximum nesting depth of variations. Deeper nesting ends the game with an error.
 const MAX_DEPTH: u32 = 100;
 
 pub(super) fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
-    // JSON is UTF-8. In other encodings only names and comments can be affected.
+    // JSON is UTF-8. In files with other encodings only names and comments contain non-ASCII text.
     let encoding = detect(chunk).map_err(|kind| kind.at(0))?;
     let decoded = (encoding != UTF_8).then(|| decode_as(encoding, chunk));
     let chunk = decoded.as_ref().map_or(chunk, |text| text.as_bytes());
@@ -50,20 +50,21 @@ pub(super) fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     Ok(replay.finish(true))
 }
 
-/// The text of a game, for the byte offsets of its values.
+/// The text of a game. It gives the byte offsets of values.
 struct Text<'a> {
     chunk: &'a [u8],
 }
 
 impl<'a> Text<'a> {
-    /// Reads a value that begins at this byte of the game.
+    /// Parses a value that begins at this offset of the game.
     fn parse<T: Deserialize<'a>>(&self, json: &'a [u8], at: usize) -> Result<T, DecodeError> {
         serde_json::from_slice(json).map_err(|error| {
             let lines = json.split_inclusive(|byte| *byte == b'\n');
             let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
             let within = (before + error.column().saturating_sub(1)).min(json.len());
             let (within, expected) = if error.is_data() {
-                let expected = "a value that fits the schema of json-kifu-format, each key once";
+                let expected =
+                    "a value that fits the schema of json-kifu-format, without repeated keys";
                 (start_of_value(json, within), expected)
             } else {
                 (within, "a JSON object")
@@ -81,7 +82,7 @@ impl<'a> Text<'a> {
         (value.get().as_ptr() as usize).saturating_sub(self.chunk.as_ptr() as usize)
     }
 
-    /// Reads the elements of `moves`, or of a variation. `last` is the destination of the move before them.
+    /// Reads the elements of `moves` or of a variation. `last` is the target square of the move before them.
     fn take_entries(
         &self,
         entries: &[&'a RawValue],
@@ -95,8 +96,8 @@ impl<'a> Text<'a> {
         taken
     }
 
-    /// Reads elements. `pending` are variations that branch off the position after the last move. They belong to the
-    /// next move, which they replace. What is left of them at the end belongs there.
+    /// Reads elements. `pending` are the variations that begin at the current position. They are attached to the next
+    /// move, which they replace. Variations that are still pending at the end belong to the end position.
     fn take_moves(
         &self,
         entries: &[&'a RawValue],
@@ -112,7 +113,7 @@ impl<'a> Text<'a> {
             pending.append(&mut self.variations(forks, replay, last, depth, at)?);
             if let Some(played) = &entry.best_move {
                 if replay.has_ended {
-                    let expected = "no move behind the end of the game";
+                    let expected = "no move after the end of the game";
                     return Err(DecodeErrorKind::syntax(expected, b"a move").at(at));
                 }
                 let best_move = best_move(played, replay, last).map_err(|kind| kind.at(at))?;
@@ -120,8 +121,8 @@ impl<'a> Text<'a> {
                 last = Some(best_move.to());
             }
             take_end(&entry, replay);
-            take_remarks(&entry, replay);
-            let is_played = entry.best_move.is_some() && !replay.is_behind_illegal_move();
+            take_comments(&entry, replay);
+            let is_played = entry.best_move.is_some() && !replay.follows_illegal_move();
             let played = replay.game.moves.last_mut().filter(|_| is_played);
             if let Some(played) = played.filter(|_| !pending.is_empty()) {
                 played.annotate().variations.append(pending);
@@ -130,8 +131,8 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Reads the variations that branch off at this point. A variation ends before an illegal move. What a variation
-    /// says and [`Variation`] has no place for is counted.
+    /// Reads the variations that begin at this position. A variation ends before an illegal move. Values that a
+    /// [`Variation`] cannot hold are counted as skipped.
     fn variations(
         &self,
         forks: &[Vec<&'a RawValue>],
@@ -141,21 +142,21 @@ impl<'a> Text<'a> {
         at: usize,
     ) -> Result<Vec<Variation>, DecodeError> {
         if depth == MAX_DEPTH && !forks.is_empty() {
-            let expected = "at most 100 variations within each other";
-            return Err(DecodeErrorKind::syntax(expected, b"another one").at(at));
+            let expected = "at most 100 nested variations";
+            return Err(DecodeErrorKind::syntax(expected, b"a deeper variation").at(at));
         }
         let mut variations = Vec::new();
         for fork in forks {
             let mut line = Replay::new(replay.position.setup(), at)?;
             let taken = self.take_entries(fork, &mut line, last, depth + 1);
-            let is_cut = taken.is_err() || line.is_behind_illegal_move();
+            let is_cut = taken.is_err() || line.follows_illegal_move();
             let Game { moves, result, ending, info, .. } = line.game;
             let mut lost = usize::from(is_cut) + info.skipped_lines as usize + info.comments.len();
             lost += usize::from(info.end_elapsed_ms.is_some_and(|ms| ms > 0));
             let end_comments = info.end_comments;
             if moves.is_empty() {
                 lost += usize::from((result, ending) != (None, None)) + end_comments.len();
-                // They branch off at the same point.
+                // These variations begin at the same position.
                 variations.extend(info.end_variations);
             } else {
                 lost += info.end_variations.len();
@@ -167,7 +168,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Where the value begins whose last byte this is, or that begins behind it. A string must be whole.
+/// Start of the value that contains or follows the byte `last`. For strings, `last` is the closing quote.
 fn start_of_value(json: &[u8], last: usize) -> usize {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let is_escaped = |at: usize| {
@@ -200,19 +201,19 @@ fn take_end(entry: &EntryObject<'_>, replay: &mut Replay) {
     }
 }
 
-/// Counts values that are skipped.
+/// Counts skipped values.
 fn skip(replay: &mut Replay, number: usize) {
     let skipped = &mut replay.game.info.skipped_lines;
     *skipped = skipped.saturating_add(u32::try_from(number).unwrap_or(u32::MAX));
 }
 
-fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
+fn take_comments(entry: &EntryObject<'_>, replay: &mut Replay) {
     match entry.time.map_or(Ok(None), elapsed_ms) {
-        Ok(Some(elapsed_ms)) if !replay.is_behind_illegal_move() => replay.take_time(elapsed_ms),
+        Ok(Some(elapsed_ms)) if !replay.follows_illegal_move() => replay.take_time(elapsed_ms),
         Ok(_) => {}
         Err(()) => skip(replay, 1),
     }
-    let is_behind_end = entry.special.is_some() && replay.has_ended;
+    let is_after_end = entry.special.is_some() && replay.has_ended;
     let mut is_first = true;
     for value in entry.comment.into_iter().chain(comments(entry)) {
         let comment = text_of(value).filter(|_| !is_null(value));
@@ -221,11 +222,11 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
             continue;
         };
         for line in comment.split('\n').map(|line| line.trim_end_matches('\r')) {
-            // The first line behind the word for the end can be the summary that completes it in our own form; any line
-            // there can be one with the names of the players.
+            // After the end mark, the first line can be a summary in our own form. Any line can be a summary with the
+            // names of the players.
             let summary = Summary::of_comment(line.as_bytes()).filter(|summary| {
                 let headers = &replay.game.info.headers;
-                is_behind_end && (summary.names_players(headers) || is_first && summary.is_own())
+                is_after_end && (summary.names_players(headers) || is_first && summary.is_own())
             });
             is_first = false;
             match summary {
@@ -236,7 +237,7 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
     }
 }
 
-/// The values of `comments`: an array by the schema.
+/// The values of `comments`. The schema requires an array.
 fn comments<'a>(entry: &EntryObject<'a>) -> Vec<&'a RawValue> {
     let array = |value: &'a RawValue| serde_json::from_str(value.get()).unwrap_or(vec![value]);
     entry.comments.map_or_else(Vec::new, array)
@@ -261,18 +262,20 @@ fn best_move(
     let to = match (&played.to, last) {
         (Some(place), _) => square(*place)?,
         (None, Some(last)) if played.same == Some(true) => last,
-        _ => return Err(wrong("a move with its square \"to\"", "none")),
+        _ => return Err(wrong("a move with the square \"to\"", "none")),
     };
     if played.same == Some(true) && last != Some(to) {
-        return Err(wrong("\"same\" only where the move before went", &to.to_string()));
+        return Err(wrong(
+            "\"same\" only for the target square of the previous move",
+            &to.to_string(),
+        ));
     }
-    let kind = played
-        .piece
-        .as_deref()
-        .map(|code| kind_of(code.as_bytes()).ok_or_else(|| wrong("a kind of piece, as FU", code)));
+    let kind = played.piece.as_deref().map(|code| {
+        kind_of(code.as_bytes()).ok_or_else(|| wrong("a piece kind, such as FU", code))
+    });
     let kind = kind.transpose()?;
     let Some(from) = played.from else {
-        let kind = kind.ok_or_else(|| wrong("the piece of a drop, as FU", "none"))?;
+        let kind = kind.ok_or_else(|| wrong("the piece of a drop, such as FU", "none"))?;
         return drop_or_found(played, position, kind, to);
     };
     let from = square(from)?;
@@ -284,7 +287,7 @@ fn best_move(
     }
     let promotes = match kind {
         Some(kind) if kind == moved.kind => played.promote == Some(true),
-        // As in CSA, the piece kind is that after the move.
+        // As in CSA, the piece kind is the kind after the move.
         Some(kind) if moved.kind.promoted() == Some(kind) && played.promote != Some(false) => true,
         None => played.promote == Some(true),
         Some(_) => {
@@ -296,7 +299,7 @@ fn best_move(
         let captured = position.piece_on(to).and_then(|piece| piece.kind.hand_kind());
         let named = kind_of(code.as_bytes()).and_then(PieceKind::hand_kind);
         if captured.is_none() || captured != named {
-            return Err(wrong("the kind of the piece that is captured", code));
+            return Err(wrong("the kind of the captured piece", code));
         }
     }
     Ok(Move::new(from, to, promotes))
@@ -325,7 +328,8 @@ fn drop_or_found(
             && (relative.is_empty() || relative_of(position, *m) == relative)
     };
     let moves: Vec<Move> = position.legal_moves().into_iter().filter(fits).collect();
-    let expected = "the square \"from\" of a move on the board, or words that fit one move";
+    let expected =
+        "the square \"from\" of a move on the board, or \"relative\" that fits exactly one move";
     match moves[..] {
         [only] => Ok(only),
         _ => Err(DecodeErrorKind::syntax(expected, relative.as_bytes())),
@@ -340,7 +344,7 @@ fn square(Place { x, y }: Place) -> Result<Square, DecodeErrorKind> {
     Err(DecodeErrorKind::syntax("a square with x and y from 1 to 9", found.as_bytes()))
 }
 
-/// The number of bytes before the game.
+/// Number of bytes before the game.
 pub(super) fn around(chunk: &[u8]) -> usize {
     let mut at = 0;
     while let Some(rest) = chunk.get(at..).filter(|rest| !rest.is_empty()) {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::super::text_encoding::without_zeros;
 
-/// A game for reading. Moves are parsed one by one later, so that errors have a byte offset.
+/// A game, for reading. Its moves are parsed one by one later, so that errors have a byte offset.
 #[derive(Deserialize)]
 pub(super) struct GameObject<'a> {
     #[serde(borrow, default)]
@@ -23,7 +23,7 @@ pub(super) struct GameObject<'a> {
 pub(super) struct EntryObject<'a> {
     #[serde(borrow)]
     pub(super) comments: Option<&'a RawValue>,
-    /// By the schema, only in the first element.
+    /// The schema allows it only in the first element.
     #[serde(borrow)]
     pub(super) comment: Option<&'a RawValue>,
     #[serde(rename = "move")]
@@ -47,7 +47,7 @@ pub(super) struct MoveObject {
     pub(super) relative: Option<String>,
 }
 
-/// The text of a header entry or a comment. Some programs write numbers or truth values. `None` for other values.
+/// The text of a header entry or a comment. Some programs write numbers or booleans. `None` for other values.
 pub(super) fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
     let json = value.get();
     match json.as_bytes().first()? {
@@ -66,10 +66,10 @@ struct TimeObject {
     now: Option<Duration>,
 }
 
-/// The time of an element, in milliseconds, if it states one.
+/// The time of an element in milliseconds. `None` if the element has no time.
 ///
 /// # Errors
-/// `Err` for a value that is no time.
+/// `Err` if the value is not a time.
 pub(super) fn elapsed_ms(value: &RawValue) -> Result<Option<u64>, ()> {
     let time: Option<TimeObject> = serde_json::from_str(value.get()).map_err(|_| ())?;
     match time.and_then(|time| time.now) {

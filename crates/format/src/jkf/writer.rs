@@ -1,4 +1,4 @@
-//! Writes JKF games in normalised form: values that a reader could infer from the board are written, too.
+//! Writes JKF games in normalised form, including values that a reader could infer from the board.
 
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 use serde::Serialize;
@@ -30,8 +30,8 @@ pub(super) fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let info = &game.info;
     let mut line = Line::new(position);
     let next = game.moves.first();
-    let unsaid = line.evaluations.of_start(&info.comments, line.position.side_to_move(), next);
-    let comments = unsaid.into_iter().chain(info.comments.iter().cloned()).collect();
+    let missing = line.evaluations.of_start(&info.comments, line.position.side_to_move(), next);
+    let comments = missing.into_iter().chain(info.comments.iter().cloned()).collect();
     line.entries.push(Entry { comments, ..Entry::default() });
     line.push_moves(&game.moves)?;
     let end: End = (game.result, game.ending);
@@ -55,7 +55,7 @@ pub(super) fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
 /// State while the moves of a game or variation are written.
 struct Line {
     position: Position,
-    /// The destination of the last move.
+    /// The target square of the last move.
     last: Option<Square>,
     /// Total time used by Black and White.
     total_ms: [u64; 2],
@@ -75,16 +75,16 @@ impl Line {
                 return Err(EncodeError::NoGame);
             }
             let mover = self.position.side_to_move();
-            let unsaid = self.evaluations.of_move(played, mover, moves.get(i + 1));
+            let missing = self.evaluations.of_move(played, mover, moves.get(i + 1));
             let annotation = played.annotation.as_deref();
             let comments = annotation.map_or(&[][..], |it| &it.comments);
             let variations = annotation.map_or(&[][..], |it| &it.variations);
             let entry = Entry {
                 best_move: Some(self.entry_of(played.best_move)),
-                // Before the time that the move took.
+                // Before `time`, which adds the time of this move to the totals.
                 forks: self.forks(variations)?,
                 time: annotation.and_then(|it| self.time(it.elapsed_ms)),
-                comments: unsaid.into_iter().chain(comments.iter().cloned()).collect(),
+                comments: missing.into_iter().chain(comments.iter().cloned()).collect(),
                 special: None,
             };
             self.entries.push(entry);
@@ -94,7 +94,7 @@ impl Line {
         Ok(())
     }
 
-    /// The element for the end: its word, a summary where the word does not say it all, and comments.
+    /// Adds the element for the end: the mark, a summary if the mark is not exact, and comments.
     fn push_end(
         &mut self,
         end: End,
@@ -106,11 +106,12 @@ impl Line {
         let exact = mark.is_none_or(|mark| mark.end(&self.position) == end);
         let summary = Summary::line(end).filter(|_| !exact);
         let summary = summary.map(|line| line.trim_start_matches('\'').to_owned());
-        // Without a word, readers attach these comments to the last move. The leading space keeps them from being read
-        // as its evaluation, and a comment that would be read as a summary from being one.
+        // Without an end mark, readers attach these comments to the last move. The leading space prevents that a
+        // comment is read as the evaluation of that move or as a summary.
         let is_summary = |at, comment: &str| {
-            Summary::of_comment(comment.as_bytes()).is_some_and(|said| {
-                said.names_players(headers) || at == 0 && summary.is_none() && said.is_own()
+            Summary::of_comment(comment.as_bytes()).is_some_and(|summary_line| {
+                summary_line.names_players(headers)
+                    || at == 0 && summary.is_none() && summary_line.is_own()
             })
         };
         let comments = comments.iter().enumerate().map(|(at, comment)| {
@@ -160,7 +161,7 @@ impl Line {
         let moved = best_move.from().and_then(|from| position.piece_on(from));
         let kind = moved.map(|piece| piece.kind);
         let kind = kind.or_else(|| best_move.dropped().map(HandKind::piece_kind));
-        // The notation says 成 or 不成 exactly where a promotion is possible.
+        // The notation has 成 or 不成 exactly if a promotion is possible.
         let may_promote = words.ends_with('成');
         MoveEntry {
             color: position.side_to_move() as u8,
@@ -184,7 +185,7 @@ pub(super) fn relative_of(position: &Position, m: Move) -> String {
     letters_of(&notation(position, m, None))
 }
 
-/// The letters for the words in a move's notation.
+/// The letters for the words in the notation of a move.
 pub(super) fn letters_of(notation: &str) -> String {
     let letter = |word: char| {
         Some(match word {

@@ -28,8 +28,8 @@ pub(crate) const SPEC: Spec = Spec {
     codec: Codec::Records { read, count: None, write: Some(write) },
 };
 
-/// Appends a chunk so that others stay apart from it. A position that is only named is written as a diagram: its name
-/// could belong to the next one.
+/// Appends a chunk so that it stays separate from its neighbours. A position that is given only by a handicap name is
+/// written as a diagram, because the name could be read as part of the next one.
 fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     let named = if shows_diagram(chunk) { None } else { read_diagram(chunk).ok().flatten() };
     if named.is_none_or(|named| write(&named, out).is_err()) {
@@ -50,11 +50,11 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     for line in Lines::new(chunk) {
         let text = decode_as(encoding, line.content());
         let syntax = |expected| DecodeErrorKind::syntax(expected, text.as_bytes()).at(at);
-        // What is given twice is left of a damaged diagram.
+        // A repeated entry is the remainder of a damaged diagram.
         let part = part_of_diagram(line.content());
         if matches!(part, Part::Hand(_) | Part::SideToMove | Part::Ply) {
             if given.contains(&part) {
-                return Err(syntax("each entry of a diagram once"));
+                return Err(syntax("each entry of a diagram only once"));
             }
             given.push(part);
         }
@@ -67,7 +67,7 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
                 start.take_entry(key, value, at)?;
             }
             Line::Numbered { .. } | Line::Words(_) => {
-                return Err(syntax("a diagram without moves; games are read as kif"));
+                return Err(syntax("a diagram without moves (use kif for games)"));
             }
             Line::Unknown => {
                 skipped.get_or_insert_with(|| syntax("a line of a diagram"));

@@ -1,4 +1,4 @@
-//! Where games and diagrams begin and end in a file, and how chunks are joined so that they stay apart.
+//! Finds the ends of games and diagrams in a file. Copies chunks so that they stay separate.
 
 use encoding_rs::{EUC_JP, SHIFT_JIS};
 
@@ -31,14 +31,14 @@ const HEAD: [&str; 19] = [
     "対局ID",
 ];
 
-/// Keys of entries that may stand behind the moves of their game.
+/// Keys of entries that may follow the moves of their game.
 const FOOTERS: [&str; 5] = ["終了日時", "終了時刻", "消費時間", "結果", "勝者"];
 
-/// What a line says about the boundaries of games.
+/// The role of a line for the boundaries of games.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Blank,
-    /// A remark for programs.
+    /// A comment line for programs, beginning with `#`.
     Remark,
     /// A line around a diagram.
     Edge,
@@ -62,26 +62,26 @@ pub(super) enum Part {
     Variation,
 }
 
-/// What was read of a chunk so far.
+/// The part of a chunk that was read.
 #[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "the flags are independent")]
 struct Seen {
     has_entries: bool,
     has_diagram: bool,
     has_list: bool,
     has_moves: bool,
-    /// Whether a blank line is above this one, with nothing between them that belongs to the moves.
+    /// Whether there is a blank line above this one, with no line between them that belongs to the moves.
     has_blank: bool,
-    /// Whether a remark is, likewise.
+    /// The same for a comment line for programs.
     has_remark: bool,
-    /// Where lines begin that belong to the next game if it begins right behind them.
+    /// Start of the lines that belong to the next game if it begins directly after them.
     block: Option<usize>,
 }
 
 impl Seen {
-    /// The part that a line is, in this place.
+    /// The role of a line at this place.
     fn part(&self, line: &[u8]) -> Part {
-        // What these signs mean does not depend on the rest of the line, nor on its encoding.
+        // The meaning of these signs depends neither on the rest of the line nor on its encoding.
         match line.first() {
             Some(b'*' | b'&') => return Part::Note,
             Some(b'#') => return Part::Remark,
@@ -124,7 +124,7 @@ impl Seen {
         begins_game(line, self.has_list, self.has_entries || self.has_diagram)
     }
 
-    /// Whether a line in this place begins another game.
+    /// Whether a line at this place begins another game.
     const fn ends_before(&self, part: Part) -> bool {
         match part {
             Part::Head | Part::Hand(_) | Part::Rank => self.has_list || self.has_moves,
@@ -138,7 +138,7 @@ impl Seen {
             Part::Blank => (self.has_blank, self.block) = (true, None),
             Part::Entry | Part::Edge | Part::SideToMove => _ = self.block.get_or_insert(at),
             Part::Note if self.has_blank => _ = self.block.get_or_insert(at),
-            // Some programs write it first: below a blank line or a remark it belongs to the next game.
+            // Some programs write it first: after a blank line or a comment line it belongs to the next game.
             Part::Footer if self.has_blank || self.has_remark || self.block.is_some() => {
                 self.block.get_or_insert(at);
             }
@@ -163,7 +163,8 @@ fn part_of_key(key: &str) -> Part {
     }
 }
 
-/// Whether a number begins a line that is neither a move nor a word known to end a game: `2026 名人戦`.
+/// Whether a line begins with a number but is neither a move nor a known word for the end of a game, such as
+/// `2026 名人戦`.
 pub(super) fn is_title(line: Line<'_>) -> bool {
     matches!(line, Line::Numbered { text, .. } if !moves::has_move(text) && !is_word(text))
 }
@@ -173,8 +174,8 @@ fn is_word(text: &str) -> bool {
     ending::is_word(text.split([' ', '(']).next().unwrap_or(""))
 }
 
-/// Whether the moves of a game begin with a line. A word or a summary begins them only behind the list of moves or,
-/// if it is one that programs write, behind entries of a header: other such lines are titles.
+/// Whether the moves of a game begin with this line. A word or a summary begins them only after the list of moves, or,
+/// if programs write it, after header entries. Other such lines are titles.
 pub(super) fn begins_game(line: Line<'_>, has_list: bool, has_head: bool) -> bool {
     match line {
         Line::Words(_) => true,
@@ -190,11 +191,11 @@ pub(super) fn begins_game(line: Line<'_>, has_list: bool, has_head: bool) -> boo
     }
 }
 
-/// A game ends before the header, the diagram or the list of moves of another game.
+/// A game ends before the header, the diagram or the list of moves of the next game.
 pub(super) fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut seen) = (0, Seen::default());
     for line in Lines::new(bytes) {
-        // How a line goes on that may not be at its end is not known.
+        // The rest of an incomplete last line is not known.
         if !at_end && !line.raw().ends_with(b"\n") {
             break;
         }
@@ -208,7 +209,7 @@ pub(super) fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-/// Appends a chunk. Adds the lines that separate it from its neighbours: a blank line or `手合割：` before a chunk that does
+/// Appends a chunk with the lines that separate it from its neighbours: a blank line or `手合割：` before a chunk that does
 /// not begin like a game, `手数----` after a diagram without moves, a blank line after entries at the end.
 pub(super) fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     let (mut seen, mut at) = (Seen::default(), 0);
@@ -251,7 +252,7 @@ fn is_handicap(line: &[u8]) -> bool {
     holds(&decode(line)) || holds(&EUC_JP.decode_without_bom_handling(line).0)
 }
 
-/// Whether a game above a head would end before all of it but blank lines and remarks.
+/// Whether a game before this head would end before the whole head, apart from blank lines and comment lines.
 fn begins_like_game(head: &[u8]) -> bool {
     let behind_list = [LIST_OF_MOVES.as_bytes(), head].concat();
     let end = chunk_end(&behind_list, true).and_then(|end| end.checked_sub(LIST_OF_MOVES.len()));
@@ -262,7 +263,7 @@ fn begins_like_game(head: &[u8]) -> bool {
     })
 }
 
-/// Whether the last lines of a game would be taken for the head of the next one.
+/// Whether the last lines of a game would be read as the head of the next one.
 fn ends_with_block(chunk: &[u8], has_list: bool) -> bool {
     let mut seen = Seen { has_moves: true, has_list, ..Seen::default() };
     let is_loose = |line: &[u8]| {
@@ -281,8 +282,8 @@ fn ends_with_block(chunk: &[u8], has_list: bool) -> bool {
     seen.block.is_some()
 }
 
-/// A diagram ends before the next one: before the header of a game, White's second hand, the tenth rank, or another
-/// line that stood above its first rank.
+/// A diagram ends before the next one: before the header of a game, White's second hand, a tenth rank, or the second
+/// occurrence of a line that was above its first rank.
 pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut diagram) = (0, Diagram::default());
     for line in Lines::new(bytes) {
@@ -299,18 +300,18 @@ pub(super) fn diagram_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-/// What was read of a diagram.
+/// The part of a diagram that was read.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "the flags are independent")]
 struct Diagram {
     ranks: usize,
     has_hand: [bool; 2],
-    /// Whether Black's hand, the side to move and the number of moves stand above the first rank. Below it, a second
-    /// one does not begin a diagram but is left of a damaged one.
+    /// Whether Black's hand, the side to move and the number of moves are above the first rank. If not, a second one
+    /// does not begin a diagram but is the remainder of a damaged one.
     begins_with_hand: bool,
     begins_with_side: bool,
     begins_with_ply: bool,
-    /// Whether the side to move or the number of moves stands below a rank.
+    /// Whether the side to move or the number of moves is below a rank.
     has_tail: bool,
     /// Where the line of file numbers above the next diagram begins.
     files: Option<usize>,
@@ -352,7 +353,7 @@ impl Diagram {
     }
 }
 
-/// What a line of a diagram says.
+/// The role of a line of a diagram.
 pub(super) fn part_of_diagram(line: &[u8]) -> Part {
     Seen::default().part(line)
 }
@@ -362,8 +363,8 @@ pub(super) fn shows_diagram(chunk: &[u8]) -> bool {
     Lines::new(chunk).any(|line| part_of_diagram(line.content()) == Part::Rank)
 }
 
-/// Appends a diagram so that others before it and behind it stay apart from it: with White's hand in front if it has
-/// none, or with a line `手合割：` if it begins neither with White's hand nor with the header of a game.
+/// Appends a diagram so that it stays separate from its neighbours. Writes White's hand first if it is missing. Writes
+/// a line `手合割：` first if the diagram begins neither with White's hand nor with the header of a game.
 pub(super) fn copy_diagram(chunk: &[u8], out: &mut Vec<u8>) {
     let (mut diagram, mut first) = (Diagram::default(), None);
     for line in Lines::new(chunk) {

@@ -1,4 +1,4 @@
-//! The game or a variation of it, with its moves as they are read.
+//! A game or variation while it is read.
 
 use kyokumen_shogi::{Move, Position, Square};
 
@@ -11,28 +11,28 @@ use crate::ending::End;
 use crate::game_info::Header;
 use crate::played::Variation;
 
-/// The game, or a variation.
+/// The game or a variation.
 pub(super) struct Branch {
     pub(super) replay: Replay,
-    /// The branch that it leaves, and its depth.
+    /// Index of the branch where this variation begins, and the depth of nesting.
     pub(super) parent: usize,
     pub(super) depth: u16,
-    /// The number of moves before its first one.
+    /// Number of moves before its first move.
     pub(super) first: usize,
-    /// The destination of the move before its first one.
+    /// Target square of the move before its first move.
     pub(super) before: Option<Square>,
-    /// The number of the line read last.
+    /// Number of the last line that was read.
     pub(super) last_number: usize,
-    /// Whether that line repeats an earlier one.
+    /// Whether the last line repeats an earlier one.
     pub(super) is_repeating: bool,
-    /// The positions after every [`KEPT`] moves, so that variations begin quickly in a long game.
+    /// The positions after every [`MOVES_PER_KEPT_POSITION`] moves. They make variations in long games fast to begin.
     positions: Vec<Position>,
-    /// Variations that begin where this one ends, in reverse order.
+    /// Variations that begin at the end of this one, in reverse order.
     continuations: Vec<Variation>,
 }
 
-/// Moves between two positions that are kept.
-const KEPT: usize = 16;
+/// Number of moves between two kept positions.
+const MOVES_PER_KEPT_POSITION: usize = 16;
 
 impl Branch {
     pub(super) fn new(replay: Replay) -> Self {
@@ -55,47 +55,49 @@ impl Branch {
 
     fn play(&mut self, best_move: Move, at: usize) -> Result<(), DecodeError> {
         self.replay.play(best_move, at)?;
-        if self.replay.game.moves.len() == KEPT * (self.positions.len() + 1) {
+        if self.replay.game.moves.len() == MOVES_PER_KEPT_POSITION * (self.positions.len() + 1) {
             self.positions.push(self.replay.position.clone());
         }
         Ok(())
     }
 
-    /// The position after so many moves of the branch.
+    /// The position after `moves` moves of the branch.
     pub(super) fn position_after(&self, moves: usize) -> Option<Position> {
         let game = &self.replay.game;
         let played = game.moves.get(..moves)?;
-        let kept = moves / KEPT;
+        let kept = moves / MOVES_PER_KEPT_POSITION;
         let mut position = match kept.checked_sub(1) {
             Some(kept) => self.positions.get(kept)?.clone(),
             None => Position::try_from(&game.start).ok()?,
         };
-        for played in &played[kept * KEPT..] {
+        for played in &played[kept * MOVES_PER_KEPT_POSITION..] {
             position.make(played.best_move);
         }
         Some(position)
     }
 
-    /// The destination of the last one of so many moves, counted from the start of the game.
+    /// Target square of the last of `moves` moves, counted from the start of the game.
     pub(super) fn square_before(&self, moves: usize) -> Option<Square> {
         let last =
             moves.checked_sub(self.first + 1).and_then(|last| self.replay.game.moves.get(last));
         last.map(|played| played.best_move.to()).or(self.before)
     }
 
-    /// Whether a line is the one that was read as move `number`, with its square of origin, before the game has ended.
-    pub(super) fn repeats(&self, number: usize, said: &str) -> bool {
+    /// Whether the text is the move that was already read as move `number`, with its origin square, and the game has
+    /// not ended.
+    pub(super) fn repeats(&self, number: usize, move_text: &str) -> bool {
         let Some(index) = number.checked_sub(self.first + 1) else { return false };
         let Some(played) = self.replay.game.moves.get(index) else { return false };
         let position = self.position_after(index).filter(|_| !self.replay.has_ended);
         let last = self.square_before(self.first + index);
-        position.and_then(|position| moves::parse(said, &position, last)) == Some(played.best_move)
+        position.and_then(|position| moves::parse(move_text, &position, last))
+            == Some(played.best_move)
     }
 
-    /// Whether a move with a number that was used before can be the next one of the branch.
-    pub(super) fn continues_with(&self, number: usize, said: &str) -> bool {
+    /// Whether a move with a used number can be the next move of the branch.
+    pub(super) fn continues_with(&self, number: usize, move_text: &str) -> bool {
         let is_open = !self.replay.has_ended && !self.is_repeating;
-        is_open && number >= self.last_number && self.reads(said)
+        is_open && number >= self.last_number && self.reads(move_text)
     }
 
     fn last_square(&self) -> Option<Square> {
@@ -107,8 +109,8 @@ impl Branch {
         self.first + self.replay.game.moves.len() + 1
     }
 
-    /// Reads a KIF move, a line of KI2 moves, or the word in place of a move. `skipped` is an unknown line just before
-    /// it, which may have been a move.
+    /// Reads a KIF move, a line of KI2 moves, or the word that replaces a move. `skipped` is an unknown line directly
+    /// before it, which may have been a move.
     pub(super) fn take_moves(
         &mut self,
         line: Line<'_>,
@@ -117,9 +119,9 @@ impl Branch {
         (text, at): (&str, usize),
     ) -> Result<(), DecodeError> {
         if self.replay.has_ended {
-            return Err(syntax("no move behind the end of the game", text, at));
+            return Err(syntax("no move after the end of the game", text, at));
         }
-        let Line::Numbered { number, text: said } = line else {
+        let Line::Numbered { number, text: move_text } = line else {
             let Line::Words(words) = line else { return Ok(()) };
             let mut words = notation::moves_of(words);
             return words.try_for_each(|word| self.take_word(word, headers, (text, at)));
@@ -127,20 +129,20 @@ impl Branch {
         if let Some(skipped) = skipped.filter(|_| number != self.next_number()) {
             return Err(skipped);
         }
-        if let Some(best_move) = self.parse(said) {
+        if let Some(best_move) = self.parse(move_text) {
             self.play(best_move, at)?;
-        } else if let Some(end) = self.end_of(said) {
+        } else if let Some(end) = self.end_of(move_text) {
             self.replay.end(end);
         } else {
-            return Err(syntax("a move, as in ７六歩(77), of the side to move", text, at));
+            return Err(syntax("a move of the side to move, such as ７六歩(77)", text, at));
         }
-        if let Some(elapsed_ms) = time::elapsed_ms(said) {
+        if let Some(elapsed_ms) = time::elapsed_ms(move_text) {
             self.replay.take_time(elapsed_ms);
         }
         Ok(())
     }
 
-    /// Reads one KI2 move, or the word for the end of the game after the last move.
+    /// Reads one KI2 move, or the last move with the word for the end of the game.
     fn take_word(
         &mut self,
         word: &str,
@@ -148,13 +150,13 @@ impl Branch {
         (text, at): (&str, usize),
     ) -> Result<(), DecodeError> {
         if self.replay.has_ended {
-            return Err(syntax("no move behind the end of the game", text, at));
+            return Err(syntax("no move after the end of the game", text, at));
         }
         let (mut best_move, mut end) = (self.parse_word(word), None);
-        if let Some((said, last)) = word.rsplit_once(' ').filter(|_| best_move.is_none()) {
-            (best_move, end) = (self.parse_word(said), Some(last));
+        if let Some((move_text, last)) = word.rsplit_once(' ').filter(|_| best_move.is_none()) {
+            (best_move, end) = (self.parse_word(move_text), Some(last));
         }
-        let expected = "moves of KI2, as in ▲７六歩, of which each is one legal move";
+        let expected = "KI2 moves such as ▲７六歩, each fitting exactly one legal move";
         self.play(best_move.ok_or_else(|| syntax(expected, text, at))?, at)?;
         match end {
             Some(summary) if summary.starts_with("まで") => {
@@ -171,18 +173,18 @@ impl Branch {
         Ok(())
     }
 
-    /// Whether a text is a legal KIF move with its square of origin.
-    pub(super) fn reads(&self, said: &str) -> bool {
+    /// Whether a text is a legal KIF move with its origin square.
+    pub(super) fn reads(&self, move_text: &str) -> bool {
         let position = &self.replay.position;
-        moves::parse(said, position, self.last_square()).is_some_and(|m| position.is_legal(m))
+        moves::parse(move_text, position, self.last_square()).is_some_and(|m| position.is_legal(m))
     }
 
-    /// Parses a KIF move. Without a square of origin it is read as in KI2.
-    fn parse(&self, said: &str) -> Option<Move> {
+    /// Parses a KIF move. Without an origin square it is read as a KI2 move.
+    fn parse(&self, move_text: &str) -> Option<Move> {
         let (position, last) = (&self.replay.position, self.last_square());
         let in_words = || {
-            let (words, rest) = said.split_at(said.find('(').unwrap_or(said.len()));
-            // A time may follow. Any other text in brackets is a wrong or damaged square of origin.
+            let (words, rest) = move_text.split_at(move_text.find('(').unwrap_or(move_text.len()));
+            // A time may follow. Other text in brackets is a wrong or damaged origin square.
             let first = rest.split(')').next().unwrap_or_default();
             if !first.is_empty() && !first.contains(':') {
                 return None;
@@ -190,7 +192,7 @@ impl Branch {
             let words = words.trim_end();
             notation::parse_unsigned(words.strip_prefix(SIGNS).unwrap_or(words), position, last)
         };
-        moves::parse(said, position, last).or_else(in_words)
+        moves::parse(move_text, position, last).or_else(in_words)
     }
 
     fn parse_word(&self, word: &str) -> Option<Move> {
@@ -199,19 +201,19 @@ impl Branch {
 
     /// The end of the game, from the word in place of a numbered move. An unknown word also ends the game and is
     /// counted as a skipped line, unless it may be a damaged move.
-    fn end_of(&mut self, said: &str) -> Option<End> {
-        let word = first_word(said.strip_prefix(SIGNS).unwrap_or(said));
+    fn end_of(&mut self, move_text: &str) -> Option<End> {
+        let word = first_word(move_text.strip_prefix(SIGNS).unwrap_or(move_text));
         if let Some(end) = ending::of_word(word, &self.replay) {
             return Some(end);
         }
-        if moves::may_be_move(word) || moves::has_move(said) {
+        if moves::may_be_move(word) || moves::has_move(move_text) {
             return None;
         }
         self.replay.game.info.skipped_lines += u32::from(!ending::is_word(word));
         Some(ending::UNKNOWN)
     }
 
-    /// The game as read so far, with variations in file order.
+    /// The game that was read, with variations in file order.
     pub(super) fn into_game(mut self) -> Replay {
         let annotations =
             self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
@@ -222,7 +224,7 @@ impl Branch {
             if let Some(first) = next.moves.first_mut().filter(|_| !self.continuations.is_empty()) {
                 first.annotate().variations.append(&mut self.continuations);
             }
-            // The variation continues where this one ended, so their moves are joined.
+            // The variation continues this one, so their moves are joined.
             let game = &mut self.replay.game;
             game.moves.append(&mut next.moves);
             (game.result, game.ending) = (next.result, next.ending);
@@ -231,7 +233,7 @@ impl Branch {
         self.replay
     }
 
-    /// Attaches this variation to the branch that it branches off. Returns `false` if it has no move.
+    /// Attaches this variation to its parent branch. Returns `false` if it has no move.
     pub(super) fn attach_to(self, parent: &mut Self) -> bool {
         let at = self.first - parent.first;
         let Game { moves, result, ending, info, .. } = self.into_game().game;
@@ -242,7 +244,7 @@ impl Branch {
             annotation.comments.splice(0..0, info.comments);
         }
         let game = &mut parent.replay.game;
-        // A variation has no place for the time before its end.
+        // A variation cannot store the time before its end.
         game.info.skipped_lines += u32::from(info.end_elapsed_ms.is_some_and(|ms| ms > 0));
         if let Some(played) = game.moves.get_mut(at) {
             played.annotate().variations.push(variation);

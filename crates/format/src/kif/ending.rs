@@ -1,6 +1,6 @@
-//! How a KIF game ended: the word in place of a last move, and the summary behind it.
+//! The end of a KIF game: the word in place of a move, and the summary after it.
 //!
-//! The words are those of the KIF format. A word speaks of the side to move; the summary names a winner.
+//! The words follow the KIF format. A word refers to the side to move; the summary names a winner.
 
 use kyokumen_shogi::Color;
 
@@ -10,7 +10,7 @@ use crate::GameResult;
 use crate::ending::{End, Ending, Outcome};
 use crate::game_info::{Header, HeaderKey};
 
-/// Words with what they say: who won, seen from the side to move, and how.
+/// Words with their meanings: the outcome for the side to move, and the ending.
 const WORDS: [(&str, Outcome, Option<Ending>); 25] = [
     ("投了", Outcome::Loss, None),
     ("詰み", Outcome::Loss, None),
@@ -39,47 +39,47 @@ const WORDS: [(&str, Outcome, Option<Ending>); 25] = [
     ("引分", Outcome::Draw, None),
 ];
 
-/// The end that a word states. An illegal move is not made on the board, so after one the side to move is the other
-/// one.
+/// The end that a word states. An illegal move is not made on the board, so after one the position has the wrong side
+/// to move.
 pub(super) fn of_word(word: &str, replay: &Replay) -> Option<End> {
     let (_, winner, ending) = WORDS.into_iter().find(|(known, ..)| *known == word)?;
     let us = replay.position.side_to_move();
-    let us = if replay.is_behind_illegal_move() { !us } else { us };
+    let us = if replay.follows_illegal_move() { !us } else { us };
     Some((winner.result(us), ending))
 }
 
 /// The end for an unknown word such as 封じ手: an interruption, because the game may have continued elsewhere.
 pub(super) const UNKNOWN: End = (None, Some(Ending::Interruption));
 
-/// Reads a summary, the normalised text after まで: `121手で先手の勝ち`. A winner in it overrides the word before it.
-/// If both name the same winner, the reason from the word is kept. A summary that says nothing known is counted as a
-/// skipped line, and the end stays as it was. `headers` has the names of the players.
+/// Reads a summary, the normalised text after まで: `121手で先手の勝ち`. A winner in it overrides the word before it. If both
+/// name the same winner, the ending of the word is kept. A summary without a known statement is counted as a skipped
+/// line and does not change the end. `headers` has the names of the players.
 pub(super) fn take_summary(text: &str, headers: &[Header], replay: &mut Replay) {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
     let text = text.trim_start_matches(|c: char| c == '、' || c == ',' || c.is_ascii_digit());
     let text =
         ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
-    let said = (replay.game.result, replay.game.ending);
+    let stated = (replay.game.result, replay.game.ending);
     let summary = if text.len() > LONGEST_SUMMARY { None } else { summarised(text, headers) };
     let end = match summary {
-        // The writer uses 持将棋 for draws of all kinds; a summary that says only 引き分け takes that reason back.
-        Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => Some(end),
-        Some(end) if end == (said.0, None) => Some(said),
+        // The writer uses 持将棋 for all draws. A summary with only 引き分け removes that ending.
+        Some(end) if end == (Some(GameResult::Draw), None) && stated == IMPASSE_DRAW => Some(end),
+        Some(end) if end == (stated.0, None) => Some(stated),
         Some(end) => Some(end),
-        None if text.is_empty() => Some(said),
-        // Without the name of a side: a word in place of the next move.
-        None => of_word(text, replay).map(|end| if replay.has_ended { said } else { end }),
+        None if text.is_empty() => Some(stated),
+        // Without the name of a side, the text may be a word that replaces the next move.
+        None => of_word(text, replay).map(|end| if replay.has_ended { stated } else { end }),
     };
     if end.is_none() {
         replay.game.info.skipped_lines += 1;
     }
-    replay.end(end.unwrap_or(said));
+    replay.end(end.unwrap_or(stated));
 }
 
-/// Bytes of the longest summary that is read.
+/// Length of the longest summary that is read, in bytes.
 const LONGEST_SUMMARY: usize = 1000;
 
-/// Reasons in a summary; the first one of an ending is written.
+/// Reasons in a summary. The first reason of an ending is written.
 const REASONS: [(&str, Ending); 9] = [
     ("千日手", Ending::Repetition),
     ("入玉宣言", Ending::Declaration),
@@ -100,7 +100,7 @@ const SIDES: [(&str, Color); 6] = [
     ("▲", Color::Black),
     ("△", Color::White),
 ];
-/// What a statement about a side begins with, and whether it won if nothing more is said.
+/// The starts of statements about a side, and whether the side won if no more is stated.
 const CLAIMS: [(&str, Option<bool>); 18] = [
     ("時間切れ", Some(false)),
     ("切れ", Some(false)),
@@ -122,7 +122,7 @@ const CLAIMS: [(&str, Option<bool>); 18] = [
     ("の", None),
 ];
 /// Words for winning and losing.
-const VERDICTS: [(&str, bool); 8] = [
+const WIN_OR_LOSS: [(&str, bool); 8] = [
     ("勝ち", true),
     ("勝利", true),
     ("勝", true),
@@ -132,8 +132,8 @@ const VERDICTS: [(&str, bool); 8] = [
     ("敗", false),
     ("負", false),
 ];
-/// What may follow a statement about a side.
-const BEHIND_CLAIM: [&str; 16] = [
+/// Text that may follow a statement about a side.
+const AFTER_CLAIM: [&str; 16] = [
     "(",
     "により",
     "によって",
@@ -151,22 +151,22 @@ const BEHIND_CLAIM: [&str; 16] = [
     "！",
     "のため",
 ];
-/// Words for games that were broken off, and perhaps continued.
+/// Words for interrupted games, which may have continued elsewhere.
 const BREAKS: [&str; 8] =
     [BROKEN_OFF, "封じ手", "指し掛け", "指しかけ", "指掛", "打ち掛け", "打掛", "打ちかけ"];
 const BROKEN_OFF: &str = "中断";
-/// Words for games that nobody won or lost, whatever happened before.
+/// Words for games without a winner. They override earlier statements.
 const UNDECIDED: [&str; 8] =
     [DRAW, "引分", IMPASSE, "指し直し", "指直し", "無効", "取り消し", "取消"];
 const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
 
-/// The end in a summary that says which side won or lost, or a reason for a game without a winner.
+/// The end that a summary states: the side that won or lost, or the reason for a game without a winner.
 fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     let ending =
         REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
-    // Behind 先手の入玉宣言により, 引き分け decides.
+    // In 先手の入玉宣言により引き分け, 引き分け decides.
     let may_imply = !BREAKS.iter().chain(&UNDECIDED).any(|word| text.contains(word));
     match winners(text, may_imply).or_else(|| winners_by_name(text, headers, may_imply)) {
         Some(Winners::One(winner)) => return Some((Some(GameResult::win_of(winner)), ending)),
@@ -179,14 +179,14 @@ fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     if BREAKS.iter().any(|word| text.contains(word)) && !text.starts_with(DRAW) {
         return Some((None, Some(Ending::Interruption)));
     }
-    // Somebody won or lost, but who is not said.
+    // One side won or lost, but the text does not state which.
     if ["勝", "負", "敗", "王手"].iter().any(|word| text.contains(word)) {
         return None;
     }
     let main = text.split('(').next().unwrap_or_default();
     let is_at_edge = |word: &str| main.starts_with(word) || main.ends_with(word);
     if [DRAW, "引分け", "引分"].into_iter().any(is_at_edge) {
-        // 入玉 without a declaration: both kings have entered, and nobody wins.
+        // 入玉 without a declaration: both kings entered, and the game is a draw.
         let is_impasse = ending == Some(Ending::Declaration) && !text.contains("宣言");
         return Some((
             Some(GameResult::Draw),
@@ -200,14 +200,14 @@ fn summarised(text: &str, headers: &[Header]) -> Option<End> {
     draw.map(|(_, ending)| (Some(GameResult::Draw), Some(ending)))
 }
 
-/// Who won, by the statements in a summary.
+/// The winner according to the statements in a summary.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Winners {
     One(Color),
     Contradictory,
 }
 
-/// The winner by statements about sides: `先手の反則により後手の勝ち` has two, which agree. `None` if there is none.
+/// The winner according to statements about sides. `先手の反則により後手の勝ち` has two, which agree. `None` if there are none.
 fn winners(text: &str, may_imply: bool) -> Option<Winners> {
     let mut winners = None;
     let mut rest = text;
@@ -225,7 +225,7 @@ fn winners(text: &str, may_imply: bool) -> Option<Winners> {
     winners
 }
 
-/// Verdicts at the end of a summary, and whether they say that the side won.
+/// Statements at the end of a summary, and whether they state that the side won.
 const LAST_WORDS: [(&str, bool); 9] = [
     ("の勝ち", true),
     ("の勝利", true),
@@ -238,7 +238,8 @@ const LAST_WORDS: [(&str, bool); 9] = [
     ("の敗北", false),
 ];
 
-/// The winner in a summary that names one side and ends with a verdict, with any words between: `先手の通信切れ負け`.
+/// The winner in a summary that names one side and ends with a statement of win or loss, with any words between:
+/// `先手の通信切れ負け`.
 fn winner_at_end(text: &str) -> Option<Color> {
     let main = text.split('(').next().unwrap_or_default();
     let main = main.trim_end_matches(['。', '!', '！']).trim_end_matches("となりました");
@@ -255,14 +256,15 @@ fn winner_at_end(text: &str) -> Option<Color> {
     is_only_one.then_some(if has_won { side } else { !side })
 }
 
-/// The first name of a side in a text, with its place.
+/// The first name of a side in a text, with its offset.
 fn first_side(text: &str) -> Option<(usize, (&'static str, Color))> {
     let found =
         SIDES.into_iter().filter_map(|(side, color)| Some((text.find(side)?, (side, color))));
     found.min_by_key(|(at, _)| *at)
 }
 
-/// The winner by a statement about a player, whose name or its beginning comes first: `羽生の勝ち`.
+/// The winner according to a statement about a player. It begins with the player's name or the start of that name:
+/// `羽生の勝ち`.
 fn winners_by_name(text: &str, headers: &[Header], may_imply: bool) -> Option<Winners> {
     let claims = Color::ALL.map(|color| {
         let key = if color == Color::Black { HeaderKey::Black } else { HeaderKey::White };
@@ -272,13 +274,13 @@ fn winners_by_name(text: &str, headers: &[Header], may_imply: bool) -> Option<Wi
         let len = same.map(|(c, _)| c.len_utf8()).sum::<usize>();
         let rest = &text[len..];
         // A title may follow the name: 藤井七冠の勝ち.
-        let behind_title = rest.char_indices().take(5).find(|(_, c)| *c == 'の').map(|(at, _)| at);
+        let after_title = rest.char_indices().take(5).find(|(_, c)| *c == 'の').map(|(at, _)| at);
         let has_won = has_won(rest, may_imply)
-            .or_else(|| has_won(&rest[behind_title?..], may_imply))
+            .or_else(|| has_won(&rest[after_title?..], may_imply))
             .filter(|_| len > 0)?;
         Some((len, if has_won { color } else { !color }))
     });
-    // The name of which more is said.
+    // The player whose name matches further.
     match claims {
         [Some((black, winner)), Some((white, _))] if black > white => Some(Winners::One(winner)),
         [Some((black, _)), Some((white, winner))] if white > black => Some(Winners::One(winner)),
@@ -287,19 +289,20 @@ fn winners_by_name(text: &str, headers: &[Header], may_imply: bool) -> Option<Wi
     }
 }
 
-/// Whether a side won of which this is said: `の勝ち`, `投了`. `None` if it says neither that nor that the side lost.
-/// `may_imply`: whether a reason says it without a word for winning or losing.
+/// Whether this statement, such as `の勝ち` or `投了`, states that the side won. `None` if it states neither a win nor a
+/// loss. With `may_imply`, a reason alone can state it.
 fn has_won(statement: &str, may_imply: bool) -> Option<bool> {
     let mut rest = statement.trim_start_matches(['の', 'は', 'が', '、', ',', '番', '側']);
     let mut implied = None;
-    while let Some((claim, says)) = CLAIMS.into_iter().find(|(claim, _)| rest.starts_with(claim)) {
+    while let Some((claim, implies)) = CLAIMS.into_iter().find(|(claim, _)| rest.starts_with(claim))
+    {
         rest = &rest[claim.len()..];
-        implied = says.or(implied).filter(|_| may_imply);
+        implied = implies.or(implied).filter(|_| may_imply);
     }
-    let verdict = VERDICTS.into_iter().find(|(word, _)| rest.starts_with(word));
+    let verdict = WIN_OR_LOSS.into_iter().find(|(word, _)| rest.starts_with(word));
     let (word, has_won) = verdict.or(implied.map(|has_won| ("", has_won)))?;
     let rest = &rest[word.len()..];
-    let is_whole = rest.is_empty() || BEHIND_CLAIM.iter().any(|word| rest.starts_with(word));
+    let is_whole = rest.is_empty() || AFTER_CLAIM.iter().any(|word| rest.starts_with(word));
     (is_whole && !rest.starts_with("では")).then_some(has_won)
 }
 
@@ -308,7 +311,7 @@ pub(super) fn is_word(word: &str) -> bool {
     WORDS.iter().any(|(known, ..)| *known == word) || BREAKS.contains(&word)
 }
 
-/// The summary of a game of `moves` moves; `us` is the side to move after them. Readers of KIF look for the name of the
+/// The summary of a game of `moves` moves. `us` is the side to move after them. Readers of KIF look for the name of the
 /// winner, readers of KI2 for the reason.
 pub(super) fn summary(
     (result, ending): End,
@@ -317,12 +320,12 @@ pub(super) fn summary(
     syntax: Syntax,
 ) -> Option<String> {
     let reason = ending.and_then(|ending| {
-        REASONS.into_iter().find_map(|(word, said)| (said == ending).then_some(word))
+        REASONS.into_iter().find_map(|(word, stated)| (stated == ending).then_some(word))
     });
     let text = match (result, ending, reason) {
         (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
         (None, ..) => return None,
-        // Other programs do not know the move limit, but they know this draw. In KI2 they know only the bare word.
+        // Other programs know this draw but not the move limit. In KI2 they know only the bare word.
         (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(_)) if syntax == Syntax::Words => {
             IMPASSE.to_owned()
         }
@@ -340,7 +343,7 @@ pub(super) fn summary(
     Some(format!("まで{moves}手で{text}\n"))
 }
 
-/// Who won, in words that other programs know where there are any.
+/// The winner, in words that other programs know if there are any.
 fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syntax) -> String {
     let name = |color| if color == Color::Black { "先手" } else { "後手" };
     let side = name(winner);
@@ -356,20 +359,20 @@ fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syn
     }
 }
 
-/// The word in place of the next move. `None` if every word would claim more than is known.
+/// The word in place of the next move. `None` if every word would state more than is known.
 pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
     if end == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
         return Some(IMPASSE);
     }
     let winner = Outcome::of(end.0, us);
-    let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
+    let exact = WORDS.into_iter().find(|(_, stated, ending)| (*stated, *ending) == (winner, end.1));
     match (exact, end) {
-        // No word means only "draw", so 持将棋 stands for all draws and the summary gives the reason.
+        // No word means only "draw". Therefore 持将棋 is used for all draws, and the summary gives the reason.
         (None, (Some(GameResult::Draw), _)) | (_, (Some(GameResult::Draw), None)) => Some(IMPASSE),
-        // Who won without a reason while on the move did not win by default.
+        // A win of the side to move without a reason is not a win by default.
         (_, (Some(_), None)) if winner != Outcome::Loss => Some(BROKEN_OFF),
         (Some((word, ..)), (_, Some(_)) | (Some(_), _)) => Some(word),
-        // Every word would say too much.
+        // Every word would state more than is known.
         (None, (Some(_), _)) => Some(BROKEN_OFF),
         (_, (None, _)) => None,
     }

@@ -1,11 +1,11 @@
 //! Parses lines of KIF and KI2 files and of diagrams.
 //!
-//! Files have digits, spaces, colons and brackets in full or half width, and several signs for the sides.
-//! [`normalised`] reduces them to one spelling. Names and comments are taken from the original line.
+//! Files contain digits, spaces, colons and brackets in full or half width, and several signs for the sides.
+//! [`normalised`] converts them to one spelling. Names and comments are taken from the original line.
 
 use kyokumen_shogi::Color;
 
-/// Black's sign and White's before a move, as [`normalised`] leaves them.
+/// The signs of Black and White before a move, as [`normalised`] leaves them.
 pub(super) const SIGNS: [char; 2] = ['▲', '△'];
 
 /// The line before the moves.
@@ -20,7 +20,8 @@ pub(super) enum Syntax {
     Words,
 }
 
-/// A line in one spelling: digits, spaces, colons and brackets of ASCII, one sign a side, one name for the dragon.
+/// Converts a line to one spelling: ASCII digits, spaces, colons and brackets, one sign per side, one name for the
+/// dragon.
 pub(super) fn normalised(line: &str) -> String {
     let mut normalised = String::with_capacity(line.len());
     normalised.extend(line.chars().map(normal));
@@ -65,7 +66,7 @@ const fn normal(c: char) -> char {
 /// A parsed line. Texts of moves are normalised and trimmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Line<'a> {
-    /// A blank line, a remark for programs, or the border of a diagram.
+    /// A blank line, a comment line for programs, or the border of a diagram.
     Empty,
     /// The line above the moves.
     List,
@@ -74,7 +75,7 @@ pub(super) enum Line<'a> {
     /// A rank of a diagram, starting at its bar.
     Rank(&'a str),
     SideToMove(Color),
-    /// The number of the move after a diagram, one more than the line says: 0 if that is -1.
+    /// Number of the move after a diagram: the number on the line plus one. -1 on the line gives 0.
     Ply(u16),
     /// The number of the first move of a variation.
     Variation(usize),
@@ -83,12 +84,12 @@ pub(super) enum Line<'a> {
         key: &'a str,
         value: &'a str,
     },
-    /// A move of KIF, or a word in its place.
+    /// A KIF move, or the word that replaces one.
     Numbered {
         number: usize,
         text: &'a str,
     },
-    /// Moves of KI2.
+    /// KI2 moves.
     Words(&'a str),
     /// The summary: the text after まで.
     Summary(&'a str),
@@ -96,18 +97,18 @@ pub(super) enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line as it stands, and the same line [`normalised`].
+    /// Parses a line, given in its original form and [`normalised`].
     pub(super) fn parse(line: &'a str, normal: &'a str) -> Self {
         let normal = normal.trim();
         let Some(first) = normal.chars().next() else { return Self::Empty };
-        let behind_sign = || {
+        let after_sign = || {
             let mut chars = line.trim_start_matches(['\u{feff}', ' ', '\t', '　']).chars();
             chars.next();
             chars.as_str().trim_end_matches('\r')
         };
         match first {
-            '*' => return Self::Comment(behind_sign()),
-            '&' => return Self::Bookmark(behind_sign()),
+            '*' => return Self::Comment(after_sign()),
+            '&' => return Self::Bookmark(after_sign()),
             '#' => return Self::Empty,
             '|' => return Self::Rank(normal),
             '+' if normal.contains("--") => return Self::Empty,
@@ -144,13 +145,13 @@ impl<'a> Line<'a> {
     fn numbered(normal: &'a str) -> Self {
         let (number, text) = leading_number(normal);
         if normal.chars().all(|c| c == ' ' || c.is_ascii_digit()) {
-            // File numbers above a diagram.
+            // The file numbers above a diagram.
             return if normal.contains(' ') { Self::Empty } else { Self::Unknown };
         }
         if text.starts_with(' ') || text.starts_with(SIGNS) {
             return Self::Numbered { number, text: text.trim_start() };
         }
-        // As some people number them: `1.７六歩(77)`.
+        // Another style of numbers: `1.７六歩(77)`.
         let text = text.strip_prefix(['.', ',', '、', ')', ':']).map(str::trim_start);
         match text.filter(|text| text.contains(|c: char| !c.is_ascii_digit())) {
             Some(text) => Self::Numbered { number, text },
@@ -167,25 +168,25 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether a line is a player's name after the sign of the side: `▲先手：A`.
+/// Whether a line is a player's name after the sign of the side, such as `▲先手：A`.
 fn is_name_of_side(normal: &str) -> bool {
     let text = normal.trim_start_matches(SIGNS);
     ["先手", "後手", "下手", "上手"].iter().any(|side| text.starts_with(side))
 }
 
-/// What [`normalised`] makes a space of.
+/// Whether [`normalised`] converts the character to a space.
 fn is_space(c: char) -> bool {
     normal(c) == ' '
 }
 
-/// The number at the start of a text, and the rest. 0 if there is none.
+/// The number at the start of a text, and the rest. 0 if there is no number.
 fn leading_number(text: &str) -> (usize, &str) {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];
     (if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) }, rest)
 }
 
-/// The number of the move behind as many moves as a text says, -1 or more. `None` if it says no such number.
+/// Parses a number of moves, at least -1. Returns the number of the next move. `None` if it is not such a number.
 fn ply(text: &str) -> Option<u16> {
     if text.split([' ', '手']).next() == Some("-1") {
         return Some(0);
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_apart_however_they_are_spelled() {
+    fn lines_are_recognised_in_all_spellings() {
         for (text, expected) in [
             ("　", Line::Empty),
             ("# remark", Line::Empty),

@@ -1,16 +1,16 @@
-//! A move of a KIF file: where to, which piece, `成` or `打`, and where from.
+//! KIF moves: target square, piece, `成` or `打`, and origin square.
 //!
-//! For example `７六歩(77)`, `同 歩成(24)`, `５五角打`. The sign of the side and `不成` may be missing.
+//! Examples: `７六歩(77)`, `同 歩成(24)`, `５五角打`. The sign of the side and `不成` may be missing.
 
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
 
 use super::line::SIGNS;
 
-/// Files and ranks as numerals, wide and Chinese.
+/// Numerals of files (full width) and ranks (Chinese).
 pub(super) const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
 pub(super) const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
-/// Names of the kinds; the first one of a kind is written.
+/// Names of the kinds. The first name of a kind is written.
 const NAMES: [(&str, PieceKind); 18] = [
     ("歩", PieceKind::Pawn),
     ("香", PieceKind::Lance),
@@ -32,7 +32,7 @@ const NAMES: [(&str, PieceKind); 18] = [
     ("全", PieceKind::ProSilver),
 ];
 
-/// Names of two characters, which begin as others.
+/// Names of two characters. They begin like shorter names.
 const LONG_NAMES: [(&str, PieceKind); 12] = [
     ("歩兵", PieceKind::Pawn),
     ("香車", PieceKind::Lance),
@@ -58,7 +58,7 @@ pub(super) fn name(kind: PieceKind) -> &'static str {
     NAMES.into_iter().find_map(|(name, named)| (named == kind).then_some(name)).unwrap_or("")
 }
 
-/// Parses a normalised move of the side to move. `last` is the destination of the move before it.
+/// Parses a normalised move of the side to move. `last` is the target square of the previous move.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     let text = text.strip_prefix(SIGNS).unwrap_or(text).trim_start();
     let (to, text) = target(text, last)?;
@@ -95,23 +95,23 @@ pub(super) fn begins_like_move(text: &str) -> bool {
     target(text, Some(any)).is_some_and(|(_, text)| kind(text).is_some())
 }
 
-/// Whether a normalised text has a move, perhaps damaged: it begins like one, or it has an origin.
+/// Whether a normalised text has a move, possibly damaged: it begins like one or has an origin square.
 pub(super) fn has_move(text: &str) -> bool {
     begins_like_move(text) || has_origin(text)
 }
 
-/// Whether a normalised text has a piece with its square of origin.
+/// Whether a normalised text has a piece with an origin square.
 pub(super) fn has_origin(text: &str) -> bool {
     let is_piece = |before: &str| {
         let name = before.trim_end().trim_end_matches(['不', '成', '生']);
         LONG_NAMES.iter().chain(&NAMES).any(|(piece, _)| name.ends_with(piece))
     };
     let mut brackets = text.match_indices('(').map(|(at, _)| text.split_at(at));
-    brackets.any(|(before, behind)| origin(behind).is_some() && is_piece(before))
+    brackets.any(|(before, bracket)| origin(bracket).is_some() && is_piece(before))
 }
 
-/// Whether a normalised word may be a damaged move rather than a word for the end of a game: it begins with a numeral
-/// and another one, or with 同, or with a sign that no such word has.
+/// Whether a normalised word may be a damaged move and not a word for the end of a game. It begins with two numerals,
+/// with 同, or with a character that does not occur in such words.
 pub(super) fn may_be_move(word: &str) -> bool {
     word.is_empty()
         || word.starts_with(|c: char| c.is_ascii() || c == '同')
@@ -119,7 +119,7 @@ pub(super) fn may_be_move(word: &str) -> bool {
         || target(word, None).is_some()
 }
 
-/// A numeral from 1, counted from 0.
+/// Converts a numeral from 1 to an index from 0.
 fn number(c: char) -> Option<usize> {
     digit(c).or_else(|| RANKS.iter().position(|&name| name == c))
 }

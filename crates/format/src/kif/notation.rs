@@ -1,23 +1,23 @@
-//! Moves in words, as books and KI2 files write them: `☗７六歩`, `☖同銀右上成`.
+//! Moves in words, as in books and KI2 files: `☗７六歩`, `☖同銀右上成`.
 //!
-//! The rules are those of the Japan Shogi Association ("棋譜の表記方法", shogi.or.jp/faq/kihuhyouki.html): where several
-//! pieces of a kind may go to a square, it is said where the piece came from (右, 左, 直) or how it moves (上, 寄, 引), in as
-//! few words as will do.
+//! Follows the rules of the Japan Shogi Association ("棋譜の表記方法", shogi.or.jp/faq/kihuhyouki.html). If several pieces of
+//! a kind can move to a square, words state where the piece came from (右, 左, 直) or how it moves (上, 寄, 引). As few words
+//! as possible are used.
 
 use kyokumen_shogi::{Color, Move, PieceKind, Position, Square};
 
 use super::line::SIGNS;
 use super::moves::{FILES, RANKS, kind, name, origin, target};
 
-/// Signs before the moves of a side, Black's and White's, in print. Files have those that `Shift_JIS` has, too.
+/// The printed signs of Black and White before a move. Files use the signs that `Shift_JIS` has.
 const PRINTED_SIGNS: [char; 2] = ['☗', '☖'];
 
-/// Everything that may follow the name of the piece.
+/// All characters that may follow the name of the piece.
 const WORDS: [char; 14] =
     ['左', '右', '直', '上', '行', '入', '寄', '引', '退', '下', '打', '成', '不', '生'];
 
-/// How many of them tell pieces apart, from the first on.
-const TELLING_WORDS: usize = 10;
+/// Number of these words, from the first on, that distinguish pieces.
+const DISTINGUISHING_WORDS: usize = 10;
 
 /// Splits a normalised line into moves, each with its sign.
 pub(super) fn moves_of(line: &str) -> impl Iterator<Item = &str> {
@@ -26,12 +26,12 @@ pub(super) fn moves_of(line: &str) -> impl Iterator<Item = &str> {
     starts.zip(ends).map(|(start, end)| line[start..end].trim_end())
 }
 
-/// How a piece comes to a square, seen from its owner.
+/// How a piece reaches a square, from its owner's point of view.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Approach {
-    /// Ranks it goes forward.
+    /// Number of ranks it moves forward.
     forward: i8,
-    /// Files that it comes from the left.
+    /// Number of files it comes from the left.
     from_left: i8,
 }
 
@@ -55,26 +55,31 @@ impl Approach {
     }
 }
 
-/// Squares from which pieces of a kind attack another one, but for one of them.
-fn others(position: &Position, to: Square, kind: PieceKind, but: Option<Square>) -> Vec<Square> {
+/// Squares of pieces of a kind that attack `to`, except the square `excluded`.
+fn others(
+    position: &Position,
+    to: Square,
+    kind: PieceKind,
+    excluded: Option<Square>,
+) -> Vec<Square> {
     let color = position.side_to_move();
     let attackers = position.attackers_to(to, position.occupied(), color);
     let is_other = |square: &Square| {
-        Some(*square) != but
+        Some(*square) != excluded
             && attackers.contains(*square)
             && position.piece_on(*square).is_some_and(|piece| piece.kind == kind)
     };
     Square::all().filter(is_other).collect()
 }
 
-/// A legal move in words; `last` is where the move before it went.
+/// A legal move in words. `last` is the target square of the previous move.
 pub fn notation(position: &Position, m: Move, last: Option<Square>) -> String {
     let sign = PRINTED_SIGNS[position.side_to_move() as usize];
     let same = last.filter(|last| *last == m.to()).map(|_| "同");
     format!("{sign}{}", words(position, m, same))
 }
 
-/// The same, spelled as in KI2 files.
+/// The move as spelled in KI2 files.
 pub(super) fn write(position: &Position, m: Move, last: Option<Square>) -> String {
     let sign = SIGNS[position.side_to_move() as usize];
     let is_short =
@@ -107,7 +112,7 @@ fn words(position: &Position, m: Move, same: Option<&str>) -> String {
     let approach = |from| Approach::new(from, to, color);
     let rivals: Vec<Approach> =
         others(position, to, piece.kind, Some(from)).into_iter().map(approach).collect();
-    text.push_str(&which(approach(from), &rivals, piece.kind));
+    text.push_str(&distinguishing_words(approach(from), &rivals, piece.kind));
     let in_zone = |square: Square| square.relative_rank(color) < 3;
     if piece.kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
         text.push_str(if m.is_promotion() { "成" } else { "不成" });
@@ -115,8 +120,8 @@ fn words(position: &Position, m: Move, same: Option<&str>) -> String {
     text
 }
 
-/// Which of several pieces it is.
-fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
+/// The words that distinguish the piece from its rivals.
+fn distinguishing_words(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
     if rivals.is_empty() {
         return String::new();
     }
@@ -148,13 +153,12 @@ fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
     format!("{side}{vertical}")
 }
 
-/// The legal move of the side to move that these normalised words describe, with its sign. `None` if no move fits, or
-/// more than one.
+/// The legal move that these normalised words, with a sign, describe. `None` if no move or more than one move fits.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     parse_unsigned(text.strip_prefix(SIGNS[position.side_to_move() as usize])?, position, last)
 }
 
-/// The same without a sign.
+/// Like [`parse`], without a sign.
 pub(super) fn parse_unsigned(
     text: &str,
     position: &Position,
@@ -172,9 +176,9 @@ pub(super) fn parse_unsigned(
     if !rest.chars().all(|c| WORDS.contains(&c)) {
         return None;
     }
-    let says = |words: &[char]| rest.contains(words);
-    let is_unpromoted = rest.contains("不成") || says(&['生']);
-    let promotes = says(&['成']) && !is_unpromoted;
+    let has_any = |words: &[char]| rest.contains(words);
+    let is_unpromoted = rest.contains("不成") || has_any(&['生']);
+    let promotes = has_any(&['成']) && !is_unpromoted;
     let legal: Vec<Move> = position
         .legal_moves()
         .into_iter()
@@ -184,14 +188,14 @@ pub(super) fn parse_unsigned(
         .iter()
         .filter_map(|&m| {
             let is_from = |square: &Square| from.is_none_or(|from| from == *square);
-            let from = m.from().filter(|square| !says(&['打']) && is_from(square))?;
+            let from = m.from().filter(|square| !has_any(&['打']) && is_from(square))?;
             let is_named = position.piece_on(from).is_some_and(|piece| piece.kind == named);
             is_named.then(|| (m, Approach::new(from, to, color)))
         })
         .collect();
     if played.is_empty() {
-        // Without a word for it where no piece on the board can go there.
-        if says(&WORDS[..TELLING_WORDS]) {
+        // 打 may be missing if no piece on the board can move there.
+        if has_any(&WORDS[..DISTINGUISHING_WORDS]) {
             return None;
         }
         let is_drop = |m: &&Move| m.dropped().is_some_and(|held| held.piece_kind() == named);
@@ -199,16 +203,16 @@ pub(super) fn parse_unsigned(
     }
     for (words, vertical) in [(&['上', '行', '入'][..], 1), (&['寄'], 0), (&['引', '退', '下'], -1)]
     {
-        if says(words) {
+        if has_any(words) {
             played.retain(|(_, approach)| approach.vertical() == vertical);
         }
     }
-    if says(&['直']) {
+    if has_any(&['直']) {
         played.retain(|(_, approach)| approach.is_straight_ahead());
     }
     let sides = || played.iter().map(|(_, approach)| approach.from_left);
-    let side = if says(&['左']) { sides().max() } else { sides().min() };
-    if says(&['左', '右']) {
+    let side = if has_any(&['左']) { sides().max() } else { sides().min() };
+    if has_any(&['左', '右']) {
         played.retain(|(_, approach)| Some(approach.from_left) == side);
     }
     match &*played {
@@ -225,8 +229,8 @@ mod tests {
     use crate::kif::line::normalised;
 
     #[test]
-    fn every_legal_move_in_words_is_that_move() {
-        let (mut moves, mut told_apart) = (0, 0);
+    fn every_legal_move_is_parsed_back_from_its_notation() {
+        let (mut moves, mut distinguished) = (0, 0);
         for game in RandomPlay::new(14, 300).take(40) {
             let (mut position, mut last) = (Position::start(), None);
             for played in game.moves {
@@ -236,13 +240,14 @@ mod tests {
                     assert_eq!(words.len(), 1, "{text}");
                     assert_eq!(parse(words[0], &position, last), Some(m), "{position}: {text}");
                     moves += 1;
-                    told_apart += usize::from(text.contains(['左', '右', '直', '上', '寄', '引']));
+                    distinguished +=
+                        usize::from(text.contains(['左', '右', '直', '上', '寄', '引']));
                 }
                 last = Some(played.to());
                 position.make(played);
             }
         }
-        assert!(moves > 100_000 && told_apart > 2_000, "{told_apart} of {moves}");
+        assert!(moves > 100_000 && distinguished > 2_000, "{distinguished} of {moves}");
     }
 
     fn printed(sfen: &str, usi: &str) -> String {
@@ -250,9 +255,9 @@ mod tests {
         notation(&position, Move::from_usi(usi).unwrap(), None)
     }
 
-    /// Of golds, silvers and promoted pieces, and of the large ones, which have no 直.
+    /// Golds, silvers and promoted pieces, and the horse and dragon, distinguishing_words never use 直.
     #[test]
-    fn several_pieces_are_told_apart_as_the_association_says() {
+    fn several_pieces_are_distinguished_by_the_rules_of_the_association() {
         let golds = "4k4/9/9/9/9/9/3GGG3/9/4K4 b - 1";
         assert_eq!(printed(golds, "5g5f"), "☗５六金直");
         assert_eq!(printed(golds, "6g5f"), "☗５六金左");

@@ -1,4 +1,4 @@
-//! Reads a game of KIF or KI2 line by line: the header, the game, and a tree of variations.
+//! Reads a KIF or KI2 game line by line: the header, the game, and a tree of variations.
 
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
@@ -12,7 +12,7 @@ use super::start::{self, Start};
 use super::{ending, headers, moves};
 use crate::game_info::Header;
 
-/// The deepest nesting of variations. Real games stay far below it; reading and writing are recursive.
+/// Maximum nesting depth of variations. It bounds the recursion of reader and writer; real games are far below it.
 pub(super) const MAX_DEPTH: u16 = 100;
 
 /// Reads the game of a chunk.
@@ -33,17 +33,17 @@ pub(super) fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
 struct Reader {
     start: Start,
     headers: Vec<Header>,
-    /// Comments and the bookmark before the first move.
+    /// Comments before the first move, and the bookmark there.
     comments: Vec<String>,
     bookmark: Option<String>,
     /// Whether the header has entries, and whether the list of moves has begun.
     has_entries: bool,
     has_list: bool,
-    /// The game, then its variations in file order. Empty before the first move.
+    /// The game, followed by its variations in file order. Empty before the first move.
     branches: Vec<Branch>,
-    /// Whether lines belong to a variation that branches off no known move.
+    /// Whether lines belong to a variation that does not begin at a known move.
     is_lost: bool,
-    /// The number of the first move minus 1: behind a diagram the game may have begun earlier.
+    /// Number of the first move minus 1. With a diagram the game may begin at a later move.
     moves_before: usize,
     skipped_lines: u32,
     /// The first skipped line; and the last one, if no move was read after it.
@@ -53,19 +53,19 @@ struct Reader {
 
 /// The place of a numbered line in its game.
 enum Place {
-    /// Behind the line before it, or at the start of a variation.
+    /// Directly after the previous line, or at the start of a variation.
     Next,
-    /// It says again what an earlier line says.
+    /// It repeats an earlier line.
     Repetition,
     /// Lines before it are missing.
     Gap,
 }
 
 impl Reader {
-    /// Reads a header line. Lines after the header go to `take_behind_head`.
+    /// Reads a header line. Passes lines after the header to `take_after_head`.
     fn take(&mut self, line: Line<'_>, text: &str, at: usize) -> Result<(), DecodeError> {
         if !self.branches.is_empty() {
-            self.take_behind_head(line, text, at);
+            self.take_after_head(line, text, at);
             return Ok(());
         }
         match line {
@@ -85,10 +85,10 @@ impl Reader {
             }
             _ if begins_game(line, self.has_list, self.has_entries || self.start.shows_board()) => {
                 self.begin()?;
-                self.take_behind_head(line, text, at);
+                self.take_after_head(line, text, at);
             }
             _ if moves::has_move(&normalised(text)) => {
-                return Err(syntax("a numbered move, as in 1 ７六歩(77)", text, at));
+                return Err(syntax("a numbered move, such as 1 ７六歩(77)", text, at));
             }
             _ => self.skip(text, at),
         }
@@ -120,9 +120,9 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a line of the game or of a variation. After an unreadable move only the summary is looked for: it tells
-    /// how the game ended.
-    fn take_behind_head(&mut self, line: Line<'_>, text: &str, at: usize) {
+    /// Reads a line of the game or of a variation. After an unreadable move only the summary is used: it gives the
+    /// result.
+    fn take_after_head(&mut self, line: Line<'_>, text: &str, at: usize) {
         let line = self.counted_from_1(line);
         match line {
             Line::Variation(number) => {
@@ -134,7 +134,7 @@ impl Reader {
                 return self.take_header(key, value);
             }
             _ if self.is_lost => return self.skip(text, at),
-            Line::Numbered { number, text: said } => match self.place(number, said, at) {
+            Line::Numbered { number, text: move_text } => match self.place(number, move_text, at) {
                 Place::Next => {}
                 Place::Repetition => return self.skip(text, at),
                 Place::Gap => return self.break_off_at_gap(text, at),
@@ -159,17 +159,13 @@ impl Reader {
             }
             _ if replay.has_ended => self.skip(text, at),
             Line::SideToMove(_) | Line::Entry { .. } => {
-                self.break_off(
-                    syntax("the start position above the moves only", text, at),
-                    text,
-                    at,
-                );
+                self.break_off(syntax("the start position before the moves", text, at), text, at);
             }
             _ => self.take_word(text, at),
         }
     }
 
-    /// Reads a word for the end without a number, as between moves of KI2.
+    /// Reads a word for the end without a number, as between KI2 moves.
     fn take_word(&mut self, text: &str, at: usize) {
         let Some(Branch { replay, .. }) = self.branches.last_mut() else { return };
         let normal = normalised(text);
@@ -184,7 +180,7 @@ impl Reader {
         }
     }
 
-    /// The moves of the branch end with a line that cannot be read. Lines of a variation behind it are skipped.
+    /// Ends the moves of the branch at a line that cannot be read. In a variation, later lines are skipped.
     fn break_off(&mut self, error: DecodeError, text: &str, at: usize) {
         let is_variation = self.branches.len() > 1;
         let Some(branch) = self.branches.last_mut() else { return };
@@ -195,14 +191,15 @@ impl Reader {
         }
     }
 
-    /// Moves are missing before a line, or the skipped line before it was one.
+    /// Handles a line whose number shows that moves are missing before it. The skipped line before it may have been
+    /// one.
     fn break_off_at_gap(&mut self, text: &str, at: usize) {
         let is_first = matches!(&self.branches[..], [game] if game.is_empty());
         let gap = syntax(
             if is_first {
-                "move 1 (a game that begins with a later move needs a diagram above it)"
+                "move 1 (a game that begins with a later move needs a diagram)"
             } else {
-                "the next number (moves are missing above this line)"
+                "the next move number (moves are missing before this line)"
             },
             text,
             at,
@@ -211,12 +208,12 @@ impl Reader {
         self.break_off(error, text, at);
     }
 
-    /// Renumbers a line so that the first move behind a diagram has number 1.
+    /// Renumbers a line so that the first move after a diagram has number 1.
     fn counted_from_1<'a>(&mut self, line: Line<'a>) -> Line<'a> {
         let Line::Numbered { number, text } = line else { return line };
         if let [Branch { replay, .. }] = &self.branches[..]
             && replay.game.moves.is_empty()
-            && !replay.is_behind_illegal_move()
+            && !replay.follows_illegal_move()
             && self.start.shows_board()
         {
             self.moves_before = number.saturating_sub(1);
@@ -243,8 +240,8 @@ impl Reader {
         }
     }
 
-    /// A branch for a variation that replaces move `number`: in the branch read last, or else in one of those that it
-    /// branches off.
+    /// A branch for a variation that replaces move `number`. It begins in the branch read last or in one of its
+    /// ancestors.
     fn branch_at(&self, number: usize, at: usize) -> Option<Branch> {
         let first = number.checked_sub(1)?;
         let mut parent = self.branches.len() - 1;
@@ -264,10 +261,10 @@ impl Reader {
         Some(variation)
     }
 
-    /// Finds the place of a line by its number. Begins a variation without a line 変化 if the number goes back to
-    /// another move. If it does not, or if the move can be played where the moves end although its number is not
-    /// higher than the one before, the game continues: numbers may be wrong, or count moves of both sides as one.
-    fn place(&mut self, number: usize, said: &str, at: usize) -> Place {
+    /// Finds the place of a line by its number. If the number goes back to a different move, a variation begins even
+    /// without a line 変化. If it does not go back, or if the move is legal at the end of the moves and its number is not
+    /// lower than the last one, the game continues: numbers may be wrong, or count a move of each side as one.
+    fn place(&mut self, number: usize, move_text: &str, at: usize) -> Place {
         let Some(branch) = self.branches.last_mut() else { return Place::Next };
         if branch.replay.is_broken() {
             return Place::Next;
@@ -277,11 +274,12 @@ impl Reader {
             if number > expected && !branch.replay.has_ended {
                 return Place::Gap;
             }
-        } else if branch.repeats(number, said) {
+        } else if branch.repeats(number, move_text) {
             (branch.last_number, branch.is_repeating) = (number, true);
             return Place::Repetition;
-        } else if !branch.continues_with(number, said) {
-            let variation = self.branch_at(number, at).filter(|variation| variation.reads(said));
+        } else if !branch.continues_with(number, move_text) {
+            let variation =
+                self.branch_at(number, at).filter(|variation| variation.reads(move_text));
             self.branches.extend(variation);
         }
         if let Some(branch) = self.branches.last_mut() {
@@ -293,18 +291,18 @@ impl Reader {
     fn finish(mut self, end: usize) -> Result<Game, DecodeError> {
         let has_start = self.has_list || self.start.shows_board() || !self.branches.is_empty();
         if self.branches.is_empty() {
-            let says_anything = self.has_entries || has_start;
-            if let Some(error) = self.first_skipped.take().filter(|_| !says_anything) {
+            let has_content = self.has_entries || has_start;
+            if let Some(error) = self.first_skipped.take().filter(|_| !has_content) {
                 return Err(error);
             }
             if self.has_entries && !has_start {
-                let expected = "the moves of a game behind its head";
+                let expected = "the moves of the game after its header";
                 return Err(DecodeErrorKind::syntax(expected, b"the end of the file").at(end));
             }
             self.begin()?;
         }
         let mut branches = std::mem::take(&mut self.branches);
-        // A branch comes after the one that it branches off, so the last branch is complete.
+        // A branch comes after its parent, so the last branch is complete.
         while branches.len() > 1 {
             if let Some(branch) = branches.pop() {
                 let parent = branch.parent;
@@ -319,7 +317,7 @@ impl Reader {
     }
 }
 
-/// A text without carriage returns, which other programs would take for line ends.
+/// A text without carriage returns, which other programs would read as line ends.
 fn without_carriage_returns(text: &str) -> String {
     text.replace('\r', " ").trim().to_owned()
 }

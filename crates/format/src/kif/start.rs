@@ -1,6 +1,6 @@
-//! Where a KIF game begins: a handicap by its name, or the board as a diagram with the hands.
+//! The start position of a KIF game: the name of a handicap, or a diagram with the hands.
 //!
-//! The diagram is that of Kakinoki's BOD format; names of handicaps are those of the KIF format.
+//! The diagram follows Kakinoki's BOD format. The handicap names follow the KIF format.
 
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
@@ -9,7 +9,7 @@ use super::super::replay;
 use super::line::normalised;
 use super::moves::{self, FILES, RANKS};
 
-/// Ranks of White's pieces that differ from one handicap to another: the first and the second.
+/// White's first and second rank, the only ranks that differ between handicaps.
 const HANDICAPS: [(&str, &str, &str); 15] = [
     ("香落ち", "lnsgkgsn1", "1r5b1"),
     ("右香落ち", "1nsgkgsnl", "1r5b1"),
@@ -27,7 +27,7 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
     ("八枚落ち", "3gkg3", "9"),
     ("十枚落ち", "4k4", "9"),
 ];
-/// The key of their names.
+/// The key of the handicap name.
 pub(super) const HANDICAP: &str = "手合割";
 pub(super) const EVEN: &str = "平手";
 /// The key of the side to move.
@@ -52,33 +52,33 @@ const SPELLINGS: [(&str, &str); 10] = [
     ("8枚落ち", "八枚落ち"),
     ("10枚落ち", "十枚落ち"),
 ];
-/// In diagrams the pieces have names of one character.
+/// In diagrams every piece has a name of one character.
 const IN_DIAGRAM: [(PieceKind, char); 3] =
     [(PieceKind::ProLance, '杏'), (PieceKind::ProKnight, '圭'), (PieceKind::ProSilver, '全')];
 
-/// The line above and below a diagram, and the ends of the lines beside it.
+/// The border above and below a diagram, with the line ends around it.
 const EDGE: &str = "\n+---------------------------+\n";
 
-/// Ten, and more with the numerals behind it.
+/// The numeral ten. Larger numbers append a digit.
 const TEN: char = '十';
 
 /// The start position while the header is read.
 #[derive(Default)]
 pub(super) struct Start {
     handicap: Option<Setup>,
-    /// A name that says no arrangement: the diagram does.
+    /// A name that is not a known handicap. The diagram gives the position.
     unknown_name: Option<String>,
     /// Ranks of the diagram, from the top.
     ranks: Vec<[Option<Piece>; 9]>,
     hands: [[u8; HandKind::COUNT]; 2],
     /// Whether an entry gives a piece in hand.
-    says_hands: bool,
+    has_hands: bool,
     side_to_move: Option<Color>,
-    /// Where the diagram stands, or the name of the handicap.
+    /// Offset of the diagram or of the handicap name.
     at: usize,
 }
 
-/// Whether a header entry describes the start position rather than the game.
+/// Whether a header entry describes the start position and not the game.
 pub(super) fn is_about_start(key: &str) -> bool {
     key == HANDICAP || key == SIDE_TO_MOVE || hand_of(key).is_some()
 }
@@ -140,16 +140,16 @@ impl Start {
             self.at = at;
         }
         self.hands[hand_of(key).unwrap_or(0)] = counts;
-        self.says_hands |= counts.iter().any(|&count| count > 0);
+        self.has_hands |= counts.iter().any(|&count| count > 0);
         Ok(())
     }
 
-    /// Whether the board is shown, and not only named.
+    /// Whether there is a diagram, and not only a name.
     pub(super) const fn shows_board(&self) -> bool {
         !self.ranks.is_empty()
     }
 
-    /// Whether the start position is given by a handicap name.
+    /// Whether a handicap name gives the start position.
     pub(super) const fn is_named(&self) -> bool {
         self.handicap.is_some()
     }
@@ -160,8 +160,8 @@ impl Start {
             let expected = "the name of a handicap, or a diagram";
             return Err(DecodeErrorKind::syntax(expected, name.as_bytes()).at(self.at));
         }
-        // Pieces in hand belong to a diagram. Without one, the game did not begin from the even start.
-        if self.says_hands && self.handicap.is_none() && self.ranks.is_empty() {
+        // Pieces in hand belong to a diagram. Without one, the start position is unknown.
+        if self.has_hands && self.handicap.is_none() && self.ranks.is_empty() {
             let expected = "a diagram for these pieces in hand";
             return Err(DecodeErrorKind::syntax(expected, b"none").at(self.at));
         }
@@ -198,7 +198,7 @@ fn side(text: &str) -> Option<Color> {
     }
 }
 
-/// The arrangement of a handicap, if its name is known: `角落ち`, as some write `角落`.
+/// The start position of a handicap, if the name is known: `角落ち`, also spelled `角落`.
 fn handicap(name: &str) -> Option<Setup> {
     let name = normalised(name);
     let name = name.split([' ', '(']).next().unwrap_or("");
@@ -223,18 +223,18 @@ fn rank(line: &str) -> Option<[Option<Piece>; 9]> {
     for content in &mut contents {
         let color = if rest.starts_with('v') { Color::White } else { Color::Black };
         rest = rest.strip_prefix([' ', 'v', '^'])?;
-        if let Some(behind) = rest.strip_prefix(['・', '．', '･', '.', '*', ' ']) {
-            rest = behind;
+        if let Some(after) = rest.strip_prefix(['・', '．', '･', '.', '*', ' ']) {
+            rest = after;
         } else {
-            let (kind, behind) = moves::kind(rest)?;
+            let (kind, after) = moves::kind(rest)?;
             *content = Some(Piece::new(color, kind));
-            rest = behind;
+            rest = after;
         }
     }
     rest.starts_with('|').then_some(contents)
 }
 
-/// Pieces in hand, as in `飛　金二　歩十五`; `なし` is none.
+/// Parses pieces in hand, such as `飛　金二　歩十五`. `なし` means none.
 fn held(text: &str) -> Option<[u8; HandKind::COUNT]> {
     let mut counts = [0u8; HandKind::COUNT];
     let mut rest = text.trim();
@@ -242,12 +242,12 @@ fn held(text: &str) -> Option<[u8; HandKind::COUNT]> {
         return Some(counts);
     }
     while !rest.is_empty() {
-        let (kind, behind) = moves::kind(rest)?;
+        let (kind, after) = moves::kind(rest)?;
         let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
         // Spaces between pieces may be missing.
         let is_number = |c: char| c == TEN || RANKS.contains(&c) || c.is_ascii_digit();
-        let next = behind.trim_start_matches(is_number);
-        let digits = &behind[..behind.len() - next.len()];
+        let next = after.trim_start_matches(is_number);
+        let digits = &after[..after.len() - next.len()];
         let count = if digits.is_empty() { 1 } else { number(digits)? };
         counts[held.index()] = counts[held.index()].saturating_add(count);
         rest = next.trim_start_matches([' ', '、', ',', '枚']);
@@ -255,7 +255,7 @@ fn held(text: &str) -> Option<[u8; HandKind::COUNT]> {
     Some(counts)
 }
 
-/// A number up to 99 in Chinese numerals, or in digits.
+/// Parses a number up to 99 in Chinese numerals, or in digits.
 fn number(text: &str) -> Option<u8> {
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return text.parse().ok();
@@ -286,7 +286,7 @@ pub(super) fn name_of(setup: &Setup) -> Option<&'static str> {
     HANDICAPS.into_iter().find(is_this).map(|(name, ..)| name)
 }
 
-/// Writes a diagram, up to the pieces in Black's hand.
+/// Writes a diagram and both hands.
 pub(super) fn write_diagram(setup: &Setup, out: &mut String) {
     let [black, white] = setup.hands().map(hand_text);
     out.extend([HANDS[1][0], "：", &white, "\n "]);
@@ -305,7 +305,7 @@ pub(super) fn write_diagram(setup: &Setup, out: &mut String) {
     out.extend([HANDS[0][0], "：", &black, "\n"]);
 }
 
-/// The line that says who is to move in a diagram.
+/// The line with the side to move of a diagram.
 pub(super) const fn side_to_move_line(setup: &Setup) -> &'static str {
     match setup.side_to_move() {
         Color::Black => "先手番\n",

@@ -1,6 +1,7 @@
-//! Times in KIF, which follow a move: `( 0:16/00:00:16)`. Minutes and seconds of the move, then the total of the side.
+//! Times in KIF, which follow a move: `( 0:16/00:00:16)`. The time of the move comes first, then the total of the side.
 
-/// The time before the slash, in milliseconds. `None` if there is none. The format has whole seconds only.
+/// The time before the slash, in milliseconds. `None` if there is no time. Fractions of a second are dropped, because
+/// the format has whole seconds only.
 pub(super) fn elapsed_ms(text: &str) -> Option<u64> {
     let times = text.split('(').skip(1).find(|part| part.contains(':'))?;
     let time = times.split(['/', ')']).next()?.trim();
@@ -12,7 +13,7 @@ pub(super) fn elapsed_ms(text: &str) -> Option<u64> {
     seconds.checked_mul(1000)
 }
 
-/// The times of the move and of its side in total, in whole seconds.
+/// The time of the move and the total of its side, in whole seconds.
 pub(super) fn bracket(elapsed_ms: u64, total_ms: u64) -> String {
     let (seconds, total) = (elapsed_ms / 1000, total_ms / 1000);
     let (minutes, seconds) = (seconds / 60, seconds % 60);
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_however_programs_write_them() {
+    fn times_are_read_in_all_known_spellings() {
         for (text, expected) in [
             ("7六歩(77)   ( 0:16/00:00:16)", Some(16_000)),
             ("7六歩(77) (90:00/1:30:00)+", Some(5_400_000)),

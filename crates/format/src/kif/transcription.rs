@@ -13,12 +13,12 @@ use super::line::{Line, Syntax, normalised};
 use super::{Style, reader};
 
 impl Format {
-    /// Appends a chunk to a file of this format. Its bytes are copied if they have the syntax, encoding and line ends of
-    /// the format. Otherwise the text is transcoded or, if the syntax differs, the game is written again.
+    /// Appends a chunk to a file of this format. Copies its bytes if they have the syntax, encoding and line ends of
+    /// the format. Otherwise transcodes the text or, if the syntax differs, writes the game again.
     ///
     /// # Errors
-    /// [`EncodeError`] if the encoding lacks a character, or the game must be written again but cannot be read. `out`
-    /// is then unchanged.
+    /// [`EncodeError`] if the encoding lacks a character, or if the game must be written again but cannot be read.
+    /// `out` is then unchanged.
     pub fn write_chunk(self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if self.is_kif() || self == Self::Bod {
             let start = out.len();
@@ -33,15 +33,15 @@ impl Format {
         Ok(())
     }
 
-    /// The format of a KIF or KI2 game or a diagram, by its syntax and encoding.
+    /// Detects the format of a KIF or KI2 game or a diagram by its syntax and encoding.
     pub fn of_kif_text(bytes: &[u8]) -> Self {
         variant(bytes)
     }
 }
 
-/// Which kinds of line a text has.
+/// The kinds of lines that a text has.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "the flags are independent")]
 struct TextFeatures {
     has_numbered: bool,
     has_words: bool,
@@ -73,7 +73,7 @@ impl TextFeatures {
     }
 }
 
-/// The format of a text by its syntax and encoding, for files whose names do not give it.
+/// The format of a text by its syntax and encoding, for files whose names do not show it.
 fn variant(bytes: &[u8]) -> Format {
     let is_utf_8 = encoding_of(bytes).unwrap_or(UTF_8) == UTF_8;
     let found = TextFeatures::new(&decode_text(bytes).unwrap_or_default());
@@ -86,7 +86,8 @@ fn variant(bytes: &[u8]) -> Format {
     }
 }
 
-/// Appends a chunk in the style of a format: unchanged if it has that style already, else transcoded or written again.
+/// Appends a chunk in the style of a format. Copies it if it has that style; otherwise transcodes it or writes the game
+/// again.
 fn write_kif_chunk(format: Format, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let style = style_of(format);
     let encoding = encoding_of(chunk).map_err(|_| EncodeError::NoGame)?;
@@ -95,7 +96,7 @@ fn write_kif_chunk(format: Format, chunk: &[u8], out: &mut Vec<u8>) -> Result<()
         let game = reader::read(chunk).ok().filter(|game| game.broken.is_none());
         return style.write(&game.ok_or(EncodeError::NoGame)?, out);
     }
-    // Damaged bytes belong to no encoding and stay as they are.
+    // Damaged bytes do not belong to any encoding and are unchanged.
     let has_encoding =
         chunk.is_ascii() || encoding == if style.is_utf_8 { UTF_8 } else { SHIFT_JIS };
     let has_mark = without_byte_order_mark(chunk).len() < chunk.len();
@@ -123,7 +124,7 @@ const fn style_of(format: Format) -> Style {
     }
 }
 
-/// A chunk of a UTF-8 format, transcoded if it is text in another encoding.
+/// A chunk of a UTF-8 format. Text in another encoding is transcoded.
 fn in_utf_8(chunk: &[u8]) -> Cow<'_, [u8]> {
     const CSA_ENCODING: &str = "'CSA encoding=";
     match encoding_of(chunk) {
@@ -143,13 +144,13 @@ fn in_utf_8(chunk: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A line. If it is a remark that names an encoding, as in `#KIF version=2.0 encoding=UTF-8`, the name is replaced.
+/// Replaces the encoding name in a comment line such as `#KIF version=2.0 encoding=UTF-8`. Other lines are unchanged.
 fn with_encoding(line: &str, style: Style) -> String {
     const NAME: &str = "encoding=";
     match line.find(NAME) {
         Some(at) if line.starts_with('#') => {
-            let (before, behind) = line.split_at(at + NAME.len());
-            let rest = behind.trim_start_matches(|c: char| !c.is_whitespace());
+            let (before, after) = line.split_at(at + NAME.len());
+            let rest = after.trim_start_matches(|c: char| !c.is_whitespace());
             let name = if style.is_utf_8 { "UTF-8" } else { "Shift_JIS" };
             format!("{before}{name}{rest}")
         }

@@ -1,7 +1,7 @@
 //! Writes games in KIF and KI2: the header, moves with annotations, the end, then variations.
 //!
-//! `変化：N手` branches off the text before it, or off what that branches off. So later variations are written first,
-//! each followed by its own variations.
+//! `変化：N手` refers to the text before it, or to the ancestors of that variation. Therefore later variations are written
+//! first, each followed by its own variations.
 
 use kyokumen_shogi::{Color, Position, Square};
 
@@ -15,9 +15,9 @@ use super::{ending, headers, moves, notation, start, time};
 use crate::ending::End;
 use crate::played::{Annotation, Variation};
 
-/// Moves per line of KI2.
-const MOVES_A_LINE: usize = 6;
-/// Width of a KI2 move, and of a KIF move before its time, in columns.
+/// Number of moves per line of KI2.
+const MOVES_PER_LINE: usize = 6;
+/// Width in columns of a KI2 move, and of a KIF move before its time.
 const WORD_COLUMNS: usize = 12;
 const MOVE_COLUMNS: usize = 13;
 
@@ -29,7 +29,7 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
     writer.write_head(game);
     let is_bare = game.moves.is_empty() && ending::summary(end, Color::Black, 0, syntax).is_none();
     match syntax {
-        // Nothing else marks the end of the header.
+        // No other line marks the end of the header.
         Syntax::Numbered => writer.text.push_str(LIST_OF_MOVES),
         Syntax::Words if is_bare => writer.text.push_str(LIST_OF_MOVES),
         Syntax::Words => writer.text.push('\n'),
@@ -54,7 +54,7 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
 struct Writer {
     syntax: Syntax,
     text: String,
-    /// Moves on the current line of KI2.
+    /// Number of moves on the current line of KI2.
     words: usize,
 }
 
@@ -71,7 +71,7 @@ struct Course<'a> {
 #[derive(Clone)]
 struct Place {
     position: Position,
-    /// The number of moves before it, and the destination of the last one.
+    /// Number of moves before it, and the target square of the last one.
     played: usize,
     last: Option<Square>,
     evals: EvalComments,
@@ -172,7 +172,7 @@ impl Writer {
     }
 
     fn put_word(&mut self, word: &str) {
-        if self.words == MOVES_A_LINE {
+        if self.words == MOVES_PER_LINE {
             self.end_line();
         }
         if self.words > 0 {
@@ -211,7 +211,7 @@ impl Writer {
         }
         match ending::summary(course.end, side, place.played, self.syntax) {
             Some(line) => self.text.push_str(&line),
-            // An empty summary separates comments on the end from those on the last move.
+            // An empty summary separates comments on the end from comments on the last move.
             None if word.is_none() && !course.end_comments.is_empty() => {
                 self.text.extend(["まで", &place.played.to_string(), "手\n"]);
             }

@@ -1,9 +1,9 @@
-//! The two families of codes.
+//! The two families of codes for packed positions.
 
 use crate::alphabet::{APERY, Alphabet, YANEURAOU};
 use crate::packed::tables::{APERY_TABLES, Tables, YANEURAOU_TABLES};
 
-/// Which engine's alphabet a packed position uses.
+/// The engine whose code a packed position uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Family {
     /// Apery: `hcp`, `hcpe`.
@@ -16,7 +16,7 @@ impl Family {
     /// Both families.
     pub const ALL: [Self; 2] = [Self::Apery, Self::YaneuraOu];
 
-    /// The family that this is not.
+    /// The other family.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {

@@ -1,20 +1,21 @@
-//! The 79 squares that are stored in a row, and the board that comes of them with both kings.
+//! Collects the contents of the 79 squares without kings, and inserts the kings to get the board.
 
 use kyokumen_shogi::byte_board::{EMPTY, number};
 use kyokumen_shogi::{ByteBoard, Color, Piece, PieceKind, Square};
 
 use super::tables::STEP_SQUARES;
 
-/// What stands on the squares besides those of the kings, as numbers.
+/// Contents of the squares without kings, as piece numbers.
 ///
-/// Begins with as many bytes as there are kings, so that both are put in by looking further back.
-pub(super) struct OtherSquares([u8; ROOM]);
+/// Begins with one spare byte per king. Inserting a king shifts the following squares by one, which is read as a
+/// smaller index.
+pub(super) struct OtherSquares([u8; CAPACITY]);
 
 const KINGS: usize = 2;
-/// Also for the bytes behind the last square that a whole step writes.
-const ROOM: usize = 128 + KINGS + STEP_SQUARES;
+/// Includes the bytes after the last square that a whole step writes.
+const CAPACITY: usize = 128 + KINGS + STEP_SQUARES;
 
-/// Ones for every square, then zeros for every square.
+/// Ones for every square, followed by zeros for every square.
 static BELOW: [u8; 2 * Square::COUNT] = {
     let mut below = [0; 2 * Square::COUNT];
     let mut i = 0;
@@ -26,16 +27,16 @@ static BELOW: [u8; 2 * Square::COUNT] = {
 };
 
 impl OtherSquares {
-    pub(super) const ALL_EMPTY: Self = Self([EMPTY; ROOM]);
+    pub(super) const ALL_EMPTY: Self = Self([EMPTY; CAPACITY]);
 
-    /// Writes a step that begins at square `at` of these.
+    /// Writes a step that begins at square `at`.
     #[inline]
     pub(super) fn write(&mut self, at: usize, contents: [u8; STEP_SQUARES]) {
         let at = at % 128 + KINGS;
         self.0[at..at + STEP_SQUARES].copy_from_slice(&contents);
     }
 
-    /// The board with the kings, Black's first, on two different squares.
+    /// The board with both kings, Black's first. They must be on different squares.
     #[inline]
     pub(super) fn with_kings(&self, kings: [Square; KINGS]) -> ByteBoard {
         let [black, white] = Color::ALL.map(|color| number(Piece::new(color, PieceKind::King)));
@@ -55,7 +56,7 @@ impl OtherSquares {
         };
         let mut board = [EMPTY; Square::COUNT];
         let (blocks, rest) = board.as_chunks_mut::<16>();
-        // Whole vectors; left alone, the compiler would do a fifth of the board byte by byte.
+        // Whole vectors. Otherwise the compiler would handle a fifth of the board byte by byte.
         for (block, squares) in blocks.iter_mut().enumerate() {
             for (i, square) in squares.iter_mut().enumerate() {
                 *square = content(16 * block + i);

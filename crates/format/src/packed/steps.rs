@@ -1,4 +1,4 @@
-//! Packed positions taken apart, several squares and pieces at a step.
+//! Decodes packed positions several squares and pieces at a time.
 
 use kyokumen_shogi::{Hand, HandKind, Square};
 
@@ -8,13 +8,13 @@ use crate::packed::tables::{
 };
 use crate::packed::words::{BITS, LEN, Words};
 
-/// Side to move and kings.
+/// Bits of the side to move and the kings.
 #[inline]
 pub(crate) fn header(bytes: &[u8; LEN]) -> u64 {
     u64::from(u16::from_le_bytes([bytes[0], bytes[1]]) & 0x7fff)
 }
 
-/// Where the kings stand, Black's first, if that is on two squares of the board.
+/// Squares of the kings, Black's first. `None` if they are equal or off the board.
 #[inline]
 pub(crate) fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
     let header = header(bytes);
@@ -23,8 +23,8 @@ pub(crate) fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
     (black != white).then_some([black, white])
 }
 
-/// Takes the steps that one load of bits has room for; `step` is called with each and the sum before
-/// it. If a step fills the board, it is left for [`last_step`] and returned.
+/// Takes as many steps on the board as one load of bits allows. Calls `step` with each step and the sum before it. A
+/// step that fills the board is returned for [`last_step`].
 #[inline]
 pub(crate) fn board_steps(
     steps: &BoardSteps,
@@ -46,8 +46,8 @@ pub(crate) fn board_steps(
     None
 }
 
-/// Takes of a step what the board has squares for: the sum behind it, and the step with nothing behind
-/// those squares but empty ones.
+/// Cuts a step down to the squares that are left on the board. Returns the sum after it, and the index of the step
+/// followed by empty squares.
 #[inline]
 pub(crate) fn last_step(steps: &BoardSteps, sum: PackedSum, index: usize) -> (PackedSum, usize) {
     let bits = steps.end(index, sum.squares_left());
@@ -55,8 +55,8 @@ pub(crate) fn last_step(steps: &BoardSteps, sum: PackedSum, index: usize) -> (Pa
     (sum.plus_last(steps.sums[index], bits), index)
 }
 
-/// Takes some steps off the board, each given to `step` with the sum before it; whether there may be
-/// more. Bits that are no code are never left behind, so that the position never becomes whole.
+/// Takes some steps off the board. Calls `step` with each step and the sum before it. Returns whether there may be
+/// more. Invalid bits do not advance the sum, so such a position never becomes whole.
 #[inline]
 pub(crate) fn off_board_steps(
     steps: &OffBoardSteps,
@@ -75,14 +75,14 @@ pub(crate) fn off_board_steps(
     sum.bit() < BITS && *sum != start
 }
 
-/// Kinds whose copies fit in a word together, in canonical order.
-pub(crate) const WORDFULS: [&[HandKind]; 3] = [
+/// Kinds whose copies fit in one word together, in canonical order.
+pub(crate) const KINDS_PER_WORD: [&[HandKind]; 3] = [
     &[HandKind::Pawn],
     &[HandKind::Lance, HandKind::Knight, HandKind::Silver],
     &[HandKind::Gold, HandKind::Bishop, HandKind::Rook],
 ];
 
-/// Writes hands and box, canonically, behind `board`.
+/// Writes hands and box in canonical order, after `board`.
 #[inline]
 pub(crate) fn write_off_board(
     tables: &Tables,
@@ -96,7 +96,7 @@ pub(crate) fn write_off_board(
         if held.is_empty() {
             continue;
         }
-        for kinds in WORDFULS {
+        for kinds in KINDS_PER_WORD {
             let (mut bits, mut len) = (0, 0);
             for &kind in kinds {
                 let (copies, copies_len) = copies[kind.index()].take(held.count(kind));

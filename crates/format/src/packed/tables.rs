@@ -1,7 +1,7 @@
-//! Tables by the next bits of a packed position: all codes that are whole in them, at one look.
+//! Tables indexed by the next bits of a packed position. An entry holds all codes that are complete within these bits.
 //!
-//! Made of [`Alphabet`] by the compiler. A family takes 88 KiB for the board and 10 KiB for the rest,
-//! of which real positions use about a tenth: it lives in the second-level cache.
+//! The compiler computes them from [`Alphabet`]. A family takes 88 KiB for the board and 10 KiB for pieces off the
+//! board. Real positions use about a tenth of that, which fits in the second-level cache.
 
 use kyokumen_shogi::byte_board::{EMPTY, NUMBERS, number};
 use kyokumen_shogi::{Color, Hand, HandKind, Piece, PieceKind};
@@ -9,16 +9,16 @@ use kyokumen_shogi::{Color, Hand, HandKind, Piece, PieceKind};
 use super::super::alphabet::{APERY, Alphabet, Code, PieceOwner, YANEURAOU};
 use super::sum::PackedSum;
 
-/// Bits that a look at the board takes. With 11 a position takes 7 % longer, with 13, for which the
-/// tables are twice as large, 1 % less.
+/// Index bits of a step on the board. With 11 a position takes 7 % longer. With 13 it takes 1 % less, but the tables
+/// are twice as large.
 pub(super) const BOARD_BITS: u32 = 12;
-/// Squares in a step at most: as many as a word has bytes.
+/// Maximum number of squares in a step: the number of bytes in a word.
 pub(super) const STEP_SQUARES: usize = 8;
-/// Steps that 64 bits suffice for.
+/// Number of steps that fit in 64 bits.
 pub(super) const BOARD_STEPS: usize = 5;
-/// Bits that a look off the board takes.
+/// Index bits of a step off the board.
 pub(super) const OFF_BOARD_BITS: u32 = 9;
-/// Steps off the board between two looks at where they have led: enough for most hands.
+/// Number of steps off the board between two checks of progress. Enough for most hands.
 pub(super) const OFF_BOARD_STEPS: usize = 4;
 
 const BOARD_WINDOWS: usize = 1 << BOARD_BITS;
@@ -27,67 +27,68 @@ const OFF_BOARD_WINDOWS: usize = 1 << OFF_BOARD_BITS;
 pub(super) struct Tables {
     pub(super) board: BoardSteps,
     pub(super) off_board: OffBoardSteps,
-    /// What a square adds, by the number of what stands there; kings, stored apart, add nothing.
+    /// The contribution of a square, by the number of its content. Kings are stored separately and contribute nothing.
     pub(super) squares: [PackedSum; NUMBERS],
     /// The codes of squares.
     pub(super) codes: [u8; NUMBERS],
-    /// By holder and kind.
+    /// Copies of codes, by owner and kind.
     pub(super) copies: [[Copies; HandKind::COUNT]; 3],
 }
 
-/// Steps on the board by window: up to eight squares whose codes are whole.
+/// Steps on the board, by index bits. A step is up to eight squares with complete codes.
 pub(super) struct BoardSteps {
     pub(super) sums: [PackedSum; BOARD_WINDOWS],
-    /// Numbers of what stands on the squares; zeros behind the last.
+    /// Numbers of the contents of the squares, followed by zeros.
     pub(super) contents: [[u8; STEP_SQUARES]; BOARD_WINDOWS],
-    /// The same squares in the other alphabet: as many bits.
+    /// The same squares in the other code. It has the same number of bits.
     pub(super) translated: [u16; BOARD_WINDOWS],
-    /// Where each square ends, four bits each.
+    /// The end of each square in bits, four bits each.
     ends: [u32; BOARD_WINDOWS],
 }
 
-/// Steps off the board by window: pieces whose codes are whole, or nothing where the first is none.
+/// Steps off the board, by index bits. A step is a sequence of pieces with complete codes. It is empty if the first
+/// code is invalid or incomplete.
 pub(super) struct OffBoardSteps {
     pub(super) sums: [PackedSum; OFF_BOARD_WINDOWS],
-    /// What the hands gain.
+    /// The pieces that the hands gain.
     pub(super) held: [PackedHands; OFF_BOARD_WINDOWS],
-    /// The same pieces in the other alphabet: as many bits.
+    /// The same pieces in the other code. It has the same number of bits.
     pub(super) translated: [u16; OFF_BOARD_WINDOWS],
     pub(super) ranks: [Ranks; OFF_BOARD_WINDOWS],
 }
 
-/// Both hands, [`Hand::bits`] of Black in the lower half.
+/// Both hands: [`Hand::bits`] of Black in the lower half, of White in the upper half.
 #[derive(Clone, Copy)]
 pub(super) struct PackedHands(u64);
 
 impl PackedHands {
     pub(super) const NOTHING: Self = Self(0);
 
-    /// Hostile bits may overflow, and are refused later.
+    /// Invalid bits may overflow. They are rejected later.
     #[inline]
     pub(super) const fn plus(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// The hand of `color`, for callers who know that both are within the set.
+    /// The hand of `color`. The caller ensures that both hands are within the set.
     #[inline]
     pub(super) const fn of(self, color: Color) -> Hand {
         Hand::from_bits((self.0 >> (32 * color as u32)) as u32)
     }
 }
 
-/// Places of the first and the last piece of a step in the canonical order, from 1.
+/// Places of the first and the last piece of a step in canonical order, from 1.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
-    /// 0 if the step itself is not in order.
+    /// 0 if the step itself is not in canonical order.
     pub(super) first: u8,
     pub(super) last: u8,
 }
 
-/// Many copies of the code of a piece off the board.
+/// Repeated code of a piece off the board.
 #[derive(Clone, Copy)]
 pub(super) struct Copies {
-    /// As many as a set has.
+    /// As many copies as a set has.
     bits: u64,
     len: u8,
 }
@@ -119,13 +120,13 @@ impl Tables {
 }
 
 impl BoardSteps {
-    /// Number of squares in a step is counted by [`PackedSum`]; `count` of them end at this bit.
+    /// The end, in bits, of the first `count` squares of a step.
     #[inline]
     pub(super) const fn end(&self, index: usize, count: usize) -> u8 {
         (self.ends[index] >> (4 * (count - 1) % 32) & 15) as u8
     }
 
-    #[expect(clippy::large_stack_arrays, reason = "the compiler's stack, not ours")]
+    #[expect(clippy::large_stack_arrays, reason = "used at compile time only")]
     const fn new(
         codes: &[Code; NUMBERS],
         squares: &[PackedSum; NUMBERS],
@@ -161,10 +162,10 @@ impl BoardSteps {
     }
 }
 
-/// Windows of the longest code.
+/// Number of windows of the longest code.
 const PREFIXES: usize = 1 << 8;
 
-/// The number whose code stands at the start of a window: the codes of the board leave no gap.
+/// The number whose code is at the start of a window. The codes of the board cover all windows.
 const fn numbers_by_prefix(codes: &[Code; NUMBERS]) -> [u8; PREFIXES] {
     let mut numbers = [EMPTY; PREFIXES];
     let mut number = 0;
@@ -180,7 +181,7 @@ const fn numbers_by_prefix(codes: &[Code; NUMBERS]) -> [u8; PREFIXES] {
     numbers
 }
 
-/// Codes of squares, none for kings.
+/// Codes of squares. Kings have none.
 const fn codes(alphabet: &Alphabet) -> [Code; NUMBERS] {
     let mut codes = [Code { bits: 0, len: 0 }; NUMBERS];
     codes[EMPTY as usize].len = 1;
@@ -250,7 +251,7 @@ impl OffBoardSteps {
     }
 }
 
-/// Of a step without a piece: behind everything.
+/// The rank of a step without pieces: after all other ranks.
 const NO_RANK: u8 = u8::MAX;
 
 impl Ranks {
@@ -273,7 +274,7 @@ const fn held(kind: HandKind, holder: PieceOwner) -> PackedHands {
     }
 }
 
-/// The piece off the board whose code stands at the start of a window.
+/// The piece off the board whose code is at the start of a window.
 const fn first_held(alphabet: &Alphabet, window: usize) -> Option<(HandKind, PieceOwner)> {
     let mut i = 0;
     while i < 3 * HandKind::COUNT {

@@ -1,6 +1,6 @@
-//! From one alphabet into the other, or into canonical order, without a board between them.
+//! Transcodes packed positions to the other code, or to canonical order, without building a board.
 //!
-//! The two alphabets have codes of the same lengths, so that a run of codes is translated in its place.
+//! The two codes have the same code lengths, so a sequence of codes is translated in place.
 
 use kyokumen_shogi::Color;
 
@@ -12,7 +12,7 @@ use crate::packed::steps::{
 };
 use crate::packed::words::LEN;
 
-/// The position in the other alphabet, or `None` if these bytes are none.
+/// The position in the other code. `None` if the bytes are invalid.
 #[inline]
 pub(super) fn transcode_valid(from: &Tables, to: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
     kings(bytes)?;
@@ -23,7 +23,7 @@ pub(super) fn transcode_valid(from: &Tables, to: &Tables, bytes: &[u8; LEN]) -> 
     position.finish(from, to, bytes)
 }
 
-/// Two positions as [`transcode_valid`] does one.
+/// Like [`transcode_valid`], for two positions.
 #[inline]
 pub(super) fn transcode_two_valid(
     from: &Tables,
@@ -31,10 +31,10 @@ pub(super) fn transcode_two_valid(
     bytes: [&[u8; LEN]; 2],
 ) -> [Option<[u8; LEN]>; 2] {
     let (mut a, mut b) = (Transcoding::of(bytes[0]), Transcoding::of(bytes[1]));
-    // Where one is through, the other goes on alone.
+    // When one position is done, the other continues alone.
     while !(a.step_on_board(from) | b.step_on_board(from)) {}
-    while !(a.is_behind_board() || a.step_on_board(from)) {}
-    while !(b.is_behind_board() || b.step_on_board(from)) {}
+    while !(a.is_past_board() || a.step_on_board(from)) {}
+    while !(b.is_past_board() || b.step_on_board(from)) {}
     (a.board, b.board) = (a.sum, b.sum);
     while a.step_off_board(from) & b.step_off_board(from) {}
     while a.step_off_board(from) {}
@@ -46,12 +46,12 @@ pub(super) fn transcode_two_valid(
     [finish(&mut a, bytes[0]), finish(&mut b, bytes[1])]
 }
 
-/// A position on its way into the other alphabet.
+/// State of transcoding one position.
 struct Transcoding {
     words: Words,
     out: Words,
     sum: PackedSum,
-    /// The sum behind the board.
+    /// The sum after the board.
     board: PackedSum,
     order: HandOrderCheck,
 }
@@ -69,7 +69,7 @@ impl Transcoding {
         }
     }
 
-    /// Translates as much of the board as one load of bits holds; whether that fills it.
+    /// Translates as much of the board as one load of bits holds. Returns whether the board is full.
     #[inline]
     fn step_on_board(&mut self, from: &Tables) -> bool {
         let start = self.sum.bit();
@@ -91,7 +91,7 @@ impl Transcoding {
         last.is_some()
     }
 
-    /// Translates as much off the board as one load of bits holds; whether there may be more.
+    /// Translates as many pieces off the board as one load of bits holds. Returns whether there may be more.
     #[inline]
     fn step_off_board(&mut self, from: &Tables) -> bool {
         let start = self.sum.bit();
@@ -105,7 +105,7 @@ impl Transcoding {
         is_more
     }
 
-    fn is_behind_board(&self) -> bool {
+    fn is_past_board(&self) -> bool {
         self.sum.fills_board()
     }
 
@@ -122,7 +122,7 @@ impl Transcoding {
     }
 }
 
-/// The position in canonical form, or `None` if these bytes are none.
+/// The position in canonical form. `None` if the bytes are invalid.
 #[inline]
 pub(super) fn canonical_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
     kings(bytes)?;
@@ -133,17 +133,17 @@ pub(super) fn canonical_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8;
     position.finish(tables, bytes)
 }
 
-/// Two positions as [`canonical_valid`] does one.
+/// Like [`canonical_valid`], for two positions.
 #[inline]
 pub(super) fn canonical_two_valid(
     tables: &Tables,
     bytes: [&[u8; LEN]; 2],
 ) -> [Option<[u8; LEN]>; 2] {
     let (mut a, mut b) = (OrderScan::of(bytes[0]), OrderScan::of(bytes[1]));
-    // Where one is through, the other goes on alone.
+    // When one position is done, the other continues alone.
     while !(a.step_on_board(tables) | b.step_on_board(tables)) {}
-    while !(a.is_behind_board() || a.step_on_board(tables)) {}
-    while !(b.is_behind_board() || b.step_on_board(tables)) {}
+    while !(a.is_past_board() || a.step_on_board(tables)) {}
+    while !(b.is_past_board() || b.step_on_board(tables)) {}
     (a.board, b.board) = (a.sum, b.sum);
     while a.step_off_board(tables) & b.step_off_board(tables) {}
     while a.step_off_board(tables) {}
@@ -151,11 +151,11 @@ pub(super) fn canonical_two_valid(
     [a.finish(tables, bytes[0]), b.finish(tables, bytes[1])]
 }
 
-/// A position that is read to see in which order its pieces off the board stand.
+/// State of checking the order of the pieces off the board.
 struct OrderScan {
     words: Words,
     sum: PackedSum,
-    /// The sum behind the board.
+    /// The sum after the board.
     board: PackedSum,
     order: HandOrderCheck,
 }
@@ -172,7 +172,7 @@ impl OrderScan {
         }
     }
 
-    /// Reads as much of the board as one load of bits holds; whether that fills it.
+    /// Reads as much of the board as one load of bits holds. Returns whether the board is full.
     #[inline]
     fn step_on_board(&mut self, tables: &Tables) -> bool {
         let mut sum = self.sum;
@@ -181,7 +181,7 @@ impl OrderScan {
         last.is_some()
     }
 
-    /// Reads as much off the board as one load of bits holds; whether there may be more.
+    /// Reads as many pieces off the board as one load of bits holds. Returns whether there may be more.
     #[inline]
     fn step_off_board(&mut self, tables: &Tables) -> bool {
         let order = &mut self.order;
@@ -190,7 +190,7 @@ impl OrderScan {
         })
     }
 
-    fn is_behind_board(&self) -> bool {
+    fn is_past_board(&self) -> bool {
         self.sum.fills_board()
     }
 
@@ -209,7 +209,7 @@ impl OrderScan {
     }
 }
 
-/// Whether the pieces off the board stand in canonical order so far.
+/// Checks whether the pieces off the board are in canonical order.
 struct HandOrderCheck {
     last: u8,
     is_canonical: bool,
@@ -225,7 +225,7 @@ impl HandOrderCheck {
     }
 }
 
-/// Writes the pieces off the board, which come in any order behind `board`, canonically.
+/// Writes the pieces off the board, which follow `board` in any order, in canonical order.
 #[cold]
 fn reorder(from: &Tables, to: &Tables, words: &Words, board: PackedSum, out: &mut Words) {
     let mut held = PackedHands::NOTHING;

@@ -1,6 +1,6 @@
-//! Reading files of proofs: one proof at a time, nothing believed that was not there to its last byte.
+//! Reads proof files, one proof at a time, and verifies the checksum.
 //!
-//! Lines and proofs have a largest size, so that no file, however made, takes more memory than that.
+//! The sizes of lines and proofs are limited, so that memory is bounded for any file.
 
 use std::io::{BufRead, Read};
 
@@ -13,20 +13,20 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Place};
 
-/// The proofs of a file, one after the other. After an error there is nothing more.
+/// The proofs of a file in order. Ends after an error.
 ///
-/// A file is whole only if the last item was no error: the checksum stands at its end.
+/// A file is complete only if the last item is not an error, because the checksum is at its end.
 pub struct ProofReader<R> {
     input: R,
     line: u64,
-    /// Of the lines before the current one.
+    /// Hash of the lines before the current one.
     digest: Sha256,
     proofs: u64,
     is_done: bool,
 }
 
 impl<R: BufRead> ProofReader<R> {
-    /// Begins to read; nothing is read before the first proof is asked for.
+    /// Creates the iterator. Reads nothing yet.
     pub fn new(input: R) -> Self {
         Self { input, line: 0, digest: Sha256::new(), proofs: 0, is_done: false }
     }
@@ -41,7 +41,7 @@ impl<R: BufRead> ProofReader<R> {
             return Ok(None);
         }
         let (head, steps) = parse_head(&line).map_err(|fault| self.fault(fault))?;
-        self.take_over(&line);
+        self.hash_line(&line);
         let proof =
             self.steps(ProofText { first_line: self.line, ..ProofText::new(head) }, steps)?;
         self.proofs += 1;
@@ -52,7 +52,7 @@ impl<R: BufRead> ProofReader<R> {
         let line = self.next_line()?.unwrap_or_default();
         let version = line.strip_prefix("proofs\t").and_then(number);
         match version {
-            Some(PROOF_FILE_VERSION) => self.take_over(&line),
+            Some(PROOF_FILE_VERSION) => self.hash_line(&line),
             Some(other) => return Err(self.fault(ProofFault::Version(other))),
             None => {
                 let expected = "`proofs`, a tab and the version of the format";
@@ -68,7 +68,7 @@ impl<R: BufRead> ProofReader<R> {
             if !line.starts_with("step\t") {
                 return Err(self.fault(ProofFault::StepsMissing(steps - proof.steps)));
             }
-            self.take_over(&line);
+            self.hash_line(&line);
             proof.lines.push_str(&line);
             proof.lines.push('\n');
             proof.steps += 1;
@@ -83,11 +83,11 @@ impl<R: BufRead> ProofReader<R> {
         }
         match self.next_line()? {
             None => Ok(()),
-            Some(_) => Err(self.fault(ProofFault::BehindTheEnd)),
+            Some(_) => Err(self.fault(ProofFault::TrailingText)),
         }
     }
 
-    /// The next line without its end; `None` at the end of the file.
+    /// The next line without its end. `None` at the end of the file.
     fn next_line(&mut self) -> Result<Option<String>, Error> {
         let mut bytes = Vec::new();
         let mut limited = self.input.by_ref().take(MAX_LINE_BYTES + 1);
@@ -102,18 +102,18 @@ impl<R: BufRead> ProofReader<R> {
         self.line += 1;
         match bytes.pop() {
             Some(b'\n') if bytes.is_ascii() => {}
-            Some(b'\n') => return Err(self.fault(ProofFault::NoText)),
+            Some(b'\n') => return Err(self.fault(ProofFault::InvalidLine)),
             _ if bytes.len() as u64 == MAX_LINE_BYTES => {
-                return Err(self.fault(ProofFault::NoText));
+                return Err(self.fault(ProofFault::InvalidLine));
             }
             _ => return Err(self.fault(ProofFault::Truncated)),
         }
-        let line = String::from_utf8(bytes).map_err(|_| self.fault(ProofFault::NoText))?;
+        let line = String::from_utf8(bytes).map_err(|_| self.fault(ProofFault::InvalidLine))?;
         Ok(Some(line))
     }
 
-    /// Adds a line that is as it should be to the checksum.
-    fn take_over(&mut self, line: &str) {
+    /// Adds a valid line to the checksum.
+    fn hash_line(&mut self, line: &str) {
         self.digest.update(line);
         self.digest.update(b"\n");
     }
@@ -136,7 +136,7 @@ impl<R: BufRead> Iterator for ProofReader<R> {
     }
 }
 
-/// Reads the first line of a proof: what is proven, and the number of steps.
+/// Parses the first line of a proof: the statement that is proven, and the number of steps.
 fn parse_head(line: &str) -> Result<(ProofHead, u64), ProofFault> {
     const EXPECTED: ProofFault = ProofFault::Expected(
         "`proof` with index, win or loss, plies, steps and SFEN, separated by tabs, or the last line",

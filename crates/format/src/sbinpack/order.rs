@@ -1,10 +1,10 @@
-//! The order of moves that `sbinpack` numbers them in.
+//! The move order that `sbinpack` uses to number moves.
 //!
 //! From rsshogi's `records::formats::sbinpack` (`move_order_key`).
 
 use kyokumen_shogi::{Color, HandKind, Move, Position, Square};
 
-/// What comes first, by file from 1 to 9: the middle of the board, then its right and left in turn.
+/// Priority by file, from 1 to 9: the middle file first, then the files right and left of it in turn.
 const FILE_PRIORITY: [u8; 9] = [7, 5, 3, 1, 0, 2, 4, 6, 8];
 
 /// The legal move with this number, from 0.
@@ -15,7 +15,7 @@ pub(super) fn nth_move(position: &Position, number: u32) -> Option<Move> {
     Some(best_move)
 }
 
-/// The number of a move, from 0; `None` if it is not legal.
+/// The number of a move, from 0. `None` if it is illegal.
 pub(super) fn number_of(position: &Position, best_move: Move) -> Option<u32> {
     let moves = position.legal_moves();
     let own = key(position, best_move);
@@ -23,8 +23,8 @@ pub(super) fn number_of(position: &Position, best_move: Move) -> Option<u32> {
     moves.contains(&best_move).then_some(before as u32)
 }
 
-/// Quiet moves before captures, those that stay what they are before promotions, by the kind of piece,
-/// then from the opponent's side of the board to one's own; drops behind all of them.
+/// Moves on the board come before drops, quiet moves before captures, and non-promotions before promotions. Then the
+/// order is by piece kind, and from the opponent's side of the board to the own side.
 fn key(position: &Position, m: Move) -> [u8; 8] {
     let from = m.from();
     let moved = from.and_then(|from| position.piece_on(from)).map(|piece| piece.kind);
@@ -36,22 +36,22 @@ fn key(position: &Position, m: Move) -> [u8; 8] {
     [drop, capture, promotion, kind, to_rank, to_file, from_rank, from_file]
 }
 
-/// A square as the side to move sees it: the rank from the far side, then the file by priority.
+/// A square from the point of view of the side to move: the rank from the far side, then the file by priority.
 fn place(position: &Position, square: Square) -> [u8; 2] {
-    let seen = match position.side_to_move() {
+    let own_view = match position.side_to_move() {
         Color::Black => square,
         Color::White => square.rotated(),
     };
-    [seen.rank(), FILE_PRIORITY[usize::from(seen.file())]]
+    [own_view.rank(), FILE_PRIORITY[usize::from(own_view.file())]]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// From the definition: pawns first, of those the one on the middle file, then its right neighbour.
+    /// By definition pawns come first, the pawn on the middle file before its right neighbour.
     #[test]
-    fn the_start_of_an_even_game() {
+    fn moves_of_the_start_position_have_the_defined_numbers() {
         let numbers = |position: &Position, moves: [&str; 5]| {
             moves.map(|m| number_of(position, Move::from_usi(m).unwrap()))
         };
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_moves_are_each_other_s_inverse() {
+    fn numbers_and_moves_are_inverse() {
         let position = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1";
         let position: Position =
             position.parse::<kyokumen_shogi::Setup>().unwrap().try_into().unwrap();

@@ -1,21 +1,21 @@
-//! Words after the moves of a USI line that say how the game ended.
+//! Words after the moves of a USI line that give the result and ending.
 //!
-//! `resign` and `win` are from the USI command `bestmove`, the words for repetition from YaneuraOu, the others from
-//! other shogi programs. All are relative to the side to move.
+//! `resign` and `win` come from the USI command `bestmove`, the words for repetition from YaneuraOu, the others from
+//! other shogi programs. All of them refer to the side to move.
 
 use kyokumen_shogi::Color;
 
 use crate::GameResult;
 use crate::ending::{End, Ending, Outcome};
 
-/// Words with winner and ending. The writer uses the first one that fits.
+/// Words with their meanings. The writer uses the first word that fits.
 const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
     ("resign", Outcome::Loss, None),
     ("win", Outcome::Win, Some(Ending::Declaration)),
     ("rep_draw", Outcome::Draw, Some(Ending::Repetition)),
     ("rep_win", Outcome::Win, Some(Ending::Repetition)),
     ("rep_lose", Outcome::Loss, Some(Ending::Repetition)),
-    // Superior or inferior positions neither end nor decide a game.
+    // A superior or inferior position neither ends nor decides a game.
     ("rep_sup", Outcome::Unknown, None),
     ("rep_inf", Outcome::Unknown, None),
     ("draw", Outcome::Draw, None),
@@ -24,7 +24,7 @@ const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
     ("illegal", Outcome::Loss, Some(Ending::IllegalMove)),
     ("max_moves", Outcome::Draw, Some(Ending::MoveLimit)),
     ("impasse", Outcome::Draw, Some(Ending::Impasse)),
-    // Read, not written.
+    // These words are read but not written.
     ("lose", Outcome::Loss, None),
     ("mate", Outcome::Loss, None),
     ("checkmate", Outcome::Loss, None),
@@ -64,28 +64,31 @@ pub(super) fn parse(word: &str, to_move: Color) -> Option<End> {
     Some((Some(GameResult::from_name(result)?), ending))
 }
 
-/// Whether an unknown word may say how the game ended. A word with digits is taken for a damaged move.
+/// Whether an unknown word may give the end of a game. A word with digits is treated as a damaged move.
 pub(super) fn may_be_word(word: &str) -> bool {
     word.chars().all(|sign| sign.is_alphabetic() || matches!(sign, '_' | '-' | ':'))
 }
 
-/// The word for an end. Where there is none, the names of winner and ending: `black:time_up`. `None` if nothing is
-/// known.
+/// The word for a result and ending. Without a word, the names of winner and ending: `black:time_up`. `None` if nothing
+/// is known.
 pub(super) fn word((result, ending): End, to_move: Color) -> Option<String> {
     let outcome = Outcome::of(result, to_move);
     if (result, ending) == (None, None) {
         return None;
     }
-    let said = |&(_, said, why): &(&str, Outcome, Option<Ending>)| (said, why) == (outcome, ending);
-    if let Some((word, ..)) = WORDS.into_iter().find(said) {
+    let is_word = |&(_, known, reason): &(&str, Outcome, Option<Ending>)| {
+        (known, reason) == (outcome, ending)
+    };
+    if let Some((word, ..)) = WORDS.into_iter().find(is_word) {
         return Some(word.to_owned());
     }
     let ending = ending.map(|ending| format!(":{}", ending.name()));
     Some(format!("{}{}", result?.name(), ending.unwrap_or_default()))
 }
 
-/// What no word can say: the reason why a game without a result ended, unless it was interrupted.
-pub(super) const fn says((result, ending): End) -> bool {
+/// Whether a word can express this. It cannot for games without a result, unless the game was interrupted or the ending
+/// is unknown.
+pub(super) const fn can_express((result, ending): End) -> bool {
     result.is_some() || matches!(ending, None | Some(Ending::Interruption))
 }
 
@@ -94,13 +97,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_end_comes_back() {
+    fn every_end_that_has_a_word_is_preserved() {
         let results = [GameResult::Draw, GameResult::BlackWin, GameResult::WhiteWin].map(Some);
         for result in results.into_iter().chain([None]) {
             for ending in Ending::ALL.into_iter().map(Some).chain([None]) {
                 for to_move in Color::ALL {
                     let end = (result, ending);
-                    let Some(word) = word(end, to_move).filter(|_| says(end)) else { continue };
+                    let Some(word) = word(end, to_move).filter(|_| can_express(end)) else {
+                        continue;
+                    };
                     assert!(may_be_word(&word), "{word}");
                     assert_eq!(parse(&word, to_move), Some(end), "{word}");
                 }

@@ -1,4 +1,4 @@
-//! The mark of the byte order at the start of a text, and where texts were joined.
+//! Byte order marks at the start of a text and where texts were joined.
 
 use kyokumen_format::{Fill, Format, Reader, Record, chunks, encode};
 use kyokumen_testing::games::random_game;
@@ -26,7 +26,7 @@ fn file(format: Format) -> Vec<u8> {
 }
 
 #[test]
-fn a_mark_of_the_byte_order_changes_nothing() {
+fn a_byte_order_mark_changes_nothing() {
     for format in texts() {
         let file = file(format);
         let records = read(format, &file);
@@ -42,7 +42,7 @@ fn a_mark_of_the_byte_order_changes_nothing() {
     }
 }
 
-/// Text that was converted twice has two carriage returns at the ends of lines.
+/// Text that was converted twice has two carriage returns at line ends.
 #[test]
 fn carriage_returns_at_the_ends_of_lines_change_nothing() {
     for format in texts() {
@@ -56,7 +56,7 @@ fn carriage_returns_at_the_ends_of_lines_change_nothing() {
 }
 
 #[test]
-fn carriage_returns_as_the_only_line_ends_are_named() {
+fn carriage_returns_as_the_only_line_ends_are_an_error() {
     for format in texts().filter(|format| format.is_kif() || *format == Format::Csa) {
         let file: Vec<u8> =
             file(format).iter().map(|byte| if *byte == b'\n' { b'\r' } else { *byte }).collect();
@@ -68,9 +68,9 @@ fn carriage_returns_as_the_only_line_ends_are_named() {
     }
 }
 
-/// Games of KIF are closed in a way of their own.
+/// Copies of KIF games have separating lines of their format, so KIF is excluded.
 #[test]
-fn copies_have_no_mark_of_the_byte_order() {
+fn copies_have_no_byte_order_mark() {
     for format in texts().filter(|format| !format.is_kif()) {
         let marked = [MARK.as_bytes(), &file(format)].concat();
         let joined = [&marked[..], &marked].concat();

@@ -1,6 +1,6 @@
-//! `csa`: the standard's own example, the marks for the ends of games, Floodgate's lines, rsshogi.
+//! `csa`: the example of the standard, marks for the end of games, Floodgate's lines, rsshogi.
 //!
-//! The example is that of "CSA標準棋譜ファイル形式" V2.2 and V3.0, which is public.
+//! The example comes from "CSA標準棋譜ファイル形式" V2.2 and V3.0, which is public.
 
 use kyokumen_format::{
     CsaVersion, DecodeError, Ending, Format, Game, GameResult, Header, HeaderKey, WriteOptions,
@@ -47,7 +47,7 @@ fn usi(game: &Game) -> String {
     moves.join(" ")
 }
 
-/// How a game ended that began with these moves and went on with this.
+/// Result and ending of a game with these moves, followed by `rest`.
 fn end(moves: &str, rest: &str) -> (Option<GameResult>, Option<Ending>) {
     let game = read(&format!("PI\n+\n{moves}{rest}\n")).unwrap();
     assert_eq!(game.broken, None, "{rest}");
@@ -65,14 +65,14 @@ fn the_example_of_the_standard_is_read() {
     let two = format!("{EXAMPLE}/\r\n{EXAMPLE}");
     assert_eq!(chunks(Format::Csa, two.as_bytes()).count(), 2);
     check_file(Format::Csa, two.as_bytes());
-    // Shift_JIS, as V2.2 files are: comments and names are not looked into.
+    // `Shift_JIS`, as in V2.2 files.
     let sjis =
         [b"N+\x8d\xe3\x8eR\r\n".as_slice(), EXAMPLE.replace('\n', "\r\n").as_bytes()].concat();
     assert_eq!(usi(&read_game(Format::Csa, &sjis).unwrap()), "2g2f 3c3d");
 }
 
 #[test]
-fn starts_are_arranged_in_three_ways() {
+fn start_positions_are_read_in_three_forms() {
     let two_pieces = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
     for (lines, expected) in [
         ("PI82HI22KA\n-\n", two_pieces),
@@ -97,7 +97,7 @@ fn starts_are_arranged_in_three_ways() {
 }
 
 #[test]
-fn drops_promotions_and_moves_that_are_none() {
+fn drops_and_promotions_are_read_and_invalid_moves_are_errors() {
     let moves = "PI\n+\n+7776FU\n-3334FU\n+8822UM\n-3122GI\n+0033KA\n";
     let game = read(moves).unwrap();
     assert_eq!(usi(&game), "7g7f 3c3d 8h2b+ 3a2b B*3c");
@@ -120,7 +120,7 @@ fn drops_promotions_and_moves_that_are_none() {
 }
 
 #[test]
-fn marks_speak_of_the_side_to_move() {
+fn marks_refer_to_the_side_to_move() {
     use Ending::{Declaration, IllegalMove, Impasse, Interruption, MoveLimit, Repetition, TimeUp};
     use GameResult::{BlackWin, Draw, WhiteWin};
     for (mark, black_to_move, white_to_move) in [
@@ -154,10 +154,9 @@ fn marks_speak_of_the_side_to_move() {
     }
 }
 
-/// shogi-server's `game_result.rb` writes no mark for some ends, and the one of resignation for a lost
-/// connection.
+/// shogi-server's `game_result.rb` writes no mark for some endings, and the mark of resignation for a lost connection.
 #[test]
-fn summaries_of_floodgate_decide() {
+fn a_floodgate_summary_overrides_the_mark() {
     use Ending::{IllegalMove, Interruption, MoveLimit, Repetition};
     use GameResult::{BlackWin, Draw, WhiteWin};
     for (rest, result, ending) in [
@@ -185,14 +184,14 @@ fn an_illegal_move_may_end_a_game() {
 }
 
 #[test]
-fn evaluations_are_seen_from_black() {
+fn evaluations_are_from_black_s_point_of_view() {
     let text = "PI\n+\n+7776FU\n'** 120 -3334FU\n-3334FU\nT1\n'** 130\n'** 1\n+2726FU\n'** 100000\n-8384FU\n'** 100000\n+2625FU\n'** none\n";
     let evals: Vec<_> = read(text).unwrap().moves.iter().map(|played| played.eval_cp).collect();
     assert_eq!(evals, [Some(120), Some(-130), Some(i16::MAX), Some(i16::MIN), None]);
 }
 
 #[test]
-fn a_game_is_written_as_the_standard_says() {
+fn a_game_is_written_in_the_form_of_the_standard() {
     let text =
         "V2.2\nPI\n+\n+7776FU\n'** 120\n-3334FU\n'** 130\n+8822UM\n-3122GI\n+0033KA\n%TORYO\n";
     let mut out = Vec::new();
@@ -205,7 +204,7 @@ fn a_game_is_written_as_the_standard_says() {
     assert_eq!(String::from_utf8(out).unwrap(), text);
 }
 
-/// What a file that is cut off ends with is no game.
+/// The end of a truncated file is not a game.
 #[test]
 fn a_head_alone_is_a_bad_record() {
     for head in ["V2.2\n", "V2.2\nN+A\nPI", "N+A\n$EVENT:x\n", "PI\n/\n"] {
@@ -216,9 +215,9 @@ fn a_head_alone_is_a_bad_record() {
     }
 }
 
-/// Names, entries, times and comments stay; what is not known is skipped and counted.
+/// Names, entries, times and comments are preserved. Unknown lines are skipped and counted.
 #[test]
-fn what_is_said_of_a_game_is_read_and_written() {
+fn game_information_is_read_and_written() {
     let text = "\
 V2.2
 N+Black
@@ -282,9 +281,9 @@ fn versions_differ_in_times_endings_and_the_line_of_the_encoding() {
     assert_eq!(written(&ascii, CsaVersion::V3_0), "V3.0\nN+Black\nPI\n+\n");
 }
 
-/// Programs that read no summary still see a draw.
+/// Programs that do not read summaries still see a draw.
 #[test]
-fn a_draw_without_a_cause_is_one_for_every_reader() {
+fn a_draw_without_a_reason_has_a_mark_for_a_draw() {
     let mut game = read("V2.2\nPI\n+\n").unwrap();
     game.result = Some(GameResult::Draw);
     let text = written(&game, CsaVersion::V2_2);
@@ -293,7 +292,7 @@ fn a_draw_without_a_cause_is_one_for_every_reader() {
     assert_eq!((again.result, again.ending), (Some(GameResult::Draw), None));
 }
 
-/// A comment that gives the evaluation is not said again; one that gives another is contradicted.
+/// A comment with the evaluation is not repeated. A comment with another evaluation is corrected.
 #[test]
 fn evaluations_are_written_once() {
     let text = "V2.2\nPI\n+\n+7776FU\n'** 30 -3334FU\n'*#評価値=50\n-3334FU\n+2726FU\n";
@@ -306,7 +305,7 @@ fn evaluations_are_written_once() {
     assert_eq!(evals, [Some(1), Some(2), None]);
 }
 
-/// The first comment becomes the evaluation. The second is kept, also when it is the first that a writer puts out.
+/// The first comment becomes the evaluation. The second one is kept, even if a writer puts it first.
 #[test]
 fn a_repeated_evaluation_is_kept() {
     let text = "V2.2\nPI\n+\n+7776FU\n'** 30\n'** 30\n";
@@ -320,9 +319,9 @@ fn an_unknown_mark_ends_the_game_for_an_unknown_reason() {
     assert_eq!((game.records().len(), game.info.skipped_lines), (1, 1));
 }
 
-/// A separator ends a game, and so does the version line of the next one: files can be joined as they are.
+/// A separator ends a game, and so does the version line of the next one. So files can be joined unchanged.
 #[test]
-fn games_are_told_apart_by_separators_and_version_lines() {
+fn games_are_separated_by_separators_and_version_lines() {
     let game = "V2.2\nPI\n+\n+7776FU\n%TORYO\n";
     let encoded = format!("'CSA encoding=UTF-8\n{}", game.replace("V2.2", "V3.0"));
     for (file, games) in [
@@ -339,7 +338,7 @@ fn games_are_told_apart_by_separators_and_version_lines() {
         let read: Vec<Game> = read.map(Result::unwrap).collect();
         assert_eq!(read.len(), games, "{file}");
         assert!(read.iter().all(|game| game.moves.len() == 1));
-        // Copies stand behind one separator each, without marks of the byte order.
+        // Each copy follows one separator, without byte order marks.
         let mut out = Vec::new();
         for chunk in chunks {
             Format::Csa.copy_chunk(chunk, &mut out);
@@ -350,7 +349,7 @@ fn games_are_told_apart_by_separators_and_version_lines() {
     }
 }
 
-/// Files of the field come in three encodings; the line of V3.0 that names one names that of the copy.
+/// Files exist in three encodings. The encoding line of V3.0 names the encoding of the copy.
 #[test]
 fn texts_in_other_encodings_are_read_and_copied_in_utf_8() {
     let text = "'CSA encoding=SHIFT_JIS\nV3.0\nN+石田流\nN-居飛車穴熊\n$EVENT:大会の名\nPI\n+\n+7776FU\n'*角道を開けた\n%TORYO\n";
@@ -376,7 +375,7 @@ fn the_side_to_move_alone_begins_an_even_game() {
     assert_eq!(read("V2.2\n+\n+7776FU\n").unwrap().start.to_string(), sfen::START);
 }
 
-/// Formats with whole seconds count the times that are not.
+/// Formats with whole seconds count the times with fractions.
 #[test]
 fn fractions_of_seconds_are_counted_where_they_are_lost() {
     let text = "V3.0\nPI\n+\n+7776FU\nT1.5\n-3334FU\nT2\n%TORYO\nT0.25\n";
@@ -395,9 +394,9 @@ fn fractions_of_seconds_are_counted_where_they_are_lost() {
     assert_eq!(written(&game, CsaVersion::V3_0), text);
 }
 
-/// It stands behind the sign for the end.
+/// It is written after the end mark.
 #[test]
-fn the_time_before_an_end_without_a_sign_is_counted() {
+fn the_time_before_an_end_without_a_mark_is_counted() {
     let mut game = read("PI\n+\n+7776FU\n%TORYO\nT2\n").unwrap();
     for format in [Format::Csa, Format::Kifu, Format::Jkf] {
         assert!(format.lost_info(&game).is_zero(), "{format}");
@@ -429,7 +428,7 @@ fn entries_with_the_keyword_of_another_are_not_written_and_counted() {
     assert_eq!(written(&game, CsaVersion::V2_2), "V2.2\nN+A\n$EVENT:4\n$NOTE:1\nPI\n+\n");
 }
 
-/// Hours, if every entry is compared with all before it.
+/// This took hours when each entry was compared with all entries before it.
 #[test]
 fn a_header_of_very_many_entries_is_written_and_counted() {
     let entries: Vec<String> = (0..300_000).map(|entry| format!("$K{entry}:1")).collect();
@@ -445,7 +444,7 @@ fn a_header_of_very_many_entries_is_written_and_counted() {
 }
 
 #[test]
-fn half_width_katakana_are_not_taken_for_another_encoding() {
+fn half_width_katakana_are_recognised_as_shift_jis() {
     let text = |name: &str| format!("V2.2\nN+{name}\nPI\n+\n+7776FU\n");
     for name in ["ｱｲｳｴ", "ﾊﾌﾞ ﾖｼﾊﾙ", "ﾀﾆｶﾞﾜ･ｺｳｼﾞ", "ﾜﾀﾅﾍﾞ", "ｼｮｳｷﾞ", "ｻｰﾊﾞｰ", "ﾌｧﾙｺﾝ"]
     {

@@ -1,12 +1,12 @@
-//! Packed positions with every single bit flipped, one at a time: the fast codec against the plain one.
+//! Packed positions with every single bit flipped: compares the fast codec with the reference codec.
 //!
-//! A damaged position is mostly none; now and then it is another one.
+//! Most damaged positions are invalid; some are other valid positions.
 
 use kyokumen_format::packed::{self, Family};
 use kyokumen_format::{ContentHash, reference};
 use kyokumen_shogi::{HandKind, Position, Setup};
 use kyokumen_testing::positions::random_play;
-use kyokumen_testing::record_properties::{check_beside_others, check_packed};
+use kyokumen_testing::record_properties::{check_in_pairs, check_packed};
 use rayon::prelude::*;
 
 /// Handicap starts, whose missing pieces fill the box, and positions of random games.
@@ -30,14 +30,14 @@ fn setups() -> Vec<Setup> {
 }
 
 #[test]
-fn every_damaged_bit_is_judged_alike() {
+fn both_codecs_agree_on_every_flipped_bit() {
     use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};
     let rshogi = [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn];
     let accepted: usize = setups()
         .par_iter()
         .enumerate()
         .flat_map_iter(|(i, setup)| {
-            // Every other record as rshogi writes the hands, so that reordering is met as well.
+            // Every other record has rshogi's hand order, so that reordering is tested as well.
             let order = if i % 2 == 0 { HandKind::ALL } else { rshogi };
             Family::ALL.map(|family| {
                 let bytes = reference::encode_in_order(family, setup, order).unwrap();
@@ -46,11 +46,11 @@ fn every_damaged_bit_is_judged_alike() {
             })
         })
         .sum();
-    // Side to move, kings' squares, colours and promotions are free to change.
+    // Side to move, king squares, colours and promotions can change without making the position invalid.
     assert!((100_000..400_000).contains(&accepted), "{accepted}");
 }
 
-/// How many of the positions with one bit flipped are positions.
+/// The number of valid positions among all positions with one bit flipped.
 fn accepted_when_damaged(family: Family, bytes: [u8; 32]) -> usize {
     let damaged = (0..256).map(|bit| {
         let mut damaged = bytes;
@@ -60,21 +60,21 @@ fn accepted_when_damaged(family: Family, bytes: [u8; 32]) -> usize {
     damaged.filter(|damaged| check_damaged(family, damaged)).count()
 }
 
-/// Whether the bytes are a position; the plain codec, which is slow, is asked only that.
+/// Whether the bytes are a position, according to the reference codec.
 fn check_damaged(family: Family, bytes: &[u8; 32]) -> bool {
     let decoded = packed::decode(family, bytes);
     assert_eq!(decoded, reference::decode(family, bytes));
     let encoded = |to| decoded.clone().map(|setup| packed::encode(to, &setup).unwrap());
     let transcoded = packed::transcode(family, bytes);
     assert_eq!(transcoded, encoded(family.other()));
-    check_beside_others(family, bytes, transcoded.ok());
+    check_in_pairs(family, bytes, transcoded.ok());
     assert_eq!(packed::canonical(family, bytes), encoded(family));
     decoded.is_ok()
 }
 
-/// Digests computed with Python's hashlib from the bytes and from the text.
+/// The digests were computed with Python's hashlib from the bytes and from the text.
 #[test]
-fn the_content_key_is_what_the_page_says() {
+fn the_content_hash_has_the_documented_value() {
     let start: Setup = kyokumen_shogi::sfen::START.parse().unwrap();
     assert_eq!(ContentHash::of(&start).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
     assert_eq!(

@@ -1,12 +1,12 @@
 //! Hand-made edge cases from a file of `KYOKUMEN_DATA`.
 //!
-//! `error` must be refused, `ok` accepted without a warning, `warn` accepted with at least one.
+//! `error` cases must be rejected, `ok` accepted without a warning, `warn` accepted with at least one.
 
 use kyokumen_format::{DecodeErrorKind, Format, Lines, RecordRef, Warning};
 use kyokumen_testing::positions::shared;
 use serde_json::Value;
 
-/// What a strict reader says of a whole file.
+/// The verdict of a strict reader on a whole file.
 #[derive(PartialEq, Eq, Debug)]
 enum Verdict {
     Error,
@@ -15,7 +15,7 @@ enum Verdict {
 }
 
 fn judge(format: Format, file: &[u8], is_minor: impl Fn(Warning) -> bool) -> Verdict {
-    // Reading no record is not success.
+    // A file without records is not a success.
     if file.is_empty() {
         return Verdict::Error;
     }
@@ -32,7 +32,7 @@ fn judge(format: Format, file: &[u8], is_minor: impl Fn(Warning) -> bool) -> Ver
         match read {
             Ok(warnings) if warnings.iter().all(&is_minor) => {}
             Ok(_) => verdict = Verdict::Warn,
-            // A comment is passed over and counted.
+            // Comments are skipped and counted.
             Err(error) if error.kind == DecodeErrorKind::Comment => verdict = Verdict::Warn,
             Err(_) => return Verdict::Error,
         }
@@ -42,7 +42,7 @@ fn judge(format: Format, file: &[u8], is_minor: impl Fn(Warning) -> bool) -> Ver
 
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn every_case_is_judged_as_expected() {
+fn every_case_has_the_expected_outcome() {
     let path = shared("edge_dev.jsonl");
     let cases = std::fs::read_to_string(path).unwrap();
     let mut judged = 0;
@@ -66,7 +66,7 @@ fn every_case_is_judged_as_expected() {
             "warn" => Verdict::Warn,
             other => panic!("{name}: unknown expectation {other}"),
         };
-        // Cases about a position carry an empty tail; only cases about records judge the move.
+        // Cases about a position have an empty tail. Only cases about records check the move.
         let about_tail = name.starts_with("psv-rec") || name.starts_with("hcpe");
         let is_minor = |warning: Warning| {
             warning.is_harmless() || (warning == Warning::MoveNone && !about_tail)

@@ -1,6 +1,6 @@
-//! Games of our own making in every format of games: written and read back, and damaged.
+//! Generated games in every game format: written, read back, and damaged.
 //!
-//! The same properties run under the fuzzer; see `fuzz/`.
+//! The fuzz targets check the same properties; see `fuzz/`.
 
 use kyokumen_format::{Ending, Field, Format, Game, GameResult, Record, chunks, write_game};
 use kyokumen_testing::game_properties::check_file;
@@ -13,14 +13,14 @@ fn formats() -> Vec<Format> {
     Format::ALL.into_iter().filter(is_written).collect()
 }
 
-/// What is left of a record in a format.
+/// The fields of a record that a format preserves.
 fn held(format: Format, record: &Record) -> Record {
     let of_game = format.lost_of_game(&record.setup, record.result, record.ending);
     let lost = format.losses(record.fields(), record.ending).union(of_game);
     let mut held = record.clone();
     held.ending = held.ending.filter(|_| !lost.contains(Field::Ending));
     if record.ending == Some(Ending::MoveLimit) && matches!(format, Format::Ki2 | Format::Ki2u) {
-        // It has the word of another draw.
+        // The format writes this ending as another draw.
         held.ending =
             held.ending.or((record.result == Some(GameResult::Draw)).then_some(Ending::Impasse));
     }
@@ -37,7 +37,7 @@ fn records(game: &Game) -> Vec<Record> {
     game.records().into_iter().map(Result::unwrap).collect()
 }
 
-/// Games of these seeds, one behind the other.
+/// A file with the games of these seeds.
 fn file(format: Format, seeds: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
     for &seed in seeds {
@@ -47,7 +47,7 @@ fn file(format: Format, seeds: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn games_come_back_from_every_format() {
+fn games_are_read_back_from_every_format() {
     for format in formats() {
         let seeds: Vec<u64> = (0..300).collect();
         let file = file(format, &seeds);
@@ -56,7 +56,7 @@ fn games_come_back_from_every_format() {
         for (chunk, seed) in chunks.into_iter().zip(seeds) {
             let read = read_game(format, chunk).unwrap();
             let mut written = random_game(seed);
-            // Without a move a board that is shown is a position by itself.
+            // A board without moves is a position, not a game.
             written.is_position = read.is_position && written.moves.is_empty();
             let expected: Vec<_> =
                 records(&written).iter().map(|record| held(format, record)).collect();
@@ -67,7 +67,7 @@ fn games_come_back_from_every_format() {
     }
 }
 
-/// Where games are damaged, and how.
+/// A kind of damage and its place.
 #[derive(Clone, Debug)]
 enum Damage {
     Byte(prop::sample::Index, u8),
@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_games_are_no_danger(
+    fn damaged_games_never_panic(
         format in prop::sample::select(formats()),
         seeds in vec(any::<u64>(), 1..4),
         damages in vec(Damage::any(), 1..4),
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_no_danger(
+    fn arbitrary_bytes_never_panic(
         format in prop::sample::select(formats()),
         bytes in vec(any::<u8>(), 0..300),
     ) {

@@ -1,6 +1,6 @@
 //! `hcpe3`: literal bytes, counts, damage.
 //!
-//! The literal game is the first one of the tests of dlshogi's `cppshogi` (`hcpe3_1`).
+//! The literal game is the first game of dlshogi's `cppshogi` tests (`hcpe3_1`).
 
 use kyokumen_format::{
     DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, VisitedMove, chunks,
@@ -14,7 +14,7 @@ use kyokumen_testing::literals::{START_HCP, bytes};
 const FIRST_MOVE: &str = "8e07c8000200 8e070300 4d270100";
 const SECOND_MOVE: &str = "c220d2000200 c2200400 930d0100";
 
-/// A game from its parts in hexadecimal: what follows the position.
+/// A game from hexadecimal parts that follow the position.
 fn chunk(parts: &[&str]) -> Vec<u8> {
     bytes(&format!("{START_HCP}{}", parts.concat()).replace(' ', ""))
 }
@@ -58,7 +58,7 @@ fn write(game: &Game) -> Result<Vec<u8>, EncodeError> {
     write_game(Format::Hcpe3, game, &mut out).map(|()| out)
 }
 
-/// The numbers of records that can be read and of those that cannot, with the first error.
+/// The numbers of readable and unreadable records, with the first error.
 fn read(chunk: &[u8]) -> (usize, usize, Option<(usize, DecodeErrorKind)>) {
     let read: Vec<_> = records(Format::Hcpe3, Format::Hcpe3.dialect(), chunk).collect();
     assert_eq!(read.len() as u64, count(Format::Hcpe3, chunk));
@@ -85,8 +85,8 @@ fn after_2g2f() -> &'static str {
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/7P1/PPPPPPP1P/1B5R1/LNSGKGSNL w - 2"
 }
 
-/// dlshogi's `csa_to_hcpe3.py` writes the move itself, visited once, where nothing was searched; its
-/// engine writes no candidates at moves that are not to be trained on.
+/// For a move without a search, dlshogi's `csa_to_hcpe3.py` writes the move itself with one visit. Its engine writes no
+/// candidates for moves that are not for training.
 #[test]
 fn moves_without_candidates() {
     let bytes = chunk(&["0200 00 00", "8e07 0a00 0100 8e070100", "c220 0000 0000"]);
@@ -100,7 +100,7 @@ fn moves_without_candidates() {
 }
 
 #[test]
-fn flags_say_how_the_game_ended() {
+fn flags_give_the_ending() {
     for (byte, result, ending) in [
         ("00", Some(GameResult::Draw), None),
         ("02", Some(GameResult::WhiteWin), None),
@@ -118,7 +118,7 @@ fn flags_say_how_the_game_ended() {
             continue;
         };
         assert_eq!(written[34], if byte == "16" { 0x10 } else { bytes[34] });
-        assert_eq!(written[35], 0, "who played is not known anew");
+        assert_eq!(written[35], 0, "the opponent is not known");
     }
 }
 
@@ -126,7 +126,7 @@ fn flags_say_how_the_game_ended() {
 fn the_header_counts_the_moves() {
     assert_eq!(count(Format::Hcpe3, &literal()), 2);
     assert_eq!(count(Format::Hcpe3, &chunk(&["0000 00 00"])), 0);
-    // The second move is 2g2f again: nothing is read behind it, and each of the others is lost.
+    // The second move is 2g2f again, which is illegal. It and each later move is lost.
     let illegal = "8e07 0000 0000";
     let bytes = chunk(&["0500 01 00", FIRST_MOVE, illegal, illegal, illegal, illegal]);
     let kind = DecodeErrorKind::IllegalMove { best_move: usi("2g2f") };
@@ -137,7 +137,7 @@ fn the_header_counts_the_moves() {
 }
 
 #[test]
-fn a_game_that_is_cut_off_is_one_bad_record() {
+fn a_truncated_game_is_one_bad_record() {
     let whole = literal();
     for len in 1..whole.len() {
         let file = [&whole[..], &whole[..len]].concat();
@@ -152,7 +152,7 @@ fn a_game_that_is_cut_off_is_one_bad_record() {
 #[test]
 fn damage_ends_where_the_next_game_begins() {
     let whole = literal();
-    // A king off the board; a count that leads nowhere; a count that leads into the next game.
+    // A king off the board; a count beyond the end; a count that leads into the next game.
     for (at, byte) in [(0, 0xff), (40, 0xff), (41, 0xff), (40, 3), (32, 3), (33, 1)] {
         let mut damaged = whole.clone();
         damaged[at] = byte;
@@ -165,9 +165,9 @@ fn damage_ends_where_the_next_game_begins() {
     }
 }
 
-/// Two moves, of which the header counts one: what it counts can be played.
+/// Two moves, but the header counts one. The counted move is legal.
 #[test]
-fn a_count_that_is_too_small_leaves_a_rest() {
+fn a_count_that_is_too_small_leaves_unread_bytes() {
     let whole = literal();
     let mut damaged = whole.clone();
     damaged[32] = 1;
@@ -178,7 +178,7 @@ fn a_count_that_is_too_small_leaves_a_rest() {
 }
 
 #[test]
-fn a_sound_game_before_damage_is_kept() {
+fn a_valid_game_before_damage_is_read() {
     let whole = literal();
     let file = [&whole[..], &[0xff; 100], &whole].concat();
     let chunks: Vec<_> = chunks(Format::Hcpe3, &file).collect();
@@ -193,7 +193,7 @@ fn much_damage_is_cut_into_pieces() {
 }
 
 #[test]
-fn what_the_format_cannot_hold_is_refused() {
+fn contents_that_the_format_cannot_hold_are_errors() {
     let silent = Game { result: None, ..two_moves() };
     assert!(matches!(write(&silent), Err(EncodeError::Missing { .. })));
     let mut without_eval = two_moves();

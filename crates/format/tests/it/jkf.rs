@@ -24,7 +24,7 @@ fn written(game: &Game) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Moves as the minimal form has them: from, to and promote; of drops, piece and to.
+/// Moves in the minimal form: `from`, `to` and `promote`; for drops `piece` and `to`.
 const MINIMAL: &str = r#"{"header":{"先手":"A","後手":"B","手合割":"平手　　","表題":"x"},"moves":[
  {"comments":["of the start"]},
  {"move":{"from":{"x":7,"y":7},"to":{"x":7,"y":6}},"time":{"now":{"m":1,"s":5},"total":{"h":0,"m":1,"s":5}}},
@@ -55,7 +55,7 @@ const NORMALISED: &str = concat!(
 );
 
 #[test]
-fn the_minimal_form_is_read_and_the_normalised_one_written() {
+fn the_minimal_form_is_read_and_the_normalised_form_is_written() {
     let game = read(MINIMAL).unwrap();
     assert_eq!(game.broken, None);
     assert_eq!(usi(&game), "7g7f 3c3d 8h2b 3a2b B*4e");
@@ -71,9 +71,9 @@ fn the_minimal_form_is_read_and_the_normalised_one_written() {
     assert_eq!(written(&read(NORMALISED).unwrap()), NORMALISED);
 }
 
-/// The words of Japanese notation as letters, where several pieces can move to a square.
+/// The words of Japanese notation as letters, if several pieces can move to a square.
 #[test]
-fn moves_are_told_apart_as_in_japanese_notation() {
+fn ambiguous_moves_have_the_letters_of_japanese_notation() {
     let sfen = "4k4/9/9/9/9/9/9/3G1G3/4K4 b G 1";
     let start = sfen.parse().unwrap();
     for (best_move, relative) in [("6h5g", "L"), ("4h5g", "R"), ("G*5g", "H")] {
@@ -86,9 +86,9 @@ fn moves_are_told_apart_as_in_japanese_notation() {
     }
 }
 
-/// As in what is made of KI2 files: without `from` the words tell which piece moves.
+/// As in JKF that was converted from KI2, without `from`: the words select the piece.
 #[test]
-fn moves_without_from_are_found_on_the_board() {
+fn moves_without_from_are_inferred_from_the_board() {
     let start = r#"{"header":{},"initial":{"preset":"OTHER","data":{"color":0,"board":[[],[],[],[{},{},{},{},{},{},{},{"color":0,"kind":"KI"}],[{"color":1,"kind":"OU"},{},{},{},{},{},{},{},{"color":0,"kind":"OU"}],[{},{},{},{},{},{},{},{"color":0,"kind":"KI"}]],"hands":[{"KI":1},{}]}},"moves":[{},"#;
     for (rest, expected) in [
         (r#""relative":"L""#, "6h5g"),
@@ -105,7 +105,7 @@ fn moves_without_from_are_found_on_the_board() {
 }
 
 #[test]
-fn starts_are_presets_or_shown() {
+fn start_positions_are_presets_or_boards() {
     for (preset, expected) in [
         ("HIRATE", sfen::START),
         ("KY", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
@@ -130,7 +130,7 @@ fn starts_are_presets_or_shown() {
 }
 
 #[test]
-fn what_contradicts_the_board_or_the_schema_is_an_error_at_its_place() {
+fn values_that_contradict_the_board_or_the_schema_are_errors_with_their_offset() {
     let game = |moves: &str| format!(r#"{{"header":{{}},"moves":[{{}},{moves}]}}"#);
     for moves in [
         r#"{"move":{"from":{"x":7,"y":7},"to":{"x":7,"y":6},"color":1}}"#,
@@ -150,7 +150,7 @@ fn what_contradicts_the_board_or_the_schema_is_an_error_at_its_place() {
         let at = text.find(moves).unwrap();
         assert!((at..text.len()).contains(&broken.offset), "{moves}: {broken}");
     }
-    // A move that cannot be played shows as one, unless the game ended with it.
+    // An illegal move is an error unless the game ended with it.
     let illegal = r#"{"move":{"from":{"x":7,"y":7},"to":{"x":7,"y":5}}}"#;
     assert_eq!(read(&game(illegal)).unwrap().records().len(), 1);
     let ended = read(&game(&format!(r#"{illegal},{{"special":"ILLEGAL_MOVE"}}"#))).unwrap();
@@ -177,9 +177,9 @@ fn an_unknown_end_ends_the_game_for_an_unknown_reason() {
     assert_eq!((game.moves.len(), game.info.skipped_lines), (1, 1));
 }
 
-/// The words of the schema do not say every end: a comment says the rest.
+/// The schema has no word for some endings. A comment completes them.
 #[test]
-fn every_end_comes_back() {
+fn every_end_is_preserved() {
     let results = [GameResult::Draw, GameResult::BlackWin, GameResult::WhiteWin];
     for result in results {
         for ending in Ending::ALL.into_iter().map(Some).chain([None]) {
@@ -193,9 +193,9 @@ fn every_end_comes_back() {
     }
 }
 
-/// Games stand one on a line, are spread over lines, or are the elements of an array.
+/// A game is one line, several lines, or an element of an array.
 #[test]
-fn games_are_found_however_they_are_laid_out() {
+fn games_are_found_in_every_layout() {
     let game = r#"{"header":{"先手":"}{\"\\"},"moves":[{}]}"#;
     let spread = game.replace(',', ",\n  ").replace(r#"{"header""#, "{\n  \"header\"");
     for (file, games, bad) in [
@@ -203,7 +203,7 @@ fn games_are_found_however_they_are_laid_out() {
         (format!("\u{feff}{spread}\r\n\r\n{spread}{game}"), 3, 0),
         (format!("[{game},\n{spread}\n, {game}]\n"), 3, 0),
         (format!("no game\n{game}\n"), 1, 1),
-        // What is cut off takes no other game with it.
+        // A truncated game does not absorb other games.
         (format!("{}\n{game}\n", &game[..30]), 1, 1),
         (format!("{game}\n\u{feff}{game}\n"), 2, 0),
     ] {
@@ -232,7 +232,7 @@ fn with_moves(moves: &str) -> Game {
 }
 
 #[test]
-fn a_key_is_written_once_and_others_are_counted() {
+fn a_repeated_key_is_written_once_and_the_others_are_counted() {
     let entry = |key, value: &str| Header { key, value: value.to_owned() };
     let note = || HeaderKey::Other("備考".to_owned());
     let mut game = with_moves(PAWN);
@@ -249,7 +249,7 @@ fn a_key_is_written_once_and_others_are_counted() {
     assert!(text.starts_with(r#"{"header":{"備考":"1","先手":"A"},"#), "{text}");
 }
 
-/// They replace that move, as those of the element of the move itself do.
+/// They replace the next move, like the variations in the element of that move.
 #[test]
 fn variations_of_an_element_without_a_move_belong_to_the_next_move() {
     let forks = |variation: &str| format!(r#"{{"forks":[[{variation}]]}}"#);
@@ -263,22 +263,22 @@ fn variations_of_an_element_without_a_move_belong_to_the_next_move() {
     ] {
         let game = with_moves(&moves);
         let variations = |at: usize| {
-            let said = game.moves.get(at).and_then(|played| played.annotation.as_ref());
-            said.map_or(0, |said| said.variations.len())
+            let annotation = game.moves.get(at).and_then(|played| played.annotation.as_ref());
+            annotation.map_or(0, |annotation| annotation.variations.len())
         };
         let places: Vec<usize> = (0..game.moves.len()).filter(|at| variations(*at) > 0).collect();
         assert_eq!(places, before.into_iter().collect::<Vec<_>>(), "{moves}");
         assert_eq!(game.info.end_variations.len(), usize::from(before.is_none()), "{moves}");
-        // Every move of a variation can be played where it is written.
+        // Every move of a variation is legal where it is written.
         let again = read(&written(&game)).unwrap();
         assert_eq!((usi(&again), again.broken), (usi(&game), None), "{moves}");
     }
-    // The order is that of the file.
+    // The variations keep their file order.
     let moves = format!(r#"{of_black},{{"forks":[[{PAWN},{end}]],{}"#, &PAWN[1..]);
-    let said = with_moves(&moves).moves[0].annotation.clone().unwrap();
-    assert_eq!(said.variations.iter().filter(|it| it.result.is_some()).count(), 1);
-    assert!(said.variations[0].result.is_none(), "{said:?}");
-    // A game that breaks off keeps them.
+    let annotation = with_moves(&moves).moves[0].annotation.clone().unwrap();
+    assert_eq!(annotation.variations.iter().filter(|it| it.result.is_some()).count(), 1);
+    assert!(annotation.variations[0].result.is_none(), "{annotation:?}");
+    // A game that ends with an error keeps its variations.
     let text = format!(r#"{{"header":{{}},"moves":[{of_black},{PAWN_OF_WHITE}]}}"#);
     let game = read(&text).unwrap();
     assert_eq!((game.broken.is_some(), game.info.end_variations.len()), (true, 1));
@@ -299,7 +299,8 @@ fn what_a_variation_cannot_hold_is_counted() {
         (format!("{PAWN_OF_ROOK},{end}"), 1, 0),
     ] {
         let game = with_moves(&format!(r#"{{"forks":[[{variation}]]}},{PAWN}"#));
-        let variations = game.moves[0].annotation.as_ref().map_or(0, |said| said.variations.len());
+        let variations =
+            game.moves[0].annotation.as_ref().map_or(0, |annotation| annotation.variations.len());
         assert_eq!((variations, game.info.skipped_lines), (kept, skipped), "{variation}");
     }
 }
@@ -329,9 +330,9 @@ fn a_hand_holds_numbers_of_pieces() {
     }
 }
 
-/// 表, ソ and 能 have it as their second byte.
+/// 表, ソ and 能 have a backslash as their second byte.
 #[test]
-fn a_backslash_within_a_character_of_shift_jis_is_no_escape() {
+fn a_backslash_within_a_shift_jis_character_is_not_an_escape() {
     let game = format!(
         r#"{{"header":{{"先手":"ソ\"}}{{","後手":"表","棋戦":"予表能","備考":"\\"}},"moves":[{{}},{PAWN}]}}"#
     );
@@ -391,9 +392,9 @@ fn an_error_is_at_the_start_of_its_value() {
     }
 }
 
-/// Only the first comment behind the word for the end is read as one, and only in the form that is written.
+/// Only the first comment after the end mark is read as a summary, and only in the form that the writer uses.
 #[test]
-fn a_comment_in_the_form_of_a_summary_stays_a_comment() {
+fn a_comment_that_looks_like_a_summary_is_preserved() {
     let end = (Some(GameResult::WhiteWin), None);
     for comments in [
         &["summary:time up:a lose:b win"][..],
@@ -409,7 +410,7 @@ fn a_comment_in_the_form_of_a_summary_stays_a_comment() {
             assert_eq!(again.info.end_comments, comments);
         }
     }
-    // In its place and form it needs a space.
+    // As the first comment after an end mark it needs a leading space.
     let mut game = with_moves(PAWN);
     game.result = Some(GameResult::BlackWin);
     game.info.end_comments = vec!["summary:time up:black win:white lose".to_owned()];
@@ -426,7 +427,7 @@ fn a_time_before_the_first_move_is_skipped_and_counted() {
     }
 }
 
-/// Floodgate names the players, whose names the header has. Other names make it somebody's comment.
+/// Floodgate's summaries have the player names of the header. A comment with other names is not a summary.
 #[test]
 fn a_summary_with_the_names_of_the_players_is_read() {
     let game = |black: &str| {
@@ -440,7 +441,7 @@ fn a_summary_with_the_names_of_the_players_is_read() {
 }
 
 #[test]
-fn a_comment_that_names_the_players_comes_back_beside_another_end() {
+fn a_comment_that_names_the_players_is_preserved_with_another_end() {
     let text = r#"{"header":{"先手":"A","後手":"B"},"moves":[{},{"special":"CHUDAN"}]}"#;
     let mut game = read_game(Format::Jkf, text.as_bytes()).unwrap();
     game.info.end_comments = ["note", "summary:toryo:A win:B lose"].map(str::to_owned).to_vec();

@@ -1,6 +1,6 @@
-//! `kif`: the example of the format's owner, diagrams, words for the ends of games, `Shift_JIS`, variations.
+//! `kif`: the example of the format description, diagrams, words for the end of games, `Shift_JIS`, variations.
 //!
-//! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
+//! The examples come from "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
 
 use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, chunks, count, write_game};
 use kyokumen_shogi::sfen;
@@ -141,7 +141,7 @@ fn the_start_of_a_game_without_a_move_is_one_record() {
             assert!(!out.windows(2).any(|two| two == b"+-" || two == b"P1") || start == two_pieces);
         }
     }
-    // A head by itself is cut off.
+    // A header alone is a truncated game.
     for (format, text) in [(Format::Kifu, "手合割：平手\n先手：A\n"), (Format::Csa, "V2.2\nPI\n")]
     {
         assert!(read_game(format, text.as_bytes()).is_err(), "{text}");
@@ -153,9 +153,9 @@ fn the_start_of_a_game_without_a_move_is_one_record() {
     }
 }
 
-/// A summary that names both sides says who won to somebody who understands it.
+/// The two statements of the summary agree with the word before it.
 #[test]
-fn a_summary_that_names_both_sides_does_not_decide() {
+fn a_summary_that_names_both_sides_agrees_with_the_word() {
     let text = "   1 ７六歩(77)\n   2 反則勝ち\nまで1手で先手の反則により後手の勝ち\n";
     assert_eq!(end(text), end(&text.replace("まで1手で先手の反則により後手の勝ち\n", "")));
     assert_eq!(end(text).0, Some(GameResult::WhiteWin));
@@ -163,7 +163,7 @@ fn a_summary_that_names_both_sides_does_not_decide() {
 
 /// 手合割：二枚落ち, 1 ５二玉(51), 2 投了, as `Shift_JIS`.
 #[test]
-fn shift_jis_is_told_from_utf_8() {
+fn shift_jis_is_detected() {
     let text = b"\x8e\xe8\x8d\x87\x8a\x84\x81F\x93\xf1\x96\x87\x97\x8e\x82\xbf\r\n   1 \x82T\x93\xf1\x8b\xca(51)\r\n   2 \x93\x8a\x97\xb9\r\n";
     let game = read_game(Format::Kif, text).unwrap();
     let two_pieces = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
@@ -212,7 +212,7 @@ fn diagrams_are_read_and_written() {
 }
 
 #[test]
-fn handicaps_are_known_by_name() {
+fn handicap_names_give_the_start_position() {
     for (name, start) in [
         ("平手", sfen::START),
         ("香落ち", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
@@ -233,7 +233,7 @@ fn handicaps_are_known_by_name() {
 }
 
 #[test]
-fn moves_in_every_form() {
+fn moves_are_read_in_every_form() {
     let text = "\
    1 ７六歩(77)
    2 ３四歩(33)
@@ -267,7 +267,7 @@ fn moves_in_every_form() {
 }
 
 #[test]
-fn words_speak_of_the_side_to_move() {
+fn words_refer_to_the_side_to_move() {
     use Ending::{Declaration, IllegalMove, Impasse, MoveLimit, Repetition, TimeUp};
     use GameResult::{BlackWin, Draw, WhiteWin};
     for (word, result, ending) in [
@@ -321,7 +321,7 @@ fn variations_are_passed_over() {
     assert_eq!(chunks(Format::Kif, two.as_bytes()).count(), 2);
 }
 
-/// What a file that is cut off ends with is no game, and no part of the one before.
+/// The end of a truncated file is neither a game nor part of the game before.
 #[test]
 fn a_head_alone_is_a_bad_record() {
     let (keyword, head) = ("手合割：", "手合割：平手\n先手：A");
@@ -333,7 +333,7 @@ fn a_head_alone_is_a_bad_record() {
         assert_eq!(chunks[1], rest.as_bytes());
         assert!(read(rest).is_err() && read(&format!("{rest}\n")).is_err(), "{rest}");
     }
-    // A game of no moves, and a position.
+    // A game without moves, and a position.
     assert!(read(&format!("{head}\n手数----指手---------消費時間--\n")).is_ok());
     assert!(read(&format!("{head}\nまで0手で中断\n")).is_ok());
     assert!(read("# a remark\n").is_ok());
@@ -346,19 +346,19 @@ fn ki2_is_read() {
     let game = read(even).unwrap();
     assert_eq!(usi(&game), "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c");
     assert_eq!((game.broken, game.ending), (None, Some(Ending::Interruption)));
-    // Of two golds, with words that say which; old signs, no list of moves, Shift_JIS.
+    // Two golds, with words that select one; old signs, no list of moves, `Shift_JIS`.
     let golds = "手合割：平手\n▲５八金右 △５二金右 ▲６八銀 △４二銀\n";
     let sjis = encoding_rs::SHIFT_JIS.encode(golds).0;
     let game = read_game(Format::Kif, &sjis).unwrap();
     assert_eq!(usi(&game), "4i5h 6a5b 7i6h 3a4b");
-    // A word too few, and a move that nobody can make.
+    // A word too few, and an illegal move.
     for (moves, played) in [("▲５八金 △３四歩", 0), ("▲７六歩 △５五角 ▲２六歩", 1)]
     {
         let game = read(&format!("手合割：平手\n{moves}\n")).unwrap();
         assert_eq!(game.moves.len(), played, "{moves}");
         assert!(game.broken.is_some(), "{moves}");
     }
-    // Two games of a file are two.
+    // Two games in a file are two games.
     let two = format!("{even}{golds}");
     assert_eq!(chunks(Format::Kif, two.as_bytes()).count(), 2);
     check_file(Format::Kif, two.as_bytes());
@@ -366,13 +366,13 @@ fn ki2_is_read() {
 
 #[test]
 fn evaluations_of_comments_are_read_and_written() {
-    // Of the start by an analysis; of the second position by the player; of the third by both; of the fourth as
-    // Floodgate writes.
+    // The start has an evaluation by an analysis, the second position by the player, the third by both, and the fourth
+    // in Floodgate's form.
     let text = "手合割：平手\n手数----指手---------消費時間--\n*互角\n*#評価値=20\n   1 ７六歩(77)\n   2 ３四歩(33)\n\
                 **評価値=35\n*#評価値=40\n   3 ２六歩(27)\n**評価値=-7\n   4 ８四歩(83)\n** -12 +2726FU\n   5 ２五歩(26)\n   6 投了\n";
     let game = read(text).unwrap();
     let evals: Vec<_> = game.moves.iter().map(|played| played.eval_cp).collect();
-    // Seen from the side that moves.
+    // From the side that moves.
     assert_eq!(evals, [Some(20), Some(-35), Some(40), Some(12), None]);
     assert_eq!(game.broken, None);
     let again = written(&game);
@@ -381,7 +381,7 @@ fn evaluations_of_comments_are_read_and_written() {
     let evals_again = read(&again).unwrap();
     let evals_again: Vec<_> = evals_again.moves.iter().map(|played| played.eval_cp).collect();
     assert_eq!(evals_again, evals);
-    // In CSA files, too.
+    // The same in CSA files.
     let csa = "V2.2\nPI\n+\n'*#評価値=-30\n+7776FU\n-3334FU\n'**評価値=5\n%TORYO\n";
     let game = read_game(Format::Csa, csa.as_bytes()).unwrap();
     let evals: Vec<_> = game.moves.iter().map(|played| played.eval_cp).collect();

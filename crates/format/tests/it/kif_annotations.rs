@@ -1,5 +1,5 @@
-//! KIF and KI2 as programs and people write them: names, comments, times, variations, spellings, encodings; and as they
-//! are written.
+//! KIF and KI2 in the forms that programs and people write: names, comments, times, variations, spellings, encodings.
+//! And the form that is written.
 
 use kyokumen_format::{
     Annotation, Ending, Field, Format, Game, GameResult, Header, HeaderKey, Played, Variation,
@@ -13,7 +13,7 @@ use kyokumen_testing::positions::Random;
 
 use crate::kif::{EXAMPLE, read, usi, written};
 
-/// Everything that the formats can say of a game.
+/// All information that the formats can hold about a game.
 const ANNOTATED: &str = "\
 手合割：平手
 開始日時：2024/01/01 10:00:00
@@ -86,7 +86,7 @@ fn names_comments_times_bookmarks_and_variations_are_kept() {
     let last = &game.moves[4].annotation.as_deref().unwrap().variations[0];
     assert_eq!((last.ending, &*last.end_comments[0]), (Some(Ending::Interruption), "変化の終わり"));
 
-    // In KIF, and without times in KI2, that is what is written.
+    // The text is written like this in KIF, and without times in KI2.
     assert_eq!(
         written(&game),
         ANNOTATED.replace("   6 中断         ( 0:00/01:01:15)\n", "   6 中断\n")
@@ -115,11 +115,11 @@ fn names_comments_times_bookmarks_and_variations_are_kept() {
 fn forget_times(game: &mut Game) {
     fn forget(moves: &mut [Played]) {
         for played in moves {
-            if let Some(said) = &mut played.annotation {
-                said.elapsed_ms = None;
-                said.variations.iter_mut().for_each(|variation| forget(&mut variation.moves));
+            if let Some(annotation) = &mut played.annotation {
+                annotation.elapsed_ms = None;
+                annotation.variations.iter_mut().for_each(|variation| forget(&mut variation.moves));
             }
-            played.annotation.take_if(|said| **said == Annotation::default());
+            played.annotation.take_if(|annotation| **annotation == Annotation::default());
         }
     }
     game.info.end_elapsed_ms = None;
@@ -127,7 +127,7 @@ fn forget_times(game: &mut Game) {
 }
 
 #[test]
-fn ki2_is_written_as_books_have_it() {
+fn ki2_is_written_like_in_books() {
     let mut out = Vec::new();
     write_game(Format::Ki2u, &read(ANNOTATED).unwrap(), &mut out).unwrap();
     let expected = "\
@@ -169,9 +169,9 @@ fn ki2_is_written_as_books_have_it() {
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 
-/// Sides, digits, spaces, brackets, kings and dragons as programs and people write them.
+/// Sides, digits, spaces, brackets, kings and dragons in the spellings of programs and people.
 #[test]
-fn moves_are_read_however_they_are_spelled() {
+fn moves_are_read_in_all_spellings() {
     for (format, moves, expected) in [
         (Format::Kif, "   1 ▲７六歩(77)\n   2 △３四歩(33)\n", "7g7f 3c3d"),
         (
@@ -226,7 +226,7 @@ fn moves_are_read_however_they_are_spelled() {
 }
 
 #[test]
-fn what_is_not_understood_is_skipped_and_counted() {
+fn unknown_lines_are_skipped_and_counted() {
     let head = "手合割：平手\n盤面回転\n先手：a\n手数----指手---------消費時間--\n";
     let text = format!("{head}   1 ７六歩(77)\n*a\n   2 封じ手       (90:00/3:00:00)\n");
     let game = read(&text).unwrap();
@@ -238,7 +238,7 @@ fn what_is_not_understood_is_skipped_and_counted() {
     let records: Vec<_> = records(Format::Kif, Format::Kif.dialect(), text.as_bytes()).collect();
     let warnings = records[0].as_ref().unwrap().warnings().unwrap();
     assert!(records.len() == 1 && warnings.contains(Warning::LinesSkipped));
-    // A line that may have been moves is no such line, nor is a move that is damaged the end of a game.
+    // A line that may have been a move is not skipped, and a damaged move does not end a game.
     for moves in [
         "   1 ７六歩(77)\n2\n   3 ２六歩(27)\n",
         "   1 ７六歩(77)\n？？\n   4 ３四歩(33)\n",
@@ -250,7 +250,7 @@ fn what_is_not_understood_is_skipped_and_counted() {
         usi(&read(&format!("{head}   1 ７六歩(77)\n？？\n   2 ３四歩(33)\n")).unwrap()),
         "7g7f 3c3d"
     );
-    // 投了 without a number, and between moves of KI2.
+    // 投了 without a number, and between KI2 moves.
     for (moves, played) in [
         ("   1 ７六歩(77)\n投了 ( 0:03/00:00:03)\n", 1),
         ("▲７六歩 △３四歩 投了\n", 2),
@@ -267,7 +267,7 @@ fn what_is_not_understood_is_skipped_and_counted() {
     assert!(read("盤面回転\n").is_err());
 }
 
-/// As some programs write it: only the number of a move goes back.
+/// Some programs mark a variation only by a lower move number.
 #[test]
 fn a_number_that_goes_back_begins_a_variation() {
     let text = "1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n2 ８四歩(83)\n3 ２六歩(27)\n";
@@ -294,9 +294,9 @@ fn variations_that_cannot_be_placed_are_skipped() {
     }
 }
 
-/// Each leaves the one before it.
+/// Each variation begins in the one before it.
 #[test]
-fn variations_within_variations_are_read_to_a_depth() {
+fn nested_variations_are_read_up_to_a_maximum_depth() {
     let mut position = Position::start();
     let mut text =
         format!("手合割：平手\n{}\n", notation(&position, position.legal_moves()[1], None));
@@ -312,7 +312,7 @@ fn variations_within_variations_are_read_to_a_depth() {
     assert_eq!((game.broken, game.info.skipped_lines > 0), (None, true));
     let (mut depth, mut played) = (0, &game.moves[0]);
     while let Some(variation) =
-        played.annotation.as_deref().and_then(|said| said.variations.first())
+        played.annotation.as_deref().and_then(|annotation| annotation.variations.first())
     {
         depth += 1;
         let Some(next) = variation.moves.get(1) else { break };
@@ -323,7 +323,7 @@ fn variations_within_variations_are_read_to_a_depth() {
 }
 
 #[test]
-fn other_encodings_are_read_or_named() {
+fn other_encodings_are_read_or_an_error_that_names_them() {
     let game = read(EXAMPLE).unwrap();
     let euc = encoding_rs::EUC_JP.encode(EXAMPLE).0;
     let content_of = |bytes: &[u8]| content(read_game(Format::Kif, bytes).unwrap());
@@ -345,9 +345,12 @@ fn a_character_that_shift_jis_lacks_is_an_error_that_names_it() {
     for (text, expected) in [
         (
             EXAMPLE.replace("先手の対局者名", "👍"),
-            "the head has '👍' (U+1F44D), which Shift_JIS lacks",
+            "the header has '👍' (U+1F44D), which Shift_JIS cannot encode",
         ),
-        (EXAMPLE.replace("*コメント", "*한"), "a comment has '한' (U+D55C), which Shift_JIS lacks"),
+        (
+            EXAMPLE.replace("*コメント", "*한"),
+            "a comment has '한' (U+D55C), which Shift_JIS cannot encode",
+        ),
     ] {
         let mut out = b"before".to_vec();
         let error =
@@ -357,7 +360,7 @@ fn a_character_that_shift_jis_lacks_is_an_error_that_names_it() {
         assert!(error.starts_with(expected) && out == b"before", "{error}");
         write_game(Format::Kifu, &read(&text).unwrap(), &mut out).unwrap();
     }
-    // Signs that it has under another number.
+    // Characters with another code point in Shift_JIS.
     let text = EXAMPLE.replace("コメント", "〜−☗☖");
     let mut out = Vec::new();
     write_game(Format::Kif, &read(&text).unwrap(), &mut out).unwrap();
@@ -365,7 +368,7 @@ fn a_character_that_shift_jis_lacks_is_an_error_that_names_it() {
 }
 
 #[test]
-fn chunks_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_format() {
+fn chunks_are_copied_only_if_they_have_the_syntax_encoding_and_line_ends_of_the_format() {
     let written = |format: Format, chunk: &[u8]| {
         let mut out = Vec::new();
         format.write_chunk(chunk, &mut out).unwrap();
@@ -378,11 +381,11 @@ fn chunks_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_form
     assert!(written(Format::Kif, &in_shift_jis) == in_shift_jis);
     assert!(written(Format::Kif, utf_8.as_bytes()) == in_shift_jis);
     assert!(written(Format::Kifu, &in_shift_jis) == utf_8.as_bytes());
-    let of_windows = format!("\u{feff}{}", utf_8.replace('\n', "\r\n"));
-    assert!(written(Format::Kifu, of_windows.as_bytes()) == utf_8.as_bytes());
-    assert!(written(Format::Kif, of_windows.as_bytes()) == in_shift_jis);
+    let with_crlf = format!("\u{feff}{}", utf_8.replace('\n', "\r\n"));
+    assert!(written(Format::Kifu, with_crlf.as_bytes()) == utf_8.as_bytes());
+    assert!(written(Format::Kif, with_crlf.as_bytes()) == in_shift_jis);
     assert!(written(Format::Kifu, &encoding_rs::EUC_JP.encode(&utf_8).0) == utf_8.as_bytes());
-    // Moves in words become numbered ones, and the other way round.
+    // Moves in words become numbered moves, and the other way round.
     let words = "手合割：平手\n先手：A\n\n▲７六歩    △３四歩\nまで2手で中断\n";
     let numbered = "手合割：平手\n先手：A\n手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 中断\nまで2手で中断\n";
     for (from, chunk) in [("utf-8", words), ("utf-8", numbered)] {
@@ -395,15 +398,15 @@ fn chunks_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_form
         assert_eq!(String::from_utf8(written(Format::Ki2u, chunk.as_bytes())).unwrap(), words);
         assert_eq!(written(Format::Ki2, &shift_jis(chunk)), shift_jis(words));
     }
-    // What cannot be written anew stays out.
+    // A game that cannot be written again is an error.
     let broken = "手合割：平手\n▲７六歩 △５五角\n";
     assert!(Format::Kifu.write_chunk(broken.as_bytes(), &mut Vec::new()).is_err());
-    // Other text loses its byte order mark only.
+    // Other text loses only its byte order mark.
     assert_eq!(written(Format::Usi, "\u{feff}startpos\r\n".as_bytes()), b"startpos\r\n");
 }
 
 #[test]
-fn the_variant_of_a_text_is_known_by_its_moves_and_encoding() {
+fn the_format_of_a_text_is_detected_by_its_moves_and_encoding() {
     let words = "手合割：平手\n▲７六歩\n";
     for (text, expected) in [
         (EXAMPLE.as_bytes().to_vec(), Format::Kifu),
@@ -418,7 +421,7 @@ fn the_variant_of_a_text_is_known_by_its_moves_and_encoding() {
 }
 
 #[test]
-fn diagrams_are_records_of_their_own_format() {
+fn diagrams_are_records_of_bod() {
     let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
     let record =
         kyokumen_format::RecordRef::new(Format::Bod, PROBLEM.as_bytes()).unwrap().record().unwrap();
@@ -447,7 +450,7 @@ fn diagrams_are_records_of_their_own_format() {
     check_file(Format::Bod, &shift_jis(&String::from_utf8(two).unwrap()));
     let game =
         kyokumen_format::RecordRef::new(Format::Bod, EXAMPLE.as_bytes()).unwrap_err().to_string();
-    assert!(game.contains("a diagram without moves; games are read as kif"), "{game}");
+    assert!(game.contains("a diagram without moves (use kif for games)"), "{game}");
 }
 
 fn annotated_game(seed: u64) -> Game {
@@ -478,7 +481,7 @@ fn annotated_game(seed: u64) -> Game {
     for played in &mut game.moves {
         played.candidates.clear();
         played.is_not_for_training = false;
-        let said = Annotation {
+        let annotation = Annotation {
             elapsed_ms: (random.below(2) == 0).then(|| random.below(9000) as u64 * 1000),
             comments: comments(&mut random),
             bookmark: (random.below(9) == 0).then(|| "しおり".to_owned()),
@@ -487,15 +490,15 @@ fn annotated_game(seed: u64) -> Game {
                 .collect(),
         };
         position.make(played.best_move);
-        played.annotation = (said != Annotation::default()).then(|| Box::new(said));
+        played.annotation = (annotation != Annotation::default()).then(|| Box::new(annotation));
     }
     game
 }
 
-/// Moves of a side other than the one played.
+/// A random variation. Its first move is not `excluded`.
 fn variation(
     position: &Position,
-    but: kyokumen_shogi::Move,
+    excluded: kyokumen_shogi::Move,
     random: &mut Random,
     depth: usize,
 ) -> Option<Variation> {
@@ -503,7 +506,7 @@ fn variation(
     let mut moves = Vec::new();
     for number in 0..=random.below(4) {
         let legal: Vec<_> =
-            position.legal_moves().into_iter().filter(|m| number > 0 || *m != but).collect();
+            position.legal_moves().into_iter().filter(|m| number > 0 || *m != excluded).collect();
         if legal.is_empty() {
             break;
         }
@@ -511,7 +514,7 @@ fn variation(
         let mut played = Played::new(best_move, 0);
         if depth > 0 && number > 0 && random.below(3) == 0 {
             played.annotate().variations.extend(variation(&position, best_move, random, depth - 1));
-            played.annotation.take_if(|said| **said == Annotation::default());
+            played.annotation.take_if(|annotation| **annotation == Annotation::default());
         }
         moves.push(played);
         position.make(best_move);
@@ -521,7 +524,7 @@ fn variation(
 }
 
 #[test]
-fn annotated_games_come_back() {
+fn annotated_games_are_read_back() {
     for format in [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u] {
         for seed in 0..200 {
             let mut game = annotated_game(seed);
@@ -540,7 +543,7 @@ fn annotated_games_come_back() {
             let lost = format.lost_of_game(&game.start, game.result, game.ending);
             let mut expected = content(game);
             if lost.contains(Field::Ending) {
-                // KI2 has the word of another draw for the move limit.
+                // KI2 writes the move limit as another draw.
                 let is_draw = expected.result == Some(GameResult::Draw);
                 expected.ending = is_draw.then_some(Ending::Impasse);
             }

@@ -1,4 +1,4 @@
-//! Where games of KIF and KI2 and diagrams begin and end in a file; files that are joined hold the same games.
+//! The ends of KIF and KI2 games and of diagrams in a file. Joined files contain the same games.
 
 use kyokumen_format::{
     Format, Game, HeaderKey, Record, RecordRef, chunks, encode, read_games, records,
@@ -17,7 +17,7 @@ fn games(format: Format, file: &[u8]) -> Vec<Game> {
     games.map(|game| content(game.unwrap())).collect()
 }
 
-/// Files of one game each that are joined in every order.
+/// Joins files of one game each in every order.
 fn check_joined(format: Format, files: &[String]) {
     for first in files {
         for second in files {
@@ -39,7 +39,7 @@ fn check_joined(format: Format, files: &[String]) {
 }
 
 #[test]
-fn games_that_are_joined_stay_the_same_games() {
+fn joined_games_are_the_same_games() {
     let even = "手合割：平手\n";
     let king = "   1 ５八玉(59)\n   2 投了\n";
     let files = [
@@ -65,7 +65,7 @@ fn games_that_are_joined_stay_the_same_games() {
 }
 
 #[test]
-fn games_in_words_that_are_joined_stay_the_same_games() {
+fn joined_ki2_games_are_the_same_games() {
     let files = [
         "手合割：平手\n\n▲７六歩 △３四歩\n".to_owned(),
         "後手番\n手合割：平手\n\n△３四歩 ▲７六歩\n".to_owned(),
@@ -83,7 +83,7 @@ fn diagrams(file: &[u8]) -> Vec<Record> {
 }
 
 #[test]
-fn diagrams_that_are_joined_stay_the_same_diagrams() {
+fn joined_diagrams_are_the_same_diagrams() {
     let files = [
         format!("後手の持駒：なし\n{DIAGRAM}先手の持駒：なし\n先手番\n手数＝3　まで\n"),
         DIAGRAM.to_owned(),
@@ -118,7 +118,7 @@ fn diagrams_that_are_joined_stay_the_same_diagrams() {
 }
 
 #[test]
-fn a_diagram_that_stands_below_the_moves_is_the_next_game() {
+fn a_diagram_after_the_moves_begins_the_next_game() {
     for diagram in [DIAGRAM.to_owned(), format!("後手番\n{DIAGRAM}")] {
         let file = format!("手合割：平手\n{LIST}{MOVES}{diagram}{LIST}   1 中断\n");
         let games = games(Format::Kifu, file.as_bytes());
@@ -128,7 +128,7 @@ fn a_diagram_that_stands_below_the_moves_is_the_next_game() {
         assert_eq!(games.iter().map(|game| game.info.skipped_lines).sum::<u32>(), 0);
         check_file(Format::Kifu, file.as_bytes());
     }
-    // Diagrams without lines that tell them apart.
+    // Diagrams without lines that separate them.
     for diagram in [
         DIAGRAM.to_owned(),
         format!("{DIAGRAM}後手番\n"),
@@ -172,7 +172,7 @@ fn a_number_of_moves_that_no_ply_can_hold_is_skipped() {
 }
 
 #[test]
-fn lines_between_games_go_to_the_game_that_they_are_about() {
+fn lines_between_games_belong_to_the_game_that_they_describe() {
     let even = format!("手合割：平手\n{LIST}{MOVES}");
     let of = |between: &str| -> [Game; 2] {
         let file = format!("{even}{between}{even}");
@@ -198,13 +198,13 @@ fn lines_between_games_go_to_the_game_that_they_are_about() {
         (&*first.info.end_comments, second.info.comments.len()),
         (&["終局後".to_owned()][..], 0)
     );
-    // Behind the last game it is no game.
+    // After the last game it is not a game.
     let file = format!("{even}終了日時：2026/11/25 11:00:00\n");
     assert_eq!(games(Format::Kifu, file.as_bytes()).len(), 1);
     assert_eq!(usi(&read_game(Format::Kifu, file.as_bytes()).unwrap()), "7g7f");
 }
 
-/// Fields that a record lacks are not made up by a copy.
+/// A copy does not add fields that a record lacks.
 #[test]
 fn a_diagram_is_written_as_it_is_read() {
     for record in diagrams(format!("{DIAGRAM}手数＝4\n").as_bytes()) {
@@ -216,7 +216,7 @@ fn a_diagram_is_written_as_it_is_read() {
 
 /// A damaged diagram is a bad record. The diagrams after it keep their own numbers, sides and hands.
 #[test]
-fn diagrams_behind_a_damaged_one_are_their_own() {
+fn diagrams_after_a_damaged_one_are_read_correctly() {
     let rank = "| ・ ・ ・ ・ ・ ・ ・ ・ ・|五\n";
     let diagram = |number: u32| {
         let ranks = "| ・ ・ ・ ・v玉 ・ ・ ・ ・|一\n".to_owned() + &rank.repeat(7);

@@ -1,5 +1,5 @@
-//! KIF and KI2 with wrong numbers, missing or repeated lines, and summaries of all kinds: no wrong winner, no position
-//! that did not occur, nothing lost without an error or a count.
+//! KIF and KI2 with wrong numbers, missing or repeated lines, and all kinds of summaries. Checks that no wrong winner
+//! and no position that did not occur is read, and that every loss is an error or counted.
 
 use kyokumen_format::{Ending, Format, Game, GameResult, Variation};
 use kyokumen_testing::game_properties::check_file;
@@ -16,7 +16,7 @@ fn game(moves: &str) -> Game {
     read(&text).unwrap()
 }
 
-/// How a game of two moves ended, and the number of skipped lines.
+/// Result, ending and number of skipped lines of a game of two moves.
 fn summarised(word: &str, summary: &str) -> (Option<GameResult>, Option<Ending>, u32) {
     let game = game(&format!("   1 ７六歩(77)\n   2 ３四歩(33)\n{word}まで2手で{summary}\n"));
     assert_eq!((game.moves.len(), game.broken), (2, None), "{summary}");
@@ -24,7 +24,7 @@ fn summarised(word: &str, summary: &str) -> (Option<GameResult>, Option<Ending>,
 }
 
 #[test]
-fn a_summary_says_who_won_or_who_lost() {
+fn a_summary_gives_the_winner_or_the_loser() {
     use Ending::{Declaration, IllegalMove, Impasse, Interruption, Repetition, TimeUp};
     use GameResult::{BlackWin, Draw, WhiteWin};
     for (summary, result, ending) in [
@@ -81,14 +81,14 @@ fn a_summary_says_who_won_or_who_lost() {
     ] {
         assert_eq!(summarised("", summary), (result, ending, 0), "{summary}");
     }
-    // A word before it keeps its reason, and is corrected by a summary that says another winner.
+    // The ending of the word before it is kept, unless the summary names another winner.
     assert_eq!(summarised("   3 時間切れ\n", "先手の時間切れ"), (Some(WhiteWin), Some(TimeUp), 0));
     assert_eq!(summarised("   3 切れ負け\n", "後手の勝ち"), (Some(WhiteWin), Some(TimeUp), 0));
     assert_eq!(summarised("   3 投了\n", "先手の勝ち"), (Some(BlackWin), None, 0));
 }
 
 #[test]
-fn a_summary_that_does_not_say_who_won_is_a_skipped_line() {
+fn a_summary_without_a_winner_is_a_skipped_line() {
     use GameResult::WhiteWin;
     for summary in [
         "羽生の勝ち",
@@ -126,7 +126,7 @@ fn a_summary_may_name_a_player() {
         let skipped = u32::from(result.is_none());
         assert_eq!((game.result, game.info.skipped_lines), (result, skipped), "{summary}");
     }
-    // In KI2 behind the last move, too.
+    // In KI2 also after the last move.
     let text = format!("{names}\n▲７六歩 まで1手で羽田の勝ち\n");
     assert_eq!(read_game(Format::Ki2u, text.as_bytes()).unwrap().result, Some(WhiteWin));
 }
@@ -166,7 +166,7 @@ fn a_repeated_line_is_skipped_and_the_game_continues() {
 }
 
 #[test]
-fn a_repeated_number_behind_the_end_or_with_another_move_is_a_variation() {
+fn a_repeated_number_after_the_end_or_with_another_move_is_a_variation() {
     let line = "1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n";
     for (moves, variation) in [
         (format!("{line}4 投了\n3 ６六歩(67)\n4 ８四歩(83)\n"), (2, 2)),
@@ -201,7 +201,7 @@ fn missing_moves_are_an_error() {
 }
 
 #[test]
-fn a_move_above_the_moves_is_an_error() {
+fn a_move_before_the_moves_is_an_error() {
     for moves in [
         "l ７六歩(77)\nZ ３四歩(33)\n3 ２六歩(27)\n4 ８四歩(83)\n5 投了\n",
         "７六歩(77)\n３四歩(33)\n",
@@ -211,7 +211,7 @@ fn a_move_above_the_moves_is_an_error() {
         assert!(read(&format!("{HEAD}{moves}")).is_err(), "{moves}");
         assert!(read(&format!("手合割：平手\n\n{moves}")).is_err(), "{moves}");
     }
-    // Nor is one skipped between moves, or the side to move.
+    // So is a skipped move between moves, and the side to move there.
     for line in ["l ３四歩(33)", "３四歩(33)", "先手番", "手番：先手"] {
         let game = game(&format!("1 ７六歩(77)\n{line}\n"));
         assert_eq!((game.moves.len(), game.broken.is_some()), (1, true), "{line}");
@@ -219,7 +219,7 @@ fn a_move_above_the_moves_is_an_error() {
 }
 
 #[test]
-fn a_game_behind_a_diagram_may_begin_at_any_number() {
+fn a_game_after_a_diagram_may_begin_at_any_number() {
     let text = "31 ５二金打\n変化：31手\n31 ４二金打\n32 投了\n";
     let game = read(&format!("{PROBLEM}手数----指手---------消費時間--\n{text}")).unwrap();
     assert_eq!((usi(&game).as_str(), game.broken), ("G*5b", None));
@@ -227,7 +227,7 @@ fn a_game_behind_a_diagram_may_begin_at_any_number() {
 }
 
 #[test]
-fn a_title_begins_no_game() {
+fn a_title_does_not_begin_a_game() {
     for title in ["2026 名人戦", "まで３連勝中", "1. 概要", "第1局"] {
         let text = format!(
             "{title}\n手合割：二枚落ち\n手数----指手---------消費時間--\n1 ３四歩(33)\n2 投了\n"
@@ -299,7 +299,7 @@ fn variations_at_the_end_of_a_variation_keep_their_order() {
     assert_eq!(written(&read(&again).unwrap()), again);
 }
 
-/// What is nested deeper than it is read is not written without a word.
+/// Variations that are nested too deep to be read are an error when written.
 #[test]
 fn variations_nested_too_deep_are_not_written() {
     for (depth, is_written) in [(100, true), (101, false)] {
@@ -334,7 +334,7 @@ fn many_variations_of_a_long_game_are_read_quickly() {
     assert!(begun.elapsed().as_secs() < 60);
 }
 
-/// Hands without a board are what is left of a damaged diagram.
+/// Hands without a board are the remainder of a damaged diagram.
 #[test]
 fn pieces_in_hand_without_a_diagram_are_an_error() {
     let moves = "手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 投了\n";
@@ -347,7 +347,7 @@ fn pieces_in_hand_without_a_diagram_are_an_error() {
     assert_eq!(game.moves.len(), 1);
 }
 
-/// A line of a number and words that is no move does not make a game one of another syntax, to be written again.
+/// A line with a number and words that is not a move does not change the syntax of a game.
 #[test]
 fn a_copy_keeps_titles_that_begin_with_a_number() {
     let text = "手合割：平手\n2026 名人戦\n\n▲７六歩\n△３四歩\nまで2手で中断\n";

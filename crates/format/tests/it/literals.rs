@@ -1,6 +1,6 @@
-//! Records as literal bytes: what the engines write, and what must be refused.
+//! Records as literal bytes: the output of engines, and bytes that must be rejected.
 //!
-//! Positions come from the engines' own output and from hand-made cases; figures are quoted, not computed.
+//! Positions come from the engines' output and from hand-made cases. Expected numbers are quoted, not computed.
 
 use kyokumen_format::packed::{self, Family};
 use kyokumen_format::{
@@ -56,8 +56,7 @@ fn hands_promoted_pieces_and_the_box() {
     }
 }
 
-/// The one-record test file that YaneuraOu writes for the start position with 2g2f, score 10, ply 1 and
-/// result 1.
+/// The one-record test file that YaneuraOu writes for the start position with 2g2f, score 10, ply 1 and result 1.
 #[test]
 fn one_record_of_yaneuraou() {
     let record_bytes = bytes(&format!("{START_PSV}0a008e0701000100"));
@@ -95,15 +94,15 @@ fn results_change_their_point_of_view() {
 }
 
 #[test]
-fn nothing_is_invented() {
+fn missing_fields_are_errors() {
     let hcp = bytes(START_HCP);
     let record = RecordRef::new(Format::Hcp, &hcp).unwrap();
     let mut out = Vec::new();
     for (fill, missing) in [
-        ("", "the record has no move, eval, ply, result, and no value to fill in was given"),
-        ("move=none", "the record has no eval, ply, result, and no value to fill in was given"),
-        ("move=none,eval=0", "the record has no ply, result, and no value to fill in was given"),
-        ("move=none,eval=0,ply=1", "the record has no result, and no value to fill in was given"),
+        ("", "the record has no move, eval, ply, result, and no fill value is given"),
+        ("move=none", "the record has no eval, ply, result, and no fill value is given"),
+        ("move=none,eval=0", "the record has no ply, result, and no fill value is given"),
+        ("move=none,eval=0,ply=1", "the record has no result, and no fill value is given"),
     ] {
         let error = record.convert(Format::Psv, &fill.parse().unwrap(), &mut out).unwrap_err();
         assert_eq!(error.to_string(), missing);
@@ -116,7 +115,7 @@ fn nothing_is_invented() {
 }
 
 #[test]
-fn a_line_with_an_unknown_result_needs_one() {
+fn a_line_with_an_unknown_result_needs_a_fill_value() {
     let line = format!("{}\t2g2f\t0\t1\tu", sfen::START);
     let record = RecordRef::new(Format::Sfen, line.as_bytes()).unwrap();
     let mut out = Vec::new();
@@ -129,7 +128,7 @@ fn a_line_with_an_unknown_result_needs_one() {
 }
 
 #[test]
-fn refused_positions_say_why_and_where() {
+fn errors_of_rejected_positions_give_reason_and_offset() {
     let king = |color, number| DecodeErrorKind::KingOffBoard { color, number };
     let apery = |hex: &str| decode_error(Family::Apery, hex);
     assert_eq!(
@@ -138,25 +137,25 @@ fn refused_positions_say_why_and_where() {
     );
     assert_eq!(apery(&"ff".repeat(32)), (king(Color::Black, 127), 0));
     assert_eq!(apery(&format!("58d1{}", &START_HCP[4..])), (king(Color::White, 81), 1));
-    // 19 pawns; the last piece runs out of bits.
+    // 19 pawns; the bits end within the last piece.
     assert_eq!(
         apery("58a449210cd757217e8e4d212caf427854115e85f06c0a61b9fe0af1714c0a61").0,
         DecodeErrorKind::BoardOverrun
     );
-    // One gold less and no box: zeros read as pawns, the last of them cut off.
+    // One gold fewer and no box: zeros are read as pawns, and the last pawn is cut off.
     assert_eq!(
         apery("58a449210cd757217e8e4d212caf42a0105e85f06c0a61b9fe0af1714c0a6100").0,
         DecodeErrorKind::HandOverrun
     );
-    // A gold in place of a lance: all bits used, the wrong set.
+    // A gold instead of a lance: all bits are used, but the set is wrong.
     let (kind, offset) = apery("58a449210cd757217e8e4d212caf427814c2ab109e4d212cd75f213e8e49213c");
     assert_eq!(kind, DecodeErrorKind::PieceSet { counts: [18, 3, 4, 4, 5, 2, 2] });
     assert_eq!(offset, 0);
     assert_eq!(
         kind.to_string(),
-        "board, hands and box hold P18 L3 N4 S4 G5 B2 R2, a set has P18 L4 N4 S4 G4 B2 R2"
+        "board, hands and box contain P18 L3 N4 S4 G5 B2 R2, expected P18 L4 N4 S4 G4 B2 R2"
     );
-    // Bare kings, then bits 0 1 1: between a pawn of the box and nothing.
+    // Bare kings, then the bits 0 1 1, which begin like a pawn of the box.
     assert_eq!(
         apery(&format!("5824{}80ff{}", "00".repeat(9), "00".repeat(19))).0,
         DecodeErrorKind::UnknownHandCode
@@ -175,7 +174,7 @@ fn a_missing_king_cannot_be_packed() {
 }
 
 #[test]
-fn a_truncated_record_says_how_long_it_is() {
+fn the_error_of_a_truncated_record_gives_its_length() {
     for (format, expected) in [(Format::Hcp, 32), (Format::Hcpe, 38), (Format::Psv, 40)] {
         for found in [0, 1, expected - 1, expected + 1] {
             let error = RecordRef::new(format, &vec![0; found]).unwrap_err();
@@ -218,7 +217,7 @@ fn unusual_fields_are_read_and_counted() {
 }
 
 #[test]
-fn breaches_of_the_rules_are_read_and_counted() {
+fn positions_that_break_rules_are_read_with_warnings() {
     for (text, expected) in [
         ("4k4/9/9/9/4P4/9/4P4/9/4K4 b - 1", Warning::TwoPawns),
         ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", Warning::DeadPiece),
@@ -236,7 +235,7 @@ fn breaches_of_the_rules_are_read_and_counted() {
 }
 
 #[test]
-fn a_move_that_is_filled_in_is_legal_or_an_error() {
+fn a_fill_move_must_be_legal() {
     let fill: Fill = "move=2g2f,eval=10,result=black,ply=1".parse().unwrap();
     assert_eq!(fill.to_string(), "move=2g2f,eval=10,ply=1,result=black");
     let start = format!("{}\n", kyokumen_shogi::sfen::START);
@@ -248,7 +247,7 @@ fn a_move_that_is_filled_in_is_legal_or_an_error() {
     assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
     assert_eq!(changes.invented.to_string(), "move, eval, result");
 
-    // Packed to packed, where no board is laid otherwise.
+    // Packed to packed, where usually no board is built.
     let mut hcp = Vec::new();
     record.convert(Format::Hcp, &Fill::default(), &mut hcp).unwrap();
     let packed = RecordRef::new(Format::Hcp, &hcp).unwrap();
@@ -261,11 +260,11 @@ fn a_move_that_is_filled_in_is_legal_or_an_error() {
         let error = record.convert(Format::Psv, &illegal, &mut out).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "it has no move, and 2g2e, which is to be filled in, cannot be played in its position"
+            "the record has no move, and the move to fill in, 2g2e, is illegal in its position"
         );
         assert!(out.is_empty());
     }
-    // What a record says itself stays, if only that there is no move.
+    // A field that the record states is kept, even an explicit "no move".
     let psv_record = RecordRef::new(Format::Psv, &psv).unwrap();
     let mut kept = Vec::new();
     psv_record.convert(Format::Hcpe, &illegal, &mut kept).unwrap();

@@ -1,6 +1,6 @@
-//! The packed codecs and the records against random arrangements, random bytes and damaged records.
+//! The packed codecs and the records with random positions, random bytes and damaged records.
 //!
-//! The same properties run under the fuzzer; see `fuzz/`.
+//! The fuzz targets check the same properties; see `fuzz/`.
 
 use kyokumen_format::packed::Family;
 use kyokumen_format::{Ending, Format, GameResult, Record, VisitedMove, encode, packed};
@@ -11,11 +11,11 @@ use kyokumen_testing::record_properties::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Any arrangement with two kings: pieces on the board of either side, promoted or not, in the hands
-/// and in the box. Two pawns and dead pieces occur.
+/// Any position with two kings: pieces of both sides on the board, promoted or not, in the hands and in the box. Two
+/// pawns on a file and pieces that can never move occur.
 fn arrangement() -> impl Strategy<Value = Setup> {
     let squares = Just((0..81).collect::<Vec<u8>>()).prop_shuffle();
-    // How likely it is that a piece stands on the board differs from case to case.
+    // The probability that a piece is on the board varies between cases.
     let pieces = (0u8..=8).prop_flat_map(|on_board| {
         vec((0u8..9, 0u8..4, any::<bool>()), 38).prop_map(move |p| (on_board, p))
     });
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_arrangement_is_packed_and_read_back(family in family(), setup in arrangement()) {
+    fn every_position_is_packed_and_read_back(family in family(), setup in arrangement()) {
         check_setup(family, &setup);
     }
 
@@ -116,7 +116,7 @@ proptest! {
         zeros in 0usize..32,
     ) {
         check_packed(family, &bytes);
-        // Kings on the board, and a sparse board as real ones are: the deeper checks are reached.
+        // Kings on the board and a sparse board as in real positions, so that the deeper checks are reached.
         let header = u16::from(bytes[0] & 1) | u16::from(kings.0) << 1 | u16::from(kings.1) << 8;
         bytes[..2].copy_from_slice(&header.to_le_bytes());
         check_packed(family, &bytes);
@@ -141,10 +141,10 @@ proptest! {
     }
 
     #[test]
-    fn records_come_back_from_every_format(record in any_record(), format in format()) {
+    fn records_are_read_back_from_every_format(record in any_record(), format in format()) {
         let mut out = Vec::new();
         let fill = "move=none,eval=0,ply=7,result=draw,end_ply=9".parse().unwrap();
-        // Formats of games hold no position without a move that can be played.
+        // Game formats cannot hold a position without a legal move.
         let encoded = encode(format, &record, &fill, &mut out);
         prop_assert!(encoded.is_ok() || format.holds_games());
         match format {
@@ -155,21 +155,21 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_no_danger(format in format(), bytes in vec(any::<u8>(), 0..48)) {
+    fn random_bytes_never_panic(format in format(), bytes in vec(any::<u8>(), 0..48)) {
         check_record(format, &bytes);
         check_chunks(format, &bytes);
         check_text(&bytes);
     }
 
     #[test]
-    fn text_like_bytes_are_no_danger(
+    fn text_like_bytes_never_panic(
         text in "(position )?(sfen )?[1-9PLNSGBRKplnsgbrk+/]{0,40}( |\t)[bw] (-|[1-9]?[PLNSGBRplnsgbr]{1,3}) ?[0-9]{0,6}(\t[-0-9a-zA-Z*+]{0,6}){0,6}\r?\n?"
     ) {
         check_text(text.as_bytes());
     }
 
     #[test]
-    fn damaged_text_is_no_danger(
+    fn damaged_text_never_panics(
         records in vec(any_record(), 1..4),
         format in text_format(),
         damage in vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),

@@ -1,4 +1,4 @@
-//! `Reader` and `Writer`: every format, however the bytes arrive, and errors with their place.
+//! `Reader` and `Writer`: every format, inputs with short reads, and errors with their place.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,7 +9,7 @@ use kyokumen_format::{
     records, write_game,
 };
 
-/// Gives a few bytes at a time, and now and then says that it was interrupted.
+/// Returns a few bytes per read, and sometimes an `Interrupted` error.
 struct Trickle<'a> {
     rest: &'a [u8],
     most: usize,
@@ -55,7 +55,7 @@ fn read(format: Format, input: impl Read) -> Vec<Record> {
 }
 
 #[test]
-fn every_format_is_read_the_same_however_its_bytes_arrive() {
+fn every_format_is_read_the_same_with_short_reads() {
     for format in Format::ALL {
         let bytes = sample(format);
         let expected = whole(format, &bytes);
@@ -85,7 +85,7 @@ fn every_format_is_read_the_same_however_its_bytes_arrive() {
 }
 
 #[test]
-fn every_format_that_is_written_is_read_again() {
+fn every_writable_format_is_read_back() {
     for format in Format::ALL {
         let expected = read(format, &*sample(format));
         let mut writer = Writer::new(format, Vec::new());
@@ -109,7 +109,7 @@ fn every_format_that_is_written_is_read_again() {
 }
 
 #[test]
-fn games_are_read_and_written_as_wholes() {
+fn games_are_read_and_written() {
     for format in Format::ALL.into_iter().filter(|format| format.holds_games()) {
         let bytes = sample(format);
         let expected: Vec<_> = chunks(format, &bytes)
@@ -128,7 +128,7 @@ fn games_are_read_and_written_as_wholes() {
         }
         assert_eq!(writer.into_inner().unwrap(), slice, "{format}");
 
-        // Behind a record comes the game after its own, with the number of that one's first record.
+        // After a record comes the game after its game, with the index of the first record of that game.
         let mut reader = Reader::new(format, &*bytes);
         reader.read_record().unwrap();
         assert_eq!(reader.read_game().unwrap().as_ref(), expected.get(1), "{format}");
@@ -137,7 +137,7 @@ fn games_are_read_and_written_as_wholes() {
 }
 
 #[test]
-fn what_cannot_be_read_has_its_place_and_what_follows_is_read() {
+fn a_bad_record_is_an_error_with_its_place_and_reading_continues() {
     let line = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
     let text = format!("{line}# a comment\nno position\n{line}");
     let mut reader = Reader::new(Format::Sfen, Trickle::new(text.as_bytes(), 1));
@@ -156,7 +156,7 @@ fn what_cannot_be_read_has_its_place_and_what_follows_is_read() {
 }
 
 #[test]
-fn chunks_that_are_too_long_are_errors_piece_by_piece() {
+fn each_piece_of_a_chunk_that_is_too_long_is_an_error() {
     let line = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
     let text = [vec![b'x'; MAX_LINE_BYTES + 5], format!("\n{line}").into_bytes()].concat();
     for most in [1, 4096, usize::MAX] {
@@ -173,7 +173,7 @@ fn chunks_that_are_too_long_are_errors_piece_by_piece() {
 }
 
 #[test]
-fn behind_an_error_of_the_system_there_is_nothing() {
+fn no_record_follows_an_io_error() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -190,14 +190,14 @@ fn behind_an_error_of_the_system_there_is_nothing() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_nothing_behind() {
+fn a_record_that_cannot_be_written_writes_nothing() {
     let record = Record::new("4k4/9/9/9/9/9/9/9/4K4 b - 1".parse().unwrap());
     let mut writer = Writer::new(Format::Psv, Vec::new());
     let error = writer.write_record(&record).unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Record(ConvertError::Encode(_))));
     assert_eq!(
         error.to_string(),
-        "record 0: the record has no eval, ply, result, and no value to fill in was given"
+        "record 0: the record has no eval, ply, result, and no fill value is given"
     );
     assert!(writer.into_inner().unwrap().is_empty());
 

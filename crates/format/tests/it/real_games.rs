@@ -1,6 +1,6 @@
 //! Positions of real games in four formats of `KYOKUMEN_DATA`.
 //!
-//! The packed files were written by cshogi; the text is the truth. Unknown results were packed as draws.
+//! The packed files were written by cshogi. The text files are the reference. Unknown results were packed as draws.
 
 use std::fs::{self, File};
 
@@ -22,7 +22,7 @@ fn files(stem: &str, formats: &[Format]) -> Files {
     Files { text, packed }
 }
 
-/// What a format holds of a line of text, with the draw for an unknown result.
+/// The fields of a line of text that a format holds. An unknown result is a draw.
 fn expected(text: &Record, format: Format) -> Record {
     let mut record = text.clone();
     record.result = record.result.or(Some(GameResult::Draw));
@@ -78,10 +78,10 @@ fn engine_games_with_evaluations_are_decoded_and_encoded_as_by_cshogi() {
     compare("dev_engine", &[Format::Hcpe, Format::Psv], 21_570);
 }
 
-/// Pieces are missing from these positions: they go through the box.
+/// These positions lack pieces, which are in the box.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn handicap_games_survive_both_packed_families() {
+fn handicap_games_are_preserved_by_both_packed_families() {
     let path = shared("dev_handicap.sfen");
     let text = fs::read(path).unwrap();
     let fill: Fill = "result=draw".parse().unwrap();
@@ -92,7 +92,7 @@ fn handicap_games_survive_both_packed_families() {
         for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
             let mut out = Vec::new();
             let converted = source.convert(format, &fill, &mut out);
-            // Beginners' examples show one king only.
+            // Examples for beginners have only one king.
             if setup.king(Color::Black).is_none() {
                 let missing = EncodeError::MissingKing { color: Color::Black };
                 assert_eq!(converted, Err(missing.into()));

@@ -1,6 +1,6 @@
 //! `sbinpack`: literal bytes, rsshogi in both directions, chunks of several games, damage.
 //!
-//! rsshogi is the format's only definition; it shares no line with ours.
+//! rsshogi defines the format and shares no code with this project.
 
 use kyokumen_format::{
     DecodeError, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, chunks,
@@ -52,13 +52,13 @@ fn literal_bytes() {
     let game = read_game(Format::Sbinpack, &in_chunk(&chain())).unwrap();
     assert_eq!(game.moves.iter().map(|m| m.offset).collect::<Vec<_>>(), [51, 53, 55]);
     assert_eq!(content(game), three_moves());
-    // What is written anew: the score is the first evaluation, and no metadata.
+    // When the game is written again, the score is the first evaluation and there is no metadata.
     let anew = format!("{START_PSV} 6e00 3b1e 0100 00 0300 0400 040a 0514");
     assert_eq!(written(&three_moves()), Ok(in_chunk(&bytes(&anew.replace(' ', "")))));
 }
 
 #[test]
-fn a_part_of_a_game_begins_where_its_first_move_was_played() {
+fn a_part_of_a_game_begins_at_the_position_of_its_first_move() {
     let part = three_moves().part(1..3).unwrap();
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
     assert_eq!((part.start.to_string(), moves(&part).len()), (start.to_owned(), 2));
@@ -80,7 +80,7 @@ fn a_chunk_holds_several_games() {
     check_file(Format::Sbinpack, &file);
 }
 
-/// A game in rsshogi's terms.
+/// A game as an rsshogi chain.
 fn foreign(game: &Game, score: i16, metadata: &[u8], result: types::GameResult) -> SbinpackChain {
     let mut position = Position::empty();
     position.set_sfen(&game.start.to_string()).unwrap();
@@ -153,7 +153,7 @@ const RESULT: types::GameResult = types::GameResult::WhiteWinByTimeout;
 const TIME_UP: Option<Ending> = Some(Ending::TimeUp);
 
 #[test]
-fn results_are_those_of_rsshogi() {
+fn results_match_rsshogi() {
     use types::GameResult as Foreign;
     let (black, white, draw) =
         (Some(GameResult::BlackWin), Some(GameResult::WhiteWin), Some(GameResult::Draw));
@@ -185,7 +185,7 @@ fn results_are_those_of_rsshogi() {
 }
 
 #[test]
-fn plies_and_evaluations_beyond_the_bits_become_the_nearest() {
+fn plies_and_evaluations_out_of_range_are_clamped() {
     let start: Setup = sfen::START.parse().unwrap();
     let late = Game { start: start.with_ply(5000), ..three_moves() };
     let read = read_game(Format::Sbinpack, &written(&late).unwrap()).unwrap();
@@ -201,7 +201,7 @@ fn plies_and_evaluations_beyond_the_bits_become_the_nearest() {
 }
 
 #[test]
-fn what_cannot_be_written() {
+fn games_that_cannot_be_written_are_errors() {
     let no_eval =
         Game { moves: vec![Played::new(Move::from_usi("7g7f").unwrap(), 0)], ..three_moves() };
     assert!(matches!(written(&no_eval), Err(EncodeError::Missing { .. })));
@@ -212,7 +212,7 @@ fn what_cannot_be_written() {
     assert!(matches!(written(&too_long), Err(EncodeError::TooMany { .. })));
 }
 
-/// Records read and bad, and where the fault is.
+/// Number of good records, number of bad records, and the offset of the fault.
 fn tally(chunk: &[u8]) -> (usize, usize, usize) {
     check_file(Format::Sbinpack, chunk);
     let (read, bad): (Vec<_>, Vec<_>) =
@@ -223,18 +223,18 @@ fn tally(chunk: &[u8]) -> (usize, usize, usize) {
 }
 
 #[test]
-fn damage_is_reported_where_it_is_and_costs_no_more_than_it_must() {
+fn damage_is_reported_at_its_offset_and_loses_only_affected_records() {
     let (chain, len) = (chain(), chain().len());
     let chunk = in_chunk(&chain.repeat(3));
-    // A move that is none: the rest of its game.
+    // An invalid move: loses the rest of its game.
     let mut damaged = chunk.clone();
     damaged[8 + len + 43 + 2] = 0x7f;
     assert_eq!(tally(&damaged), (7, 2, 8 + len + 45));
-    // A position that is none: its game.
+    // An invalid position: loses its game.
     let mut damaged = chunk.clone();
     damaged[8 + len..][..32].fill(0xff);
     assert_eq!(tally(&damaged), (6, 1, 8 + len));
-    // Too much metadata: where the game ends cannot be known.
+    // Too much metadata: the end of the game is unknown.
     let mut damaged = chunk.clone();
     damaged[8 + len + 38] = 128;
     assert_eq!(tally(&damaged), (3, 1, 8 + len + 38));
@@ -247,7 +247,7 @@ fn damage_is_reported_where_it_is_and_costs_no_more_than_it_must() {
     assert_eq!(tally(&damaged), (6, 1, chunk.len()));
     let error = read_all(&damaged).pop().unwrap().unwrap_err();
     assert_eq!(error.kind, DecodeErrorKind::GameCut { moves: 4, within: 4 });
-    // A file that was cut off within a game, and between two.
+    // A file that is truncated within a game, and between two games.
     assert_eq!(tally(&chunk[..chunk.len() - 1]), (6, 1, chunk.len() - 1));
     assert_eq!(tally(&chunk[..8 + len]), (3, 1, 8 + len));
     // Bytes between chunks.
@@ -256,7 +256,7 @@ fn damage_is_reported_where_it_is_and_costs_no_more_than_it_must() {
     assert_eq!(tally(b""), (0, 1, 0));
 }
 
-/// Differences that together leave 32 bits, and one that is not whole.
+/// Differences whose sum exceeds 32 bits, and a truncated difference.
 #[test]
 fn evaluations_that_overflow_end_the_game() {
     let most = "feffffff0f";

@@ -20,7 +20,7 @@ pub struct BoardsArgs {
     #[command(flatten)]
     games: GamesArgs,
 
-    /// One JSON object a line for each
+    /// Print one JSON object per line for each representation
     #[arg(long)]
     json: bool,
 }
@@ -41,9 +41,9 @@ struct Figure {
     elapsed_ms: f64,
 }
 
-/// Games a second between two `ai2` with `NpBoard`, `NpIntBoard` and `NpBoolBoard`, without and with counted lines.
+/// Games per second of two `ai2` with `NpBoard`, `NpIntBoard` and `NpBoolBoard`, without and then with counted lines.
 const PYTHON_GAMES_PER_S: [f64; 6] = [5972.04, 7185.05, 7587.97, 7478.88, 9820.80, 6367.55];
-/// `deepcopy` after 0 to 9 moves on average, `move` and `unmove`.
+/// Times of `deepcopy` after 0 to 9 moves on average, of `move` and of `unmove`.
 const PYTHON_NS: [f64; 3] = [26_400.0, 19_000.0, 800.0];
 
 pub(super) fn run(args: &BoardsArgs) -> anyhow::Result<String> {
@@ -92,11 +92,11 @@ impl Visitor for Measure {
     }
 }
 
-/// The game that the articles measure with: nine moves, drawn.
+/// The game that the articles use for measurements: nine moves, drawn.
 const GAME: [u8; 9] = [0, 1, 2, 3, 5, 4, 7, 8, 6];
 
-/// Times in ns of a copy, a move with its test for a line, and an unmove. The same step of [`GAME`] runs on many
-/// boards, so that each can be timed alone.
+/// Times in ns of a copy, of a move with its test for a line, and of an unmove. Each step of [`GAME`] runs on many
+/// boards, so that it can be timed alone.
 fn single_steps<R: Representation>() -> [f64; 3] {
     const BOARDS: usize = 1024;
     const ROUNDS: usize = 100;

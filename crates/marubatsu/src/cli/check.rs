@@ -18,13 +18,13 @@ pub struct CheckArgs {
     #[arg(long, value_parser = word::<Player>)]
     player: Player,
 
-    /// Positions gone through: plain (all), pruned (until a lost game is found), visited (each once, too)
-    /// [default: visited]
+    /// Positions to visit: plain (all), pruned (until a lost game is found) or visited (like pruned, each position a
+    /// single time) [default: visited]
     #[arg(long, default_value = "visited", hide_default_value = true,
           value_parser = word::<Method>)]
     method: Method,
 
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -35,7 +35,7 @@ struct Report {
     player: Player,
     method: Method,
     weakly_solved: bool,
-    /// As ○ and as ×.
+    /// As ○, then as ×.
     #[serde(skip)]
     never_loses: [bool; 2],
     calls: Calls,
@@ -51,7 +51,7 @@ struct Calls {
     total: u64,
 }
 
-/// Pairs of the number of right positions and the number of all positions.
+/// The number of right positions, and the number of all positions.
 #[derive(Serialize)]
 struct Shares {
     symmetric: [usize; 2],
@@ -91,13 +91,13 @@ impl fmt::Display for Report {
         writeln!(f, "  as o  {o:<11}  {:>7} calls", calls.o)?;
         writeln!(f, "  as x  {x:<11}  {:>7} calls", calls.x)?;
         writeln!(f, "                     {:>7} calls", calls.total)?;
-        for ([right, of], positions) in
+        for ([right, total], positions) in
             [(strongly.symmetric, " up to symmetry"), (strongly.all, "")]
         {
-            let percent = right as f64 * 100.0 / of as f64;
+            let percent = right as f64 * 100.0 / total as f64;
             writeln!(
                 f,
-                "right in {right} of {of} positions with a choice{positions}: {percent:.2} %"
+                "right in {right} of {total} positions with a choice{positions}: {percent:.2} %"
             )?;
         }
         for WrongPosition { board, candidates, best_moves } in wrong.iter().take(MAX_SHOWN) {

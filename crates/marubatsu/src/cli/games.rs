@@ -20,20 +20,20 @@ pub struct MatchArgs {
     #[command(flatten)]
     games: GamesArgs,
 
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Random games.
+/// Number and seed of random games.
 #[derive(Args, Clone, Copy)]
 pub(super) struct GamesArgs {
-    /// Games [default: 1000000]
+    /// Number of games [default: 1000000]
     #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N",
           value_parser = whole_number::<u64, 1, { u64::MAX }>)]
     pub(super) games: u64,
 
-    /// Beginning of the random numbers [default: 1]
+    /// Random seed [default: 1]
     #[arg(long, default_value_t = 1, hide_default_value = true,
           value_parser = whole_number::<u64, 0, { u64::MAX }>)]
     pub(super) seed: u64,
@@ -64,8 +64,8 @@ struct Percent {
 }
 
 impl Percent {
-    fn of(shares: [f64; 3]) -> Self {
-        // Four decimals: finer is noise up to a thousand million games.
+    fn new(shares: [f64; 3]) -> Self {
+        // Four decimals: more digits are noise up to a thousand million games.
         let [o, x, draw] = shares.map(|share| (share * 1e6).round() / 1e4);
         Self { o, x, draw }
     }
@@ -88,10 +88,10 @@ pub(super) fn run(args: &MatchArgs) -> anyhow::Result<String> {
         games,
         seed,
         played,
-        percent: Percent::of(played.counts().map(share)),
+        percent: Percent::new(played.counts().map(share)),
         exact,
-        exact_percent: Percent::of(exact.shares().map(Fraction::value)),
-        bound_percent: Percent::of(exact.bounds(games)),
+        exact_percent: Percent::new(exact.shares().map(Fraction::value)),
+        bound_percent: Percent::new(exact.bounds(games)),
         agrees: exact.agrees_with(played),
         games_per_s: (games as f64 / elapsed.as_secs_f64()).round(),
         elapsed_ms: milliseconds(elapsed),

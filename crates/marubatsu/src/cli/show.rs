@@ -22,18 +22,18 @@ pub struct ShowArgs {
     #[arg(default_value_t = Board::EMPTY, hide_default_value = true)]
     board: Board,
 
-    /// Plies shown [default: 2]
+    /// Plies to show [default: 2]
     #[arg(long, default_value_t = 2, hide_default_value = true, value_parser = whole_number::<u8, 0, 255>)]
     plies: u8,
 
-    /// Search to be shown: minimax, alphabeta, pvs or ids (its last iteration) [default: none, the tree itself]
+    /// Search to show: minimax, alphabeta, pvs or ids (its last iteration) [default: none, the tree itself]
     #[arg(long, value_parser = word::<Method>)]
     method: Option<Method>,
 
     #[command(flatten)]
     search: SearchArgs,
 
-    /// Write a page that needs nothing but a browser
+    /// Write a self-contained HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -41,11 +41,11 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// One JSON object, with the tree in it
+    /// Print one JSON object that contains the tree
     #[arg(long)]
     json: bool,
 
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     force: bool,
 }
@@ -71,9 +71,7 @@ pub(super) fn run(args: &ShowArgs, write_files: WriteFiles) -> anyhow::Result<St
         }
     };
     let picture = picture.ok_or_else(|| {
-        Usage(format!(
-            "a picture of more than {MAX_BOARDS} boards: fewer plies make fewer (--plies)"
-        ))
+        Usage(format!("the picture has more than {MAX_BOARDS} boards; choose fewer --plies"))
     })?;
     let page = args.html.as_deref().map(|path| (path, html(&picture)));
     let drawing = args.svg.as_deref().map(|path| (path, svg(&picture)));

@@ -24,7 +24,7 @@ pub struct SolveArgs {
     #[arg(default_value_t = Board::EMPTY, hide_default_value = true)]
     board: Board,
 
-    /// Search: minimax, alphabeta, pvs or ids (pvs ever deeper) [default: alphabeta]
+    /// Search method: minimax, alphabeta, pvs or ids (iterative deepening of pvs) [default: alphabeta]
     #[arg(long, default_value = "alphabeta", hide_default_value = true,
           value_parser = word::<Method>)]
     method: Method,
@@ -32,12 +32,12 @@ pub struct SolveArgs {
     #[command(flatten)]
     search: SearchArgs,
 
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// How a position is searched.
+/// Options of a search.
 #[derive(Args, Clone, Debug)]
 pub(super) struct SearchArgs {
     /// Plies searched below each move of the position; 8 reaches the end of every game [default: 8]
@@ -46,40 +46,40 @@ pub(super) struct SearchArgs {
           value_parser = whole_number::<u8, 0, 9>)]
     depth: u8,
 
-    /// Judge of positions where the search ends: ai14s (a win is worth 300) or exact (1) [default: ai14s]
+    /// Evaluation of positions where the search ends: ai14s (a win is worth 300) or exact (1) [default: ai14s]
     #[arg(long, default_value = "ai14s", hide_default_value = true,
           value_parser = word::<Evaluation>)]
     evaluation: Evaluation,
 
-    /// Positions that the table answers: none, plain (those searched) or symmetric (and their images)
-    /// [default: symmetric, for minimax none]
+    /// Positions stored in the table: none, plain (searched positions) or symmetric (also their images) [default:
+    /// symmetric, for minimax none]
     #[arg(long, value_name = "KIND", value_parser = word::<TableKind>)]
     table: Option<TableKind>,
 
-    /// Whether all moves of the position use one table: shared or per-move [default: shared]
+    /// Whether all moves of the position share one table: shared or per-move [default: shared]
     #[arg(long, default_value = "shared", hide_default_value = true,
           value_name = "SCOPE", value_parser = word::<TableScope>)]
     table_scope: TableScope,
 
-    /// Best move kept for a position that is its own image: that of the last symmetry or of the first
-    /// [default: last]
+    /// Best move stored for a position that is its own image: the image under the last or the first symmetry [default:
+    /// last]
     #[arg(long, default_value = "last", hide_default_value = true,
           value_name = "WHICH", value_parser = word::<SymmetryMoves>)]
     symmetry_moves: SymmetryMoves,
 
-    /// First move of a node: none (row by row) or table (the best of the search one ply less deep) [default:
-    /// table for pvs and ids, otherwise none]
+    /// First move of a node: none (row by row) or table (the best move of the search one ply shallower) [default: table
+    /// for pvs and ids, otherwise none]
     #[arg(long, value_parser = word::<Ordering>)]
     ordering: Option<Ordering>,
 
-    /// Moves that pvs searches again are taken back once, after both searches, or twice [default: once]
+    /// How often pvs takes back a move that it searches again: once (after both searches) or twice [default: once]
     #[arg(long, default_value = "once", hide_default_value = true,
           value_name = "HOW", value_parser = word::<Undo>)]
     undo: Undo,
 }
 
 impl SearchArgs {
-    /// The settings; options that are not given have the defaults of the method.
+    /// The settings. Options that are not given have the defaults of the method.
     pub(super) fn settings(&self, method: Method) -> Settings {
         let usual = Settings::new(method);
         Settings {

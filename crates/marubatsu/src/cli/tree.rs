@@ -14,11 +14,11 @@ use crate::{Solution, Solved};
 
 #[derive(Args)]
 pub struct TreeArgs {
-    /// Also each position: board, side to move, value, plies to the end, best moves, class of images
+    /// Also list each position: board, side to move, value, plies to the end, best moves, symmetry class
     #[arg(long)]
     positions: bool,
 
-    /// One JSON object, with --positions followed by one a line for each position
+    /// Print one JSON object, and with --positions one more per position
     #[arg(long)]
     json: bool,
 }
@@ -46,13 +46,13 @@ pub(super) fn run(args: &TreeArgs) -> anyhow::Result<String> {
     let copying = copying_started.elapsed();
     anyhow::ensure!(tree == copied, "make/unmake and copying build different trees");
     let solution = Solution::new();
-    let goes_on = |solved: &&Solved| !solved.board.moves().is_empty();
+    let is_playing = |solved: &&Solved| !solved.board.moves().is_empty();
     let report = Report {
         nodes: tree.nodes().len(),
         reachable: solution.positions().len(),
-        non_terminal: solution.positions().iter().filter(goes_on).count(),
+        non_terminal: solution.positions().iter().filter(is_playing).count(),
         reachable_symmetric: solution.up_to_symmetry().count(),
-        non_terminal_symmetric: solution.up_to_symmetry().filter(goes_on).count(),
+        non_terminal_symmetric: solution.up_to_symmetry().filter(is_playing).count(),
         by_depth: tree.by_depth(),
         make_unmake_elapsed_ms: milliseconds(make_unmake),
         copying_elapsed_ms: milliseconds(copying),

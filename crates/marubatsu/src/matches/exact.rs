@@ -1,6 +1,6 @@
-//! What a match of two players comes to on average, exactly.
+//! Exact probabilities of the results of a match.
 //!
-//! From the tree: a player takes each of its candidates with the same probability.
+//! They are computed from the tree: a player takes each of its candidates with the same probability.
 
 use serde::Serialize;
 
@@ -10,18 +10,18 @@ use super::super::solution::Solution;
 use super::fraction::Fraction;
 use super::tally::Tally;
 
-/// How probable each end of a game is.
+/// The probability of each result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Exact {
     /// ○ wins.
     pub o: Fraction,
     /// × wins.
     pub x: Fraction,
-    /// Nobody does.
+    /// The game is drawn.
     pub draw: Fraction,
 }
 
-/// Standard deviations within which a share lies in 99.99 % of all samples (normal distribution).
+/// Number of standard deviations that contain a share in 99.99 % of all samples (normal distribution).
 const Z_9999: f64 = 3.8906;
 
 impl Exact {
@@ -30,7 +30,7 @@ impl Exact {
         [self.o, self.x, self.draw]
     }
 
-    /// How far the shares of so many games may be from these: in 99.99 % of all samples each is within.
+    /// Maximum differences from these shares in a sample of `games` games, for 99.99 % of all samples.
     pub fn bounds(self, games: u64) -> [f64; 3] {
         self.shares().map(|share| {
             let p = share.value();
@@ -38,7 +38,7 @@ impl Exact {
         })
     }
 
-    /// Whether games that were played are as these say: each share within its bound.
+    /// Whether the results of played games agree with these probabilities: each share is within its bound.
     pub fn agrees_with(self, played: Tally) -> bool {
         let games = played.games();
         let bounds = self.bounds(games);
@@ -58,7 +58,7 @@ impl Exact {
     }
 }
 
-/// The probabilities of a match from the start, ○'s player first.
+/// The probabilities of a match from the start. ○'s player is the first.
 ///
 /// ```
 /// use kyokumen_marubatsu::{Player, Solution, matches::exact};
@@ -67,10 +67,10 @@ impl Exact {
 /// ```
 pub fn exact(players: [Player; 2], solution: &Solution) -> Exact {
     let mut known = vec![None; Board::ARRANGEMENTS];
-    from(Board::EMPTY, players, solution, &mut known)
+    result_from(Board::EMPTY, players, solution, &mut known)
 }
 
-fn from(
+fn result_from(
     board: Board,
     players: [Player; 2],
     solution: &Solution,
@@ -85,7 +85,7 @@ fn from(
     } else {
         let mut sum = [Fraction::ZERO; 3];
         for square in moves {
-            let after = from(board.after(square), players, solution, known);
+            let after = result_from(board.after(square), players, solution, known);
             for (share, part) in sum.iter_mut().zip(after.shares()) {
                 *share = *share + part.part(moves.len() as u64);
             }

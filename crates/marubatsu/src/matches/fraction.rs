@@ -1,15 +1,15 @@
-//! Fractions in lowest terms, for probabilities.
+//! Probabilities as fractions in lowest terms.
 //!
-//! Euclid's algorithm.
+//! Reduced by Euclid's algorithm.
 
 use std::fmt;
 use std::ops::Add;
 
 use serde::{Serialize, Serializer};
 
-/// A fraction that is not negative, in lowest terms.
+/// A non-negative fraction in lowest terms.
 ///
-/// Sums of products of at most nine factors 1/n with n ≤ 9 have denominators that divide 9!, far below what fits.
+/// Sums of products of at most nine factors 1/n with n ≤ 9 have denominators that divide 9!, far below the limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fraction {
     numerator: u64,
@@ -17,24 +17,24 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// Nothing.
+    /// The number 0.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// Certainty.
+    /// The number 1.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
-    /// One number divided by another, which is not 0.
+    /// A fraction. The denominator must not be 0.
     pub const fn new(numerator: u64, denominator: u64) -> Self {
         let divisor = greatest_common_divisor(numerator, denominator);
         Self { numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
-    /// One of so many equal parts of it, not 0.
+    /// The fraction divided by `parts`, which must not be 0.
     #[must_use]
     pub const fn part(self, parts: u64) -> Self {
         Self::new(self.numerator, self.denominator * parts)
     }
 
-    /// About its value.
+    /// Approximate value.
     pub fn value(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -60,7 +60,7 @@ impl Add for Fraction {
 }
 
 impl fmt::Display for Fraction {
-    /// `737/1260`; whole numbers alone.
+    /// `737/1260`. Whole numbers have no denominator.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.numerator)?;
         if self.denominator == 1 { Ok(()) } else { write!(f, "/{}", self.denominator) }

@@ -1,11 +1,11 @@
-//! Matches at full speed: several games at once, move by move, on planes of bits.
+//! Matches at full speed: several games at once, on bit planes.
 //!
-//! Every game is played out by moves, each drawn uniformly from the candidates of the player whose turn it is.
-//! One random number of 64 bits serves a game: multiplied by the number of candidates, its upper half names the
-//! move and its lower half is the random number for the next (batched ranged integers, Brackett-Rozinsky and
-//! Lemire 2024); nine moves use less than 19 of the bits, so no move is preferred by more than 2⁻⁴⁵. There are
-//! no branches that depend on moves: a game that is over takes no more marks, and several games fill
-//! the pipeline of one core.
+//! Every game is played move by move. Each move is drawn uniformly from the candidates of the player to move. A game
+//! needs one random number of 64 bits. The number is multiplied by the number of candidates: the upper half of the
+//! product selects the move, and the lower half is the random number for the next move (batched ranged integers,
+//! Brackett-Rozinsky and Lemire 2024). Nine moves use less than 19 of the bits, so no move is preferred by more than
+//! 2⁻⁴⁵. No branch depends on moves: a game that is over receives no more marks. Several games fill the pipeline of one
+//! core.
 
 use super::super::board::Board;
 use super::super::lines::{HOLDS_LINE, SETS, holds_line};
@@ -16,10 +16,10 @@ use super::super::squares::Squares;
 use super::tally::Tally;
 use kyokumen_game::random::SplitMix64;
 
-/// Games that are played at once.
+/// Number of games played at once.
 const LANES: usize = 8;
 
-/// Plays so many games, ○'s player first. Game number i depends on the seed and i alone.
+/// Plays `games` games. ○'s player is the first. Game number i depends only on the seed and i.
 ///
 /// ```
 /// use kyokumen_marubatsu::{Player, Solution, matches};
@@ -30,22 +30,22 @@ const LANES: usize = 8;
 pub fn play(players: [Player; 2], games: u64, seed: u64, solution: &Solution) -> Tally {
     match players {
         [Player::Ai2, Player::Ai2] => play_all(&AnyMove, &AnyMove, games, seed),
-        [Player::Ai2, x] => play_all(&AnyMove, &Candidates::of(x, solution), games, seed),
-        [o, Player::Ai2] => play_all(&Candidates::of(o, solution), &AnyMove, games, seed),
+        [Player::Ai2, x] => play_all(&AnyMove, &Candidates::new(x, solution), games, seed),
+        [o, Player::Ai2] => play_all(&Candidates::new(o, solution), &AnyMove, games, seed),
         [o, x] => {
-            let [o, x] = [o, x].map(|player| Candidates::of(player, solution));
+            let [o, x] = [o, x].map(|player| Candidates::new(player, solution));
             play_all(&o, &x, games, seed)
         }
     }
 }
 
-/// The moves from which one is drawn.
+/// Selects the candidates from which a move is drawn.
 trait Choice {
-    /// Candidates after so many plies, and how many they are; at least one, also when the game is over.
+    /// Candidates after `ply` plies, and their number. The number is at least 1, even if the game is over.
     fn candidates(&self, game: &Game, ply: usize) -> (u16, u64);
 }
 
-/// Every free square: `ai2`.
+/// Every free square, as for `ai2`.
 struct AnyMove;
 
 impl Choice for AnyMove {
@@ -55,14 +55,14 @@ impl Choice for AnyMove {
     }
 }
 
-/// The candidates of a player, looked up.
+/// The candidates of a player, from a table.
 struct Candidates {
-    /// By [`Board::index`]: the squares, and in the upper bits their number.
+    /// By [`Board::index`]: the candidates, and their number in the upper bits.
     table: Vec<u16>,
 }
 
 impl Candidates {
-    fn of(player: Player, solution: &Solution) -> Self {
+    fn new(player: Player, solution: &Solution) -> Self {
         let mut table = vec![0; Board::ARRANGEMENTS];
         for solved in solution.positions() {
             let candidates = player.candidates(solved.board, solution);
@@ -101,7 +101,7 @@ fn play_all(o: &impl Choice, x: &impl Choice, games: u64, seed: u64) -> Tally {
 /// A game on one lane.
 #[derive(Clone, Copy)]
 struct Game {
-    /// Squares that can still be marked; none when the game is over.
+    /// Squares that can still be marked. Empty if the game is over.
     free: u16,
     planes: [u16; 2],
     random: u64,
@@ -113,7 +113,7 @@ impl Game {
         Self { free: Squares::ALL.bits(), planes: [0; 2], random }
     }
 
-    /// Makes a move, without a branch: when the game is over it is none.
+    /// Makes a move without a branch. Has no effect if the game is over.
     #[inline(always)]
     fn step(&mut self, player: &impl Choice, ply: usize) {
         let (candidates, number) = player.candidates(self, ply);
@@ -123,21 +123,21 @@ impl Game {
         let own = &mut self.planes[ply % 2];
         *own |= chosen;
         self.free ^= chosen;
-        // Nobody has three marks before the fifth ply.
+        // No side has three marks before the fifth ply.
         if ply >= 4 {
             self.free &= WITHOUT_LINE[usize::from(*own) % SETS];
         }
     }
 }
 
-/// Plays the games from number `first` on: each ply on all lanes, then the next.
+/// Plays the games from number `first` on. Each ply is played on all lanes before the next ply.
 #[inline(always)]
 fn play_lanes(o: &impl Choice, x: &impl Choice, first: u64, seed: u64) -> [Game; LANES] {
     let mut games = [Game::new(seed, first); LANES];
     for (number, game) in (first..).zip(&mut games) {
         *game = Game::new(seed, number);
     }
-    // Written out, so that the number of a ply is a constant where it is used.
+    // Unrolled, so that the ply is a constant.
     step(&mut games, o, 0);
     step(&mut games, x, 1);
     step(&mut games, o, 2);
@@ -158,7 +158,7 @@ fn step(games: &mut [Game; LANES], player: &impl Choice, ply: usize) {
     }
 }
 
-/// All squares where a set holds no line, none where it does.
+/// For each set: all squares if it contains no line, no squares if it contains one.
 static WITHOUT_LINE: [u16; SETS] = {
     let mut table = [0; SETS];
     let mut set = 0;
@@ -171,7 +171,7 @@ static WITHOUT_LINE: [u16; SETS] = {
     table
 };
 
-/// For each set of squares its first, second, … square as a set; nothing beyond the last.
+/// The first, second, … square of each set, as a set; empty after the last.
 static NTH: [[u16; 16]; SETS] = {
     let mut table = [[0; 16]; SETS];
     let mut set = 0;

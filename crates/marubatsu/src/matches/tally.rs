@@ -1,29 +1,29 @@
-//! How many games of a match ended in each way.
+//! Numbers of games of a match, by result.
 //!
-//! `o`, `x` and `draw`, as the tables of the articles have them.
+//! The fields are `o`, `x` and `draw`, as in the tables of the articles.
 
 use serde::Serialize;
 
 use super::super::board::{Mark, Status};
 
-/// How many games ended in each way.
+/// Numbers of games by result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tally {
-    /// Won by ○.
+    /// Games won by ○.
     pub o: u64,
-    /// Won by ×.
+    /// Games won by ×.
     pub x: u64,
-    /// Drawn.
+    /// Drawn games.
     pub draw: u64,
 }
 
 impl Tally {
-    /// All games.
+    /// Number of games.
     pub const fn games(self) -> u64 {
         self.o + self.x + self.draw
     }
 
-    /// Won by ○, won by ×, drawn.
+    /// Games won by ○, games won by ×, drawn games.
     pub const fn counts(self) -> [u64; 3] {
         [self.o, self.x, self.draw]
     }

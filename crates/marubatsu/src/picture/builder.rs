@@ -1,6 +1,6 @@
-//! Pictures of the complete tree and of what a search did in it.
+//! Builds pictures of the complete tree and of a search.
 //!
-//! Built from the positions and the trace of the search.
+//! A picture is built from the positions and the trace of the search.
 
 use super::super::board::{Board, Mark};
 use super::super::evaluation::Score;
@@ -9,22 +9,22 @@ use super::super::solution::Solution;
 use super::super::square::Square;
 use super::drawn::{Bound, DrawnNode, NodeStatus, Picture};
 
-/// Boards that a picture holds at most; more are of no use to anybody who looks at it.
+/// Maximum number of boards of a picture. A larger one would be unreadable.
 pub const MAX_BOARDS: usize = 20_000;
 
 impl Picture {
-    /// The complete tree with the values of the solved game, so many plies of it.
+    /// The first `plies` plies of the complete tree, with the values of the solved game.
     ///
-    /// `None` if it has more than [`MAX_BOARDS`] boards: fewer plies make fewer.
+    /// `None` if it has more than [`MAX_BOARDS`] boards. Choose fewer plies then.
     pub fn of_tree(board: Board, plies: u8, solution: &Solution) -> Option<Self> {
         let mut builder = Builder { solution, trace: None, boards: 0 };
         let root = builder.draw(board, None, Some(0), plies)?;
         Some(Self { root, plies, search: None })
     }
 
-    /// What a search to the full depth visits and cuts, so many plies of it.
+    /// The first `plies` plies of the nodes that a search to the full depth visits and cuts.
     ///
-    /// `None` if it has more than [`MAX_BOARDS`] boards: fewer plies make fewer.
+    /// `None` if it has more than [`MAX_BOARDS`] boards. Choose fewer plies then.
     pub fn of_search(
         board: Board,
         plies: u8,
@@ -46,7 +46,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// A position; `number` is that of the node in the trace, if the search entered it.
+    /// Draws a position. `number` is the number of its node in the trace, if the search entered it.
     fn draw(
         &mut self,
         board: Board,
@@ -59,7 +59,7 @@ impl Builder<'_> {
             return None;
         }
         let node = self.trace.zip(number).and_then(|(trace, number)| trace.nodes().get(number));
-        let fate = match node.map(|node| node.answer) {
+        let fate = match node.map(|node| node.source) {
             Some(ValueSource::Searched) => NodeStatus::Searched,
             Some(ValueSource::Evaluated) => NodeStatus::Evaluated,
             Some(ValueSource::Table) => NodeStatus::Table,
@@ -78,7 +78,7 @@ impl Builder<'_> {
         Some(DrawnNode { board, last, fate, value, bound, found, visits, children })
     }
 
-    /// The moves with their numbers in the trace: first those that were searched, as they came.
+    /// The moves, with the numbers of their nodes in the trace. Searched moves come first, in the order of the search.
     fn moves(&self, board: Board, number: Option<usize>) -> Vec<(Square, Option<usize>)> {
         let child = |square| self.trace.zip(number).and_then(|(trace, n)| trace.child(n, square));
         let mut moves: Vec<_> =
@@ -105,9 +105,9 @@ mod tests {
     use super::super::super::search::{Method, Ordering, TableKind};
     use super::*;
 
-    /// Without a table every node that was entered is drawn, and every other move of its parent as cut.
+    /// Without a table every visited node is drawn, and every other move of its parent is drawn as cut.
     #[test]
-    fn all_that_was_visited_is_drawn() {
+    fn all_visited_nodes_are_drawn() {
         let solution = Solution::new();
         let board: Board = "ox./.o./..x".parse().unwrap();
         let settings = Settings {
@@ -125,7 +125,7 @@ mod tests {
             let is_expanded = drawn.fate == NodeStatus::Searched;
             let moves = if is_expanded { drawn.board.moves().len() } else { 0 };
             assert_eq!(drawn.children.len(), moves, "{}", drawn.board);
-            // Bounds and values must be true: 300 points are a won game.
+            // Bounds and values must be correct. A won game is worth 300 points.
             if let Some((bound, score)) = drawn.bound.zip(drawn.found) {
                 let value = Score::points(300 * i16::from(drawn.value));
                 assert!(match bound {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_itself() {
+    fn the_complete_tree_is_drawn_up_to_the_limit() {
         let solution = Solution::new();
         let picture = Picture::of_tree(Board::EMPTY, 3, &solution).unwrap();
         assert_eq!(picture.root.count(NodeStatus::Solved), 1 + 9 + 72 + 504);

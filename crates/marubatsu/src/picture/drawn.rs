@@ -1,6 +1,6 @@
-//! What is drawn: boards under each other, each with what became of it.
+//! The content of a picture: boards as a tree, each with its status in the search.
 //!
-//! One form for text, SVG and HTML.
+//! Text, SVG and HTML use the same form.
 
 use serde::Serialize;
 
@@ -9,24 +9,24 @@ use super::super::evaluation::Score;
 use super::super::search::{SearchOutcome, Settings};
 use super::super::square::Square;
 
-/// What became of a node.
+/// The status of a node in a search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeStatus {
-    /// No search was asked: the value is that of the solved game.
+    /// There was no search. The value is the value of the solved game.
     Solved,
-    /// The search looked at its moves.
+    /// The search searched its moves.
     Searched,
-    /// The search judged it and went no deeper.
+    /// The search evaluated it and ended there.
     Evaluated,
-    /// The table answered.
+    /// The value is from the table.
     Table,
-    /// The search did not enter it: other moves had decided before.
+    /// The search did not enter it, because other moves decided earlier.
     Cut,
 }
 
 impl NodeStatus {
-    /// What it is called, for people.
+    /// Its name for readers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Solved => "solved",
@@ -38,15 +38,15 @@ impl NodeStatus {
     }
 }
 
-/// What is known of a value that a search found.
+/// How a value that a search found relates to the true value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// It is this.
+    /// The true value is equal.
     Equal,
-    /// It is this or less.
+    /// The true value is equal or less.
     AtMost,
-    /// It is this or more.
+    /// The true value is equal or greater.
     AtLeast,
 }
 
@@ -59,7 +59,7 @@ impl Bound {
         }
     }
 
-    /// As a sign before the value.
+    /// Its sign before the value.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",
@@ -69,30 +69,30 @@ impl Bound {
     }
 }
 
-/// A position in a picture.
+/// A node of a picture.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DrawnNode {
     /// The position.
     pub board: Board,
-    /// The move that led here; `None` for the first.
+    /// The move that led here; `None` at the root.
     pub last: Option<Square>,
-    /// What became of it.
+    /// Its status in the search.
     pub fate: NodeStatus,
     /// Value in the solved game, seen from ○: 1, 0 or −1.
     pub value: i8,
-    /// What is known of `found`.
+    /// How `found` relates to the true value.
     pub bound: Option<Bound>,
-    /// Value that the search found, seen from ○; `None` where it found none.
+    /// Value found by the search, seen from ○; `None` if it found none.
     pub found: Option<Score>,
-    /// How often it was searched.
+    /// Number of searches of the node.
     pub visits: u32,
-    /// Positions after its moves, in the order of the search, then those that were cut.
+    /// Positions after its moves: searched moves in the order of the search, then cut moves.
     pub children: Vec<Self>,
 }
 
 impl DrawnNode {
-    /// Itself and all under it, each before those under it, with their plies below the first.
+    /// Visits the node and its descendants, each before its own descendants, with their depths below the node.
     pub fn each<'a>(&'a self, visit: &mut impl FnMut(&'a Self, usize)) {
         self.each_from(0, visit);
     }
@@ -104,7 +104,7 @@ impl DrawnNode {
         }
     }
 
-    /// How many became this.
+    /// Number of nodes with this status.
     pub fn count(&self, fate: NodeStatus) -> usize {
         let mut count = 0;
         self.each(&mut |drawn, _| count += usize::from(drawn.fate == fate));
@@ -116,15 +116,15 @@ impl DrawnNode {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Picture {
-    /// The position.
+    /// The root.
     pub root: DrawnNode,
-    /// Plies that are shown.
+    /// Plies shown.
     pub plies: u8,
-    /// How it was searched and what was found; `None` if no search was asked.
+    /// Settings and result of the search; `None` without a search.
     pub search: Option<(Settings, SearchOutcome)>,
 }
 
-/// A value in points, or in words where the game decides.
+/// A value in points, with its sign. Empty if there is none.
 pub(super) fn value_text(drawn: &DrawnNode) -> String {
     match drawn.bound.zip(drawn.found) {
         Some((bound, score)) => format!("{} {}", bound.sign(), score.as_points()),
@@ -133,7 +133,7 @@ pub(super) fn value_text(drawn: &DrawnNode) -> String {
     }
 }
 
-/// How a solved game ends.
+/// The result of a solved game, for readers.
 pub(super) const fn winner(value: i8) -> &'static str {
     match value {
         1 => "○ wins",

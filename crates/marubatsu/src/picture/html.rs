@@ -1,6 +1,6 @@
-//! A picture as a page of HTML that needs nothing but a browser.
+//! A picture as a self-contained HTML page.
 //!
-//! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
+//! It has no scripts, fonts or external pictures. It follows the light or dark mode of the reader's system.
 
 use super::super::board::Mark;
 use super::drawn::{NodeStatus, Picture, winner};
@@ -9,7 +9,7 @@ use super::svg::drawing;
 
 const STYLE: &str = include_str!("picture.css");
 
-/// The page.
+/// The picture as an HTML page.
 pub fn html(picture: &Picture) -> String {
     let board = picture.root.board;
     let title = format!("Marubatsu {board}");
@@ -37,9 +37,9 @@ fn subtitle(picture: &Picture) -> String {
         plies => format!("{plies} plies"),
     };
     match &picture.search {
-        None => format!("{mover} to move; the complete tree, {plies} of it"),
+        None => format!("{mover} to move; the complete tree, {plies}"),
         Some((settings, _)) => format!(
-            "{mover} to move; what {} {} visits and cuts, {plies} of it",
+            "{mover} to move; nodes visited and cut by {} {}, {plies}",
             settings.method.title(),
             settings.table.title(),
         ),
@@ -77,7 +77,7 @@ fn legend(picture: &Picture) -> String {
          <span><i class=\"cross\"></i>× wins</span> <span><i class=\"draw\"></i>draw</span>",
     );
     if picture.search.is_some() {
-        html += " <span><i class=\"table\"></i>answered by the table</span> \
+        html += " <span><i class=\"table\"></i>from the table</span> \
                  <span><i class=\"cut\"></i>cut: never visited</span> \
                  <span>Values are seen from ○; ≤ and ≥ are bounds; ×2: searched twice.</span>";
     }

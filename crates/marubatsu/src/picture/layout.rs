@@ -1,6 +1,6 @@
-//! Where the boards of a picture stand: plies from left to right, moves from top to bottom.
+//! Coordinates of the boards of a picture: plies from left to right, moves from top to bottom.
 //!
-//! Leaves stand under each other; a position stands beside the middle of those after it.
+//! Leaves are below each other. Every other node is centred on its children.
 
 use super::drawn::{DrawnNode, Picture};
 
@@ -10,23 +10,23 @@ pub(super) const COLUMN: f64 = 150.0;
 pub(super) const ROW: f64 = 56.0;
 /// Width and height of a board.
 pub(super) const BOARD: f64 = 42.0;
-/// Where lines from one column to the next branch, counted back from there.
+/// Distance of the point where lines branch from the left edge of the next column.
 pub(super) const BRANCH: f64 = 18.0;
-/// Free space around everything.
+/// Margin around the picture.
 pub(super) const MARGIN: f64 = 16.0;
 
-/// A position with its place.
+/// A node with its coordinates.
 pub(super) struct PlacedNode<'a> {
     pub(super) drawn: &'a DrawnNode,
     /// Left edge of the board.
     pub(super) x: f64,
-    /// Middle of the board.
+    /// Vertical centre of the board.
     pub(super) y: f64,
-    /// Middle of the board of the position before.
+    /// Vertical centre of the parent's board.
     pub(super) parent_y: Option<f64>,
 }
 
-/// All positions with their places, and the size of the picture.
+/// All nodes with their coordinates, and the size of the picture.
 pub(super) fn places(picture: &Picture) -> (Vec<PlacedNode<'_>>, [f64; 2]) {
     let mut placed = Vec::new();
     let mut rows = 0.0;
@@ -35,7 +35,7 @@ pub(super) fn places(picture: &Picture) -> (Vec<PlacedNode<'_>>, [f64; 2]) {
     (placed, [columns + MARGIN, rows * ROW + 2.0 * MARGIN])
 }
 
-/// Places a subtree; its own position comes after those under it, whose middle it takes.
+/// Places a subtree. A node is placed after its descendants, at the centre of its children.
 fn place<'a>(
     drawn: &'a DrawnNode,
     depth: usize,

@@ -1,6 +1,6 @@
-//! A picture as SVG: boards in columns, lines between them, values beside them.
+//! A picture as SVG: boards in columns, lines between them, and values next to them.
 //!
-//! Colours are classes of one style sheet, which follows the light or dark theme of the reader.
+//! Colours are classes of one style sheet, which follows the light or dark mode of the reader.
 
 use super::super::square::Square;
 use super::drawn::{DrawnNode, NodeStatus, Picture, value_text, winner};
@@ -9,7 +9,7 @@ use super::push;
 
 const STYLE: &str = include_str!("picture.css");
 
-/// The picture as a file of its own, which needs nothing else.
+/// The picture as a self-contained SVG file.
 pub fn svg(picture: &Picture) -> String {
     drawing(
         picture,
@@ -19,7 +19,7 @@ pub fn svg(picture: &Picture) -> String {
     )
 }
 
-/// The picture with something at its beginning.
+/// The picture, with `beginning` inserted before its content.
 pub(super) fn drawing(picture: &Picture, beginning: &str) -> String {
     let (placed, [width, height]) = places(picture);
     let mut svg = format!(
@@ -35,14 +35,15 @@ pub(super) fn drawing(picture: &Picture, beginning: &str) -> String {
     svg + "</svg>\n"
 }
 
-/// An empty board, a ○ and a ×, each to be used many times; 14 units a square.
+/// Shapes that are used many times: an empty board, a ○ and a ×. A square has 14 units.
 const BOARD_SHAPES: &str = "<defs>\
 <path id=\"grid\" d=\"M14 0V42M28 0V42M0 14H42M0 28H42\"/>\
 <circle id=\"o\" cx=\"7\" cy=\"7\" r=\"4.2\"/>\
 <path id=\"x\" d=\"M3 3L11 11M11 3L3 11\"/>\
 </defs>\n";
 
-/// The lines of a position, in its colour: from where they branch to its board, and on to where they branch again.
+/// The lines of a node, in its colour: from the branch point before it to its board, and from there to the next branch
+/// point.
 fn line(svg: &mut String, placed: &PlacedNode<'_>) {
     let (class, x, y) = (class(placed.drawn), placed.x, placed.y);
     let mut path = String::new();
@@ -84,19 +85,19 @@ fn position(svg: &mut String, placed: &PlacedNode<'_>) {
     }
     let value = value_text(drawn).replace('-', "−");
     push(svg, format_args!("<text class=\"value\" x=\"50\" y=\"15\">{value}</text>"));
-    let told = match drawn.fate {
+    let source = match drawn.fate {
         NodeStatus::Cut => "cut",
         NodeStatus::Table => "table",
         _ => "",
     };
-    push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"36\">{told}"));
+    push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"36\">{source}"));
     if drawn.visits > 1 {
         push(svg, format_args!(" ×{}", drawn.visits));
     }
     svg.push_str("</text></g>\n");
 }
 
-/// Names of the classes for who wins and for what became of it.
+/// The classes for the winner and for the status of the node.
 fn class(drawn: &DrawnNode) -> String {
     let winner = match drawn.value {
         1 => "circle",
@@ -110,7 +111,7 @@ fn class(drawn: &DrawnNode) -> String {
     format!("{winner} {fate}")
 }
 
-/// What is said where the pointer rests.
+/// The tooltip of a node.
 fn title(drawn: &DrawnNode) -> String {
     let (truth, fate, value) = (winner(drawn.value), drawn.fate.name(), value_text(drawn));
     format!("{}: {truth}; {fate} {value}", drawn.board).trim_end().to_owned()

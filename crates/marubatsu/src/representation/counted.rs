@@ -1,13 +1,13 @@
-//! A representation with counts of marks on every line, which each move keeps up to date.
+//! A representation with counts of the marks on every line, which each move updates.
 //!
-//! `count_linemark=True` of the articles: a win is then seen without looking at squares.
+//! This is `count_linemark=True` in the articles: the counts show a win without looking at squares.
 
 use super::super::board::{Board, Mark};
 use super::super::square::Square;
 use super::super::squares::Squares;
 use super::interface::Representation;
 
-/// A representation and how many marks of each kind stand on each line.
+/// A representation, and the number of marks of each side on each line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counted<R> {
     marks: R,
@@ -18,7 +18,7 @@ pub struct Counted<R> {
 }
 
 impl<R> Counted<R> {
-    /// Adds 1, or `u8::MAX` to take 1 away, on all lines through a square.
+    /// Adds `number` to the counts of all lines through a square. `u8::MAX` subtracts 1.
     fn add(&mut self, square: Square, mark: Mark, number: u8) {
         let (mark, x, y) = (mark.index(), usize::from(square.x()), usize::from(square.y()));
         let change = |count: &mut u8| *count = count.wrapping_add(number);

@@ -1,4 +1,4 @@
-//! An array of integers: 1 for ○, −1 for ×, 0 for nothing, so that lines can be added up.
+//! An array of integers: 1 for ○, −1 for ×, 0 for an empty square. The sum of a line shows a win.
 //!
 //! The articles' `NpIntBoard`.
 
@@ -7,7 +7,7 @@ use super::super::lines::LINES_THROUGH;
 use super::super::square::Square;
 use super::interface::Representation;
 
-/// For each square 1, −1 or 0.
+/// 1, −1 or 0 for each square.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Integers([i8; Square::COUNT]);
 

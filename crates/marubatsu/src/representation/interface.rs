@@ -1,28 +1,28 @@
-//! What every representation can do: put marks, take them back, see a line.
+//! The interface of all representations: put marks, remove them, detect a line.
 //!
-//! The methods that the boards of the articles have in common.
+//! These methods are common to the boards of the articles.
 
 use super::super::board::{Board, Mark};
 use super::super::square::Square;
 use super::super::squares::Squares;
 
-/// The marks on nine squares; whose turn it is and who has won is kept elsewhere.
+/// The marks on nine squares. The side to move and the winner are stored elsewhere.
 pub trait Representation: Clone + Default {
-    /// What it is called in tables.
+    /// Its name in tables.
     const NAME: &'static str;
-    /// Whether moves also count the marks on each line.
+    /// Whether it counts the marks on each line.
     const COUNTS_LINES: bool = false;
 
-    /// What stands on a square.
+    /// The mark on a square.
     fn mark_on(&self, square: Square) -> Option<Mark>;
 
-    /// Puts a mark on a square, which is to be free.
+    /// Puts a mark on a square, which must be free.
     fn put(&mut self, square: Square, mark: Mark);
 
-    /// Takes the mark from a square, which is to be this one.
+    /// Removes this mark from a square, which must have it.
     fn remove(&mut self, square: Square, mark: Mark);
 
-    /// Whether a line through a square holds this mark on all its squares.
+    /// Whether a line through a square has this mark on all its squares.
     fn has_line_through(&self, square: Square, mark: Mark) -> bool;
 
     /// Squares without a mark.

@@ -1,6 +1,6 @@
 //! Two planes of nine bits, one for each mark.
 //!
-//! The articles' `NpBoolBoard`, whose planes are arrays of Booleans; the planes of [`Board`].
+//! In the articles' `NpBoolBoard` the planes are arrays of Booleans. Here they are the planes of [`Board`].
 
 use super::super::board::{Board, Mark};
 use super::super::lines::holds_line;
@@ -8,7 +8,7 @@ use super::super::square::Square;
 use super::super::squares::Squares;
 use super::interface::Representation;
 
-/// For each mark the set of its squares.
+/// The squares of each mark, as a set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Planes([u16; 2]);
 

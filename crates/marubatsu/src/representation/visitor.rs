@@ -1,6 +1,6 @@
-//! All representations, one after the other.
+//! Visits all representations.
 //!
-//! Each is a type of its own, so that what is done with it is compiled for it.
+//! Each representation is a separate type, so the code of a visitor is compiled for each.
 
 use super::Marks;
 use super::counted::Counted;
@@ -8,13 +8,13 @@ use super::integers::Integers;
 use super::interface::Representation;
 use super::planes::Planes;
 
-/// Something to be done with each of the representations.
+/// An operation on each of the representations.
 pub trait Visitor {
-    /// Does it with one.
+    /// Performs the operation on one representation.
     fn visit<R: Representation>(&mut self);
 }
 
-/// Does something with each of the six, the plain ones before those that count lines.
+/// Visits all six representations. Those with counted lines come last.
 pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Marks>();
     visitor.visit::<Integers>();
@@ -30,7 +30,7 @@ mod tests {
     use super::super::super::square::Square;
     use super::*;
 
-    /// Plays through the whole tree beside [`Board`].
+    /// Plays through the whole tree and compares the representation with [`Board`].
     struct Equality {
         nodes: Vec<u64>,
     }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_equal_over_the_whole_tree() {
+    fn all_representations_agree_in_the_complete_tree() {
         let mut equality = Equality { nodes: Vec::new() };
         visit_all(&mut equality);
         assert_eq!(equality.nodes, [549_946; 6]);

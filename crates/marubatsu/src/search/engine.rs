@@ -1,7 +1,7 @@
-//! The searches below one move of a position: minimax, alpha-beta and PVS in one recursion.
+//! Searches below one move of a position: minimax, alpha-beta and PVS in one recursion.
 //!
-//! In the negamax form: values are those of the side to move, so that what the articles write twice, for nodes
-//! of ○ and of ×, stands here once. Windows, table and order of moves are theirs.
+//! Values are seen from the side to move (negamax). So one function replaces the separate code of the articles for
+//! nodes of ○ and of ×. Windows, table and order of moves are as in the articles.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use super::settings::{Method, Settings, Undo};
 use super::table::{Entry, Table, TableScope};
 use super::trace::{Observer, ValueSource};
 
-/// What a search did.
+/// Counts of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
     pub(super) nodes: u64,
@@ -51,7 +51,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.table
     }
 
-    /// Each move of a position with its value for the side to move, found with an open window.
+    /// Each move of a position with its value for the side to move, searched with an open window.
     pub(super) fn moves_of(&mut self, board: Board) -> Vec<(Square, Score)> {
         self.board = board;
         let mut moves = Vec::with_capacity(Square::COUNT);
@@ -78,12 +78,12 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.observer.unmake();
     }
 
-    /// Value of the position for the side to move, or a bound of it outside the window.
+    /// The value of the position for the side to move. Outside the window it is only a bound.
     fn value(&mut self, depth: u8, window: Window) -> Score {
         self.counts.nodes += 1;
         self.observer.enter(window);
         if self.board.status() != Status::Playing || depth == self.depth {
-            let value = self.settings.evaluation.of_side_to_move(self.board, self.solution);
+            let value = self.settings.evaluation.for_side_to_move(self.board, self.solution);
             self.observer.leave(value, ValueSource::Evaluated);
             return value;
         }
@@ -118,8 +118,8 @@ impl<'a, O: Observer> Engine<'a, O> {
         best
     }
 
-    /// The best move, until one is too good for the other side to allow it. With `test` all but the first are
-    /// only tested at first.
+    /// The best move. Ends as soon as a move is too good for the other side to allow this node. With `test`, all moves
+    /// except the first are searched with a test window first.
     fn best_within(
         &mut self,
         depth: u8,
@@ -147,7 +147,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         best
     }
 
-    /// Value of a move that is only of interest if it is better than those before it.
+    /// The value of a move, if it is better than the moves before it; otherwise a bound.
     fn tested(&mut self, depth: u8, window: Window, square: Square) -> Score {
         self.make(square);
         let tested = -self.value(depth + 1, window.test().turned());
@@ -165,8 +165,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         value.max(tested)
     }
 
-    /// Free squares row by row, but for the best one of an earlier search, which has changed places with the
-    /// first.
+    /// Free squares row by row, except that the best move of an earlier search is exchanged with the first.
     fn ordered_moves(&self) -> impl Iterator<Item = Square> + use<O> {
         let free = self.board.free();
         let first = free.first();
@@ -194,7 +193,7 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 }
 
-/// The window within the bounds that are known, or the value if they answer.
+/// The window narrowed to the known bounds. Breaks with the value if the bounds decide it.
 fn narrowed(window: Window, known: Option<Entry>) -> ControlFlow<Score, Window> {
     let Window { alpha, beta } = window;
     let Some(Entry { lower, upper, .. }) = known else {

@@ -1,29 +1,29 @@
-//! What a search can be told: the method, its depth, table and order of moves.
+//! Settings of a search: method, depth, table and order of moves.
 //!
-//! The parameters of the articles' `ai_…` functions.
+//! They correspond to the parameters of the articles' `ai_…` functions.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::evaluation::Evaluation;
 use super::table::{SymmetryMoves, TableKind, TableScope};
 
-/// What the search does.
+/// The search method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Looks at every move.
+    /// Searches every move.
     Minimax,
-    /// Leaves out moves that cannot matter (Knuth and Moore 1975).
+    /// Skips moves that cannot matter (Knuth and Moore 1975).
     AlphaBeta,
-    /// Principal variation search: after the first move of a node the others are tested with a window of one
-    /// point, and searched again if they are better (Marsland and Campbell 1982).
+    /// Principal variation search. After the first move of a node, the other moves are tested with a window of one
+    /// point. Better moves are searched again (Marsland and Campbell 1982).
     Pvs,
-    /// PVS to depth 0, 1, 2, …, each ordering moves by the table of the one before (iterative deepening).
+    /// PVS to depth 0, 1, 2, …. Each search orders moves by the table of the one before (iterative deepening).
     Ids,
 }
 
 impl Method {
-    /// Its name in a sentence.
+    /// Its name in running text.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Minimax => "minimax",
@@ -34,54 +34,54 @@ impl Method {
     }
 }
 
-/// Which move of a node comes first.
+/// The order of the moves of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ordering {
-    /// Moves come row by row.
+    /// Row by row.
     None,
-    /// The best move of the search that was one ply less deep changes places with the first.
+    /// Row by row, with the first move and the best move of the search one ply shallower exchanged.
     Table,
 }
 
-/// When PVS takes back a move after which it searches a second time.
+/// When PVS takes back a move that it searches a second time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Undo {
-    /// After each of the two searches, and so makes it twice: the articles' first way.
+    /// After each of the two searches, so the move is made twice: the articles' first variant.
     Twice,
-    /// After the last of them: their second way.
+    /// After the second search: the articles' second variant.
     #[default]
     Once,
 }
 
-/// What is searched, and how.
+/// The settings of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Settings {
-    /// What the search does.
+    /// The search method.
     pub method: Method,
     /// Plies searched below each move of the position; 8 reaches the end of every game.
     pub depth: u8,
-    /// How positions are judged where the search ends.
+    /// The evaluation of positions where the search ends.
     pub evaluation: Evaluation,
-    /// Which positions a table answers.
+    /// The positions stored in the table.
     pub table: TableKind,
-    /// Which moves of the position share a table.
+    /// The moves of the position that share a table.
     pub table_scope: TableScope,
-    /// Which move is kept for a position that is its own image.
+    /// The move stored for a position that is its own image.
     pub symmetry_moves: SymmetryMoves,
-    /// Which move comes first.
+    /// The order of moves.
     pub ordering: Ordering,
     /// When PVS takes back a move that it searches again.
     pub undo: Undo,
 }
 
 impl Settings {
-    /// Plies below the moves of the start.
+    /// Plies below the moves of the start position.
     pub const MAX_DEPTH: u8 = 8;
 
-    /// What is usual for a method: all plies, `ai14s`, one table with all images, but none for minimax, and
-    /// moves ordered by the table for PVS.
+    /// The usual settings of a method: all plies, and evaluation by `ai14s`. All methods except minimax use one table
+    /// with all images. PVS and iterative deepening order moves by the table.
     pub const fn new(method: Method) -> Self {
         Self {
             method,

@@ -1,7 +1,7 @@
-//! What a search keeps of positions: bounds of the value and the best move, for all images at once.
+//! The table of a search: bounds of the value and the best move of each position and its images.
 //!
-//! The articles' `tt`: a dictionary from the text of a board to (lower bound, upper bound, best move). Here an array
-//! over all arrangements of marks.
+//! The articles' `tt` is a dictionary from the text of a board to (lower bound, upper bound, best move). Here it is an
+//! array over all arrangements of marks.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +10,20 @@ use super::super::evaluation::Score;
 use super::super::square::Square;
 use super::super::symmetry::Symmetry;
 
-/// Which positions a table answers.
+/// The positions stored in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableKind {
-    /// There is no table.
+    /// No table.
     None,
-    /// Those that were searched.
+    /// Searched positions.
     Plain,
-    /// Those that were searched, and their images.
+    /// Searched positions and their images.
     Symmetric,
 }
 
 impl TableKind {
-    /// Its name in a sentence.
+    /// Its name in running text.
     pub const fn title(self) -> &'static str {
         match self {
             Self::None => "without a table",
@@ -33,39 +33,39 @@ impl TableKind {
     }
 }
 
-/// Which moves of the position that is searched share a table.
+/// The moves of the searched position that share a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableScope {
-    /// All of them.
+    /// All moves.
     #[default]
     Shared,
-    /// None: each begins with an empty table.
+    /// No moves: each one begins with an empty table.
     PerMove,
 }
 
-/// Which of several images of the best move is kept for a position that is its own image.
+/// The best move stored for a position that is its own image, where the move has several images.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SymmetryMoves {
-    /// That of the last symmetry which makes the position, as in the articles: later ones overwrite.
+    /// The image under the last symmetry that yields the position. The articles do this: later ones overwrite.
     #[default]
     Last,
-    /// That of the first: for the position itself the move that was found.
+    /// The image under the first symmetry. For the position itself this is the move that was found.
     First,
 }
 
-/// What is known of a position, seen from the side to move.
+/// Known bounds and best move of a position, seen from the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) lower: Score,
     pub(super) upper: Score,
-    /// `None` if nothing is known at all.
+    /// `None` if nothing is known.
     pub(super) best: Option<Square>,
 }
 
 impl Entry {
-    /// Anything is possible.
+    /// Nothing is known.
     pub(super) const UNKNOWN: Self = Self { lower: Score::MIN, upper: Score::MAX, best: None };
 }
 
@@ -78,7 +78,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Knows nothing.
+    /// Creates an empty table.
     pub(super) fn new(kind: TableKind, symmetry_moves: SymmetryMoves) -> Self {
         let entries = match kind {
             TableKind::None => Vec::new(),
@@ -87,12 +87,12 @@ impl Table {
         Self { entries, kind, symmetry_moves }
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(super) fn clear(&mut self) {
         self.entries.fill(Entry::UNKNOWN);
     }
 
-    /// What is known of a position.
+    /// The entry of a position.
     pub(super) fn get(&self, board: Board) -> Option<Entry> {
         self.entries.get(board.index()).copied().filter(|entry| entry.best.is_some())
     }
@@ -102,7 +102,7 @@ impl Table {
         self.get(board)?.best
     }
 
-    /// Keeps what is known of a position, and with it of its images.
+    /// Stores the entry of a position, and of its images if required.
     pub(super) fn put(&mut self, board: Board, entry: Entry) {
         match self.kind {
             TableKind::None => {}
@@ -117,7 +117,7 @@ impl Table {
             (symmetry.board(board), Entry { best, ..entry })
         };
         let images = Symmetry::ALL.into_iter().map(image);
-        // Where two symmetries make the same position, the one that comes later here has the last word.
+        // If two symmetries yield the same position, the later one in this order overwrites the entry.
         match self.symmetry_moves {
             SymmetryMoves::Last => images.for_each(|(board, entry)| self.set(board, entry)),
             SymmetryMoves::First => images.rev().for_each(|(board, entry)| self.set(board, entry)),

@@ -1,35 +1,35 @@
-//! What a search did, node by node, to be drawn.
+//! Records a search node by node, for pictures.
 //!
-//! The articles draw the subtree that a search visited and, darker, what it left out.
+//! The articles draw the subtree that a search visited, and the cut nodes in darker colours.
 
 use super::super::evaluation::Score;
 use super::super::square::Square;
 use super::Window;
 
-/// How a node got its value.
+/// The source of a node's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ValueSource {
-    /// The game was over, or the search went no deeper: by evaluation.
+    /// The evaluation: the game is over, or the search ends here.
     Evaluated,
-    /// By the table.
+    /// The table.
     Table,
-    /// By the moves of the node.
+    /// The moves of the node.
     Searched,
 }
 
-/// Looks on while a search goes.
+/// Observes a search.
 pub(super) trait Observer {
     /// A move was made.
     fn make(&mut self, _: Square) {}
     /// The last move was taken back.
     fn unmake(&mut self) {}
-    /// A node is searched.
+    /// The search of a node begins.
     fn enter(&mut self, _: Window) {}
-    /// It has a value, seen from its side to move.
+    /// The search of the node ends with this value, seen from its side to move.
     fn leave(&mut self, _: Score, _: ValueSource) {}
 }
 
-/// Nobody looks on.
+/// Observes nothing.
 impl Observer for () {}
 
 /// A node that a search entered.
@@ -38,17 +38,17 @@ impl Observer for () {}
 pub struct TraceNode {
     /// The move that led here.
     pub last: Option<Square>,
-    /// How often it was searched; twice or more where a test was not enough.
+    /// Number of searches of the node: two or more if a test was not sufficient.
     pub visits: u32,
-    /// Window of the last search, seen from the side to move.
+    /// Lower bound of the last search, seen from the side to move.
     pub alpha: Score,
-    /// Its upper end.
+    /// Upper bound of the last search.
     pub beta: Score,
-    /// What the last search found, seen from the side to move.
+    /// Value of the last search, seen from the side to move.
     pub value: Score,
-    /// How.
-    pub answer: ValueSource,
-    /// Numbers of the nodes that were entered from here, in the order in which they first were.
+    /// Source of the value.
+    pub source: ValueSource,
+    /// Numbers of the nodes entered from here, in the order of their first visits.
     pub children: Vec<usize>,
 }
 
@@ -60,17 +60,17 @@ impl TraceNode {
             alpha: Score::MIN,
             beta: Score::MAX,
             value: Score::MIN,
-            answer: ValueSource::Searched,
+            source: ValueSource::Searched,
             children: Vec::new(),
         }
     }
 }
 
-/// All nodes that a search entered; the first is the position that was searched.
+/// All nodes that a search entered. The first is the root.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
     nodes: Vec<TraceNode>,
-    /// Numbers of the nodes on the way to where the search is.
+    /// Numbers of the nodes on the path to the current node.
     path: Vec<usize>,
 }
 
@@ -81,7 +81,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// The nodes, each before those under it.
+    /// The nodes, each before its descendants.
     pub fn nodes(&self) -> &[TraceNode] {
         &self.nodes
     }
@@ -120,13 +120,13 @@ impl Observer for Trace {
         (node.alpha, node.beta) = (alpha, beta);
     }
 
-    fn leave(&mut self, value: Score, answer: ValueSource) {
+    fn leave(&mut self, value: Score, source: ValueSource) {
         let here = self.here();
         let node = &mut self.nodes[here];
         node.value = value;
-        // What was searched once and then found in the table has still been searched.
-        if node.visits == 1 || answer == ValueSource::Searched {
-            node.answer = answer;
+        // A node that was searched once and then found in the table counts as searched.
+        if node.visits == 1 || source == ValueSource::Searched {
+            node.source = source;
         }
     }
 }

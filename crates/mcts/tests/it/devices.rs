@@ -1,4 +1,4 @@
-//! One tree, and devices that evaluate batches of its leaves.
+//! Searches of one tree with devices that evaluate batches of its leaves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn devices(number: usize, batch: usize) -> Devices {
 }
 
 #[test]
-fn a_search_has_the_visits_that_are_wanted_and_nothing_waits() {
+fn a_search_has_the_requested_visits_and_no_leaf_waits() {
     for (number, batch) in [(1, 1), (1, 7), (3, 16)] {
         let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         let mut devices = devices(number, batch);
@@ -31,7 +31,7 @@ fn a_search_has_the_visits_that_are_wanted_and_nothing_waits() {
             let root = tree.root();
             assert_eq!(root.visits, most);
             assert_eq!(root.moves.iter().map(|m| m.visits).sum::<u32>(), most);
-            // All values have come back: their mean is that of the children.
+            // All values are backed up: the mean of the root is the mean of its children.
             let sum = |m: &kyokumen_mcts::RootMove| {
                 f64::from(m.visits) * f64::from(m.value.unwrap_or(0.0))
             };
@@ -48,7 +48,7 @@ fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
     let puct = Puct { root_noise_per_mille: 300, ..settings.puct };
     let (root, history) = (tree.position().clone(), tree.history().clone());
     tree = Tree::new(MctsSettings { puct, ..settings }, root, history, 1);
-    // Batches in which walks meet: what is given up must not stay counted.
+    // Walks collide in these batches. Simulations that are given up must not remain counted.
     devices(2, 16).search(&mut tree, &mut LeafSearch::try_new(1).unwrap(), 500, |_| true).unwrap();
     let moves = tree.root().moves;
     assert!(moves.iter().all(|m| m.noise_visits <= m.visits));
@@ -57,7 +57,7 @@ fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
 }
 
 #[test]
-fn one_device_gives_the_same_tree_again() {
+fn a_search_with_one_device_is_deterministic() {
     let search = || {
         let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         devices(1, 8).search(&mut tree, &mut mates, 2000, |_| true).unwrap();
@@ -67,13 +67,13 @@ fn one_device_gives_the_same_tree_again() {
 }
 
 #[test]
-fn a_search_ends_when_it_is_told_to() {
+fn a_search_ends_when_it_may_not_continue() {
     let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
     devices(2, 4).search(&mut tree, &mut mates, u32::MAX, |tree| tree.len() < 500).unwrap();
     assert!((500..600).contains(&tree.len()), "{}", tree.len());
 }
 
-/// A device that fails after so many batches.
+/// A device that evaluates a number of batches and then fails.
 struct Failing(u32, fn() -> Result<(), NetworkError>);
 
 impl Evaluator for Failing {
@@ -102,7 +102,7 @@ fn devices_that_fail_or_panic_end_the_search() {
     }
 }
 
-/// A device that answers so many batches and then hangs until it is cancelled.
+/// A device that evaluates a number of batches and then hangs until it is cancelled.
 struct Hanging(u32);
 
 impl Evaluator for Hanging {
@@ -123,16 +123,16 @@ impl Evaluator for Hanging {
 }
 
 #[test]
-fn a_device_that_hangs_does_not_keep_a_search_from_ending() {
+fn a_search_with_a_hanging_device_ends() {
     for answers in [0, 2] {
         let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         let mut devices = Devices::start(vec![Box::new(Hanging(answers))], 4).unwrap();
-        // Again with no batch left.
+        // No batch is left for the second search.
         for _ in 0..2 {
             let until = Instant::now() + Duration::from_millis(50);
-            let goes_on = |_: &Tree| Instant::now() < until;
-            devices.search(&mut tree, &mut mates, u32::MAX, goes_on).unwrap();
-            // Leaves that nobody waits for are no visits.
+            let may_continue = |_: &Tree| Instant::now() < until;
+            devices.search(&mut tree, &mut mates, u32::MAX, may_continue).unwrap();
+            // Leaves that were given up do not count as visits.
             let root = tree.root();
             assert_eq!(root.moves.iter().map(|m| m.visits).sum::<u32>(), root.visits);
             assert!(root.visits <= 4 * answers, "{}", root.visits);

@@ -1,8 +1,8 @@
-//! dlshogi's rule of choosing a move, written down once more from its source, against the tree.
+//! Compares the tree with dlshogi's choice of moves, implemented again from its source.
 //!
-//! From `selfplay/self_play.cpp`, `usi/UctSearch.cpp`, `usi/fastmath.h` and the defaults of their options (May 2026).
-//! Sums of values have 64 bits, as in its engine. Positions with an end within the search are left out: of proofs and
-//! repetitions the tree knows more.
+//! The sources are `selfplay/self_play.cpp`, `usi/UctSearch.cpp`, `usi/fastmath.h` and the defaults of their options
+//! (May 2026). Sums of values have 64 bits, as in its engine. Positions where the game ends within the search are
+//! skipped, because the tree knows more about proofs and repetitions.
 
 use std::sync::atomic::AtomicBool;
 
@@ -56,7 +56,7 @@ struct Edge {
     below: Option<Node>,
 }
 
-/// log₂ of 2^e · (1 + f) is about e + f · (1.3465552 − 0.34655523 · f).
+/// Natural logarithm: log₂ of 2^e · (1 + f) is about e + f · (1.3465552 − 0.34655523 · f).
 fn fast_log(mut x: f32) -> f32 {
     let mut exponent = 127.0;
     while x >= 2.0 {
@@ -67,7 +67,7 @@ fn fast_log(mut x: f32) -> f32 {
     std::f32::consts::LN_2 * (f * (1.346_555_2 - 0.346_555_23 * f) - 127.0 + exponent)
 }
 
-/// A node with its evaluation; `None` at an end of the game, or if `line` had the position before.
+/// A node with its evaluation. `None` if the game ends there, or if the position is in `line`.
 fn expand(position: &Position, line: &[Position], seed: u64) -> Option<Node> {
     let same = |before: &Position| {
         before.board() == position.board() && before.side_to_move() == position.side_to_move()
@@ -82,7 +82,7 @@ fn expand(position: &Position, line: &[Position], seed: u64) -> Option<Node> {
     Hashed { seed }.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
     let edge = |(&m, &rate)| Edge { m, rate, count: 0, win: 0.0, below: None };
     let mut edges: Vec<Edge> = moves.iter().zip(batch.policy(0)).map(edge).collect();
-    // dlshogi takes the first of equal moves, in the order of its generator; the tree takes the most probable one.
+    // Of equal moves, dlshogi takes the first in the order of its generator; the tree takes the most probable one.
     edges.sort_by(|a, b| b.rate.total_cmp(&a.rate).then(a.m.cmp(&b.m)));
     Some(Node { edges, count: 0, win: 0.0, selected: 0.0, value: batch.value(0) })
 }
@@ -114,7 +114,7 @@ fn select(node: &mut Node, is_root: bool, constants: &Constants) -> usize {
     best.0
 }
 
-/// One simulation; the value to the side to move, or `None` if it comes to an end of the game.
+/// One simulation. Returns the value for the side to move, or `None` if it reaches the end of the game.
 fn simulate(
     node: &mut Node,
     line: &mut Vec<Position>,
@@ -141,13 +141,14 @@ fn simulate(
     Some(1.0 - value)
 }
 
-/// Every node has the visits that the tree has; the sum of their depths.
+/// Checks that every node has the same visits in the tree. Returns the sum of their depths.
 fn compare(node: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     let found = tree.after(moves).expect("a position that both visited");
     let mut depths = moves.len();
     for edge in &node.edges {
-        let of_tree = found.moves.iter().find(|of| of.m == edge.m).expect("a legal move");
-        assert_eq!(of_tree.visits, edge.count, "{moves:?} {}", edge.m);
+        let actual =
+            found.moves.iter().find(|root_move| root_move.m == edge.m).expect("a legal move");
+        assert_eq!(actual.visits, edge.count, "{moves:?} {}", edge.m);
         if let Some(below) = &edge.below {
             moves.push(edge.m);
             depths += compare(below, tree, moves);
@@ -157,7 +158,7 @@ fn compare(node: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     depths
 }
 
-/// Searches a position in both ways; the sum of the depths of all nodes, or `None` if one is an end of the game.
+/// Searches a position in both ways. Returns the sum of the depths of all nodes, or `None` if the game ends at one.
 fn check(
     root: &Position,
     puct: Puct,
@@ -193,7 +194,7 @@ fn positions() -> Vec<Position> {
     games.collect()
 }
 
-/// Sum of the depths of nodes and number of searches that were compared, with so many simulations.
+/// Sum of the depths of nodes, and number of searches compared, with `visits` simulations each.
 fn compared(puct: Puct, constants: &Constants, visits: u32) -> (usize, usize) {
     let depths =
         (0..).zip(positions()).filter_map(|(i, at)| check(&at, puct, constants, visits, i));
@@ -201,7 +202,7 @@ fn compared(puct: Puct, constants: &Constants, visits: u32) -> (usize, usize) {
 }
 
 #[test]
-fn every_node_has_the_visits_that_dlshogi_gives_it() {
+fn every_node_has_the_same_visits_as_in_dlshogi() {
     for visits in [1, 2, 17, 100, 400, 1500] {
         for (puct, constants) in [(Puct::DLSHOGI, SELF_PLAY), (Puct::DLSHOGI_GAMES, GAMES)] {
             let (_, searches) = compared(puct, &constants, visits);
@@ -211,7 +212,7 @@ fn every_node_has_the_visits_that_dlshogi_gives_it() {
 }
 
 #[test]
-fn the_values_of_parents_make_the_tree_less_deep() {
+fn parent_values_make_the_tree_less_deep() {
     let constants = Constants { reduction: 0.0, ..SELF_PLAY };
     let [deep, flat] = [(Puct::DLSHOGI, SELF_PLAY), (Puct::PARENT_VALUE, constants)]
         .map(|(puct, constants)| compared(puct, &constants, 400));

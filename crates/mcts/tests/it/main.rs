@@ -1,4 +1,4 @@
-//! The tree against a slow plain one, and searches whose outcome the rules decide.
+//! Compares the tree with simple implementations, and tests searches whose outcome the rules decide.
 
 mod devices;
 mod dlshogi;
@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use kyokumen_mcts::{Leaf, LeafSearch, Simulation, Tree};
 use kyokumen_network::{Batch, Evaluator};
 
-/// Goes on until the root has so many visits or is proven.
+/// Searches until the root has `most_visits` visits or is proven.
 fn search(
     tree: &mut Tree,
     mates: &mut LeafSearch,

@@ -1,4 +1,4 @@
-//! PUCT written down plainly, without arenas, next candidates and keys, to compare every node of a search with.
+//! A simple PUCT search without arenas, next candidates and keys. Every node of a search is compared with it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,12 +10,12 @@ use kyokumen_shogi::{EnteringKing, Move, Position, PositionHistory, plain};
 
 use super::search;
 
-/// A node of the plain tree, with all its moves from the start.
+/// A node of the simple tree, with all its moves from the start.
 struct Node {
     position: Position,
-    /// `Some` if the rules or a proof decide it: its value to the side to move.
+    /// Its value for the side to move, if the rules or a proof decide it.
     known: Option<f64>,
-    /// The value holds on this path only.
+    /// Whether the value holds only on this path.
     repeated: bool,
     value: f64,
     sum: f64,
@@ -41,8 +41,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// A position that the search comes to, evaluated or known; `line` are the positions before, those of the game
-    /// first.
+    /// Evaluates a position, or finds its known value. `line` are the positions before it, beginning with the game.
     fn enter(&mut self, position: Position, line: &[Position]) -> Node {
         let repeated = self.repeated(&position, line);
         let mut moves = plain::legal_moves(&position);
@@ -65,7 +64,7 @@ impl Plain {
     }
 
     fn repeated(&self, position: &Position, line: &[Position]) -> Option<f64> {
-        // The root itself is played on from.
+        // The root itself is not a repetition.
         if line.len() < self.game_len {
             return None;
         }
@@ -89,7 +88,7 @@ impl Plain {
         earlier.next().map(|i| if gained(i) { 1.0 } else { 0.0 })
     }
 
-    /// With noise if that is asked for.
+    /// Chooses a move, with noise if `noisy` is set.
     fn choose(&self, node: &Node, is_root: bool, noisy: bool) -> usize {
         let puct = &self.settings.puct;
         let visits: u32 = node.edges.iter().map(|edge| edge.visits).sum();
@@ -97,7 +96,7 @@ impl Plain {
         let c = match if is_root { puct.root_exploration } else { puct.exploration } {
             Exploration::Constant(c) => c,
             Exploration::Logarithmic { init, base } => {
-                // The approximation of the logarithm below 2.
+                // The approximation of the logarithm for values below 2.
                 let part = (visits as f32 + base + 1.0) / base - 1.0;
                 assert!(part < 1.0);
                 let log2 = part * (1.346_555_2 - 0.346_555_23 * part) - 127.0 + 127.0;
@@ -134,7 +133,7 @@ impl Plain {
         open.reduce(better).expect("a move that may not lose")
     }
 
-    /// One simulation below a node, the last of `line`; its value to the node's side to move.
+    /// One simulation below a node, the last of `line`. Returns its value for the side to move of the node.
     fn simulate(&mut self, node: &mut Node, line: &mut Vec<Position>) -> f64 {
         if let Some(value) = node.known {
             return value;
@@ -169,21 +168,21 @@ impl Plain {
 }
 
 impl Edge {
-    /// What is proven of the position after it, to the side to move there.
+    /// The proven value of the position after it, for the side to move there.
     fn proven(&self) -> Option<f64> {
         self.node.as_ref().filter(|node| !node.repeated)?.known
     }
 }
 
 fn declares(position: &Position) -> bool {
-    let standing = EnteringKing::of(position, position.side_to_move());
-    standing.king_in_camp
-        && standing.pieces >= 10
-        && standing.points >= standing.points_needed
+    let state = EnteringKing::new(position, position.side_to_move());
+    state.king_in_camp
+        && state.pieces >= 10
+        && state.points >= state.points_needed
         && !plain::in_check(position)
 }
 
-/// Every node of the plain tree is in the other one, with the same figures.
+/// Checks that every node of the simple tree is in the other tree, with the same figures. Returns the number of nodes.
 fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     let other = tree.after(moves).expect("a position that both visited");
     let proven = plain.known.filter(|_| !plain.repeated).map(|value| value > 0.5);
@@ -193,10 +192,11 @@ fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     assert_eq!(other.moves.len(), plain.edges.len(), "{moves:?}");
     let mut nodes = 1;
     for edge in &plain.edges {
-        let found = other.moves.iter().find(|of| of.m == edge.m).expect("a legal move");
-        let of_tree = (found.prior, found.visits, found.noise_visits);
+        let found =
+            other.moves.iter().find(|root_move| root_move.m == edge.m).expect("a legal move");
+        let actual = (found.prior, found.visits, found.noise_visits);
         let expected = (edge.prior, edge.visits, edge.noise_visits);
-        assert_eq!(of_tree, expected, "{moves:?} {}", edge.m);
+        assert_eq!(actual, expected, "{moves:?} {}", edge.m);
         let mean = (edge.visits > 0).then(|| (edge.sum / f64::from(edge.visits)) as f32);
         assert_eq!(found.value, mean, "{moves:?} {}", edge.m);
         if let Some(below) = &edge.node {
@@ -208,7 +208,7 @@ fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     nodes
 }
 
-/// Searches the last position of a game in both ways; how many positions both visited.
+/// Searches the last position of a game in both ways. Returns the number of positions that both visited.
 fn check(game: &[Position], puct: Puct, simulations: u32, seed: u64) -> usize {
     let settings = MctsSettings { puct, leaf_mate: MateLimits::NONE, ..MctsSettings::default() };
     let (before, root) = (&game[..game.len() - 1], game.last().expect("a game has a position"));
@@ -241,11 +241,11 @@ fn positions(moves: &[Move]) -> Vec<Position> {
 }
 
 #[test]
-fn every_node_is_as_in_a_plain_search() {
+fn every_node_equals_a_simple_search() {
     let mut nodes = 0;
     for (i, game) in (0..).zip(RandomPlay::new(3, 120).take(12)) {
         let all = positions(&game.moves);
-        // Games that end with a mate end in positions with short mates.
+        // Games that end with a mate contain short mates near the end.
         for back in [1, 2, 4, 30] {
             let game = &all[..all.len().saturating_sub(back).max(1)];
             let reduced = FirstPlay::Reduced { root: 0.1, tree: 0.05 };
@@ -260,7 +260,7 @@ fn every_node_is_as_in_a_plain_search() {
 }
 
 #[test]
-fn every_node_is_as_in_a_plain_search_where_positions_repeat() {
+fn every_node_equals_a_simple_search_with_repetitions() {
     let mut nodes = 0;
     for sfen in [
         "4k4/9/9/9/9/9/9/9/R3K4 b - 1",

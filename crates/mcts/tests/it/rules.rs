@@ -16,7 +16,7 @@ fn tree(sfen: &str, moves: &str, leaf_mate: MateLimits) -> Tree {
     Tree::new(settings, position, history, 0)
 }
 
-/// Visits until the root is proven, at most `most`.
+/// Searches until the root is proven, with at most `most` visits. Returns its visits.
 fn search(tree: &mut Tree, most: u32) -> u32 {
     super::search(tree, &mut LeafSearch::try_new(1).unwrap(), &mut Uniform::default(), most);
     tree.visits()
@@ -34,7 +34,7 @@ fn a_mate_in_one_is_proven_and_played() {
 
 #[test]
 fn being_mated_is_proven_too() {
-    // The king has two squares, on each of which a gold mates it.
+    // The king has two squares, and a gold mates it on each.
     let mut tree = tree("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1", "", MateLimits::NONE);
     search(&mut tree, 200_000);
     assert_eq!(tree.root().proven, Some(false));
@@ -44,7 +44,7 @@ fn being_mated_is_proven_too() {
 #[test]
 fn leaves_are_searched_for_mates() {
     let limits = MateLimits { depth: 7, nodes: 1000 };
-    // Both moves of the king are followed by a mate in one, which a mate search at the leaf sees at once.
+    // After both king moves there is a mate in one, which a mate search at the leaf finds at once.
     let sfen = "4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1";
     let with = search(&mut tree(sfen, "", limits), 10_000);
     let without = search(&mut tree(sfen, "", MateLimits::NONE), 200_000);
@@ -60,20 +60,20 @@ fn a_declaration_ends_the_search() {
 
 #[test]
 fn a_perpetual_check_loses_and_is_avoided() {
-    // The rook has checked along two ranks; going on would come to the first position again.
+    // The rook has given check along two ranks. The move 5b5a repeats the first position.
     let sfen = "4k4/R8/9/9/9/9/9/9/4K4 b 2b4g4s4n4l18pr 1";
     let mut tree = tree(sfen, "9b9a 5a5b 9a9b", MateLimits::NONE);
     search(&mut tree, 300);
     let root = tree.root();
     let back = root.moves.iter().find(|m| m.m.to_string() == "5b5a").unwrap();
-    // To White, whose king is checked all the while, the repetition is a win.
+    // For White, whose king was in check throughout, the repetition is a win.
     assert_eq!(back.value, Some(1.0));
     assert_eq!(back.proven, None);
     assert_eq!(root.best().unwrap().m, back.m);
 }
 
 #[test]
-fn what_was_given_up_is_searched_again() {
+fn a_given_up_leaf_is_searched_again() {
     let mut searched = tree("4k4/9/9/9/9/9/9/9/4K4 b R2b4g4s4n4l18pr 1", "", MateLimits::NONE);
     let mut given_up = searched.clone();
     search(&mut searched, 50);

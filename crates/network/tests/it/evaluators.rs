@@ -1,4 +1,4 @@
-//! Batches and the evaluators that need no network.
+//! Batches, and evaluators without a network.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use kyokumen_network::{
 use kyokumen_shogi::Position;
 use kyokumen_testing::positions::random_play;
 
-/// Positions with moves.
+/// Positions with legal moves.
 fn positions(seed: u64, count: usize) -> Vec<Position> {
     let mut positions = random_play(seed, 2 * count);
     positions.retain(Position::has_legal_move);
@@ -25,8 +25,8 @@ fn push_all(batch: &mut Batch, positions: &[Position]) {
     }
 }
 
-/// The answers for each position, as bits.
-fn answers(batch: &Batch) -> Vec<(Vec<u32>, u32)> {
+/// The results of each position, as bits.
+fn results(batch: &Batch) -> Vec<(Vec<u32>, u32)> {
     let policy = |slot| batch.policy(slot).iter().map(|number| number.to_bits()).collect();
     (0..batch.len()).map(|slot| (policy(slot), batch.value(slot).to_bits())).collect()
 }
@@ -41,13 +41,13 @@ fn evaluated(
     for positions in positions.chunks(batch.capacity()) {
         push_all(&mut batch, positions);
         evaluator.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
-        all.extend(answers(&batch));
+        all.extend(results(&batch));
     }
     all
 }
 
 #[test]
-fn answers_do_not_depend_on_the_batch() {
+fn results_do_not_depend_on_the_batch() {
     let positions = positions(91, 300);
     let expected = evaluated(&mut Hashed::default(), &positions, 300);
     for batch in [1, 7, 64] {
@@ -58,9 +58,9 @@ fn answers_do_not_depend_on_the_batch() {
     assert_eq!(evaluated(&mut delayed, &positions, 64), expected);
 }
 
-/// Written down, because they must never change: games of tests depend on them.
+/// These figures must never change: games in other tests depend on them.
 #[test]
-fn hashed_answers_are_the_same_everywhere() {
+fn hashed_results_never_change() {
     let mut batch = Batch::new(1, None);
     push_all(&mut batch, &[Position::start()]);
     Hashed::default().evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
@@ -73,10 +73,10 @@ fn hashed_answers_are_the_same_everywhere() {
 }
 
 #[test]
-fn hashed_answers_tell_positions_apart() {
+fn hashed_results_differ_between_positions() {
     let mut positions = positions(92, 2_000);
     positions.sort_by_key(ToString::to_string);
-    // The number of the move is no part of a position.
+    // The move number is not part of a position.
     let text = |position: &Position| position.to_string().rsplit_once(' ').unwrap().0.to_owned();
     positions.dedup_by_key(|position| text(position));
     let mut values: Vec<u32> = evaluated(&mut Hashed::default(), &positions, 64)
@@ -85,12 +85,12 @@ fn hashed_answers_tell_positions_apart() {
         .collect();
     values.sort_unstable();
     values.dedup();
-    // Two of 2,000 have the same of 16 million values now and then.
+    // Two of 2,000 positions may share one of 16 million values.
     assert!(values.len() + 3 > positions.len(), "{} of {}", values.len(), positions.len());
 }
 
 #[test]
-fn planes_stand_in_the_slots_of_their_positions() {
+fn planes_are_in_the_slots_of_their_positions() {
     let positions = positions(93, 10);
     for kind in [Input2::Hands, Input2::EnteringKings] {
         let mut uniform = Uniform { planes: Some(kind) };
@@ -113,7 +113,7 @@ fn planes_stand_in_the_slots_of_their_positions() {
     }
 }
 
-/// Softmax over the legal moves in double precision.
+/// Compares with a softmax over the legal moves in double precision.
 #[test]
 fn logits_become_probabilities_of_the_legal_moves() {
     let position = Position::start();
@@ -140,7 +140,7 @@ fn logits_become_probabilities_of_the_legal_moves() {
 }
 
 #[test]
-fn what_is_no_answer_is_told_with_its_place() {
+fn invalid_outputs_are_reported_with_their_slot() {
     let mut batch = Batch::new(2, None);
     push_all(&mut batch, &positions(94, 2));
     batch.start_answers();
@@ -160,7 +160,7 @@ fn what_is_no_answer_is_told_with_its_place() {
             error,
             NetworkError::Unusable { output: "output_policy", slot: 0, len: 2, .. }
         ));
-        // Of illegal moves anything may be said.
+        // Logits of illegal moves may have any value.
         let mut bad = good.clone();
         bad[LABELS - 1] = logit;
         batch.set_logits(0, &bad, 1.0, 0.5).unwrap();

@@ -1,4 +1,4 @@
-//! Planes and labels: figures of `cshogi.dlshogi`, and what must hold whatever the position.
+//! Planes and labels: figures of `cshogi.dlshogi`, and properties of all positions.
 
 use kyokumen_network::{
     BOARD, INPUT1_BYTES, INPUT1_PLANES, Input2, LABELS, move_label, write_input1,
@@ -8,7 +8,7 @@ use kyokumen_shogi::{Color, HandKind, Move, Piece, Position, Setup, Square};
 use kyokumen_testing::positions::{position, random_play};
 
 fn input1(position: &Position) -> Vec<f32> {
-    // Whatever was there before is written over.
+    // Previous contents must be overwritten.
     let mut numbers = vec![7.0; INPUT1_PLANES * BOARD];
     write_input1(position, &mut numbers);
     numbers
@@ -33,16 +33,16 @@ fn sums(numbers: &[f32]) -> Vec<usize> {
         .collect()
 }
 
-/// The planes of `input2` that are set.
+/// The planes of `input2` that are 1.
 fn set(position: &Position, kind: Input2) -> Vec<usize> {
     let sums = sums(&input2(position, kind));
     assert!(sums.iter().all(|&sum| sum == 0 || sum == 81));
     (0..sums.len()).filter(|&plane| sums[plane] > 0).collect()
 }
 
-/// Pieces, squares that kinds attack, squares attacked once, twice, three times.
+/// Squares of the pieces, squares attacked by each kind, squares attacked at least once, twice and three times.
 #[test]
-fn the_start_has_the_sums_of_cshogi() {
+fn sums_of_the_start_position_match_cshogi() {
     let side = [
         9, 2, 2, 2, 1, 1, 2, 1, 0, 0, 0, 0, 0, 0, //
         9, 4, 4, 6, 4, 9, 8, 5, 0, 0, 0, 0, 0, 0, //
@@ -53,7 +53,7 @@ fn the_start_has_the_sums_of_cshogi() {
 }
 
 #[test]
-fn hands_are_thermometers_and_check_is_the_last_plane() {
+fn hands_are_unary_and_check_is_the_last_plane() {
     let position = position("4k4/9/9/9/9/9/9/9/4K2r1 b RB2G9P2n3l3p 1");
     assert_eq!(
         set(&position, Input2::Hands),
@@ -74,10 +74,10 @@ fn hands_are_thermometers_and_check_is_the_last_plane() {
     assert!(position.in_check());
 }
 
-/// Planes 57 to 87 are the mover's, 88 to 118 the opponent's; asked of `cshogi.dlshogi` 1.1.
+/// Planes 57 to 87 are the planes of the side to move, 88 to 118 of the opponent. Figures of `cshogi.dlshogi` 1.1.
 #[test]
-fn kings_that_enter_miss_pieces_and_points_as_in_cshogi() {
-    let of_mover = |planes: &[usize]| planes.iter().map(|plane| 57 + plane).collect::<Vec<_>>();
+fn planes_of_entering_kings_match_cshogi() {
+    let mover_planes = |planes: &[usize]| planes.iter().map(|plane| 57 + plane).collect::<Vec<_>>();
     let cases = [
         ("8k/9/9/9/9/9/9/9/K8 b - 1", &[][..]),
         ("K8/PPP6/9/9/9/9/9/9/8k b - 1", &[0, 8]),
@@ -96,7 +96,7 @@ fn kings_that_enter_miss_pieces_and_points_as_in_cshogi() {
     for (sfen, planes) in cases {
         let seen = set(&position(sfen), Input2::EnteringKings);
         let seen: Vec<_> = seen.into_iter().filter(|plane| (57..88).contains(plane)).collect();
-        assert_eq!(seen, of_mover(planes), "{sfen}");
+        assert_eq!(seen, mover_planes(planes), "{sfen}");
     }
 }
 
@@ -131,7 +131,7 @@ fn both_colours_see_the_same() {
 }
 
 #[test]
-fn no_two_moves_of_a_position_have_one_label() {
+fn moves_of_a_position_have_different_labels() {
     for position in random_play(82, 5_000) {
         let mover = position.side_to_move();
         let moves = position.legal_moves();
@@ -143,9 +143,9 @@ fn no_two_moves_of_a_position_have_one_label() {
     }
 }
 
-/// Asked of `cshogi.dlshogi`.
+/// Figures of `cshogi.dlshogi`.
 #[test]
-fn labels_are_those_of_cshogi() {
+fn labels_match_cshogi() {
     assert_eq!(move_label(Move::from_usi("7g7f").unwrap(), Color::Black), 59);
     assert_eq!(move_label(Move::from_usi("B*5e").unwrap(), Color::Black), 1984);
     let drops = HandKind::ALL.map(|kind| {
@@ -155,9 +155,9 @@ fn labels_are_those_of_cshogi() {
     assert_eq!(drops, [20, 21, 22, 23, 26, 24, 25]);
 }
 
-/// Bit by bit what stands in the planes, and nothing behind them.
+/// Each bit equals its plane, and the padding is 0.
 #[test]
-fn bits_are_the_planes() {
+fn bits_equal_the_planes() {
     for position in random_play(11, 300) {
         let mut bits = [0xff; INPUT1_BYTES];
         write_input1_bits(&position, &mut bits);

@@ -3,7 +3,7 @@
 //! `output_policy` is a 1 × 1 convolution of `input1` to 27 planes, laid out flat; `output_value` the sigmoid of the
 //! mean of a 1 × 1 convolution of `input2` to one plane.
 
-/// What may be wrong with it.
+/// A description of the network. Tests set some properties to invalid values.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub(crate) input1_planes: u64,
@@ -69,7 +69,7 @@ fn node(operator: &str, inputs: &[&str], output: &str) -> Vec<u8> {
     message(&mut node, 4, operator.as_bytes());
     message(&mut node, 3, output.as_bytes());
     if operator == "Conv" {
-        // The defaults, which not every runtime knows.
+        // These are the defaults, but some runtimes do not know them.
         message(&mut node, 5, &numbers("strides", &[1, 1]));
         message(&mut node, 5, &numbers("dilations", &[1, 1]));
         message(&mut node, 5, &numbers("pads", &[0, 0, 0, 0]));
@@ -77,7 +77,7 @@ fn node(operator: &str, inputs: &[&str], output: &str) -> Vec<u8> {
     node
 }
 
-/// An attribute.
+/// An attribute with integers.
 fn numbers(name: &str, values: &[u64]) -> Vec<u8> {
     const INTS: u64 = 7;
     let mut attribute = Vec::new();
@@ -102,7 +102,7 @@ fn tensor(name: &str, shape: &[u64], numbers: &[f32]) -> Vec<u8> {
     tensor
 }
 
-/// Numbers of any batch, and of the sizes behind it.
+/// An input or output with any batch size, and then `sizes`.
 fn value_info(name: &str, sizes: &[u64]) -> Vec<u8> {
     const FLOAT: u64 = 1;
     let mut batch = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs that evaluate batches, and programs that do not.
+//! Programs that evaluate batches, and programs that fail.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use kyokumen_network::{Batch, Evaluator, NetworkError, ProcessNetwork};
 use kyokumen_shogi::Position;
 
-/// Bytes of a batch of one position, and of its answer.
-const ASKED: usize = 4 + (62 + 57) * 81;
-const ANSWERED: usize = (2187 + 1) * 4;
+/// Bytes of a batch of one position, and of its result.
+const REQUEST_BYTES: usize = 4 + (62 + 57) * 81;
+const RESULT_BYTES: usize = (2187 + 1) * 4;
 
 fn start(script: &str) -> Result<ProcessNetwork, NetworkError> {
     ProcessNetwork::start(&["sh", "-c", script].map(str::to_owned), 1.0, &NEVER)
@@ -19,7 +19,7 @@ fn start(script: &str) -> Result<ProcessNetwork, NetworkError> {
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A flag that is set while somebody waits.
+/// A flag that is set after 100 ms.
 fn soon() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
@@ -30,7 +30,7 @@ fn soon() -> Arc<AtomicBool> {
     flag
 }
 
-/// Why there is no answer.
+/// The reason of a failure.
 fn cause(error: &dyn Error) -> String {
     error.source().unwrap().to_string()
 }
@@ -43,11 +43,11 @@ fn batch(network: &ProcessNetwork) -> Batch {
 }
 
 #[test]
-fn a_program_is_asked_again_and_again() {
+fn a_program_evaluates_batch_after_batch() {
     // Logits of 0, a value of 0.
     let script = format!(
         "echo kyokumen-evaluator 1 57
-         while [ $(head -c {ASKED} | wc -c) = {ASKED} ]; do head -c {ANSWERED} /dev/zero; done"
+         while [ $(head -c {REQUEST_BYTES} | wc -c) = {REQUEST_BYTES} ]; do head -c {RESULT_BYTES} /dev/zero; done"
     );
     let mut network = start(&script).unwrap();
     for _ in 0..3 {
@@ -61,7 +61,7 @@ fn a_program_is_asked_again_and_again() {
 }
 
 #[test]
-fn programs_that_end_or_lie_are_told() {
+fn failing_programs_are_reported() {
     let mut network = start("echo kyokumen-evaluator 1 119; exit 5").unwrap();
     let mut batch = batch(&network);
     for _ in 0..2 {
@@ -73,7 +73,7 @@ fn programs_that_end_or_lie_are_told() {
     }
     for (script, why) in [
         ("exit 3", "the program ended (exit status: 3)"),
-        // A line that is cut off is no line.
+        // A line without its end is not accepted.
         ("printf 'kyokumen-evaluator 1 57'; exit 3", "the program ended (exit status: 3)"),
         ("exec >&-; exec sleep 60", "the program closed its pipe"),
         ("exec cat /dev/zero", "the program sent a line of more than 65536 bytes"),
@@ -89,55 +89,55 @@ fn programs_that_end_or_lie_are_told() {
 }
 
 #[test]
-fn an_answer_that_is_too_long_is_an_error() {
-    let answers = |bytes: &str| {
+fn a_result_that_is_too_long_is_an_error() {
+    let script_with_result = |bytes: &str| {
         format!(
             "echo kyokumen-evaluator 1 57
-             while [ $(head -c {ASKED} | wc -c) = {ASKED} ]; do {bytes}; done"
+             while [ $(head -c {REQUEST_BYTES} | wc -c) = {REQUEST_BYTES} ]; do {bytes}; done"
         )
     };
     let greets_too_much = "printf 'kyokumen-evaluator 1 57\\nmore'; exec cat".to_owned();
     for script in [
-        answers(&format!("head -c {} /dev/zero", ANSWERED + 1)),
-        answers("exec cat /dev/zero"),
+        script_with_result(&format!("head -c {} /dev/zero", RESULT_BYTES + 1)),
+        script_with_result("exec cat /dev/zero"),
         greets_too_much,
     ] {
         let mut network = start(&script).unwrap();
-        // The surplus may come later than the answer.
+        // The surplus may arrive after the result.
         let error = (0..100).find_map(|_| {
             thread::sleep(Duration::from_millis(10));
             network.evaluate(&mut batch(&network), &NEVER).err()
         });
         let error = error.expect("an error");
-        assert_eq!(cause(&error), "the program sent more than it was asked for", "{script}");
+        assert_eq!(cause(&error), "the program sent more than was requested", "{script}");
         let again = network.evaluate(&mut batch(&network), &NEVER).unwrap_err();
         assert_eq!(cause(&again), cause(&error));
     }
 }
 
 #[test]
-fn whatever_a_program_does_can_be_cancelled() {
+fn every_wait_for_a_program_can_be_cancelled() {
     let began = Instant::now();
     for script in ["exec sleep 600", "while :; do printf x; sleep 0.01; done"] {
         let words = ["sh", "-c", script].map(str::to_owned);
         let started = ProcessNetwork::start(&words, 1.0, &soon());
         assert!(matches!(started, Err(NetworkError::Cancelled)), "{script}");
     }
-    for (behind, is_silent) in [
+    for (then, is_silent) in [
         ("exec sleep 600", true),
         ("cat > /dev/null", true),
         ("while :; do printf x; sleep 0.01; done", false),
     ] {
-        let mut network = start(&format!("echo kyokumen-evaluator 1 57; {behind}")).unwrap();
+        let mut network = start(&format!("echo kyokumen-evaluator 1 57; {then}")).unwrap();
         // More than a pipe holds.
         let mut batch = Batch::new(100, network.planes());
         let position = Position::start();
         (0..100).for_each(|_| batch.push(&position, &position.legal_moves()));
         let error = network.evaluate(&mut batch, &soon()).unwrap_err();
-        // What was sent before the question is an error of its own.
+        // Output before the request may be reported as another error.
         let is_known = matches!(error, NetworkError::Cancelled)
             || !is_silent && matches!(error, NetworkError::Runtime(_));
-        assert!(is_known, "{behind}: {error}");
+        assert!(is_known, "{then}: {error}");
     }
     assert!(began.elapsed() < Duration::from_mins(1));
 }

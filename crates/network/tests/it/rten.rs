@@ -1,4 +1,4 @@
-//! Networks in ONNX files: answers by hand, bits that do not depend on the batch, files that are none.
+//! Networks in ONNX files: results computed by hand, bits that do not depend on the batch, and invalid files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,24 +32,24 @@ fn opened(recipe: &Recipe) -> Result<RtenNetwork, NetworkError> {
     RtenNetwork::open(write(&folder, &recipe.file()), 1.0)
 }
 
-/// Policy and value of each position, in batches of a size.
+/// Policy and value of each position, in batches of `capacity` positions.
 fn evaluated(
     network: &mut RtenNetwork,
     positions: &[Position],
     capacity: usize,
 ) -> Result<Vec<(Vec<f32>, f32)>, NetworkError> {
     let mut batch = Batch::new(capacity, network.planes());
-    let mut answers = Vec::new();
+    let mut results = Vec::new();
     for positions in positions.chunks(capacity) {
         batch.clear();
         for position in positions {
             batch.push(position, &position.legal_moves());
         }
         network.evaluate(&mut batch, &AtomicBool::new(false))?;
-        answers
+        results
             .extend((0..batch.len()).map(|slot| (batch.policy(slot).to_vec(), batch.value(slot))));
     }
-    Ok(answers)
+    Ok(results)
 }
 
 /// The sum over planes of weight × number, for a square.
@@ -59,16 +59,16 @@ fn convolved(weights: &[f32], planes: &[f32], square: usize) -> f64 {
 }
 
 #[test]
-fn answers_are_those_worked_out_by_hand() {
+fn results_match_values_computed_by_hand() {
     for planes in [57, 119] {
         let recipe = Recipe::new(planes);
         let mut network = opened(&recipe).unwrap();
         let kind = Input2::from_planes(planes as usize).unwrap();
         assert_eq!(network.planes(), Some(kind));
         let positions = with_moves(101, 50);
-        let answers = evaluated(&mut network, &positions, 8).unwrap();
-        assert_eq!(answers.len(), positions.len());
-        for (position, (policy, value)) in positions.iter().zip(answers) {
+        let results = evaluated(&mut network, &positions, 8).unwrap();
+        assert_eq!(results.len(), positions.len());
+        for (position, (policy, value)) in positions.iter().zip(results) {
             let mut input1 = vec![0.0; INPUT1_PLANES * BOARD];
             write_input1(position, &mut input1);
             let mut input2 = vec![0.0; kind.planes() * BOARD];
@@ -96,15 +96,15 @@ fn answers_are_those_worked_out_by_hand() {
 }
 
 #[test]
-fn what_is_no_network_is_told() {
+fn invalid_networks_are_reported() {
     let folder = TempDir::new().unwrap();
     let error = RtenNetwork::open(folder.path().join("absent.onnx"), 1.0).err().unwrap();
     assert!(matches!(error, NetworkError::Read { .. }), "{error}");
     let whole = Recipe::new(57).file();
     for bytes in [&b""[..], b"no network", &whole[..whole.len() / 2], &whole[..whole.len() - 1]] {
         let error = RtenNetwork::open(write(&folder, bytes), 1.0).err().unwrap();
-        let is_told = matches!(error, NetworkError::Load { .. } | NetworkError::Missing { .. });
-        assert!(is_told, "{} bytes: {error}", bytes.len());
+        let is_reported = matches!(error, NetworkError::Load { .. } | NetworkError::Missing { .. });
+        assert!(is_reported, "{} bytes: {error}", bytes.len());
     }
     let named = Recipe { policy_name: "policy", ..Recipe::new(57) };
     let error = opened(&named).err().unwrap();
@@ -122,25 +122,25 @@ fn what_is_no_network_is_told() {
 }
 
 #[test]
-fn answers_that_are_no_numbers_are_told() {
+fn outputs_that_are_not_numbers_are_reported() {
     let positions = with_moves(102, 3);
     let mut recipe = Recipe::new(57);
     recipe.value[0..57].fill(f32::NAN);
     let error = evaluated(&mut opened(&recipe).unwrap(), &positions, 4).unwrap_err();
-    let is_told =
+    let is_reported =
         matches!(error, NetworkError::Unusable { output: "output_value", slot: 0, len: 3, .. });
-    assert!(is_told, "{error}");
+    assert!(is_reported, "{error}");
     let mut recipe = Recipe::new(57);
     recipe.policy.fill(f32::NAN);
     let error = evaluated(&mut opened(&recipe).unwrap(), &positions, 4).unwrap_err();
-    let is_told = matches!(error, NetworkError::Unusable { output: "output_policy", .. });
-    assert!(is_told, "{error}");
+    let is_reported = matches!(error, NetworkError::Unusable { output: "output_policy", .. });
+    assert!(is_reported, "{error}");
 }
 
-/// Bit by bit, in whatever slot and with whatever beside it, for batches of one size.
+/// The bits are the same in any slot and with any other positions, for batches of one size.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder that has a trained network"]
-fn bits_depend_on_the_position_only() {
+fn bits_depend_only_on_the_position() {
     let mut network = RtenNetwork::open(shared("net_5x64.onnx"), 1.66).unwrap();
     let positions = with_moves(103, 20);
     let expected = evaluated(&mut network, &positions, 16).unwrap();

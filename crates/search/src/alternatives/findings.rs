@@ -1,31 +1,32 @@
-//! What is found about the moves of a position: which mate, how fast, and how they differ from the solution.
+//! Findings about the moves of a position: verdict, length, and how alternatives differ from the solution.
 
 use kyokumen_shogi::Move;
 
 use crate::solver::Proof;
 use crate::verdict::Verdict;
 
-/// One move, and what is known of the mate after it.
+/// One move and the mate after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MoveFinding {
     /// The move.
     pub m: Move,
-    /// Whether the attacker mates after it; proofs were checked.
+    /// Whether the attacker mates after the move. Proofs have been checked.
     pub verdict: Verdict,
-    /// Proven: the move and the mate after it, the attacker's shortest in the proof against the longest defence.
+    /// If proven: the move and the mate after it, the attacker's shortest play within the proof against the longest
+    /// defence. Empty otherwise.
     pub line: Vec<Move>,
-    /// Proven: the mate is known to take no fewer plies than the line.
+    /// If proven: whether it is proven that no mate after the move takes fewer plies than the line.
     pub is_shortest: bool,
-    /// Plies of the line as problems count them, see [`Proof::plies_without_futile`]; `None` without a mate, or with
-    /// too much to measure.
+    /// Plies of the mate without futile interpositions, this move included, see [`Proof::plies_without_futile`]. `None`
+    /// without a mate, or if there are too many positions to measure.
     pub tsume_plies: Option<u16>,
-    /// Whether the attacker holds a piece when the line ends, futile interpositions and what they bring aside (駒余り).
+    /// Whether the attacker holds a piece at the end of the line without futile interpositions (駒余り).
     pub leaves_pieces: bool,
-    /// Nodes that were spent on it.
+    /// Nodes searched for this move.
     pub nodes: u64,
     /// Positions of the checked proof.
     pub proof_positions: u64,
-    /// The proof, about the position after the move.
+    /// The proof for the position after the move; `None` if it was not requested.
     pub proof: Option<Proof>,
 }
 
@@ -35,43 +36,43 @@ impl MoveFinding {
         self.verdict == Verdict::Proven
     }
 
-    /// Plies of the mate, the move included; `None` without one.
+    /// Plies of the mate, this move included; `None` without a mate.
     pub fn plies(&self) -> Option<usize> {
         self.mates().then_some(self.line.len())
     }
 
-    /// Plies as problems count them, as far as that is known; otherwise those of the line.
+    /// `tsume_plies`; the plies of the line if that is `None`.
     pub(super) fn counted_plies(&self) -> usize {
         self.tsume_plies.map_or(self.line.len(), usize::from)
     }
 }
 
-/// How a check that mates differs from the solution, as composers tell it (余詰 in the wide sense). Where more than one
-/// fits, the first.
+/// The difference between the solution and another check that mates (余詰 in the wide sense). If several kinds fit, the
+/// first one applies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AlternativeKind {
-    /// The same move but for promotion, with a mate as long (成・不成非限定).
+    /// The same move with or without promotion, with an equally long mate (成・不成非限定).
     Promotion,
-    /// The same piece to another square of the line to the king, with a mate as long: where a rook, bishop or lance is
-    /// dropped or moves to does not matter (打点・着手非限定, 以遠打).
+    /// The same rook, bishop or lance (or promoted rook or bishop), dropped on or moved to another square of the line
+    /// to the king, with an equally long mate (打点・着手非限定, 以遠打).
     Distance,
     /// The mirror image of the solution in a position that is its own mirror image (左右対称).
     Mirror,
-    /// At the last move of a longer mate (最終手余詰).
+    /// A second mate at the last move of a longer solution (最終手余詰).
     LastMove,
-    /// It mates only by way of a board of the attacker that was there before (迂回手順).
+    /// It mates only by returning to an earlier board with the attacker to move (迂回手順).
     Detour,
     /// It mates in fewer plies than the solution (早詰).
     Shorter,
-    /// It mates only by way of a later position of the solution: moves in another order, or a longer way round
-    /// (手順前後, 合流する迂回).
+    /// It mates only through a later position of the solution: moves in a different order, or a detour (手順前後,
+    /// 合流する迂回).
     Rejoins,
     /// Another mate (余詰).
     Other,
 }
 
 impl AlternativeKind {
-    /// The word used in reports.
+    /// The name used in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Promotion => "promotion",
@@ -85,34 +86,36 @@ impl AlternativeKind {
         }
     }
 
-    /// Whether it spoils a problem. The others are flaws at most (キズ), which most publications accept.
+    /// Whether this kind makes a problem unsound. The other kinds are flaws (キズ), which most publications accept.
     pub const fn is_essential(self) -> bool {
         matches!(self, Self::Shorter | Self::Rejoins | Self::Other)
     }
 }
 
-/// A check of the attacker.
+/// A check and its finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckFinding {
-    /// The move and its mate.
+    /// The move and the mate after it.
     pub finding: MoveFinding,
-    /// Of a check that mates and is not the solution: how it differs.
+    /// The kind of alternative, if the check mates and is not the solution.
     pub kind: Option<AlternativeKind>,
 }
 
-/// All checks of a position of the attacker.
+/// All checks of a position with the attacker to move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AttackFindings {
-    /// In the order in which they are generated.
+    /// The checks, in the order of move generation.
     pub checks: Vec<CheckFinding>,
-    /// Which of them is the solution: the shortest mate as problems count plies; of equals the known one, or the first.
+    /// Index of the solution: the intended check if one is given, otherwise the shortest mate without futile
+    /// interpositions. Among equals it is the known move, or the first. `None` if that check does not mate, or none
+    /// does.
     pub solution: Option<usize>,
 }
 
 impl AttackFindings {
-    /// Whether there is one solution.
+    /// Whether exactly one check mates.
     pub fn uniqueness(&self) -> Uniqueness {
-        Uniqueness::of(self.checks.iter().map(|check| check.finding.verdict))
+        Uniqueness::from_verdicts(self.checks.iter().map(|check| check.finding.verdict))
     }
 
     /// The checks that mate besides the solution.
@@ -121,21 +124,21 @@ impl AttackFindings {
     }
 }
 
-/// Whether one check mates, and no other.
+/// Whether exactly one check mates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Uniqueness {
-    /// One check mates, and of all others it is proven that they do not.
+    /// One check mates. All others are proven not to mate.
     Unique,
-    /// More than one check mates, of whatever [kind](AlternativeKind).
+    /// More than one check mates. All [kinds](AlternativeKind) of alternatives count.
     NotUnique,
-    /// No check mates; proven.
+    /// No check mates. This is proven.
     NoMate,
-    /// A limit kept that from being known.
+    /// A limit prevented the decision.
     Undecided,
 }
 
 impl Uniqueness {
-    fn of(verdicts: impl Iterator<Item = Verdict>) -> Self {
+    fn from_verdicts(verdicts: impl Iterator<Item = Verdict>) -> Self {
         let (mut mates, mut unknown) = (0, 0);
         for verdict in verdicts {
             mates += u32::from(verdict == Verdict::Proven);
@@ -149,7 +152,7 @@ impl Uniqueness {
         }
     }
 
-    /// Of several positions of a line: of all if of each.
+    /// Combines the positions of a line: [`Self::Unique`] only if both are.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -160,7 +163,7 @@ impl Uniqueness {
         }
     }
 
-    /// The word used in reports.
+    /// The name used in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unique => "unique",
@@ -171,29 +174,30 @@ impl Uniqueness {
     }
 }
 
-/// A reply of the defender.
+/// A reply of the defender and its finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplyFinding {
     /// The move and the mate after it.
     pub finding: MoveFinding,
-    /// Whether it is an interposition that problems do not count; `None` if that is not known.
+    /// Whether the reply is a futile interposition; `None` if the search could not decide.
     pub is_futile: Option<bool>,
-    /// Whether it holds out longest, as problems count plies, futile interpositions aside; `None` if a limit kept that
-    /// from being known. Several may (変化同手数).
+    /// Whether no other reply holds out longer, without futile interpositions. `Some(false)` for a futile
+    /// interposition, `None` if a limit prevented the decision. Several replies may be equally long (変化同手数).
     pub is_longest: Option<bool>,
 }
 
-/// All replies in a position of the defender.
+/// All replies of a position with the defender to move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DefenceFindings {
-    /// In the order in which they are generated; none where it is mate.
+    /// The replies, in the order of move generation. Empty at mate.
     pub replies: Vec<ReplyFinding>,
-    /// Which of them is the solution: of those that hold out longest one that leaves the attacker no piece, if there is
-    /// one. `None` where it is mate, futile interpositions aside, or where no reply is known to lose.
+    /// Index of the reply of the main line: the intended one if one is given, otherwise the reply that holds out
+    /// longest. Among equals it is one that leaves the attacker no piece, if there is one. `None` at mate, if all
+    /// replies are futile interpositions, if the intended reply is not proven to be mated, or if no reply is.
     pub solution: Option<usize>,
 }
 
-/// One position of the main line with its moves.
+/// One position of the main line with all its moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LineNode {
     /// The attacker is to move.
@@ -203,7 +207,7 @@ pub enum LineNode {
 }
 
 impl LineNode {
-    /// The move of the solution; `None` at the end.
+    /// The move of the main line; `None` at its end.
     pub fn solution(&self) -> Option<&MoveFinding> {
         match self {
             Self::Attack(node) => node.solution.map(|index| &node.checks[index].finding),

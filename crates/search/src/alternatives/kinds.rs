@@ -1,11 +1,12 @@
-//! How two checks of one position differ, by what can be seen without a search.
+//! Kinds of alternatives that can be recognised without a search.
 
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
 
 use super::findings::AlternativeKind;
 
-/// The kind of a check beside the solution, if a look at the board tells it and if both mate in as many plies.
-pub(super) fn kind_at_sight(
+/// The kind of an alternative that mates in as many plies as the solution. `None` if it is not one of the kinds that
+/// can be recognised on the board.
+pub(super) fn kind_on_board(
     position: &Position,
     solution: Move,
     other: Move,
@@ -25,7 +26,7 @@ fn differs_by_promotion(a: Move, b: Move) -> bool {
     a.from().is_some() && a.from() == b.from() && a.to() == b.to()
 }
 
-/// The same piece from afar, on one line to the king, and as promoted afterwards.
+/// Whether both moves bring the same ranged piece to the same line to the king, with the same promotion.
 fn differs_by_distance(position: &Position, a: Move, b: Move) -> bool {
     let Some(king) = position.king(!position.side_to_move()) else { return false };
     let is_same_piece = a.from() == b.from() && a.dropped() == b.dropped();
@@ -45,7 +46,7 @@ fn differs_by_distance(position: &Position, a: Move, b: Move) -> bool {
         && direction == self::direction(king, b.to())
 }
 
-/// The direction of the line through both squares, if there is one.
+/// The direction from one square to another along a rank, file or diagonal; `None` if they are not on a line.
 fn direction(from: Square, to: Square) -> Option<(i8, i8)> {
     let difference = |a: u8, b: u8| i8::try_from(b).ok()?.checked_sub(i8::try_from(a).ok()?);
     let files = difference(from.file(), to.file())?;
@@ -62,11 +63,11 @@ mod tests {
         let position: Position = sfen.parse().unwrap();
         let [solution, other] = [solution, other].map(|m| Move::from_usi(m).unwrap());
         assert!(position.checks().contains(&solution) && position.checks().contains(&other));
-        kind_at_sight(&position, solution, other)
+        kind_on_board(&position, solution, other)
     }
 
     #[test]
-    fn kinds_are_seen_on_the_board() {
+    fn kinds_are_recognised_on_the_board() {
         use AlternativeKind::{Distance, Mirror, Promotion};
         let drops = "4k4/9/9/9/9/9/9/9/9 b RGLr2b3g4s4n3l18p 1";
         assert_eq!(kind(drops, "R*5c", "R*5i"), Some(Distance));

@@ -1,14 +1,15 @@
-//! The positions of a measure and the moves between them.
+//! The nodes of a measure and the edges between them.
 
 use std::cmp::Reverse;
 use std::iter;
 
 use kyokumen_game::{Candidate, Expansion, Game, NodeKind, Outcome};
 
-use super::{Beyond, Edge, LengthMeasure, NEVER, Node};
+use super::{Edge, ExtraProofs, LengthMeasure, NEVER, Node};
 use crate::proof::ProofOf;
 
 impl<G: Game> LengthMeasure<'_, G> {
+    /// Fills in the edges of `node`, where `game` is, unless they are known.
     pub(super) fn expand(&mut self, game: &mut G, node: usize) {
         if self.nodes[node].edges.is_some() {
             return;
@@ -16,10 +17,10 @@ impl<G: Game> LengthMeasure<'_, G> {
         let edges = match game.node_kind() {
             NodeKind::Or => {
                 let mut edges = self.attacks(game);
-                if self.nodes[node].is_off_proof || self.beyond.is_some() {
-                    self.add_attacks_off_proof(game, &mut edges, node);
+                if self.nodes[node].is_off_proof || self.extra_proofs.is_some() {
+                    self.add_other_attacks(game, &mut edges, node);
                 } else {
-                    self.nodes[node].guesses = edges.len();
+                    self.nodes[node].unlimited_edges = edges.len();
                 }
                 edges
             }
@@ -28,7 +29,7 @@ impl<G: Game> LengthMeasure<'_, G> {
         self.nodes[node].edges = Some(edges);
     }
 
-    /// The moves of the proof, those with the least bound first, and the hints.
+    /// The moves of the proofs, the smallest upper bound first, then the moves of the hints.
     fn attacks(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
         let (key, hand) = (game.board_key(), game.hand());
         let mut steps: Vec<_> = self.proofs().flat_map(|proof| proof.steps(key, hand)).collect();
@@ -37,46 +38,49 @@ impl<G: Game> LengthMeasure<'_, G> {
         let hints = self.hints_at(game);
         let hints = hints.iter().map(|&m| (m, NEVER));
         for (m, at_most) in steps.iter().map(|step| (step.m, step.plies - 1)).chain(hints) {
-            if moves.iter().all(|&(known, _)| known != m) {
+            if moves.iter().all(|&(other, _)| other != m) {
                 moves.push((m, at_most));
             }
         }
         moves.into_iter().map(|(m, at_most)| self.edge_to(game, m, at_most)).collect()
     }
 
-    /// Adds all other moves, those before the others that may take long.
-    fn add_attacks_off_proof(&mut self, game: &mut G, edges: &mut Vec<Edge<G::Move>>, node: usize) {
-        let known = edges.len();
+    /// Adds all other moves. In a search for a return, the moves that a proof makes on this board with another hand
+    /// come first and are unlimited.
+    fn add_other_attacks(&mut self, game: &mut G, edges: &mut Vec<Edge<G::Move>>, node: usize) {
+        let of_proofs = edges.len();
         let others = self.all_moves(game).into_iter();
         let is_new = |other: &Edge<G::Move>| edges.iter().all(|edge| edge.m != other.m);
         let mut others: Vec<_> = others.filter(is_new).collect();
         let key = game.board_key();
-        let is_guess = |edge: &Edge<G::Move>| self.is_returning && self.has_move(key, edge.m);
-        others.sort_by_key(|edge| !is_guess(edge));
-        let guesses = others.iter().take_while(|edge| is_guess(edge)).count();
-        self.nodes[node].guesses = known + guesses;
+        let is_unlimited = |edge: &Edge<G::Move>| self.is_returning && self.has_move(key, edge.m);
+        others.sort_by_key(|edge| !is_unlimited(edge));
+        let unlimited = others.iter().take_while(|edge| is_unlimited(edge)).count();
+        self.nodes[node].unlimited_edges = of_proofs + unlimited;
         edges.extend(others);
     }
 
-    /// The moves of the hints, those first that promise to take the fewest plies.
+    /// The moves of the hints, the fewest plies first.
     fn hints_at(&self, game: &G) -> Vec<G::Move> {
-        let Some(Beyond { hints, .. }) = &self.beyond else { return Vec::new() };
+        let Some(ExtraProofs { hints, .. }) = &self.extra_proofs else { return Vec::new() };
         let mut steps: Vec<_> = hints.steps(game.board_key(), game.hand()).collect();
         steps.sort_by_key(|step| step.plies);
         steps.into_iter().map(|step| step.m).collect()
     }
 
+    /// Whether a proof or the hints make the move `m` on this board with any hand.
     fn has_move(&self, key: u64, m: G::Move) -> bool {
-        let hints = self.beyond.as_ref().map(|beyond| beyond.hints);
+        let hints = self.extra_proofs.as_ref().map(|extra_proofs| extra_proofs.hints);
         self.proofs().chain(hints).any(|proof| proof.has_move(key, m))
     }
 
+    /// The measured proof and the proofs of the prover. Their plies are upper bounds.
     fn proofs(&self) -> impl Iterator<Item = &ProofOf<G>> {
-        let found = self.beyond.iter().flat_map(|beyond| &beyond.found);
+        let found = self.extra_proofs.iter().flat_map(|extra_proofs| &extra_proofs.found);
         iter::once(self.proof).chain(found)
     }
 
-    /// All moves of the defender, those with the largest bound first.
+    /// All moves of the defender, the largest upper bound first.
     fn defences(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
         let mut edges = self.all_moves(game);
         edges.sort_by_key(|edge| Reverse(self.nodes[edge.to].at_most));
@@ -97,10 +101,11 @@ impl<G: Game> LengthMeasure<'_, G> {
         let undo = game.make(m);
         let to = self.node(game, at_most);
         game.unmake(m, undo);
-        Edge { m, to, futile: None }
+        Edge { m, to, exchanges: None }
     }
 
-    /// The node of a position from which the end is known to come within `at_most` plies.
+    /// The node of the position that `game` is at. It is added if it is new. `at_most` is an upper bound of its length,
+    /// [`NEVER`] if none is known.
     pub(super) fn node(&mut self, game: &mut G, at_most: u16) -> usize {
         let position = (game.board_key(), game.hand());
         let id = (position.0, position.1, self.is_returning);
@@ -114,17 +119,17 @@ impl<G: Game> LengthMeasure<'_, G> {
             at_least: 0,
             at_most,
             is_off_proof: false,
-            guesses: 0,
+            unlimited_edges: 0,
             edges: None,
             on_path: None,
-            leaning: None,
+            conditional: None,
         };
         if game.node_kind() == NodeKind::Or {
             let steps =
                 self.proofs().filter_map(|proof| proof.shortest_step(position.0, position.1));
             match steps.min_by_key(|step| step.plies) {
                 Some(step) => (node.at_least, node.at_most) = (1, step.plies),
-                // Some games end in the attacker's favour when he is to move.
+                // Some games can end in the attacker's favour with the attacker to move.
                 None if is_reached(game) => {
                     node.at_most = 0;
                 }

@@ -1,7 +1,8 @@
-//! The solver against searches that leave nothing out, on positions of shogi.
+//! Verdicts of the solver compared with an exhaustive search on shogi positions.
 //!
-//! The judge tries every move to a fixed depth. It moves by the generators that `rules.rs` holds against
-//! the rule book; `small_positions.rs` and `whole_graphs.rs` have judges that share no code with them.
+//! The exhaustive search tries every move to a fixed depth. It uses the fast move generators, which `rules.rs` compares
+//! with the plain rules. The reference searches in `small_positions.rs` and `whole_graphs.rs` do not depend on these
+//! generators.
 
 use kyokumen_search::{DfPn, Stop, TableSize, Verdict};
 use kyokumen_shogi::{Mate, Position};
@@ -9,16 +10,16 @@ use kyokumen_testing::positions::{random_play, shared_lines, shared_positions, s
 
 use crate::mate_lines::{attack, defend, limits};
 
-/// Nodes that decide any position here.
+/// Enough nodes to decide every position here.
 const AMPLE: u64 = 300_000;
 
-/// Tries everything, as long as it takes no more than so many moves.
-struct EveryMove {
+/// An exhaustive search with a limit of moves.
+struct Exhaustive {
     moves_left: u32,
 }
 
-impl EveryMove {
-    /// Whether the side to move mates within `plies`; `None` if that takes too long to find out.
+impl Exhaustive {
+    /// Whether the side to move mates within `plies`; `None` if the limit is reached.
     fn mates(&mut self, position: &mut Position, plies: u16) -> Option<bool> {
         if plies == 0 {
             return Some(false);
@@ -35,7 +36,7 @@ impl EveryMove {
         Some(false)
     }
 
-    /// Whether the side to move, in check, is mated within `plies`.
+    /// Whether the side to move is mated within `plies`. It must be in check.
     fn is_mated(&mut self, position: &mut Position, plies: u16) -> Option<bool> {
         let evasions = position.legal_moves();
         if plies == 0 || evasions.is_empty() {
@@ -57,14 +58,14 @@ impl EveryMove {
 const MAX_MOVES: u32 = 300_000;
 
 pub(crate) fn mates_within(position: &Position, plies: u16) -> Option<bool> {
-    EveryMove { moves_left: MAX_MOVES }.mates(&mut position.clone(), plies)
+    Exhaustive { moves_left: MAX_MOVES }.mates(&mut position.clone(), plies)
 }
 
 pub(crate) fn is_mated_within(position: &Position, plies: u16) -> Option<bool> {
-    EveryMove { moves_left: MAX_MOVES }.is_mated(&mut position.clone(), plies)
+    Exhaustive { moves_left: MAX_MOVES }.is_mated(&mut position.clone(), plies)
 }
 
-/// What was compared: mates, and positions without one in the greatest depth.
+/// Number of compared positions with and without a mate within the largest depth.
 #[derive(Default)]
 struct Compared {
     mates: u32,
@@ -72,23 +73,23 @@ struct Compared {
 }
 
 impl Compared {
-    /// Compares one verdict at each depth with the judge; depths beyond its patience are left out.
+    /// Compares the verdict at each depth with `reference`. Depths beyond its limit are left out.
     fn compare(
         &mut self,
         depths: [u16; 3],
         what: &str,
-        judge: impl Fn(u16) -> Option<bool>,
+        reference: impl Fn(u16) -> Option<bool>,
         mut solve: impl FnMut(u16) -> (Verdict, usize),
     ) {
         let truths: Vec<(u16, bool)> =
-            depths.into_iter().map_while(|depth| Some((depth, judge(depth)?))).collect();
+            depths.into_iter().map_while(|depth| Some((depth, reference(depth)?))).collect();
         let Some(&(deepest, mate)) = truths.last() else { return };
         for &(depth, mate_within) in &truths {
             let (verdict, plies) = solve(depth);
             let what = format!("{what}: {verdict:?} in {plies} at depth {depth}");
             match verdict {
                 Verdict::Proven if mate_within => {}
-                // Longer than the depth limit, by way of the table: still a mate.
+                // Through the table a mate can be longer than the depth limit.
                 Verdict::Proven => assert!(plies > usize::from(depth), "{what}"),
                 Verdict::Disproven => assert!(!mate, "{what}, a mate at depth {deepest}"),
                 Verdict::Unknown(Stop::Depth) => assert!(!mate_within, "{what}"),
@@ -129,7 +130,7 @@ impl Compared {
 }
 
 #[test]
-fn every_move_tried_in_random_games_and_strewn_pieces() {
+fn verdicts_agree_with_exhaustive_search_on_random_positions() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut compared = Compared::default();
     for position in random_play(21, 2_000).iter().step_by(2).chain(&strewn(22, 300)) {
@@ -141,7 +142,7 @@ fn every_move_tried_in_random_games_and_strewn_pieces() {
 
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn every_move_tried_in_mate_problems() {
+fn verdicts_agree_with_exhaustive_search_on_mate_problems() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut compared = Compared::default();
     for position in shared_positions("tsume_dev.tsv", 23) {
@@ -150,10 +151,10 @@ fn every_move_tried_in_mate_problems() {
     eprintln!("{} mates, {} others", compared.mates, compared.others);
 }
 
-/// Every problem whose length its source gives has a mate.
+/// Problems whose source gives a length.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn stated_mates_are_not_denied() {
+fn stated_mates_are_not_disproven() {
     let mut solver = DfPn::new(TableSize::from_mib(4));
     let mut open = 0;
     for line in shared_lines("tsume_dev.tsv").iter().step_by(11) {

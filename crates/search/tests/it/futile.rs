@@ -1,12 +1,12 @@
-//! Which defences are left out where bounds of lengths are searched.
+//! The defences that the conceding game leaves out.
 
 use kyokumen_game::{Candidate, Game, NodeKind};
 use kyokumen_shogi::{Mate, Move};
 use kyokumen_testing::positions::{random_play, strewn};
 
-/// One drop speaks for all on its square: that must be what asking about each of them says.
+/// `leave_out_futile` tests one drop for each square. The result must be the same as for each drop separately.
 #[test]
-fn what_is_left_out_has_futile_replies() {
+fn leave_out_futile_removes_exactly_the_moves_with_futile_replies() {
     let [mut left_out, mut drops_kept] = [0; 2];
     for position in random_play(81, 6_000).into_iter().chain(strewn(82, 2_000)) {
         for check in position.checks() {

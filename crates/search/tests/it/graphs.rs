@@ -1,8 +1,8 @@
-//! df-pn on small random graphs whose whole truth is known.
+//! df-pn on small random graphs, compared with retrograde analysis.
 //!
-//! Graphs are what trees are not: positions are met again by other ways, with other hands, and on their
-//! own path. Here every verdict is compared with a fixpoint over all positions (retrograde analysis,
-//! Ströhlein 1970), so that repetition, depth limits and dominance have nowhere to hide.
+//! In a graph, unlike in a tree, a position is reached by different paths, with different hands, and again on its own
+//! path. Every verdict is compared with a fixpoint over all positions (retrograde analysis, Ströhlein 1970). This tests
+//! repetition, depth limits and dominance.
 
 mod random_graph;
 
@@ -16,12 +16,12 @@ use proptest::prelude::*;
 
 use random_graph::{Counts, Graph, State};
 
-/// Numbers in cycles grow beyond all measure, and the truth is wanted all the same.
+/// Limits without giving up. In cycles the numbers can grow without bound, so a search would often give up.
 fn to_the_end(depth_plies: u16, nodes: u64) -> Limits {
     Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }
 }
 
-/// Nodes that suffice for any position of these graphs.
+/// Enough nodes for every position of these graphs.
 const AMPLE: u64 = 1_000_000;
 
 fn check_all<'a>(
@@ -56,11 +56,15 @@ fn check_some<'a>(
                 Verdict::Disproven => prop_assert!(distance.is_none(), "wrong disproof: {}", what),
                 Verdict::Unknown(Stop::Depth) => {
                     let within = distance.is_some_and(|plies| plies <= limits.depth_plies);
-                    prop_assert!(!within, "overlooked within the depth limit: {}", what);
-                    prop_assert!(limits.depth_plies < 1_000, "depth never felt: {}", what);
+                    prop_assert!(!within, "missed within the depth limit: {}", what);
+                    prop_assert!(
+                        limits.depth_plies < 1_000,
+                        "the depth cannot be reached: {}",
+                        what
+                    );
                 }
                 Verdict::Unknown(stop) => {
-                    prop_assert!(may_stop.contains(&stop), "gave up for {}: {}", stop, what);
+                    prop_assert!(may_stop.contains(&stop), "stop reason {}: {}", stop, what);
                 }
             }
         }
@@ -68,7 +72,7 @@ fn check_some<'a>(
     Ok(())
 }
 
-/// Plies to the goal from every position if the attacker keeps to the moves of a proof.
+/// Plies to the goal from every position if the attacker plays only moves of the proof.
 fn plies_within(graph: &Graph, proof: &Proof<usize, Counts>) -> HashMap<(usize, Counts), usize> {
     let mut plies = HashMap::new();
     loop {
@@ -92,7 +96,7 @@ fn plies_within(graph: &Graph, proof: &Proof<usize, Counts>) -> HashMap<(usize, 
                 found.extend(value.map(|value| ((node, hand), value)));
             }
         }
-        // A pass finds the positions one ply longer than those of the pass before.
+        // Each pass finds the positions that take one ply more.
         for (position, value) in found {
             plies.entry(position).or_insert(value);
         }
@@ -116,7 +120,7 @@ fn check_line(root: State, line: &[usize], distance: Option<u16>) -> Result<(), 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
-    /// Without limits every verdict is the truth, with a depth limit none contradicts it.
+    /// Without limits every position is decided correctly. With a depth limit no verdict is wrong.
     #[test]
     fn verdicts_are_true(seed: u64, size in 2usize..40, edges in 1usize..6, depth in 1u16..9) {
         let graph = Graph::random(seed, size, edges);
@@ -126,9 +130,9 @@ proptest! {
         }
     }
 
-    /// Few nodes: fewer answers, but no wrong one.
+    /// With few nodes fewer positions are decided, but none wrongly.
     #[test]
-    fn node_limits_only_cost_answers(seed: u64, size in 2usize..60, nodes in 0u64..60) {
+    fn node_limits_give_no_wrong_verdict(seed: u64, size in 2usize..60, nodes in 0u64..60) {
         let graph = Graph::random(seed, size, 5);
         let mut solver = DfPn::new(TableSize::from_mib(1));
         for depth_plies in [5_000, 6] {
@@ -136,10 +140,10 @@ proptest! {
         }
     }
 
-    /// Two games with the same keys in turn, as when both sides are asked about as attackers: what a
-    /// search leaves in the table is not there for the next.
+    /// Two games with the same keys in turn, like searches for both attackers. Table entries of one search must not be
+    /// used by the next.
     #[test]
-    fn searches_leave_nothing_behind(seed: u64, size in 2usize..30) {
+    fn results_do_not_depend_on_earlier_searches(seed: u64, size in 2usize..30) {
         let graphs = [seed, !seed].map(|seed| Graph::random(seed, size, 4));
         let limits = to_the_end(5_000, AMPLE);
         let mut used = DfPn::new(TableSize::from_mib(1));
@@ -158,7 +162,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// The shortest proof is as long as the truth, whatever the limits if it is called the shortest.
+    /// A proof that is reported as shortest has the true length, under any limits.
     #[test]
     fn shortest_proofs_are_the_shortest(seed: u64, size in 2usize..40, edges in 1usize..6, nodes in 1u64..200) {
         let graph = Graph::random(seed, size, edges);
@@ -182,7 +186,7 @@ proptest! {
         }
     }
 
-    /// No choice among the moves of a proof ends sooner than its line, and no defence later.
+    /// Within a proof, no other attack ends sooner than its line, and no other defence later.
     #[test]
     fn lines_are_the_best_of_their_proofs(
         seed: u64, size in 2usize..80, edges in 1usize..6, nodes in 1u64..200,
@@ -204,9 +208,9 @@ proptest! {
         }
     }
 
-    /// A table with fewer entries than there are positions loses parts of proofs, never the truth.
+    /// The table has fewer entries than the graph has positions, so it loses parts of proofs.
     #[test]
-    fn a_tiny_table_only_costs_answers(seed: u64, depth in 1u16..12) {
+    fn a_tiny_table_gives_no_wrong_verdict(seed: u64, depth in 1u16..12) {
         let graph = Graph::random(seed, 1_000, 5);
         let mut solver = DfPn::new(TableSize::from_mib(0));
         let stops = [Stop::Nodes, Stop::Memory];
@@ -216,7 +220,7 @@ proptest! {
     }
 }
 
-/// Threads that all search from the first node on.
+/// Threads that all start at once.
 fn at_once(count: usize) -> Threads {
     Threads { nodes_alone: 0, ..Threads::new(NonZero::new(count).unwrap()) }
 }
@@ -224,7 +228,7 @@ fn at_once(count: usize) -> Threads {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// On several threads every verdict is the truth, too, with and without a depth limit.
+    /// With and without a depth limit.
     #[test]
     fn verdicts_of_many_threads_are_true(
         seed: u64, size in 2usize..40, edges in 1usize..6, depth in 1u16..9,
@@ -239,9 +243,10 @@ proptest! {
         }
     }
 
-    /// Graphs that take some thousand nodes, a table that grows under the search and one that is too small, few nodes.
+    /// Graphs that take some thousand nodes, with a table that grows during the search, a table that is too small, and
+    /// few nodes.
     #[test]
-    fn threads_that_meet_again_and_again_tell_no_lies(
+    fn contending_threads_give_no_wrong_verdict(
         seed: u64, depth in 1u16..12, nodes in 1u64..5_000,
     ) {
         let graph = Graph::random(seed, 1_000, 5);
@@ -254,7 +259,7 @@ proptest! {
         }
     }
 
-    /// The shortest proof is the shortest on several threads, too.
+    /// As `shortest_proofs_are_the_shortest`, on several threads.
     #[test]
     fn threads_find_the_shortest_proofs(seed: u64, size in 2usize..40, edges in 1usize..6) {
         let graph = Graph::random(seed, size, edges);
@@ -275,7 +280,7 @@ proptest! {
     }
 }
 
-/// A fault on any of the threads is told, and the others do not search on for ever.
+/// The panic of a thread is passed on, and the other threads stop.
 #[test]
 #[should_panic(expected = "index out of bounds")]
 fn a_panic_ends_the_search_of_all_threads() {
@@ -287,10 +292,10 @@ fn a_panic_ends_the_search_of_all_threads() {
     solver.solve_on(at_once(4), &mut root, limits, &AtomicBool::new(false));
 }
 
-/// Nine positions and no goal, which no number of nodes decided while steps beyond a number were steps of
-/// one: the proof numbers of a cycle grow by one another up to their cap.
+/// Nine positions without a goal. Their proof numbers raise each other in a cycle up to the cap. With thresholds only
+/// one above a number, no node limit was enough.
 #[test]
-fn numbers_that_feed_each_other() {
+fn numbers_in_a_cycle_do_not_stall_the_search() {
     use NodeKind::{And, Or};
     let mut graph = Graph::plain(&[
         (Or, &[1, 2]),
@@ -309,9 +314,9 @@ fn numbers_that_feed_each_other() {
     check_all(&graph, &mut DfPn::new(TableSize::from_mib(1)), limits, &[]).unwrap();
 }
 
-/// Random graphs must be neither all won nor all lost, and deep enough to feel a depth limit.
+/// Random graphs must have won and lost positions, some of them deep enough for the depth limits.
 #[test]
-fn random_graphs_are_rich() {
+fn random_graphs_are_varied() {
     let mut counts = [0usize; 3];
     for seed in 0..200 {
         let graph = Graph::random(seed, 30, 4);

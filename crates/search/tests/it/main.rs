@@ -1,4 +1,4 @@
-//! The search: df-pn on graphs and positions whose whole truth is known, and the mate solver.
+//! Tests of df-pn on graphs and positions with known values, and of the mate solver.
 
 mod alternatives;
 mod exhaustive;

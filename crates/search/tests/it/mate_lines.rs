@@ -1,6 +1,6 @@
-//! Every mate the search reports is played to its end by the rules of `rsshogi`.
+//! Mating lines of the search, replayed by the rules of `rsshogi`.
 //!
-//! The limits are small: what is shown is that no answer is wrong, not how many are found.
+//! The limits are small. These tests show that no mate is wrong, not how many are found.
 
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {
     Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }
 }
 
-/// Does the side to move mate?
+/// Searches whether the side to move mates.
 pub(crate) fn attack(
     solver: &mut DfPn<Mate>,
     position: &Position,
@@ -26,12 +26,12 @@ pub(crate) fn attack(
 ) -> SearchResult<Move> {
     let mut game = Mate::by_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
-    assert_eq!(game.position(), position, "a search puts everything back");
+    assert_eq!(game.position(), position, "a search restores the position");
     check_line(position, 0, &solved);
     solved
 }
 
-/// Is the side to move, which is in check, being mated?
+/// Searches whether the side to move is mated. It must be in check.
 pub(crate) fn defend(
     solver: &mut DfPn<Mate>,
     position: &Position,
@@ -39,13 +39,13 @@ pub(crate) fn defend(
 ) -> SearchResult<Move> {
     let mut game = Mate::of_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
-    assert_eq!(game.position(), position, "a search puts everything back");
+    assert_eq!(game.position(), position, "a search restores the position");
     check_line(position, 1, &solved);
     solved
 }
 
-/// A proof has a line to checkmate in which the attacker always checks; his are the moves of even
-/// index if `defender_moves` is 0, of odd index if it is 1. Anything else has no line.
+/// Checks that a proof has a line to checkmate where every move of the attacker gives check, and that other verdicts
+/// have no line. The attacker has the moves of even index if `defender_moves` is 0, of odd index if it is 1.
 fn check_line(position: &Position, defender_moves: usize, solved: &SearchResult<Move>) {
     if solved.verdict != Verdict::Proven {
         assert!(solved.line.is_empty(), "{position}");
@@ -53,7 +53,7 @@ fn check_line(position: &Position, defender_moves: usize, solved: &SearchResult<
     }
     let line = &solved.line;
     assert_eq!(line.len() % 2, 1 - defender_moves, "{line:?} in {position}");
-    // A board without the attacker's king is beyond rsshogi: there our own plain rules must do.
+    // rsshogi needs both kings. Other positions are replayed by our plain rules.
     if position.king(position.side_to_move()).is_some()
         && position.king(!position.side_to_move()).is_some()
     {
@@ -89,9 +89,8 @@ fn replay_by_plain_rules(position: &Position, defender_moves: usize, line: &[Mov
     );
 }
 
-/// `check_line` would pass everything if it could not fail.
 #[test]
-fn a_line_that_ends_too_early_is_seen() {
+fn check_line_rejects_lines_without_mate() {
     let position = position("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1");
     let solved = attack(&mut DfPn::new(TableSize::from_mib(1)), &position, limits(1, 100));
     assert_eq!(solved.line.len(), 1);
@@ -103,7 +102,7 @@ fn a_line_that_ends_too_early_is_seen() {
 }
 
 #[test]
-fn mates_of_random_games_and_strewn_pieces() {
+fn lines_of_random_positions_end_in_mate() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut mates = [0; 2];
     let positions = random_play(11, 3_000).into_iter().step_by(3).chain(strewn(12, 400));
@@ -118,10 +117,10 @@ fn mates_of_random_games_and_strewn_pieces() {
     assert!(mates[0] > 60 && mates[1] > 20, "{mates:?}");
 }
 
-/// All mates in one of real games, with every move that mates.
+/// All mates in one from games, with all moves that mate.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn mates_in_one_of_real_games() {
+fn mates_in_one_from_games_are_found() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     for line in shared_lines("dev_mate1.tsv") {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -133,10 +132,10 @@ fn mates_in_one_of_real_games() {
     }
 }
 
-/// Final positions of real games: nothing to be played, and nothing to be searched.
+/// Final positions of games: the side to move is mated, and no node is needed.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn ends_of_real_games() {
+fn final_positions_of_games_are_mates() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     for sfen in shared_lines("dev_terminal_mated.sfen") {
         let solved = defend(&mut solver, &position(&sfen), limits(31, 1_000));
@@ -145,13 +144,13 @@ fn ends_of_real_games() {
     }
 }
 
-/// Problems of known length have the same verdict on 1, 2 and 4 threads that search from the first node on.
+/// Problems have the same verdict on 1, 2 and 4 threads that all start at once.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn problems_have_one_verdict_on_any_number_of_threads() {
     let lines = shared_lines("tsume_dev.tsv");
     let sfens = lines.iter().filter_map(|line| line.split('\t').next());
-    // Of some the defender is in check, or what is written is no position for another reason.
+    // Some lines are not legal positions, for example because the defender is in check.
     let problems: Vec<Position> = sfens.filter_map(|sfen| sfen.parse().ok()).collect();
     assert!(problems.len() > 6_000);
     let mut known: Vec<Option<Verdict>> = vec![None; problems.len()];
@@ -174,15 +173,15 @@ fn problems_have_one_verdict_on_any_number_of_threads() {
     }
 }
 
-/// Claimed by a program to have no mate, and mated in 31 plies.
+/// A mate in 31 plies. A program claimed that there is none.
 const WRONGLY_CLAIMED: &str =
     "1+P2k2nl/8B/6sp1/P4g3/2pp4p/2+nSPP3/6p2/3S5/LN1K4L b 2RGS6Pb2gnl3p 1";
 
-/// Positions without a mate in one, and some for which a program claimed that there is none at all. A
-/// mate found there is checked as any other: it would show the claim to be wrong.
+/// Positions without a mate in one, and positions for which a program claimed that there is no mate. A mate found there
+/// would show that the claim is wrong.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn no_mate_where_none_is_known() {
+fn no_mate_is_found_where_none_is_known() {
     let mut solver = DfPn::new(TableSize::from_mib(16));
     let mut decided = 0;
     let lines = shared_lines("nomate_dev.tsv");
@@ -196,17 +195,17 @@ fn no_mate_where_none_is_known() {
                 let wrong = solved.verdict == Verdict::Proven && sfen != WRONGLY_CLAIMED;
                 assert!(!wrong, "{line}: mate in {}", solved.line.len());
             }
-            _ => panic!("{claim} is no claim"),
+            _ => panic!("unknown claim {claim}"),
         }
         decided += usize::from(solved.verdict == Verdict::Disproven);
     }
     assert!(decided * 10 > lines.len() * 7, "{decided} of {}", lines.len());
 }
 
-/// Positions about which independent programs agree for 31 plies: no verdict may contradict them.
+/// Positions for which independent programs agree within 31 plies.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn no_known_verdict_is_contradicted() {
+fn verdicts_agree_with_independent_programs() {
     let mut solver = DfPn::new(TableSize::from_mib(16));
     for (name, mates_known) in
         [("bench_games.tsv", 13), ("bench_engine.tsv", 15), ("bench_random.tsv", 96)]
@@ -225,7 +224,7 @@ fn no_known_verdict_is_contradicted() {
                 }
                 ("none", Verdict::Proven) => assert!(plies > 31, "{line}: mate in {plies}"),
                 ("none" | "open", _) => {}
-                (known, _) => panic!("{known} is no verdict"),
+                (known, _) => panic!("unknown verdict {known}"),
             }
         }
         eprintln!("{name}: {found} of {mates_known} known mates found");

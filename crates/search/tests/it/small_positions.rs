@@ -1,7 +1,7 @@
-//! Thousands of small positions: the solver against every line of up to seven plies, by foreign rules.
+//! Thousands of small positions, compared with an exhaustive search to seven plies by the rules of rsshogi.
 //!
-//! The judge moves by rsshogi, keeps no table and knows no hands that dominate. Either side attacks, in
-//! check or not; what the solver says must be true at every depth.
+//! The exhaustive search has no table and no dominance. Either side attacks, in check or not. The verdicts must be true
+//! at every depth.
 
 use std::fmt::Debug;
 
@@ -16,29 +16,29 @@ use rsshogi::types::Move32;
 use crate::mate_lines::{attack, defend, limits};
 use kyokumen_testing::positions::Random;
 
-/// Nodes that decide any position within a depth in which the judge could.
+/// Enough nodes to decide every position within a depth that the reference has decided.
 const AMPLE: u64 = 300_000;
-/// Nodes where no depth limits the search: some of these chases are long.
-const PATIENCE: u64 = 3_000;
-/// A depth beyond any line here.
+/// Nodes for searches without depth limit, where some chases are long.
+const UNLIMITED_DEPTH_NODES: u64 = 3_000;
+/// Deeper than every line here.
 const NO_DEPTH: u16 = 1_000;
 const DEEPEST: u16 = 7;
 
-/// Moves the judge may try for one answer; harder questions are left out.
+/// Moves that the reference may try for one query. Harder queries are left out.
 const MAX_MOVES: u32 = 20_000;
 
-/// Tries everything, with no memory of what it has seen.
-struct Judge {
+/// An exhaustive search without a table.
+struct Reference {
     position: board::Position,
     moves_left: u32,
 }
 
-impl Judge {
+impl Reference {
     fn new(position: &Position) -> Self {
         Self { position: foreign(position), moves_left: MAX_MOVES }
     }
 
-    /// Checks where the attacker is to move, else all evasions.
+    /// All checks of the attacker, or all moves of the defender.
     fn moves(&self, by_attacker: bool) -> Vec<Move32> {
         let mut list = Move32List::new();
         generate_legal_all_move32(&self.position, &mut list);
@@ -46,7 +46,7 @@ impl Judge {
         list.iter().copied().filter(wanted).collect()
     }
 
-    /// Whether `wanted` holds after some move; `None` if it takes too long to find out.
+    /// Whether `wanted` holds after at least one of the moves; `None` if the limit is reached.
     fn any(
         &mut self,
         moves: Vec<Move32>,
@@ -71,53 +71,55 @@ impl Judge {
             return Some(!by_attacker && moves.is_empty());
         }
         if by_attacker {
-            self.any(moves, |judge| judge.is_mate(false, plies - 1))
+            self.any(moves, |reference| reference.is_mate(false, plies - 1))
         } else {
-            let escapes = |judge: &mut Self| Some(!judge.is_mate(true, plies - 1)?);
+            let escapes = |reference: &mut Self| Some(!reference.is_mate(true, plies - 1)?);
             self.any(moves, escapes).map(|escapes| !escapes)
         }
     }
 
-    /// Whether some line of checks and evasions goes on after `plies`.
-    fn goes_on(&mut self, by_attacker: bool, plies: u16) -> Option<bool> {
+    /// Whether a line of checks and evasions continues after `plies`.
+    fn continues_after(&mut self, by_attacker: bool, plies: u16) -> Option<bool> {
         let moves = self.moves(by_attacker);
         if plies == 0 || moves.is_empty() {
             return Some(!moves.is_empty());
         }
-        self.any(moves, |judge| judge.goes_on(!by_attacker, plies - 1))
+        self.any(moves, |reference| reference.continues_after(!by_attacker, plies - 1))
     }
 }
 
-/// The truth about one attacker, up to the depth to which the judge had patience.
+/// The true values for one attacker, to the depth that the reference has decided.
 #[derive(Debug)]
 struct Truth {
     /// Plies of the shortest mate.
     mate: Option<u16>,
-    /// Shorter mates than this are known, longer ones are not.
+    /// The largest depth that was searched. Longer mates are unknown.
     searched: u16,
-    /// No line goes on after so many plies.
+    /// Plies of the longest line of checks and evasions, if it is within the depth.
     longest_line: Option<u16>,
 }
 
 impl Truth {
     fn new(position: &Position, by_attacker: bool) -> Self {
-        let mut judge = Judge::new(position);
+        let mut reference = Reference::new(position);
         let mut truth = Self { mate: None, searched: 0, longest_line: None };
         let parity = u16::from(by_attacker);
         for plies in (parity..=DEEPEST).step_by(2) {
-            let Some(mate) = judge.is_mate(by_attacker, plies) else { break };
+            let Some(mate) = reference.is_mate(by_attacker, plies) else { break };
             truth.searched = plies;
             if mate {
                 truth.mate = Some(plies);
                 break;
             }
         }
-        let ends = |&plies: &u16| Judge::new(position).goes_on(by_attacker, plies) == Some(false);
+        let ends = |&plies: &u16| {
+            Reference::new(position).continues_after(by_attacker, plies) == Some(false)
+        };
         truth.longest_line = (0..=DEEPEST).find(ends);
         truth
     }
 
-    /// Holds a verdict against the truth; `what` names both when they differ.
+    /// Checks a verdict. `what` describes the search in the message.
     fn check(&self, depth: u16, verdict: Verdict, plies: usize, what: &impl Debug) {
         let wrong = || format!("{what:?}: {verdict:?} in {plies} at depth {depth}, but {self:?}");
         match verdict {
@@ -135,17 +137,17 @@ impl Truth {
     }
 }
 
-/// What was compared.
+/// Counts of the comparison.
 #[derive(Default, Debug)]
 struct Compared {
     /// Mates by their plies.
     mates: [u32; DEEPEST as usize + 1],
-    /// No mate within the deepest depth.
+    /// Positions without a mate within [`DEEPEST`].
     others: u32,
-    /// Of these, no mate because every line ends.
+    /// Positions without a mate because every line ends.
     ended: u32,
-    /// Left open although nothing limits the search.
-    open: u32,
+    /// Positions that were undecided without depth limit.
+    undecided: u32,
 }
 
 impl Compared {
@@ -158,18 +160,19 @@ impl Compared {
     ) {
         let truth = Truth::new(position, by_attacker);
         let [solver, tiny] = solvers;
-        let ask = if by_attacker { attack } else { defend };
+        let search = if by_attacker { attack } else { defend };
         let what = (position.to_string(), if by_attacker { "attack" } else { "defence" });
         let known = if truth.mate.is_some() { DEEPEST } else { truth.searched };
         for depth in (0..=known).chain([NO_DEPTH]) {
-            let nodes = if depth == NO_DEPTH { PATIENCE } else { AMPLE };
-            let solved = ask(solver, position, limits(depth, nodes));
+            let nodes = if depth == NO_DEPTH { UNLIMITED_DEPTH_NODES } else { AMPLE };
+            let solved = search(solver, position, limits(depth, nodes));
             truth.check(depth, solved.verdict, solved.line.len(), &what);
             let gave_up = solved.verdict == Verdict::Unknown(Stop::Nodes);
             assert!(!gave_up || depth == NO_DEPTH, "{what:?} at depth {depth}");
-            self.open += u32::from(gave_up);
-            for (solver, nodes) in [(&mut *solver, few_nodes), (&mut *tiny, PATIENCE)] {
-                let solved = ask(solver, position, limits(depth, nodes));
+            self.undecided += u32::from(gave_up);
+            for (solver, nodes) in [(&mut *solver, few_nodes), (&mut *tiny, UNLIMITED_DEPTH_NODES)]
+            {
+                let solved = search(solver, position, limits(depth, nodes));
                 truth.check(depth, solved.verdict, solved.line.len(), &what);
                 let within = solved.stats.nodes <= nodes || solved.stats.rebuilt > 0;
                 assert!(within, "{what:?}: {:?} of {nodes}", solved.stats);
@@ -183,8 +186,8 @@ impl Compared {
     }
 }
 
-/// Both kings in a window of the board, mostly at its edge, two to six pieces about them, and pieces in
-/// both hands; one side has more of them than the other. `None` if that is no position.
+/// A random position: both kings in a window of four by four squares, mostly at the edge of the board, with two to six
+/// other pieces, and pieces in both hands. One side has more pieces. `None` if the position is illegal.
 fn small_position(random: &mut Random) -> Option<Position> {
     let [file, rank] = [0; 2].map(|_| *random.pick(&[0, 0, 0, 1, 2, 3, 4, 5, 5, 5]));
     let mut squares: Vec<Square> = (0..4)
@@ -203,7 +206,7 @@ fn small_position(random: &mut Random) -> Option<Position> {
         let promoted = kind.promoted().filter(|_| random.below(3) == 0);
         place(Piece::new(owner(random), promoted.unwrap_or(kind)));
     }
-    // Few kinds, so that one hand often holds all that another does.
+    // Few kinds, so that one hand often dominates another.
     let kinds = [0; 3].map(|_| *random.pick(&HandKind::ALL));
     let mut hands = [Hand::EMPTY; 2];
     for _ in 0..random.below(8) {
@@ -237,28 +240,28 @@ fn compare_all(positions: &[Position], by_attacker: bool) -> [Compared; 2] {
     compared
 }
 
-/// Both sides attack, there are mates of every length, and most of the rest is decided.
-fn check_richness(sides: &[Compared; 2]) {
+/// Checks that both sides attack, that there are mates of every length, and that most other positions are decided.
+fn check_variety(sides: &[Compared; 2]) {
     for compared in sides {
         let lengths = compared.mates.iter().filter(|&&count| count > 5).count();
         assert!(lengths == 4 && compared.others > 700, "{compared:?}");
-        assert!(compared.ended > 10 && compared.open < compared.others / 3, "{compared:?}");
+        assert!(compared.ended > 10 && compared.undecided < compared.others / 3, "{compared:?}");
     }
 }
 
 #[test]
-fn small_positions_not_in_check() {
+fn verdicts_are_true_for_attackers_not_in_check() {
     let wanted = |position: &Position| !position.in_check() && !position.checks().is_empty();
-    check_richness(&compare_all(&small_positions(51, 2_000, wanted), true));
+    check_variety(&compare_all(&small_positions(51, 2_000, wanted), true));
 }
 
 #[test]
-fn small_positions_in_check_whose_side_to_move_attacks() {
+fn verdicts_are_true_for_attackers_in_check() {
     let wanted = |position: &Position| position.in_check() && !position.checks().is_empty();
-    check_richness(&compare_all(&small_positions(52, 2_000, wanted), true));
+    check_variety(&compare_all(&small_positions(52, 2_000, wanted), true));
 }
 
 #[test]
-fn small_positions_in_check_whose_side_to_move_defends() {
-    check_richness(&compare_all(&small_positions(53, 2_000, Position::in_check), false));
+fn verdicts_are_true_for_defenders_in_check() {
+    check_variety(&compare_all(&small_positions(53, 2_000, Position::in_check), false));
 }

@@ -1,6 +1,6 @@
-//! The mate solver as a library: its questions, and looking on while it works.
+//! The mate solver as a library: attackers, observers and errors.
 //!
-//! What the answers are worth is tested elsewhere (`traps`, `exhaustive`, `mate_lines`).
+//! Other modules test the verdicts (`traps`, `exhaustive`, `mate_lines`).
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
@@ -15,9 +15,9 @@ use kyokumen_shogi::{
 };
 use kyokumen_testing::positions::{Random, position, random_play};
 
-/// Tadao Yamaoka's example for the gain from dominance: a mate of some thousands of nodes.
+/// Tadao Yamaoka's example of the gain from dominance: a mate that takes some thousand nodes.
 const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
-/// No mate, and a long search.
+/// A position without mate that takes a long search.
 const NO_MATE: &str =
     "2+P5+N/5P1B1/p2sg2p+P/2p2s1P1/8R/5KP1s/P3+BNN1g/1S4+p1g/+p1R1Lk2+l b NL4Pgl3p 1";
 
@@ -27,36 +27,36 @@ fn solver() -> Solver {
     Solver::new(TableSize::from_mib(4))
 }
 
-fn solved(sfen: &str, watch: &dyn SearchObserver<Move>) -> SolverResult {
-    solver().solve_observed(&position(sfen), Attacker::SideToMove, &LIMITS, watch)
+fn solved(sfen: &str, observer: &dyn SearchObserver<Move>) -> SolverResult {
+    solver().solve_observed(&position(sfen), Attacker::SideToMove, &LIMITS, observer)
 }
 
-/// Wants a stop from the n-th time on that it is asked, and keeps what it is told.
-struct Patience {
-    left: Cell<usize>,
-    told: RefCell<Vec<(u64, Vec<Move>)>>,
+/// An observer that requests a stop after a number of calls and records the progress.
+struct StopsAfter {
+    calls_left: Cell<usize>,
+    progress: RefCell<Vec<(u64, Vec<Move>)>>,
 }
 
-impl Patience {
-    fn new(times: usize) -> Self {
-        Self { left: Cell::new(times), told: RefCell::default() }
+impl StopsAfter {
+    fn new(calls: usize) -> Self {
+        Self { calls_left: Cell::new(calls), progress: RefCell::default() }
     }
 }
 
-impl SearchObserver<Move> for Patience {
+impl SearchObserver<Move> for StopsAfter {
     fn wants_stop(&self) -> bool {
-        let is_spent = self.left.get() == 0;
-        self.left.set(self.left.get().saturating_sub(1));
-        is_spent
+        let stops = self.calls_left.get() == 0;
+        self.calls_left.set(self.calls_left.get().saturating_sub(1));
+        stops
     }
 
     fn progress(&self, nodes: u64, line: &[Move]) {
-        self.told.borrow_mut().push((nodes, line.to_vec()));
+        self.progress.borrow_mut().push((nodes, line.to_vec()));
     }
 }
 
 #[test]
-fn looking_on_changes_nothing() {
+fn observers_do_not_change_the_result() {
     for sfen in [MATE, NO_MATE] {
         let alone = solver().solve(&position(sfen), Attacker::SideToMove, &LIMITS);
         assert_eq!(solved(sfen, &SearchControl::new()), alone, "{sfen}");
@@ -64,56 +64,56 @@ fn looking_on_changes_nothing() {
     }
 }
 
-/// Giving up only ever ends a search sooner: what is decided before is decided the same way.
+/// A search that gives up ends sooner. All other results are the same.
 #[test]
-fn giving_up_costs_answers_and_changes_none() {
+fn giving_up_changes_no_other_result() {
     let mut solver = solver();
     let (mut decided, mut given_up) = (0, 0);
     for (position, nodes) in
         random_play(7, 400).into_iter().zip([600, 2_000, 6_000].into_iter().cycle())
     {
         let limits = Limits::new(31, nodes);
-        let to_the_end = Limits { when_hopeless: WhenHopeless::GoOn, ..limits };
+        let all_nodes = Limits { when_hopeless: WhenHopeless::GoOn, ..limits };
         let outcome = solver.solve(&position, Attacker::SideToMove, &limits);
-        let whole = solver.solve(&position, Attacker::SideToMove, &to_the_end);
+        let full_search = solver.solve(&position, Attacker::SideToMove, &all_nodes);
         if outcome.verdict == Verdict::Unknown(Stop::Nodes) && outcome.stats.nodes < nodes {
-            assert!(outcome.stats.nodes <= whole.stats.nodes, "{position}");
+            assert!(outcome.stats.nodes <= full_search.stats.nodes, "{position}");
             given_up += 1;
         } else {
-            assert_eq!(outcome, whole, "{position}");
+            assert_eq!(outcome, full_search, "{position}");
             decided += 1;
         }
     }
     assert!(decided > 300 && given_up > 3, "{decided} decided, {given_up} given up");
 }
 
-/// In the search as in the check of its proof.
+/// During the search and during the check of its proof.
 #[test]
-fn a_stop_is_heeded_whenever_it_comes() {
+fn a_stop_request_is_obeyed_at_any_time() {
     const MANY: usize = 1 << 20;
-    let patience = Patience::new(MANY);
-    let outcome = solved(MATE, &patience);
+    let observer = StopsAfter::new(MANY);
+    let outcome = solved(MATE, &observer);
     assert_eq!(outcome.verdict, Verdict::Proven);
-    let asked = MANY - patience.left.get();
-    let told = patience.told.borrow().len();
-    assert!(told < asked, "the check of the proof asks too: {told}, {asked}");
-    for times in 0..asked {
-        let stopped = solved(MATE, &Patience::new(times));
-        assert_eq!(stopped.verdict, Verdict::Unknown(Stop::Cancelled), "after {times}");
+    let calls = MANY - observer.calls_left.get();
+    let reports = observer.progress.borrow().len();
+    assert!(reports < calls, "the check of the proof calls the observer, too: {reports}, {calls}");
+    for calls in 0..calls {
+        let stopped = solved(MATE, &StopsAfter::new(calls));
+        assert_eq!(stopped.verdict, Verdict::Unknown(Stop::Cancelled), "after {calls} calls");
         assert!(stopped.line.is_empty() && stopped.stats.nodes <= outcome.stats.nodes);
     }
-    assert_eq!(solved(MATE, &Patience::new(asked)), outcome);
+    assert_eq!(solved(MATE, &StopsAfter::new(calls)), outcome);
 }
 
 #[test]
-fn what_is_told_is_a_way_through_the_tree() {
-    let patience = Patience::new(usize::MAX);
-    let outcome = solved(NO_MATE, &patience);
-    let told = patience.told.borrow();
-    assert!(told.len() as u64 > outcome.stats.nodes / 2048, "{} times", told.len());
-    assert!(told.iter().is_sorted_by_key(|(nodes, _)| *nodes));
-    assert!(told.iter().any(|(_, line)| line.len() > 3));
-    for (nodes, line) in &*told {
+fn progress_reports_legal_lines_from_the_root() {
+    let observer = StopsAfter::new(usize::MAX);
+    let outcome = solved(NO_MATE, &observer);
+    let reports = observer.progress.borrow();
+    assert!(reports.len() as u64 > outcome.stats.nodes / 2048, "{} reports", reports.len());
+    assert!(reports.iter().is_sorted_by_key(|(nodes, _)| *nodes));
+    assert!(reports.iter().any(|(_, line)| line.len() > 3));
+    for (nodes, line) in &*reports {
         assert!(*nodes <= outcome.stats.nodes && line.len() <= usize::from(LIMITS.depth_plies));
         let mut after = position(NO_MATE);
         for (ply, &m) in line.iter().enumerate() {
@@ -125,7 +125,7 @@ fn what_is_told_is_a_way_through_the_tree() {
 }
 
 #[test]
-fn a_control_reads_and_stops_a_search() {
+fn a_control_reports_progress_and_stops_the_search() {
     let control = SearchControl::new();
     let outcome = solved(NO_MATE, &control);
     let figures = control.figures();
@@ -135,7 +135,7 @@ fn a_control_reads_and_stops_a_search() {
     assert_eq!(solved(NO_MATE, &control).verdict, Verdict::Unknown(Stop::Cancelled));
 }
 
-/// Measures with a control, and keeps what that says at each question.
+/// A control that records its progress at each call.
 struct Measured {
     control: SearchControl,
     seen: RefCell<Vec<(bool, u64)>>,
@@ -157,20 +157,22 @@ impl SearchObserver<Move> for Measured {
     }
 }
 
-/// The searches that bound the length are not taken for that of the mate.
+/// While the length is measured, the progress stays that of the search that found the mate.
 #[test]
-fn a_control_knows_when_a_mate_is_measured() {
+fn a_control_reports_when_a_length_is_measured() {
     let problem = position("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1");
-    let watch = Measured { control: SearchControl::new(), seen: RefCell::default() };
+    let observer = Measured { control: SearchControl::new(), seen: RefCell::default() };
     let mut solver = solver();
-    let outcome = solver.solve_observed(&problem, Attacker::SideToMove, &Limits::NONE, &watch);
+    let outcome = solver.solve_observed(&problem, Attacker::SideToMove, &Limits::NONE, &observer);
     assert_eq!(outcome.verdict, Verdict::Proven);
-    let found = watch.control.figures();
-    assert!(!found.is_measuring && watch.seen.take().iter().all(|(is_measuring, _)| !is_measuring));
-    assert!(solver.tsume_plies(&problem, Attacker::SideToMove, &watch).is_some());
-    let seen = watch.seen.take();
+    let found = observer.control.figures();
+    assert!(
+        !found.is_measuring && observer.seen.take().iter().all(|(is_measuring, _)| !is_measuring)
+    );
+    assert!(solver.tsume_plies(&problem, Attacker::SideToMove, &observer).is_some());
+    let seen = observer.seen.take();
     assert!(!seen.is_empty() && seen.iter().all(|&seen| seen == (true, found.nodes)), "{seen:?}");
-    assert_eq!(watch.control.figures(), found);
+    assert_eq!(observer.control.figures(), found);
 }
 
 #[test]
@@ -187,7 +189,7 @@ fn without_a_king_there_is_no_mate() {
     }
 }
 
-/// Whether the side to move is mated within so many plies whatever it plays, by plain rules.
+/// Whether the side to move is mated within `plies` after each of its moves, by the plain rules.
 fn is_mated_within(position: &mut Position, plies: u16) -> bool {
     plain::legal_moves(position).into_iter().all(|m| {
         let undo = position.make(m);
@@ -207,7 +209,7 @@ fn mates_within(position: &mut Position, plies: u16) -> bool {
         })
 }
 
-/// A king alone at the edge, some pieces near it, gold and rook in hand against it.
+/// A random position: a bare king at the edge, some pieces near it, and an attacker with gold and rook in hand.
 fn cornered(random: &mut Random) -> Option<Position> {
     let mut board: Board = [None; Square::COUNT];
     let square = |file: usize, rank: usize| Square::from_file_rank(file as u8, rank as u8).index();
@@ -225,9 +227,9 @@ fn cornered(random: &mut Random) -> Option<Position> {
     Position::try_from(setup).ok().filter(|position| !position.in_check())
 }
 
-/// A side that is not in check may be mated after every one of its moves.
+/// After every legal move the opponent mates.
 #[test]
-fn being_mated_is_asked_out_of_check_too() {
+fn a_side_that_is_not_in_check_can_be_mated() {
     const PLIES: u16 = 2;
     let limits = Limits::new(PLIES, 100_000);
     let mut random = Random::new(5);
@@ -243,7 +245,7 @@ fn being_mated_is_asked_out_of_check_too() {
 }
 
 #[test]
-fn a_table_beyond_all_memory_is_an_error() {
+fn a_table_larger_than_memory_is_an_error() {
     let size = TableSize::from_mib(usize::MAX);
     assert_eq!(Solver::try_new(size).err(), Some(TableError(size)));
 }

@@ -1,8 +1,8 @@
-//! Positions and situations in which solvers of mate have gone wrong, with what is true of them.
+//! Positions and situations that mate solvers have got wrong, with the correct verdicts.
 //!
-//! The positions come from issue 54 of cshogi and 46 of dlshogi, from the tests and issues of
-//! `KomoringHeights`, from Tadao Yamaoka's diary on dominance, and from classic problems; a few are our
-//! own. Lines are replayed by rsshogi, see `mate_lines.rs`.
+//! The positions come from issue 54 of cshogi and issue 46 of dlshogi, from the tests and issues of `KomoringHeights`,
+//! from Tadao Yamaoka's diary on dominance, and from classic problems. A few were made for these tests. Lines are
+//! replayed by rsshogi, see `mate_lines.rs`.
 
 use std::num::NonZero;
 use std::thread;
@@ -15,30 +15,29 @@ use kyokumen_testing::positions::{Random, position, random_play};
 
 use crate::mate_lines::{attack, defend, limits};
 
-/// Tadao Yamaoka's example for the gain from dominance.
+/// Tadao Yamaoka's example of the gain from dominance.
 const DOMINANCE: &str =
     "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
-/// No mate: a well-known program once found one.
+/// There is no mate. A well-known program once reported one.
 const NO_MATE: &str =
     "2+P5+N/5P1B1/p2sg2p+P/2p2s1P1/8R/5KP1s/P3+BNN1g/1S4+p1g/+p1R1Lk2+l b NL4Pgl3p 1";
-/// By a neighbouring knight's check, taken for one that can be interposed, this was called a mate.
+/// A program reported a mate because it treated an adjacent knight's check as one that can be interposed.
 const KNIGHT_CHECK: &str =
     "3B2p1p/l5g2/6np1/p2RpS2k/1pp1gbsP1/P1n3g1l/LP3+p2L/K4p3/1NR3N2 b GS2Ps4p 137";
-/// A problem of 45 plies if futile interpositions do not count, of hundreds if they do.
+/// A problem of 45 plies without futile interpositions, of hundreds with them.
 const MANY_INTERPOSITIONS: &str = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
 /// A problem of 111 plies.
 const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
 
-/// "Kotobuki", the last problem of Ito Kanju's collection of 1755: 611 plies, with rounds and rounds of
-/// the board in which only a pawn changes hands.
+/// "Kotobuki", the last problem of Ito Kanju's collection of 1755: 611 plies. Many rounds of the board only win a pawn.
 const KOTOBUKI: &str =
     "g3p3+r/3lPG3/1s4ppp/1l1B4P/L2b1kPl1/3+p3+R+p/3+p2+s1S/+NP+p1gS3/1g+p2P3 b 4P3n 1";
 
-/// The longest problem there is, of 1525 plies (Hashimoto Takaharu, "Microcosmos", 1986).
+/// The longest known problem, 1525 plies (Hashimoto Takaharu, "Microcosmos", 1986).
 const MICROCOSMOS: &str =
     "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1";
 
-/// Mates with the plies within which there is one, every interposition counted.
+/// Mates with the plies within which one exists. Every interposition counts.
 const MATES: [(&str, u16); 12] = [
     (DOMINANCE, 29),
     ("+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 130", 3),
@@ -48,7 +47,7 @@ const MATES: [(&str, u16); 12] = [
     ("1r2k4/9/3KNp+P2/4p2S1/P1P1rPGpp/2pP2p2/1+p2P1n1P/L3G4/SN1s4L w B2GN2LPbs3p 1", 13),
     ("3b3+Rl/gS3p3/1P1p2s2/K1+RgL1p1p/9/5k2P/g2PPNP2/4G4/7NL b S5Pbs2nl4p 1", 9),
     ("3Bp2n1/5+R2+B/p2p1GSp1/8p/Pn5l1/1n2SNP2/2pPPS1Pk/1P1SK1G2/L1G1G4 b RL3Pl3p 131", 7),
-    // Three moves by the rules of tsume: the rest are futile interpositions.
+    // Three plies by the rules of tsume; the other plies are futile interpositions.
     ("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1", 13),
     ("9/5g1s1/8k/6+R2/9/6R1S/5B3/9/9 b b3g2s4n4l18p 1", 7),
     // The attacker has no king.
@@ -56,7 +55,7 @@ const MATES: [(&str, u16); 12] = [
     ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", 1),
 ];
 
-/// Great depths need a large stack.
+/// Searches on a thread with a large stack, which large depths need.
 fn attack_deep(sfen: &'static str, limits: Limits) -> SearchResult<Move> {
     let search = move || attack(&mut DfPn::new(TableSize::from_mib(64)), &position(sfen), limits);
     thread::Builder::new().stack_size(STACK_BYTES).spawn(search).unwrap().join().unwrap()
@@ -73,14 +72,14 @@ fn mates_are_found() {
     }
 }
 
-/// What is not found within the depth limit is unknown, not disproven.
+/// A mate beyond the depth limit is unknown, not disproven.
 #[test]
 fn depth_limits_disprove_nothing() {
     let mut solver = DfPn::new(TableSize::from_mib(16));
     let too_deep = [(MANY_INTERPOSITIONS, 40), (LONG, 40)];
     for (sfen, plies) in MATES.into_iter().chain(too_deep) {
         for depth_plies in (0..plies).rev() {
-            // A proof that is longer than the limit, by way of the table, is as true as any.
+            // Through the table a proof can be longer than the limit. It is still correct.
             let verdict = attack(&mut solver, &position(sfen), limits(depth_plies, 50_000)).verdict;
             assert_ne!(verdict, Verdict::Disproven, "{sfen} at depth {depth_plies}");
         }
@@ -93,7 +92,7 @@ fn depth_limits_disprove_nothing() {
 fn long_mates_are_found_without_depth_limit() {
     let solved = attack_deep(LONG, limits(2_000, 3_000_000));
     assert_eq!(solved.verdict, Verdict::Proven);
-    // Known as a mate in 111; our proofs of it have had lines from 109 plies on.
+    // A mate in 111. Lines of our proofs have had 109 plies or more.
     assert!(solved.line.len() > 100, "{}", solved.line.len());
 
     let solved = attack_deep(MANY_INTERPOSITIONS, limits(2_000, 3_000_000));
@@ -102,13 +101,13 @@ fn long_mates_are_found_without_depth_limit() {
 
     let solved = attack_deep(KOTOBUKI, limits(2_000, 3_000_000));
     assert_eq!(solved.verdict, Verdict::Proven);
-    // Known as a mate in 611; our proofs of it have had lines of 611 and 633 plies.
+    // A mate in 611. Lines of our proofs have had 611 and 633 plies.
     assert!(solved.line.len() >= 611, "{}", solved.line.len());
 }
 
-/// What is known is known to 2, 4 and 8 threads that search from the first node on, too, whichever comes first.
+/// 2, 4 and 8 threads that all start at once.
 #[test]
-fn threads_walk_into_no_trap() {
+fn several_threads_find_the_same_verdicts() {
     let search = || {
         for count in [2, 4, 8] {
             let count = NonZero::new(count).unwrap();
@@ -136,7 +135,7 @@ fn threads_walk_into_no_trap() {
     thread::Builder::new().stack_size(STACK_BYTES).spawn(search).unwrap().join().unwrap();
 }
 
-/// A budget of nodes is that of all threads together, and is kept to.
+/// The node limit applies to all threads together.
 #[test]
 fn threads_share_one_budget() {
     let threads = Threads::new(NonZero::new(4).unwrap());
@@ -149,7 +148,7 @@ fn threads_share_one_budget() {
     }
 }
 
-/// As long as one thread is alone, its answer is that of one.
+/// A search that ends before the other threads join has the result of one thread.
 #[test]
 fn short_searches_do_not_depend_on_threads() {
     let threads = Threads::new(NonZero::new(4).unwrap());
@@ -158,18 +157,18 @@ fn short_searches_do_not_depend_on_threads() {
     let sfens = MATES.iter().map(|&(sfen, _)| sfen).chain([NO_MATE]);
     for position in sfens.map(position).chain(random_play(32, 1_500).into_iter().step_by(20)) {
         let limits = limits(31, 20_000);
-        let answer = alone.solve(&position, Attacker::SideToMove, &limits);
-        if answer.stats.nodes < 16_000 {
-            let answer_of_all = together.solve(&position, Attacker::SideToMove, &limits);
-            assert_eq!(answer, answer_of_all, "{position}");
+        let expected = alone.solve(&position, Attacker::SideToMove, &limits);
+        if expected.stats.nodes < 16_000 {
+            let solved = together.solve(&position, Attacker::SideToMove, &limits);
+            assert_eq!(solved, expected, "{position}");
             assert_eq!(alone.proof(), together.proof());
         }
     }
 }
 
-/// With tens of millions of nodes it is found; to give up before is right, to deny the mate is not.
+/// The mate takes tens of millions of nodes. With fewer nodes the verdict must be unknown.
 #[test]
-fn a_mate_too_long_for_the_limits_is_not_denied() {
+fn a_mate_beyond_the_limits_is_not_disproven() {
     for depth_plies in [31, 400, 3_000] {
         let solved = attack_deep(MICROCOSMOS, limits(depth_plies, 100_000));
         assert_ne!(solved.verdict, Verdict::Disproven, "depth {depth_plies}");
@@ -177,10 +176,10 @@ fn a_mate_too_long_for_the_limits_is_not_denied() {
 }
 
 #[test]
-fn what_is_no_mate_is_not_called_one() {
+fn positions_without_mate_are_not_proven() {
     for depth_plies in [31, 1_000] {
         let solved = attack_deep(NO_MATE, limits(depth_plies, 1_000_000));
-        // The disproof may look deeper than the smaller limit.
+        // The disproof may need more than the smaller depth.
         let cut_off = depth_plies == 31 && solved.verdict == Verdict::Unknown(Stop::Depth);
         assert!(solved.verdict == Verdict::Disproven || cut_off, "{:?}", solved.verdict);
         let solved = attack_deep(KNIGHT_CHECK, limits(depth_plies, 300_000));
@@ -188,7 +187,7 @@ fn what_is_no_mate_is_not_called_one() {
     }
 }
 
-/// A pawn dropped on 1b would mate, and is illegal; a lance there mates.
+/// A pawn dropped on 1b would mate, which is illegal. A lance dropped there mates.
 #[test]
 fn a_pawn_drop_does_not_mate() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
@@ -200,7 +199,7 @@ fn a_pawn_drop_does_not_mate() {
     assert_eq!(attack(&mut solver, &lance, limits(31, 10_000)).line.len(), 1);
 }
 
-/// Every proof would end with a pawn drop that mates.
+/// Every mate of the first position would end with a pawn drop.
 #[test]
 fn no_proof_ends_with_a_pawn_drop() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
@@ -210,10 +209,10 @@ fn no_proof_ends_with_a_pawn_drop() {
     assert_eq!(attack(&mut solver, &allowed, limits(31, 10_000)).verdict, Verdict::Proven);
 }
 
-/// Promoted, the bishop would take away the flight that makes a pawn drop legal, and a promoted rook
-/// needs twice as long.
+/// A promoted bishop would cover the flight square that makes the pawn drop legal. With a promoted rook the mate takes
+/// twice as long.
 #[test]
-fn promotion_can_be_a_mistake() {
+fn non_promotions_are_found_where_they_are_better() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let bishop = position("5B+P2/5s2k/9/7pK/9/9/9/9/9 b P 1");
     let solved = attack(&mut solver, &bishop, limits(5, 10_000));
@@ -225,17 +224,16 @@ fn promotion_can_be_a_mistake() {
     assert!(solved.line.iter().step_by(2).any(|m| m.from().is_some() && !m.is_promotion()));
 }
 
-/// As above for a pawn, whose check is that of the bishop behind it.
+/// The same for a pawn that discovers the bishop's check.
 #[test]
-fn a_pawn_can_do_better_unpromoted() {
+fn a_non_promotion_of_a_pawn_is_found() {
     let pawn = position("6+r1k/5B3/5RP2/5B3/9/9/9/9/9 b P 1");
     let solved = attack(&mut DfPn::new(TableSize::from_mib(1)), &pawn, limits(5, 10_000));
     assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 5));
     assert_eq!(solved.line[0].to_string(), "3c3b");
 }
 
-/// One piece cannot mate a bare king, which comes to light by repetition only: at any depth the answer
-/// is the truth, not the depth limit.
+/// One piece cannot mate a bare king. Only repetitions disprove the mate, so the verdict is the same at any depth.
 #[test]
 fn repetition_fails_for_the_attacker() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
@@ -252,9 +250,10 @@ fn repetition_fails_for_the_attacker() {
     }
 }
 
-/// Mated because the defender has nothing to put in between: the proof needs all that he lacks.
+/// The defender is mated only because there is nothing to interpose. So the proof hand has all pieces that the defender
+/// lacks.
 #[test]
-fn a_proof_needs_what_the_defender_could_interpose() {
+fn a_proof_hand_includes_kinds_that_the_defender_could_interpose() {
     let mated = position("7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1");
     let game = Mate::of_side_to_move(mated.clone());
     assert_eq!(game.proof_hand_of_goal(), game.hand());
@@ -265,15 +264,15 @@ fn a_proof_needs_what_the_defender_could_interpose() {
     let interpositions = with_pawn.legal_moves();
     assert_eq!(interpositions.len(), 7);
     assert!(interpositions.iter().all(|m| m.dropped() == Some(HandKind::Pawn)));
-    // With a pawn in his hand more pawns change nothing; of all else he has none.
+    // The defender has a pawn, so more pawns change nothing. The defender has no other kind.
     let game = Mate::of_side_to_move(with_pawn);
     let proof_hand = game.proof_hand_of_defence(Hand::EMPTY);
     assert_eq!(proof_hand, game.hand().with_count(HandKind::Pawn, 0));
 }
 
-/// A neighbouring check cannot be interposed: its proof needs nothing in hand.
+/// An adjacent check cannot be interposed.
 #[test]
-fn a_proof_of_a_check_from_near_needs_nothing() {
+fn the_proof_hand_of_an_adjacent_check_is_empty() {
     let gold = "4k4/4G4/4P4/9/9/9/9/9/9 w 2R2B3G4S4N4L17P 1";
     let knight = "6gkl/6npp/6N2/9/9/9/9/9/9 w 2R2B3G4S2N3L16P 1";
     for mated in [gold, knight] {
@@ -291,8 +290,8 @@ fn hand(pieces: &[HandKind]) -> Hand {
     hand
 }
 
-/// What is dropped was needed before the drop, and what is captured was not; for proofs and disproofs
-/// alike.
+/// Before a drop the hand had the dropped piece. Before a capture it did not have the captured one. The same holds for
+/// proof hands and disproof hands.
 #[test]
 fn hands_are_taken_back_over_attacks() {
     use HandKind::{Gold, Pawn};
@@ -300,39 +299,38 @@ fn hands_are_taken_back_over_attacks() {
     let capture = Move::from_usi("5c5b+").unwrap();
     let drop = Move::from_usi("G*4b").unwrap();
     assert!([capture, drop].iter().all(|&m| game.position().gives_check(m)));
-    for of_attack in [Mate::proof_hand_of_attack, Mate::disproof_hand_of_attack] {
-        let taken_back = |m, after: &[HandKind]| of_attack(&game, m, hand(after));
+    for hand_before in [Mate::proof_hand_of_attack, Mate::disproof_hand_of_attack] {
+        let taken_back = |m, after: &[HandKind]| hand_before(&game, m, hand(after));
         assert_eq!(taken_back(capture, &[Gold, Pawn, Pawn]), hand(&[Gold, Pawn]));
         assert_eq!(taken_back(drop, &[Pawn]), hand(&[Gold, Pawn]));
     }
 }
 
-/// A drop that refutes must be possible: the attacker does not hold the piece.
+/// The refuting drop must be possible, so the attacker must not hold that piece.
 #[test]
-fn a_disproof_leaves_the_defender_the_piece_he_drops() {
+fn a_disproof_hand_leaves_the_defender_the_dropped_piece() {
     use HandKind::{Gold, Pawn};
     let game = Mate::of_side_to_move(position("7lk/7p1/9/9/9/9/9/9/K7L w G2Pp 1"));
     let drop = Move::from_usi("P*1b").unwrap();
-    let of_defence = game.disproof_hand_of_defence(drop, hand(&[Gold, Pawn, Pawn, Pawn]));
-    assert_eq!(of_defence, hand(&[Gold, Pawn, Pawn]));
+    let disproof_hand = game.disproof_hand_of_defence(drop, hand(&[Gold, Pawn, Pawn, Pawn]));
+    assert_eq!(disproof_hand, hand(&[Gold, Pawn, Pawn]));
 }
 
-/// A kind that the attacker lacks and whose drop would check stays away from the disproof of no check.
+/// A disproof without checks excludes kinds that the attacker lacks and whose drop would check.
 #[test]
-fn a_disproof_holds_without_the_piece_that_would_check() {
+fn a_disproof_hand_excludes_kinds_whose_drop_would_check() {
     use HandKind::{Gold, Pawn};
-    // A pawn's drop would be one of two on its file; any gold would check.
+    // A second pawn on the file is illegal. Any gold would check.
     let game = Mate::by_side_to_move(position("4k4/9/9/9/4P4/9/9/9/9 b 2P2gp 1"));
     assert_eq!(game.disproof_hand_of_attacks(None), hand(&[Pawn, Pawn, Pawn]));
     let game = Mate::by_side_to_move(position("4k4/9/9/9/9/9/9/9/9 b G2gp 1"));
-    let refuted = game.disproof_hand_of_attacks(Some(hand(&[Gold, Gold, Pawn])));
-    assert_eq!(refuted, hand(&[Gold, Gold]));
+    let disproof_hand = game.disproof_hand_of_attacks(Some(hand(&[Gold, Gold, Pawn])));
+    assert_eq!(disproof_hand, hand(&[Gold, Gold]));
 }
 
-/// One board and one hand of the attacker, and pieces in the defender's hand or in none: these are two
-/// questions, whichever comes first.
+/// Same board and same hand of the attacker, but the remaining pieces are in the defender's hand or in the box.
 #[test]
-fn what_the_defender_holds_is_part_of_the_question() {
+fn positions_that_differ_in_the_defenders_hand_have_separate_verdicts() {
     let mated = position("7lk/7p1/9/9/9/9/9/9/K7L w - 1");
     let with_pawn = position("7lk/7p1/9/9/9/9/9/9/K7L w p 1");
     assert_eq!(mated.board_key(), with_pawn.board_key());
@@ -345,10 +343,10 @@ fn what_the_defender_holds_is_part_of_the_question() {
     }
 }
 
-/// The same board asked about as an attack and as a defence, in turns: White, in check, mates by taking
-/// the piece that checks, and is not being mated.
+/// Searches of one board for both attackers in turn. White is in check, mates by capturing the checker, and is not
+/// mated.
 #[test]
-fn both_sides_attack_in_turns() {
+fn searches_for_both_attackers_do_not_mix() {
     let both =
         position("l1r3bn1/3k1g1sl/2G1pp3/p2p1Pp1p/4P4/PP1P2PRP/1g1S5/4+b4/LNK3sNL w Pgsn4p 1");
     let mut solver = DfPn::new(TableSize::from_mib(1));
@@ -380,7 +378,7 @@ fn with_hands(
     Position::try_from(setup).unwrap()
 }
 
-/// A piece that goes from the defender's hand to the attacker's never saves the defender.
+/// A piece that moves from the defender's hand to the attacker's never saves the defender.
 #[test]
 fn more_in_hand_is_never_worse() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
@@ -408,21 +406,21 @@ fn more_in_hand_is_never_worse() {
     assert!(richer > 100 && poorer > 500, "{richer} {poorer}");
 }
 
-/// The answer to a position, and all it cost, in any order, from any table, for either attacker.
+/// Result and node count of a position, in any order of searches, for either attacker.
 #[test]
-fn answers_do_not_depend_on_what_was_searched_before() {
+fn results_do_not_depend_on_earlier_searches() {
     let limits = limits(31, 20_000);
     let known = MATES.iter().map(|&(sfen, _)| sfen).chain([NO_MATE, KNIGHT_CHECK]).map(position);
     let mut positions: Vec<Position> =
         known.chain(random_play(32, 1_500).into_iter().step_by(10)).collect();
-    let answer = |solver: &mut DfPn<Mate>, position: &Position| {
+    let results = |solver: &mut DfPn<Mate>, position: &Position| {
         let defence = position.in_check().then(|| defend(solver, position, limits));
         (defence, attack(solver, position, limits))
     };
-    let fresh: Vec<_> = positions
+    let expected_results: Vec<_> = positions
         .iter()
         .map(|position| {
-            (position.clone(), answer(&mut DfPn::new(TableSize::from_mib(2)), position))
+            (position.clone(), results(&mut DfPn::new(TableSize::from_mib(2)), position))
         })
         .collect();
     let mut random = Random::new(33);
@@ -430,15 +428,15 @@ fn answers_do_not_depend_on_what_was_searched_before() {
     for _ in 0..2 {
         random.shuffle(&mut positions);
         for position in &positions {
-            let (_, expected) = fresh.iter().find(|(p, _)| p == position).unwrap();
-            assert_eq!(&answer(&mut used, position), expected, "{position}");
+            let (_, expected) = expected_results.iter().find(|(p, _)| p == position).unwrap();
+            assert_eq!(&results(&mut used, position), expected, "{position}");
         }
     }
 }
 
-/// A table far too small loses answers, or finds other ones that are as true.
+/// A table that is far too small decides fewer positions, but none wrongly.
 #[test]
-fn a_tiny_table_tells_no_lies() {
+fn a_tiny_table_gives_no_wrong_verdict() {
     let mut solver = DfPn::new(TableSize::from_mib(0));
     for (sfen, _) in MATES {
         let verdict = attack(&mut solver, &position(sfen), limits(255, 100_000)).verdict;
@@ -454,7 +452,7 @@ fn a_tiny_table_tells_no_lies() {
     }
 }
 
-/// A verdict does not hinge on the node limit: what is decided stays so with more nodes.
+/// A decided verdict stays the same with more nodes.
 #[test]
 fn node_limits_change_no_verdict() {
     let mut solver = DfPn::new(TableSize::from_mib(1));

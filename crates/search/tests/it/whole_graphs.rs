@@ -1,8 +1,8 @@
-//! The solver against the whole truth about positions of few pieces.
+//! Verdicts of the solver compared with retrograde analysis of positions with few pieces.
 //!
-//! The judge is the graph of all positions that checks and evasions lead to, valued backwards from its
-//! mates (retrograde analysis, Ströhlein 1970): no depth, no path, no dominance. Its moves are held
-//! against the rule book.
+//! The reference is the graph of all positions that checks and evasions lead to. Its values are computed backwards from
+//! the mates (retrograde analysis, Ströhlein 1970), without depth, path or dominance. Its moves are compared with the
+//! plain rules.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -15,20 +15,20 @@ use kyokumen_testing::positions::Random;
 
 use crate::mate_lines::{attack, defend, limits};
 
-/// Nodes that decide any position here.
+/// Enough nodes to decide every position here.
 const AMPLE: u64 = 300_000;
-/// A depth beyond any line here.
+/// Deeper than every line here.
 const NO_DEPTH: u16 = 1_000;
 
-/// Every position that checks and evasions lead to, with the plies to mate.
+/// All positions that checks and evasions lead to, with the plies to mate. `None` if there is no mate.
 struct WholeGraph {
     positions: Vec<Position>,
     plies: Vec<Option<u16>>,
 }
 
 impl WholeGraph {
-    /// `None` if there are more than `most` positions.
-    fn new(root: &Position, most: usize) -> Option<Self> {
+    /// `None` if there are more than `max_positions`.
+    fn new(root: &Position, max_positions: usize) -> Option<Self> {
         let attacker = root.side_to_move();
         let mut positions = vec![root.clone()];
         let mut indices = HashMap::from([(identity(root), 0)]);
@@ -50,7 +50,7 @@ impl WholeGraph {
                 parents[index].push(next);
             }
             next += 1;
-            if positions.len() > most {
+            if positions.len() > max_positions {
                 return None;
             }
         }
@@ -58,21 +58,21 @@ impl WholeGraph {
         Some(Self { positions, plies })
     }
 
-    /// Every position has the moves that the rule book gives it.
+    /// Checks that every position has the moves of the plain rules.
     fn check_moves(&self) {
         let attacker = self.positions[0].side_to_move();
         for position in &self.positions {
             let is_attack = position.side_to_move() == attacker;
             let mut moves = if is_attack { position.checks() } else { position.legal_moves() };
-            let mut by_rule_book = plain_moves(position, is_attack);
+            let mut by_plain_rules = plain_moves(position, is_attack);
             moves.sort_unstable();
-            by_rule_book.sort_unstable();
-            assert_eq!(moves, by_rule_book, "{position}");
+            by_plain_rules.sort_unstable();
+            assert_eq!(moves, by_plain_rules, "{position}");
         }
     }
 
-    /// The farthest mates, and some of the rest.
-    fn choice(&self) -> Vec<usize> {
+    /// Indices of the longest mates and of some other positions.
+    fn sample(&self) -> Vec<usize> {
         let mut indices: Vec<usize> = (0..self.positions.len()).collect();
         indices.sort_by_key(|&index| Reverse(self.plies[index]));
         let step = 1 + indices.len() / 20;
@@ -88,8 +88,8 @@ fn identity(position: &Position) -> (u64, u32, u32) {
     (position.board_key(), hand(Color::Black), hand(Color::White))
 }
 
-/// Backwards from the mates, nearest first: an attack is won by its first won move, a defence is lost
-/// with its last.
+/// Computes the plies to mate backwards from the mates, shortest first. A position of the attacker is won with its
+/// first won move, a position of the defender is lost with its last one.
 fn distances(
     positions: &[Position],
     attacker: Color,
@@ -120,8 +120,8 @@ fn plain_moves(position: &Position, is_attack: bool) -> Vec<Move> {
     if is_attack { plain::legal_checks(position) } else { plain::legal_moves(position) }
 }
 
-/// The defender's king near a corner, at times one of the attacker, and few other pieces; what neither
-/// side has is in the box.
+/// A random position: the defender's king near a corner, sometimes the attacker's king, and few other pieces. The
+/// remaining pieces are in the box.
 fn few_pieces(random: &mut Random) -> Option<Position> {
     let attacker = *random.pick(&Color::ALL);
     let mut squares: Vec<Square> = Square::all()
@@ -131,7 +131,7 @@ fn few_pieces(random: &mut Random) -> Option<Position> {
     random.shuffle(&mut squares);
     let mut board: Board = [None; Square::COUNT];
     let mut place = |color, kind| {
-        // What finds no room goes to the box.
+        // If no square is free, the piece goes to the box.
         if let Some(square) = squares.pop() {
             board[square.index()] = Some(Piece::new(color, kind));
         }
@@ -158,7 +158,7 @@ fn few_pieces(random: &mut Random) -> Option<Position> {
     Position::try_from(setup).ok().filter(|position| !position.checks().is_empty())
 }
 
-/// What was compared.
+/// Counts of the comparison.
 #[derive(Default, Debug)]
 struct Compared {
     mates_of_length: [u32; 8],
@@ -166,7 +166,7 @@ struct Compared {
     white_attacks: u32,
     attacker_in_check: u32,
     attacker_without_king: u32,
-    /// Depth limits that were felt.
+    /// Searches that reached the depth limit.
     depth: u32,
 }
 
@@ -180,8 +180,8 @@ impl Compared {
         depth: u16,
     ) {
         let is_attack = position.side_to_move() == attacker;
-        let ask = if is_attack { attack } else { defend };
-        let solved = ask(solver, position, limits(NO_DEPTH, AMPLE));
+        let search = if is_attack { attack } else { defend };
+        let solved = search(solver, position, limits(NO_DEPTH, AMPLE));
         let plies = solved.line.len();
         match (truth, solved.verdict) {
             (Some(least), Verdict::Proven) => {
@@ -191,7 +191,7 @@ impl Compared {
             (None, Verdict::Disproven) => self.none += 1,
             (truth, verdict) => panic!("{position}: {verdict:?}, but {truth:?}"),
         }
-        let within = ask(solver, position, limits(depth, AMPLE));
+        let within = search(solver, position, limits(depth, AMPLE));
         let plies = within.line.len();
         match (truth, within.verdict) {
             (Some(least), Verdict::Proven) if plies >= usize::from(least) => {}
@@ -209,10 +209,10 @@ impl Compared {
     }
 }
 
-/// Without limits the solver must know every position of the graph, repetitions and all; with a limit
-/// of depth it must know what lies within.
+/// Without limits the solver must decide every position of the graph, including repetitions. With a depth limit it must
+/// decide every position within the limit.
 #[test]
-fn whole_graphs_of_few_pieces() {
+fn verdicts_agree_with_retrograde_analysis() {
     let mut random = Random::new(23);
     let mut solver = DfPn::new(TableSize::from_mib(4));
     let mut compared = Compared::default();
@@ -225,7 +225,7 @@ fn whole_graphs_of_few_pieces() {
         }
         graph.check_moves();
         graphs += 1;
-        for index in graph.choice() {
+        for index in graph.sample() {
             let (position, truth) = (&graph.positions[index], graph.plies[index]);
             let depth = random.below(10) as u16;
             compared.compare(&mut solver, position, root.side_to_move(), truth, depth);

@@ -1,4 +1,4 @@
-//! Games are the same whoever plays them beside whom, and follow the rules.
+//! Games do not depend on the way they are played, and they follow the rules.
 
 mod rules;
 mod same;
@@ -8,7 +8,7 @@ use kyokumen_mcts::{MateLimits, MctsSettings};
 use kyokumen_network::{Evaluator, Hashed};
 use kyokumen_selfplay::{GameSettings, Games, Openings, RunSettings};
 
-/// Short games.
+/// Settings for short games.
 pub(crate) fn settings() -> GameSettings {
     GameSettings {
         search: MctsSettings {
@@ -24,7 +24,7 @@ pub(crate) fn settings() -> GameSettings {
 
 pub(crate) const RUN: RunSettings = RunSettings { batch: 7, groups: 1, mate_table_mib: 1 };
 
-/// The games of some numbers by a network that guesses.
+/// Plays the games of a range of numbers with a pseudo-random evaluator.
 pub(crate) fn play(
     settings: GameSettings,
     run: RunSettings,

@@ -1,4 +1,4 @@
-//! Games end as the rules say.
+//! Games follow the rules.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use kyokumen_shogi::{Color, Move, Position, PositionHistory, Repetition, plain};
 
 use super::{RUN, play, settings};
 
-/// Every game from one position.
+/// Starts every game from one position.
 struct From(&'static str);
 
 impl Openings for From {
@@ -18,7 +18,7 @@ impl Openings for From {
     }
 }
 
-/// Replays a game by the rules as they are written down, and checks what it says of its end.
+/// Replays a game with the rule-book move generator, and checks its result and ending.
 fn check(game: &Game, max_moves: usize) {
     let mut position = Position::try_from(&game.start).unwrap();
     let mut history = PositionHistory::default();
@@ -48,7 +48,7 @@ fn check(game: &Game, max_moves: usize) {
     } else if game.moves.len() == max_moves {
         (GameResult::Draw, Some(Ending::MoveLimit))
     } else {
-        // Given up: whoever it was, the result is no draw.
+        // A side has resigned, so the result is not a draw.
         let result = game.result.unwrap();
         assert_ne!(result, GameResult::Draw);
         (result, None)
@@ -72,11 +72,11 @@ fn games_are_legal_and_their_results_follow_from_the_rules() {
 }
 
 #[test]
-fn training_positions_have_visits_and_the_first_moves_are_drawn() {
-    // Where noise caused visits of the best move, others may have more that are written.
+fn training_positions_have_visits_and_the_first_moves_are_random() {
+    // If noise causes visits of the best move, another move may have more of the visits that are written.
     let mut settings = settings();
     settings.search.puct.root_noise_per_mille = 0;
-    // Values by chance differ by more than those of a network.
+    // Pseudo-random values differ by more than the values of a network.
     settings.opening.cutoff = 1.0;
     let games = play(settings, RUN, 1, 0..20, StartPosition);
     for game in &games {
@@ -97,9 +97,9 @@ fn training_positions_have_visits_and_the_first_moves_are_drawn() {
 }
 
 #[test]
-fn close_searches_are_extended_when_they_would_stop_but_not_for_drawn_moves() {
+fn close_searches_are_extended_but_not_for_random_moves() {
     let mut settings = GameSettings { playouts: 60, ..settings() };
-    // Visits by noise are not written.
+    // Visits caused by noise are not written.
     settings.search.puct.root_noise_per_mille = 0;
     let games = play(settings, RUN, 1, 0..12, StartPosition);
     let (mut extended, mut twice) = (0, 0);
@@ -115,7 +115,7 @@ fn close_searches_are_extended_when_they_would_stop_but_not_for_drawn_moves() {
         if played.eval_cp.is_none_or(|eval| eval.abs() == MATE_EVAL) {
             continue;
         }
-        // Once with 60, once with 90: what is left when the second move cannot catch up decides.
+        // The search stops within 60, 90 or 120 visits: when they are used up, or when the second move cannot catch up.
         let budgets = [60, 90, 120].into_iter().filter(|&most| total <= most);
         let would_stop = |most: u32| total == most || first - second > most - total;
         let stopped = budgets.clone().find(|&most| would_stop(most)).expect("it has stopped");
@@ -127,7 +127,7 @@ fn close_searches_are_extended_when_they_would_stop_but_not_for_drawn_moves() {
 }
 
 #[test]
-fn visits_that_only_noise_caused_are_not_written() {
+fn visits_caused_only_by_noise_are_not_written() {
     let written = |noise: u16| {
         let mut settings = GameSettings { early_stop: false, extensions: 0, ..settings() };
         settings.search.puct.root_noise_per_mille = noise;
@@ -146,7 +146,7 @@ fn visits_that_only_noise_caused_are_not_written() {
 }
 
 #[test]
-fn games_end_at_the_second_time_of_a_position_if_dlshogis_rule_is_wanted() {
+fn dlshogis_rule_ends_games_at_the_second_occurrence() {
     let settings =
         GameSettings { max_moves: 200, repetition: RepetitionRule::Dlshogi, ..settings() };
     let games = play(settings, RUN, 1, 0..8, From("k8/9/9/9/9/9/9/9/8K b - 1"));
@@ -169,7 +169,7 @@ fn games_end_at_the_second_time_of_a_position_if_dlshogis_rule_is_wanted() {
 }
 
 #[test]
-fn short_games_and_games_at_the_limit_are_dropped_if_that_is_wanted() {
+fn short_games_and_games_at_the_limit_are_dropped_if_requested() {
     let number = |settings| {
         let device = Box::new(Hashed { seed: 3 }) as Box<dyn Evaluator>;
         let games =
@@ -194,7 +194,7 @@ fn short_games_and_games_at_the_limit_are_dropped_if_that_is_wanted() {
 }
 
 #[test]
-fn a_known_mate_is_played_to_its_end() {
+fn a_proven_mate_is_played_to_its_end() {
     let games =
         play(settings(), RUN, 1, 0..3, From("4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"));
     for game in games {
@@ -204,7 +204,7 @@ fn a_known_mate_is_played_to_its_end() {
         assert_eq!((played.eval_cp, played.is_not_for_training), (Some(MATE_EVAL), true));
         assert_eq!(game.result, Some(GameResult::win_of(Color::Black)));
     }
-    // The longer one of the articles: the mated side's moves are part of it.
+    // A longer mate from the articles. The moves of the mated side are part of the line.
     let sfen = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
     let mut settings = settings();
     settings.search.root_mate.nodes = 1_000_000;

@@ -1,4 +1,4 @@
-//! A game depends on its number, the seed and the settings only.
+//! A game depends only on its number, the seed and the settings.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use kyokumen_selfplay::{Games, GamesError, RunSettings, StartPosition};
 use super::{RUN, play, settings};
 
 #[test]
-fn games_are_the_same_in_whatever_batches_groups_devices_and_ranges() {
+fn games_do_not_depend_on_batches_groups_devices_and_ranges() {
     let expected = play(settings(), RUN, 1, 0..40, StartPosition);
     for (batch, groups, devices) in [(1, 1, 1), (64, 1, 1), (7, 2, 1), (5, 2, 3), (64, 3, 2)] {
         let run = RunSettings { batch, groups, ..RUN };
@@ -27,7 +27,7 @@ fn games_are_the_same_in_whatever_batches_groups_devices_and_ranges() {
 }
 
 #[test]
-fn games_that_are_not_wanted_any_more_end() {
+fn dropping_the_games_ends_them() {
     let device = Delayed::new(Hashed::default(), Duration::from_millis(1));
     let numbers = 0..1_000_000;
     let openings = Box::new(StartPosition);
@@ -39,7 +39,7 @@ fn games_that_are_not_wanted_any_more_end() {
     drop(games);
 }
 
-/// Answers so many batches, then fails.
+/// Evaluates a number of batches, then fails.
 struct Failing {
     batches: u32,
     panics: bool,
@@ -61,23 +61,23 @@ impl Evaluator for Failing {
 }
 
 #[test]
-fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
+fn a_failing_device_is_reported_after_the_complete_games() {
     let device = Failing { batches: 2000, panics: false };
     let openings = Box::new(StartPosition);
     let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
-    let mut whole = 0;
+    let mut complete = 0;
     let mut failure = None;
     for game in games.unwrap() {
         match game {
-            Ok(_) => whole += 1,
+            Ok(_) => complete += 1,
             Err(error) => failure = Some(error),
         }
     }
-    assert!(whole > 0);
+    assert!(complete > 0);
     assert!(matches!(failure, Some(GamesError::Evaluation { device: 0, .. })), "{failure:?}");
 }
 
-/// Reports a cancelled evaluation that nobody has cancelled.
+/// Reports a cancelled evaluation without a request to cancel.
 struct Cancelled;
 
 impl Evaluator for Cancelled {
@@ -91,7 +91,7 @@ impl Evaluator for Cancelled {
 }
 
 #[test]
-fn games_that_are_missing_are_an_error() {
+fn missing_games_are_an_error() {
     for groups in [1, 2] {
         let start = || {
             let run = RunSettings { groups, ..RUN };
@@ -106,18 +106,18 @@ fn games_that_are_missing_are_an_error() {
     }
 }
 
-/// What playing with a device says that panics in the middle.
+/// The panic message of games whose device panics.
 fn panic_of(groups: usize, play: impl FnOnce(Games)) -> String {
     let device = Failing { batches: 500, panics: true };
     let (openings, run) = (Box::new(StartPosition), RunSettings { groups, ..RUN });
     let games = Games::play(settings(), run, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
     let games = games.unwrap();
     let panic = catch_unwind(AssertUnwindSafe(|| play(games))).unwrap_err();
-    panic.downcast_ref::<&str>().expect("words").to_string()
+    panic.downcast_ref::<&str>().expect("a text").to_string()
 }
 
 #[test]
-fn a_panic_of_a_device_is_no_end_of_the_games() {
+fn a_panic_of_a_device_is_passed_on() {
     for groups in [1, 2] {
         assert_eq!(panic_of(groups, |games| games.for_each(drop)), "out of order");
         let wait = |mut games: Games| {
@@ -130,7 +130,7 @@ fn a_panic_of_a_device_is_no_end_of_the_games() {
 }
 
 #[test]
-fn each_game_has_the_network_of_its_number() {
+fn each_game_is_played_by_the_network_of_its_number() {
     let network = |seed| Box::new(Hashed { seed }) as Box<dyn Evaluator>;
     let play = |networks: Vec<Vec<Box<dyn Evaluator>>>| {
         let run = RunSettings { batch: 3, groups: 2, ..RUN };

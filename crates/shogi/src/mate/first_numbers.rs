@@ -1,12 +1,12 @@
-//! First proof and disproof numbers: what a look at a move says about the work behind it.
+//! First proof and disproof numbers: estimates of the work after a move.
 //!
-//! Counting the answers to a check and the checks after an evasion on bitboards tells the search one ply
-//! earlier what it would find; `docs/search-log.md` has the figures. Nothing here need be exact.
+//! The replies to a check and the checks after an evasion are counted on bitboards, one ply before the search would
+//! find them. `docs/search-log.md` has the measurements. The estimates need not be exact.
 
 use super::super::attacks;
 use super::super::bitboard::Bitboard;
 use super::super::hand::Hand;
-use super::super::mate_one::{Answers, KingSurroundings, Taker};
+use super::super::mate_one::{KingSurroundings, Replies, Taker};
 use super::super::moves::Move;
 use super::super::piece::{Color, HandKind, PieceKind};
 use super::super::position::Position;
@@ -14,25 +14,26 @@ use super::super::square::Square;
 use super::{FAR_DROPS_AT_ONCE, Mate};
 use kyokumen_game::Candidate;
 
-/// Six of forty checks by a rook in hand say as much as all.
+/// Maximum number of drops that count. With a rook in hand, six checks of forty estimate the work as well as all.
 const MOST_DROPS_THAT_MATTER: u32 = 6;
 
-/// Drops on a line that is free beside the king: there, and two further off that are not delayed.
+/// Drops counted for a line whose square next to the king is free: that one, and the two distant drops that are not
+/// delayed.
 const DROPS_ON_A_LINE: u32 = 1 + FAR_DROPS_AT_ONCE as u32;
 
-/// How much dearer than what is left after it an evasion is that steps in between; one that takes with a piece is as
-/// much cheaper.
+/// Cost of an evasion that interposes a piece from the board. A capture by a piece other than the king has the negative
+/// of this cost.
 const COST_OF_STEPPING_BETWEEN: i8 = 1;
 
-/// First proof number of an evasion that takes a piece; of others it is 1.
+/// First proof number of an evasion that captures a piece. Other evasions have 1.
 const CAPTURE: u32 = 2;
 
 impl Mate {
-    /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
+    /// Sets proof numbers and costs of checks from the replies. Returns a check without replies, which mates.
     pub(super) fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
         let surroundings = KingSurroundings::new(&self.position)?;
         for candidate in moves {
-            let Some(Answers { weight, taker }) = surroundings.answers(candidate.m) else {
+            let Some(Replies { weight, taker }) = surroundings.replies(candidate.m) else {
                 return Some(candidate.m);
             };
             candidate.proof_number = weight;
@@ -41,7 +42,7 @@ impl Mate {
         None
     }
 
-    /// A check that gives a piece away is dearer than what is left after it says, one that wins a good piece cheaper.
+    /// A check that gives away a piece costs more, a check that wins a silver or better costs less.
     fn cost_of_check(&self, m: Move, taker: Option<Taker>) -> i8 {
         let given = match taker {
             None => 0,
@@ -52,12 +53,12 @@ impl Mate {
         given - i8::from(won)
     }
 
-    /// Disproof numbers of evasions by the checks that may follow.
+    /// Sets disproof numbers and costs of evasions from the checks that may follow.
     pub(super) fn weigh_evasions(&self, moves: &mut [Candidate<Move>]) {
         let position = &self.position;
         let Some(king) = position.king(position.side_to_move()) else { return };
         let threats = Threats::new(position, self.attacker, king);
-        let mut of_staying = 0;
+        let mut number_if_king_stays = 0;
         for candidate in moves {
             let to = candidate.m.to();
             let takes = position.piece_on(to).is_some();
@@ -71,26 +72,27 @@ impl Mate {
             candidate.disproof_number = if candidate.m.from() == Some(king) {
                 threats.first_number(to, threats.without_king, Bitboard::from_square(to))
             } else {
-                if of_staying == 0 {
+                if number_if_king_stays == 0 {
                     let occupied = position.occupied();
-                    of_staying = threats.first_number(king, occupied, position.checkers());
+                    number_if_king_stays =
+                        threats.first_number(king, occupied, position.checkers());
                 }
-                of_staying
+                number_if_king_stays
             };
         }
     }
 }
 
-/// What the attacker has to check with, wherever the king goes.
+/// The attacker's pieces that can give check, for any square of the king.
 struct Threats<'a> {
     position: &'a Position,
     us: Color,
     own: Bitboard,
     hand: Hand,
     golds: Bitboard,
-    /// The board with the king taken away.
+    /// The occupied squares without the king.
     without_king: Bitboard,
-    /// Where sliders stand, and the rest of what they can do; at most two bishops and two rooks.
+    /// The sliders; at most two bishops and two rooks.
     sliders: [Slider; MAX_SLIDERS],
     count: usize,
 }
@@ -101,9 +103,9 @@ const MAX_SLIDERS: usize = 4;
 struct Slider {
     from: Square,
     is_rook: bool,
-    /// Squares it can go to.
+    /// Squares where it can move.
     reach: Bitboard,
-    /// Squares where it would check as a king does: promoted, or promoting by the way.
+    /// Targets where it checks adjacent squares like a king, because it is promoted or promotes with the move.
     steps: Bitboard,
 }
 
@@ -122,11 +124,11 @@ impl<'a> Threats<'a> {
             sliders: [Slider { from: king, is_rook: false, reach: zone, steps: zone }; MAX_SLIDERS],
             count: 0,
         };
-        let of = |kind: PieceKind| position.kind(kind) & own;
-        let [horses, dragons] = [of(PieceKind::Horse), of(PieceKind::Dragon)];
+        let own_pieces = |kind: PieceKind| position.kind(kind) & own;
+        let [horses, dragons] = [own_pieces(PieceKind::Horse), own_pieces(PieceKind::Dragon)];
         for (is_rook, promoted, pieces) in [
-            (false, horses, of(PieceKind::Bishop) | horses),
-            (true, dragons, of(PieceKind::Rook) | dragons),
+            (false, horses, own_pieces(PieceKind::Bishop) | horses),
+            (true, dragons, own_pieces(PieceKind::Rook) | dragons),
         ] {
             for from in pieces.into_iter().take(MAX_SLIDERS - threats.count) {
                 let is_promoted = promoted.contains(from);
@@ -142,8 +144,8 @@ impl<'a> Threats<'a> {
         threats
     }
 
-    /// First disproof number with the defender's king on `king` and the piece on `taken` gone: the drops that
-    /// check, as far as they matter, and three for each piece that can check.
+    /// First disproof number with the defender's king on `king` and the piece on `taken` removed: 1, plus the dropped
+    /// checks up to a limit, plus three for each piece that can give check.
     fn first_number(&self, king: Square, occupied: Bitboard, taken: Bitboard) -> u32 {
         let them = !self.us;
         let lines = Lines {
@@ -156,7 +158,7 @@ impl<'a> Threats<'a> {
         let movers =
             self.checking_steppers(king, own) + self.checking_sliders(king, &lines, occupied, own);
         match drops + 3 * movers {
-            // Most likely refuted at once: to be looked at first.
+            // Probably refuted at once, so it is searched first.
             0 => 1,
             checks => checks + 1,
         }
@@ -192,7 +194,7 @@ impl<'a> Threats<'a> {
         drops
     }
 
-    /// Steppers near enough to check with one move.
+    /// Number of steppers that can give check with one move.
     fn checking_steppers(&self, king: Square, own: Bitboard) -> u32 {
         let near = |kind| attacks::check_origins(self.us, kind, king);
         let kind = |kind| self.position.kind(kind) & near(kind);
@@ -203,7 +205,7 @@ impl<'a> Threats<'a> {
         (steppers & own).count()
     }
 
-    /// Sliders that reach a square from which they check.
+    /// Number of sliders that can give check with one move.
     fn checking_sliders(
         &self,
         king: Square,
@@ -228,7 +230,7 @@ impl<'a> Threats<'a> {
     }
 }
 
-/// Lines from a king to what stands on them.
+/// Lines from a king up to the first piece.
 struct Lines {
     bishop: Bitboard,
     rook: Bitboard,

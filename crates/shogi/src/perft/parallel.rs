@@ -1,6 +1,6 @@
-//! Perft over the threads of rayon: the moves of the first two plies are shared out.
+//! Perft on the threads of rayon, which share the moves of the first two plies.
 //!
-//! Sums do not depend on who added what, so every number of threads counts the same.
+//! Sums do not depend on their order, so the result is the same for any number of threads.
 
 use std::iter::Sum;
 
@@ -20,7 +20,7 @@ pub fn count(position: &Position, depth: u32) -> Perft {
     if depth <= SHARED_PLIES {
         return super::count(&mut position.clone(), depth);
     }
-    shared(position, depth, super::count).into_iter().map(|(_, counted)| counted).sum()
+    sum_on_threads(position, depth, super::count).into_iter().map(|(_, counted)| counted).sum()
 }
 
 /// [`super::nodes`] on the threads of the current rayon pool.
@@ -28,7 +28,7 @@ pub fn nodes(position: &Position, depth: u32) -> u64 {
     if depth <= SHARED_PLIES {
         return super::nodes(&mut position.clone(), depth);
     }
-    shared(position, depth, super::nodes).into_iter().map(|(_, nodes)| nodes).sum()
+    sum_on_threads(position, depth, super::nodes).into_iter().map(|(_, nodes)| nodes).sum()
 }
 
 /// [`super::divide`] on the threads of the current rayon pool.
@@ -36,15 +36,15 @@ pub fn divide(position: &Position, depth: u32) -> Vec<(Move, Perft)> {
     if depth <= SHARED_PLIES {
         return super::divide(&mut position.clone(), depth);
     }
-    shared(position, depth, super::count)
+    sum_on_threads(position, depth, super::count)
 }
 
-/// Plies whose moves are shared out: 900 pieces of work from the start position. What reached a leaf is
-/// counted one ply above it, so this pays from one ply more on.
+/// Plies whose moves are shared by the threads: 900 tasks from the start position. Leaves are counted one ply above
+/// them, so threads need a greater depth.
 const SHARED_PLIES: u32 = 2;
 
-/// What `below` says about the positions after two plies, summed up by root move.
-fn shared<T: Sum + Send>(
+/// The sum of `below` over all positions after two plies, by root move.
+fn sum_on_threads<T: Sum + Send>(
     position: &Position,
     depth: u32,
     below: impl Fn(&mut Position, u32) -> T + Sync,
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_count_what_one_counts() {
+    fn counts_do_not_depend_on_threads() {
         let positions = [
             Position::start().to_string(),
             "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1".to_owned(),

@@ -1,4 +1,4 @@
-//! The rules: against plain ones, published figures and `rsshogi`.
+//! Tests the rules against the rule-book move generator, published figures and `rsshogi`.
 
 mod rsshogi;
 mod rules;

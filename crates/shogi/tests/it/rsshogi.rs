@@ -1,6 +1,6 @@
-//! The rules against `rsshogi`, a rules engine that shares no line with ours.
+//! Compares the rules with `rsshogi`, an independent rules engine.
 //!
-//! It reads the SFEN we write and gives its moves in USI, so that notation is tested on the way.
+//! It reads our SFENs and returns its moves in USI, so this also tests the notation.
 
 use kyokumen_shogi::{Color, Position, Square, perft};
 use kyokumen_testing::positions::{random_play, shared_positions};

@@ -1,7 +1,7 @@
-//! The fast rules against the plain ones: generators, keys, make and unmake, mate in one, attacks.
+//! Compares the fast rules with the rule-book move generator: moves, keys, make and unmake, mate in one, attacks.
 //!
-//! The judge is `shogi::plain`, which knows the rule book and no bitboard; `rsshogi.rs` holds both
-//! against a program written elsewhere.
+//! The reference is `shogi::plain`, an independent, deliberately simple move generator without bitboards. `rsshogi.rs`
+//! compares both with another program.
 
 use kyokumen_shogi::{
     Bitboard, Color, HandKind, Move, Position, Setup, Square, attacks, perft, plain,
@@ -16,7 +16,7 @@ fn rules_hold_in_random_games() {
 }
 
 #[test]
-fn rules_hold_where_pieces_are_strewn() {
+fn rules_hold_for_random_arrangements() {
     for position in strewn(2, 1_500) {
         check_rules(&position);
     }
@@ -40,9 +40,9 @@ fn rules_hold_in_real_positions() {
     }
 }
 
-/// The positions must bring everything that the properties are about, or they show nothing.
+/// The positions must contain every case that the tests are about; otherwise the tests prove nothing.
 #[test]
-fn positions_of_our_own_are_rich() {
+fn generated_positions_contain_every_case() {
     let positions = [random_play(1, 3_000), strewn(2, 1_500)].concat();
     let having = |wanted: fn(&Position) -> bool| positions.iter().filter(|p| wanted(p)).count();
     assert!(having(Position::in_check) > 300);
@@ -85,7 +85,7 @@ fn evasions(position: &Position) -> Vec<Move> {
     moves
 }
 
-/// The check generator, `gives_check` and mate in one against making every move.
+/// Compares the check generator, `gives_check` and mate in one with making every move.
 fn check_checks(position: &Position, legal: &[Move]) {
     let mut checks = Vec::new();
     let mut mates = Vec::new();
@@ -108,13 +108,13 @@ fn check_checks(position: &Position, legal: &[Move]) {
     }
 }
 
-/// Made and taken back, foretold and computed anew: all the same.
+/// Checks that a move can be taken back, and that predicted and incremental state equal recomputed state.
 fn check_make(position: &Position, m: Move) {
     let us = position.side_to_move();
     let mut made = position.clone();
     let undo = made.make(m);
-    let anew = Position::try_from(made.setup()).unwrap();
-    assert_eq!(made, anew, "{m} in {position}");
+    let recomputed = Position::try_from(made.setup()).unwrap();
+    assert_eq!(made, recomputed, "{m} in {position}");
     assert_eq!(position.board_key_after(m), made.board_key(), "{m} in {position}");
     assert_ne!(position.board_key(), made.board_key(), "{m} in {position}");
     assert_eq!(position.hand_after(m), made.hand(us), "{m} in {position}");
@@ -130,7 +130,7 @@ fn captures(before: &Position, after: &Position) -> bool {
 }
 
 fn check_attackers(position: &Position) {
-    // Boards as a search looks at them: as they are, and with the king of each side lifted.
+    // Occupancies as a search uses them: all pieces, and all except one king.
     let lifted = Color::ALL.into_iter().filter_map(|color| position.king(color));
     let boards = lifted
         .map(|king| position.occupied().without(Bitboard::from_square(king)))
@@ -141,7 +141,7 @@ fn check_attackers(position: &Position) {
                 .color(color)
                 .filter(|&from| {
                     let kind = position.piece_on(from).unwrap().kind;
-                    attacks::of(color, kind, from, occupied).contains(square)
+                    attacks::piece(color, kind, from, occupied).contains(square)
                 })
                 .collect();
             let attackers = position.attackers_to(square, occupied, color);
@@ -159,7 +159,7 @@ fn check_sfen(position: &Position) {
     assert_eq!(setup.to_string(), text);
 }
 
-/// Every move that can be written down, legal or not.
+/// Every move that can be encoded, legal or not.
 #[test]
 fn is_legal_agrees_on_all_moves() {
     let positions = random_play(3, 1_000).into_iter().step_by(40).chain(strewn(4, 10));
@@ -178,9 +178,9 @@ fn is_legal_agrees_on_all_moves() {
     }
 }
 
-/// The plain rules try only what can help in check; asked for one move, they try it whatever it is.
+/// In check, the rule-book move generator tries only moves that may end the check. `legal_move` tries any move.
 #[test]
-fn plain_moves_are_all_that_are_legal_one_by_one() {
+fn plain_moves_are_all_moves_that_are_legal_one_by_one() {
     let positions = random_play(5, 3_000).into_iter().chain(strewn(6, 600));
     let in_check = positions.filter(Position::in_check).step_by(11);
     for position in in_check.chain(strewn(7, 4)) {
@@ -194,7 +194,7 @@ fn plain_moves_are_all_that_are_legal_one_by_one() {
     }
 }
 
-/// The order decides which of equal proofs is found, and with it lines.
+/// The order decides which of several equal proofs is found, and so the lines.
 #[test]
 fn plain_moves_come_in_the_order_of_squares_and_kinds_in_hand() {
     for position in random_play(8, 1_000).into_iter().chain(strewn(9, 300)) {
@@ -206,7 +206,7 @@ fn plain_moves_come_in_the_order_of_squares_and_kinds_in_hand() {
     }
 }
 
-/// The figures that YaneuraOu's `perft` prints, with the number of drops.
+/// The figures printed by YaneuraOu's `perft`, and the number of drops.
 #[test]
 fn perft_of_the_start_position_five_plies() {
     let counted = perft::count(&mut Position::start(), 5);

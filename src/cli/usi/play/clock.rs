@@ -1,4 +1,4 @@
-//! When a move is to be made.
+//! Time management: the deadline of a move.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ const MOVES_TO_GO: u32 = 30;
 /// Minimum time spent on a move.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// The end of a search that starts `now`; `None` without time limits. `margin` is the time lost between engine and
-/// clock.
+/// Returns the end of a search that starts `now`. `None` without time limits. `margin` is the time lost between engine
+/// and clock.
 pub(super) fn deadline(
     limits: &GoLimits,
     mover: Color,
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_the_time_and_never_more_than_there_is() {
+    fn a_move_uses_part_of_the_available_time() {
         let now = Instant::now();
         let ms = Duration::from_millis;
         let spent = |limits: GoLimits| {

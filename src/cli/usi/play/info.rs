@@ -23,25 +23,25 @@ pub(super) struct Info {
 enum Score {
     /// Probability that the side to move wins.
     Value(f32),
-    /// The side to move mates or is mated; 0 `plies` if the length is unknown.
+    /// The side to move mates or is mated. `plies` is 0 if the length is unknown.
     Mate { wins: bool, plies: usize },
 }
 
 impl Info {
     /// The best lines of play, at most `lines`.
-    pub(super) fn of(tree: &Tree, lines: usize, elapsed: Duration) -> Vec<Self> {
+    pub(super) fn best_lines(tree: &Tree, lines: usize, elapsed: Duration) -> Vec<Self> {
         let root = tree.root();
-        let info = |(number, of): (usize, &kyokumen_mcts::RootMove)| Self {
+        let info = |(number, root_move): (usize, &kyokumen_mcts::RootMove)| Self {
             elapsed,
             visits: root.visits,
             rank: (lines > 1).then_some(number + 1),
-            score: match of.proven {
+            score: match root_move.proven {
                 Some(wins) => Score::Mate { wins, plies: 0 },
-                None => Score::Value(of.value.unwrap_or(root.value)),
+                None => Score::Value(root_move.value.unwrap_or(root.value)),
             },
-            line: tree.line_through(&[of.m]),
+            line: tree.line_through(&[root_move.m]),
         };
-        let visited = root.moves.iter().filter(|of| of.visits > 0).take(lines);
+        let visited = root.moves.iter().filter(|root_move| root_move.visits > 0).take(lines);
         visited.enumerate().map(info).collect()
     }
 
@@ -50,7 +50,7 @@ impl Info {
     }
 
     /// A proven mate by the side to move.
-    pub(super) fn of_mate(tree: &Tree, line: &[Move], elapsed: Duration) -> Self {
+    pub(super) fn mate(tree: &Tree, line: &[Move], elapsed: Duration) -> Self {
         let score = Score::Mate { wins: true, plies: line.len() };
         Self { elapsed, visits: tree.visits(), rank: None, score, line: line.to_vec() }
     }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_how_good_it_is() {
+    fn info_lines_have_scores() {
         let info = Info {
             elapsed: Duration::from_millis(500),
             visits: 100,

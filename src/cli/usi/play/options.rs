@@ -1,7 +1,7 @@
-//! What a GUI can set of an engine that plays.
+//! USI options of the engine that plays.
 //!
-//! `USI_Hash`, `USI_Ponder` and `MultiPV` are names of the protocol, the others dlshogi's where it has one for the
-//! same.
+//! `USI_Hash`, `USI_Ponder` and `MultiPV` are names of the protocol. The others are dlshogi's names if it has the
+//! option.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl PlayOptions {
         usize::try_from(self.0.value(MULTI_PV)).unwrap_or(usize::MAX)
     }
 
-    /// Maximum number of simulations of a search; `None` is no limit.
+    /// Maximum number of simulations of a search. `None` if unlimited.
     pub(super) fn nodes(&self) -> Option<u64> {
         Some(self.0.value(NODES)).filter(|&nodes| nodes > 0)
     }

@@ -1,6 +1,7 @@
-//! The thread that searches for the best move, so that the engine can listen meanwhile.
+//! The thread that searches for the best move, so that the engine can read commands during the search.
 //!
-//! It keeps the networks, loaded when they are first needed, and the solver that looks for a mate beside the search.
+//! It owns the networks, which are loaded when they are first needed, and the solver that searches for a mate at the
+//! same time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use kyokumen_mcts::{Devices, LeafSearch, MateLimits, MctsSettings, Puct, Tree};
 
 use super::info::Info;
 use crate::cli::usi::command::GamePosition;
-use crate::cli::usi::searcher::{Question, SearchReply, Searcher};
+use crate::cli::usi::searcher::{MateQuery, SearchReply, Searcher};
 use crate::cli::usi::session::{Decision, Event};
 use crate::selfplay::evaluators::Model;
 use crate::shogi::Move;
@@ -23,13 +24,13 @@ use crate::solver::{Limits, SearchControl, TableSize, Threads, Verdict, WhenHope
 const INFO_EVERY: Duration = Duration::from_secs(1);
 
 /// Interval at which a search that waits for its networks checks whether it must end.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a search that must end waits for its first evaluation, if it has none yet.
-const FIRST_PATIENCE: Duration = Duration::from_secs(1);
+const FIRST_EVALUATION_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long to wait for threads and their programs to end.
-const END_PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for threads and their child processes to end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 const ROOT_MATE_TABLE: TableSize = TableSize::from_mib(64);
 const LEAF_MATE_TABLE_MIB: usize = 16;
@@ -51,11 +52,11 @@ impl Networks {
 }
 
 /// A request for a search.
-pub(super) struct Thought {
-    pub(super) of: GamePosition,
-    /// Limit of simulations.
+pub(super) struct SearchRequest {
+    pub(super) game: GamePosition,
+    /// Maximum number of simulations.
     pub(super) most_visits: u32,
-    /// Limit of positions in the tree.
+    /// Maximum number of positions in the tree.
     pub(super) most_positions: usize,
     pub(super) multi_pv: usize,
     pub(super) draw_value: f32,
@@ -65,7 +66,7 @@ pub(super) struct Thought {
     pub(super) control: Arc<Control>,
 }
 
-/// Ends a search from another thread.
+/// Stops a search from another thread.
 #[derive(Default)]
 pub(super) struct Control {
     stop: AtomicBool,
@@ -92,7 +93,7 @@ impl Control {
 
 enum Task {
     Prepare,
-    Think(Box<Thought>),
+    Think(Box<SearchRequest>),
 }
 
 pub(super) struct Thinker {
@@ -103,7 +104,7 @@ pub(super) struct Thinker {
 
 impl Thinker {
     pub(super) fn start(networks: Networks) -> io::Result<Self> {
-        let (tasks, given) = unbounded();
+        let (tasks, received) = unbounded();
         let (event, events) = unbounded();
         let cancel = Arc::<AtomicBool>::default();
         let searcher = Searcher::start()?;
@@ -114,24 +115,24 @@ impl Thinker {
                 networks,
                 devices: None,
                 loading: None,
-                ready_asked: 0,
+                ready_requests: 0,
                 mates,
                 searcher,
                 cancel: cancel_loading,
                 events: event,
             };
-            worker.work(&given);
+            worker.work(&received);
         })?;
         Ok(Self { tasks, events, cancel })
     }
 
     pub(super) fn prepare(&self) {
-        // That it has ended shows where events are awaited.
+        // If the thread has ended, the receiver of events reports it.
         drop(self.tasks.send(Task::Prepare));
     }
 
-    pub(super) fn think(&self, thought: Thought) {
-        drop(self.tasks.send(Task::Think(Box::new(thought))));
+    pub(super) fn think(&self, request: SearchRequest) {
+        drop(self.tasks.send(Task::Think(Box::new(request))));
     }
 
     pub(super) const fn events(&self) -> &Receiver<Event> {
@@ -140,11 +141,11 @@ impl Thinker {
 }
 
 impl Drop for Thinker {
-    /// Ends the threads, so that no program outlives this one.
+    /// Ends the threads, so that no child process outlives this one.
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
         self.tasks = unbounded().0;
-        let until = Instant::now() + END_PATIENCE;
+        let until = Instant::now() + SHUTDOWN_TIMEOUT;
         while self.events.recv_deadline(until).is_ok() {}
     }
 }
@@ -159,11 +160,11 @@ struct Worker {
     /// Receives the networks once they are loaded. Loading may take minutes, or never end.
     loading: Option<Receiver<Loaded>>,
     /// The number of callers that wait for `Event::Ready`.
-    ready_asked: usize,
+    ready_requests: usize,
     mates: LeafSearch,
     searcher: Searcher,
     cancel: Arc<AtomicBool>,
-    /// Dropped last: the disconnected channel shows that this thread has ended.
+    /// The last field to be dropped: the disconnected channel shows that this thread has ended.
     events: Sender<Event>,
 }
 
@@ -174,44 +175,46 @@ impl Worker {
             select! {
                 recv(tasks) -> task => match task {
                     Ok(Task::Prepare) => self.prepare(),
-                    Ok(Task::Think(thought)) => {
-                        let decided = self.think(&thought);
+                    Ok(Task::Think(request)) => {
+                        let decided = self.think(&request);
                         drop(self.events.send(Event::Decided(decided)));
                     }
                     Err(_) => return,
                 },
                 recv(loading) -> loaded => {
                     let loaded = loaded.unwrap_or_else(|_| Err(anyhow!(LOADER_ENDED)));
-                    self.take(loaded);
+                    self.finish_loading(loaded);
                 }
             }
         }
     }
 
     fn prepare(&mut self) {
-        self.ready_asked += 1;
+        self.ready_requests += 1;
         match self.load() {
             Ok(Some(_)) => {}
-            Ok(None) => self.tell_ready(Ok(())),
-            Err(error) => self.tell_ready(Err(error)),
+            Ok(None) => self.send_ready(Ok(())),
+            Err(error) => self.send_ready(Err(error)),
         }
     }
 
-    fn tell_ready(&mut self, mut ready: anyhow::Result<()>) {
-        for _ in 0..std::mem::take(&mut self.ready_asked) {
-            let told = std::mem::replace(&mut ready, Ok(()));
-            drop(self.events.send(Event::Ready(told)));
+    /// Answers all callers that wait for `Event::Ready`. Only the first one gets an error.
+    fn send_ready(&mut self, mut ready: anyhow::Result<()>) {
+        for _ in 0..std::mem::take(&mut self.ready_requests) {
+            let result = std::mem::replace(&mut ready, Ok(()));
+            drop(self.events.send(Event::Ready(result)));
         }
     }
 
-    /// Starts loading the networks unless that was done. Returns the channel that delivers them, or `None` if they are
-    /// loaded.
+    /// Starts to load the networks if this has not been done. Returns the channel that delivers them, or `None` if they
+    /// are loaded.
     fn load(&mut self) -> anyhow::Result<Option<Receiver<Loaded>>> {
         if self.devices.is_some() || self.loading.is_some() {
             return Ok(self.loading.clone());
         }
         let (sender, loading) = bounded(1);
         let (networks, cancel) = (self.networks.clone(), Arc::clone(&self.cancel));
+        // Keeps the channel connected while the loader runs, so that `Drop` waits for it.
         let alive = self.events.clone();
         thread::Builder::new().name("loader".to_owned()).spawn(move || {
             drop(sender.send(networks.load(&cancel)));
@@ -222,27 +225,27 @@ impl Worker {
     }
 
     /// Stores loaded networks and answers all callers that wait for them.
-    fn take(&mut self, loaded: Loaded) {
+    fn finish_loading(&mut self, loaded: Loaded) {
         self.loading = None;
         let ready = loaded.map(|devices| self.devices = Some(devices));
-        self.tell_ready(ready);
+        self.send_ready(ready);
     }
 
-    /// Waits until the networks are loaded, or until `goes_on` returns false.
-    fn wait_for_devices(&mut self, mut goes_on: impl FnMut() -> bool) -> anyhow::Result<()> {
+    /// Waits until the networks are loaded, or until `keep_waiting` returns false.
+    fn wait_for_devices(&mut self, mut keep_waiting: impl FnMut() -> bool) -> anyhow::Result<()> {
         while let Some(loading) = self.load()? {
-            match loading.recv_timeout(LOOK_EVERY) {
-                Ok(Ok(devices)) => self.take(Ok(devices)),
+            match loading.recv_timeout(CHECK_INTERVAL) {
+                Ok(Ok(devices)) => self.finish_loading(Ok(devices)),
                 Ok(Err(error)) => {
                     self.loading = None;
-                    self.tell_ready(Ok(()));
+                    self.send_ready(Ok(()));
                     return Err(error);
                 }
-                Err(RecvTimeoutError::Timeout) if goes_on() => {}
+                Err(RecvTimeoutError::Timeout) if keep_waiting() => {}
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.loading = None;
-                    self.tell_ready(Ok(()));
+                    self.send_ready(Ok(()));
                     return Err(anyhow!(LOADER_ENDED));
                 }
             }
@@ -250,62 +253,62 @@ impl Worker {
         Ok(())
     }
 
-    fn think(&mut self, thought: &Thought) -> anyhow::Result<Decision> {
-        let position = &thought.of.position;
+    fn think(&mut self, request: &SearchRequest) -> anyhow::Result<Decision> {
+        let position = &request.game.position;
         if !position.has_legal_move() {
             return Ok(Decision::Resign);
         }
         if position.can_declare() {
             return Ok(Decision::Declare);
         }
-        let searched = self.search(thought);
+        let searched = self.search(request);
         // After an error the devices cannot be used again.
         searched.inspect_err(|_| self.devices = None)
     }
 
-    fn search(&mut self, thought: &Thought) -> anyhow::Result<Decision> {
-        let position = &thought.of.position;
-        let mut watch = Watch::begin(thought);
-        self.wait_for_devices(|| !watch.is_to_end(0))?;
-        let mut mate = RootMate::begin(thought, &self.searcher)?;
+    fn search(&mut self, request: &SearchRequest) -> anyhow::Result<Decision> {
+        let position = &request.game.position;
+        let mut watch = Watch::begin(request);
+        self.wait_for_devices(|| !watch.must_end(0))?;
+        let mut mate = RootMate::begin(request, &self.searcher)?;
         let settings = MctsSettings {
             puct: Puct::DLSHOGI_GAMES,
-            draw_value: thought.draw_value,
+            draw_value: request.draw_value,
             leaf_mate: LEAF_MATE,
             root_mate: MateLimits::NONE,
         };
-        let history = thought.of.history.clone();
+        let history = request.game.history.clone();
         let mut tree = Tree::new(settings, position.clone(), history, 0);
         let searched = self.devices.as_mut().map_or(Ok(()), |devices| {
-            devices.search(&mut tree, &mut self.mates, thought.most_visits, |tree| {
+            devices.search(&mut tree, &mut self.mates, request.most_visits, |tree| {
                 if watch.is_time_for_info() {
-                    let infos = Info::of(tree, thought.multi_pv, watch.started.elapsed());
-                    // A closed channel is no reason to stop the search.
+                    let infos = Info::best_lines(tree, request.multi_pv, watch.started.elapsed());
+                    // A closed channel does not stop the search.
                     drop(self.events.send(report(&infos)));
                 }
-                !mate.is_found() && watch.goes_on(tree)
+                !mate.is_found() && watch.should_continue(tree)
             })
         });
-        // Before anything else: its answer must not be there when the next position is searched.
+        // This comes first, also after an error: a late result must not be mistaken for a result of the next position.
         let mate = mate.end()?;
         searched?;
         let elapsed = watch.started.elapsed();
         if let Some(line) = mate {
-            drop(self.events.send(report(&[Info::of_mate(&tree, &line, elapsed)])));
+            drop(self.events.send(report(&[Info::mate(&tree, &line, elapsed)])));
             return Ok(Decision::Move { best: line[0], ponder: line.get(1).copied() });
         }
         let root = tree.root();
         if root.moves.is_empty() {
-            let complaint = "the network did not answer in time: any legal move is played";
+            let complaint = "the network did not answer in time; playing an arbitrary legal move";
             drop(self.events.send(Event::Complaint(complaint)));
             let best = position.legal_moves().first().copied().context("there is a legal move")?;
             return Ok(Decision::Move { best, ponder: None });
         }
-        drop(self.events.send(report(&Info::of(&tree, thought.multi_pv, elapsed))));
+        drop(self.events.send(report(&Info::best_lines(&tree, request.multi_pv, elapsed))));
         let line = tree.principal_variation();
         let best = root.best().context("there is a legal move")?.m;
-        let is_lost = root.proven == Some(false) || root.value < thought.resign;
-        if is_lost && thought.resign > 0.0 {
+        let is_lost = root.proven == Some(false) || root.value < request.resign;
+        if is_lost && request.resign > 0.0 {
             return Ok(Decision::Resign);
         }
         Ok(Decision::Move { best, ponder: line.get(1).copied() })
@@ -319,17 +322,17 @@ fn report(infos: &[Info]) -> Event {
 
 /// Decides when a search reports and when it ends.
 struct Watch<'a> {
-    thought: &'a Thought,
+    request: &'a SearchRequest,
     started: Instant,
     next_info: Instant,
-    /// When the search first had to end.
-    told: Option<Instant>,
+    /// Since when the search has had to end.
+    must_end_since: Option<Instant>,
 }
 
 impl<'a> Watch<'a> {
-    fn begin(thought: &'a Thought) -> Self {
+    fn begin(request: &'a SearchRequest) -> Self {
         let started = Instant::now();
-        Self { thought, started, next_info: started + INFO_EVERY, told: None }
+        Self { request, started, next_info: started + INFO_EVERY, must_end_since: None }
     }
 
     fn is_time_for_info(&mut self) -> bool {
@@ -341,34 +344,34 @@ impl<'a> Watch<'a> {
         is_time
     }
 
-    /// Whether the search was stopped or its time is up. Without a visit there is no best move yet, so the first
-    /// evaluation gets [`FIRST_PATIENCE`].
-    fn is_to_end(&mut self, visits: u32) -> bool {
-        let (control, now) = (&self.thought.control, Instant::now());
+    /// Whether the search was stopped or its time is up. Without a visit there is no best move, so the search waits up
+    /// to [`FIRST_EVALUATION_TIMEOUT`] for the first evaluation.
+    fn must_end(&mut self, visits: u32) -> bool {
+        let (control, now) = (&self.request.control, Instant::now());
         let is_late = control.deadline().is_some_and(|deadline| deadline <= now);
         if !is_late && !control.stop.load(Ordering::Relaxed) {
-            self.told = None;
+            self.must_end_since = None;
             return false;
         }
-        let told = *self.told.get_or_insert(now);
-        visits > 0 || now.duration_since(told) >= FIRST_PATIENCE
+        let since = *self.must_end_since.get_or_insert(now);
+        visits > 0 || now.duration_since(since) >= FIRST_EVALUATION_TIMEOUT
     }
 
-    fn goes_on(&mut self, tree: &Tree) -> bool {
-        if self.is_to_end(tree.visits()) {
+    fn should_continue(&mut self, tree: &Tree) -> bool {
+        if self.must_end(tree.visits()) {
             return false;
         }
         if tree.visits() == 0 {
             return true;
         }
-        if tree.len() >= self.thought.most_positions {
+        if tree.len() >= self.request.most_positions {
             return false;
         }
-        let Some(deadline) = self.thought.control.deadline() else { return true };
+        let Some(deadline) = self.request.control.deadline() else { return true };
         !self.is_settled(tree, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether the second move can no longer catch up in the time that is left.
+    /// Whether the second move can no longer catch up in the remaining time.
     fn is_settled(&self, tree: &Tree, left: Duration) -> bool {
         let per_second = f64::from(tree.visits()) / self.started.elapsed().as_secs_f64();
         let [first, second] = tree.leading_visits();
@@ -376,60 +379,69 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The mate search that runs beside the tree search.
+/// The mate search that runs in parallel with the tree search.
 struct RootMate<'a> {
     searcher: &'a Searcher,
     control: Arc<SearchControl>,
-    is_under_way: bool,
+    is_running: bool,
     line: Option<Vec<Move>>,
 }
 
 impl<'a> RootMate<'a> {
-    fn begin(thought: &Thought, searcher: &'a Searcher) -> anyhow::Result<Self> {
+    fn begin(request: &SearchRequest, searcher: &'a Searcher) -> anyhow::Result<Self> {
         let control = Arc::new(SearchControl::new());
-        let them = !thought.of.position.side_to_move();
-        let is_asked = thought.root_mate_nodes > 0 && thought.of.position.king(them).is_some();
-        if is_asked {
+        let opponent = !request.game.position.side_to_move();
+        let is_running =
+            request.root_mate_nodes > 0 && request.game.position.king(opponent).is_some();
+        if is_running {
             let limits = Limits {
-                nodes: thought.root_mate_nodes,
+                nodes: request.root_mate_nodes,
                 when_hopeless: WhenHopeless::GoOn,
                 ..Limits::NONE
             };
-            let position = thought.of.position.clone();
+            let position = request.game.position.clone();
             let (table, control) = (ROOT_MATE_TABLE, Arc::clone(&control));
-            // Other cores ask the network.
+            // The other cores evaluate the network.
             let threads = Threads::ONE;
-            searcher.ask(Question { position, limits, table, threads, moves: 1, control })?;
+            searcher.start_search(MateQuery {
+                position,
+                limits,
+                table,
+                threads,
+                moves: 1,
+                control,
+            })?;
         }
-        Ok(Self { searcher, control, is_under_way: is_asked, line: None })
+        Ok(Self { searcher, control, is_running, line: None })
     }
 
     fn is_found(&mut self) -> bool {
-        if self.is_under_way
-            && let Ok(answer) = self.searcher.answers().try_recv()
+        if self.is_running
+            && let Ok(reply) = self.searcher.replies().try_recv()
         {
-            self.take(answer);
+            self.take(reply);
         }
         self.line.is_some()
     }
 
-    fn take(&mut self, answer: SearchReply) {
-        self.is_under_way = false;
-        // Without memory for the table there is no mate search, and the game goes on.
-        if let Ok(found) = answer
-            && found.result.verdict == Verdict::Proven
-            && !found.result.line.is_empty()
+    fn take(&mut self, reply: SearchReply) {
+        self.is_running = false;
+        // If there is no memory for the table, the game continues without a mate search.
+        if let Ok(outcome) = reply
+            && outcome.result.verdict == Verdict::Proven
+            && !outcome.result.line.is_empty()
         {
-            self.line = Some(found.result.line);
+            self.line = Some(outcome.result.line);
         }
     }
 
     /// Stops the mate search. Returns the mating line, if one was found.
     fn end(mut self) -> anyhow::Result<Option<Vec<Move>>> {
-        if self.is_under_way {
+        if self.is_running {
             self.control.stop();
-            let answer = self.searcher.answers().recv().context("the mate search has ended")?;
-            self.take(answer);
+            let reply =
+                self.searcher.replies().recv().context("the mate search thread has ended")?;
+            self.take(reply);
         }
         Ok(self.line)
     }
@@ -440,14 +452,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readiness_is_told_although_the_loader_has_panicked() {
+    fn ready_is_sent_even_if_the_loader_panicked() {
         let (event, events) = unbounded();
         let networks = Networks { models: Vec::new(), policy_temperature: 1.0, batch: 1 };
         let mut worker = Worker {
             networks,
             devices: None,
             loading: Some(bounded(1).1),
-            ready_asked: 1,
+            ready_requests: 1,
             mates: LeafSearch::try_new(1).unwrap(),
             searcher: Searcher::start().unwrap(),
             cancel: Arc::default(),

@@ -1,11 +1,11 @@
-//! Records that are written with the mean of their copies: found partition by partition, written in a second reading.
+//! Averages the labels of equal records, partition by partition. The second pass writes them.
 
 use super::super::items::BlockChunks;
 use super::super::numbers::{AscendingValues, NumberedValues};
 use super::super::partitioned::significant_bits;
 use super::super::plan::RearrangePlan;
 use super::super::sorted_partition::SortedPartition;
-use super::hashing::{ComparedPartition, LABEL_BYTES, MAX_RECORDS, OF_REFERENCE};
+use super::hashing::{ComparedPartition, LABEL_BYTES, MAX_RECORDS, REFERENCE_NUMBER};
 use super::mean::{Copies, Total};
 use super::summing::SUMMED_BYTES;
 use crate::error::Error;
@@ -14,17 +14,18 @@ use crate::format::{Field, GameResult, MergedLabels, RawChunk};
 use crate::jobs::operation_totals::AverageCounts;
 use crate::ops::rearrange::partitions::MemoryShare;
 
-/// Finds the copies in a partition. The first copy of a record is written, with the mean labels of all.
+/// Finds the copies in a partition. The first copy of a record is written with the mean labels of all copies.
 pub(super) fn averaged(partition: &SortedPartition) -> ComparedPartition {
     let SortedPartition { items, order, .. } = partition;
     let (bytes, _) = items.bytes.as_chunks::<SUMMED_BYTES>();
-    let mut found = ComparedPartition { items: items.keys.len() as u64, ..Default::default() };
+    let mut compared = ComparedPartition { items: items.keys.len() as u64, ..Default::default() };
+    // The groups of the current keys with equal significant bits.
     let mut groups: Vec<Group> = Vec::new();
-    let mut alike = None;
+    let mut current_bits = None;
     for &item in order {
         let (key, bytes) = (items.keys[item as usize], &bytes[item as usize]);
-        if alike.replace(significant_bits(key)) != Some(significant_bits(key)) {
-            groups.drain(..).for_each(|group| group.close(&mut found));
+        if current_bits.replace(significant_bits(key)) != Some(significant_bits(key)) {
+            groups.drain(..).for_each(|group| group.close(&mut compared));
         }
         let (Some((low, _)), Some((_, copies))) =
             (bytes.split_first_chunk(), bytes.split_last_chunk())
@@ -32,16 +33,16 @@ pub(super) fn averaged(partition: &SortedPartition) -> ComparedPartition {
             continue;
         };
         let (hash, copies) = ((key, *low), Copies::from_bytes(copies));
-        let met = groups.iter().position(|group| group.hash == hash);
-        let place = met.unwrap_or(groups.len());
-        if met.is_none() {
+        let known = groups.iter().position(|group| group.hash == hash);
+        let place = known.unwrap_or(groups.len());
+        if known.is_none() {
             groups.push(Group { hash, numbers: Vec::new(), total: Total::default() });
         }
         groups[place].numbers.push(copies.number);
         groups[place].total.add(&copies);
     }
-    groups.drain(..).for_each(|group| group.close(&mut found));
-    found
+    groups.drain(..).for_each(|group| group.close(&mut compared));
+    compared
 }
 
 /// Copies of one record.
@@ -53,17 +54,17 @@ struct Group {
 }
 
 impl Group {
-    fn close(self, found: &mut ComparedPartition) {
+    fn close(self, compared: &mut ComparedPartition) {
         let Self { numbers, total, .. } = self;
-        let is_of_reference = numbers.contains(&OF_REFERENCE);
-        let first = numbers.iter().copied().min().filter(|_| !is_of_reference);
-        let later = |&number: &u64| Some(number) != first && number != OF_REFERENCE;
-        found.repeated.extend(numbers.iter().copied().filter(later));
+        let is_in_reference = numbers.contains(&REFERENCE_NUMBER);
+        let first = numbers.iter().copied().min().filter(|_| !is_in_reference);
+        let is_repeated = |&number: &u64| Some(number) != first && number != REFERENCE_NUMBER;
+        compared.repeated.extend(numbers.iter().copied().filter(is_repeated));
         if let Some(first) = first.filter(|_| total.records > 1) {
-            found.averaged.push((first, to_bytes(total.mean())));
-            found.counts.records += 1;
-            found.counts.copies += total.records;
-            found.counts.most_copies = found.counts.most_copies.max(total.records);
+            compared.averaged.push((first, to_bytes(total.mean())));
+            compared.counts.records += 1;
+            compared.counts.copies += total.records;
+            compared.counts.most_copies = compared.counts.most_copies.max(total.records);
         }
     }
 }
@@ -101,21 +102,21 @@ impl Averages {
         Self { labels, counts: AverageCounts::default() }
     }
 
-    pub(super) fn add(&mut self, found: &ComparedPartition) -> Result<(), Error> {
-        let AverageCounts { records, copies, most_copies, .. } = found.counts;
+    pub(super) fn add(&mut self, compared: &ComparedPartition) -> Result<(), Error> {
+        let AverageCounts { records, copies, most_copies, .. } = compared.counts;
         self.counts.records += records;
         self.counts.copies += copies;
         self.counts.most_copies = self.counts.most_copies.max(most_copies);
-        self.labels.add_values(found.averaged.iter().copied())
+        self.labels.add_values(compared.averaged.iter().copied())
     }
 
     pub(super) fn seal(self, plan: &RearrangePlan) -> Result<Relabelling, Error> {
-        let dialect = plan.ranges.first().map_or(Dialect::Apery, |part| part.input.dialect);
+        let dialect = plan.ranges.first().map_or(Dialect::Apery, |range| range.input.dialect);
         Ok(Relabelling { labels: self.labels.ascending()?, counts: self.counts, dialect })
     }
 }
 
-/// Mean labels in record order, set while records are written.
+/// Mean labels in record order. They are set while the records are written.
 pub(super) struct Relabelling {
     labels: AscendingValues<LABEL_BYTES>,
     pub(super) counts: AverageCounts,
@@ -135,7 +136,7 @@ impl Relabelling {
             let Some((next, labels)) = self.labels.value_from(number)? else { break };
             chunk = chunks.position(chunk, next);
             if chunk < chunks.len() && chunks.get(chunk).number == next {
-                let bytes = self.written(plan, chunks.get(chunk).bytes, from_bytes(labels));
+                let bytes = self.relabelled(plan, chunks.get(chunk).bytes, from_bytes(labels));
                 replaced.extend(bytes.map(|bytes| (chunk, bytes)));
                 chunk += 1;
             }
@@ -144,15 +145,15 @@ impl Relabelling {
         Ok(())
     }
 
-    /// The chunk with new labels; None if it already has them.
-    fn written(
+    /// Returns the chunk with new labels. `None` if it already has them.
+    fn relabelled(
         &mut self,
         plan: &RearrangePlan,
         bytes: &[u8],
         labels: MergedLabels,
     ) -> Option<Vec<u8>> {
         let chunk = RawChunk { bytes, offset: 0, is_piece: false };
-        // It was read before.
+        // Decoding cannot fail: the first pass read the same record.
         let record = chunk.records(plan.format(), self.dialect).next()?.ok()?;
         let mut out = Vec::new();
         let changed = record.with_merged(labels, &mut out).ok()?;

@@ -1,4 +1,4 @@
-//! What is compared of records, as 128 bits of XXH3 each: <https://github.com/Cyan4973/xxHash>.
+//! Hashes the compared content of records with 128-bit XXH3: <https://github.com/Cyan4973/xxHash>.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,11 +18,12 @@ use crate::records::processing::{AfterRecord, NumberedRecord, ProcessedBlock, pr
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
-/// Bytes stored per record beside its key, which is the high half of the hash: the low half and the record number.
+/// Bytes stored per record in addition to its key: the low half of the hash and the record number. The key is the high
+/// half of the hash.
 pub(super) const COMPARED_BYTES: usize = 2 * size_of::<u64>();
 
-/// Stands for the number of a reference's record, which has none among the inputs.
-pub(super) const OF_REFERENCE: u64 = u64::MAX;
+/// The record number that all reference records share.
+pub(super) const REFERENCE_NUMBER: u64 = u64::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -30,14 +31,14 @@ pub(super) enum Role {
     Reference,
 }
 
-/// Slots of [`Hashes::recent`].
+/// Number of slots of [`Hashes::recent`].
 const RECENT_HASHES: usize = 1 << 10;
 
 /// Hashes and record numbers of a block, partitioned by hash.
 pub(super) struct HashedBlock {
     pub(super) partitioned: PartitionedItems,
-    /// Numbers of records that repeat an earlier one of the block. Not all are found: the purpose is that frequent
-    /// positions, such as the start position, reach the partitions only once per block.
+    /// Numbers of records that repeat an earlier record of the block. Not all of them are found. The purpose is that
+    /// frequent positions, such as the start position, reach the partitions only once per block.
     pub(super) repeated: Vec<u64>,
     /// Numbers of unreadable records.
     pub(super) bad: Vec<u64>,
@@ -68,7 +69,7 @@ pub(super) fn hashing_worker(
         };
         if role == Role::Reference {
             for item in hashes.items.bytes.chunks_exact_mut(COMPARED_BYTES) {
-                item[size_of::<u64>()..].copy_from_slice(&OF_REFERENCE.to_le_bytes());
+                item[size_of::<u64>()..].copy_from_slice(&REFERENCE_NUMBER.to_le_bytes());
             }
         }
         let partitioned = PartitionedItems::new(&hashes.items, Some(COMPARED_BYTES), 0);
@@ -76,7 +77,8 @@ pub(super) fn hashing_worker(
     })
 }
 
-/// Hashes of fixed-size records, and that size. None if a record is bad or the records must be decoded one by one.
+/// Hashes fixed-size records. Returns the hashes and the record size. `None` if a record is bad or the records must be
+/// decoded one by one.
 fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
     let mut numbers = block.first_number..;
@@ -95,7 +97,7 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     Some((hashes, len))
 }
 
-/// Hashes chunks as they would be written.
+/// Hashes the bytes of chunks as they would be written.
 fn hash_chunks(
     block: &Block,
     to: Format,
@@ -104,7 +106,7 @@ fn hash_chunks(
 ) -> (ProcessedBlock, Hashes) {
     let mut hashes = Hashes::default();
     let processed = process_items(block, to, file, on_error, |item| {
-        // A game without moves has no number of its own. It stays.
+        // A game without moves has no record number. It is always kept.
         if item.records > 0 {
             hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
         }
@@ -112,23 +114,24 @@ fn hash_chunks(
     (processed, hashes)
 }
 
-/// Calls `take` with the hash of what is compared of each record. Returns also the numbers of unreadable records.
+/// Calls `on_hash` with the hash of the compared content of each record. Also returns the numbers of unreadable
+/// records.
 pub(super) fn hash_records(
     block: &Block,
     file: &str,
     key: DedupKey,
     on_error: BadPolicy,
     cancel: &AtomicBool,
-    mut take: impl FnMut(u128, &NumberedRecord<'_>) -> Result<(), RecordError>,
+    mut on_hash: impl FnMut(u128, &NumberedRecord<'_>) -> Result<(), RecordError>,
 ) -> Option<(ProcessedBlock, Vec<u64>)> {
     let (mut bytes, mut bad) = (Vec::new(), Vec::new());
     let mut lookahead = Lookahead::default();
     let mut next = block.first_number;
     let processed = process_block(block, file, on_error, cancel, |item, processed| {
         bytes.clear();
-        let behind = || block.behind(&item.chunk);
-        say(&item.record, key, (&mut lookahead, &behind), &mut bytes)?;
-        take(XxHash3_128::oneshot(&bytes), item)?;
+        let bytes_after = || block.bytes_after(&item.chunk);
+        append_compared(&item.record, key, (&mut lookahead, &bytes_after), &mut bytes)?;
+        on_hash(XxHash3_128::oneshot(&bytes), item)?;
         processed.counts.kept += 1;
         bad.extend(next..item.number);
         next = item.number + 1;
@@ -167,8 +170,8 @@ impl Hashes {
     }
 }
 
-/// Appends the bytes to compare; nothing for [`DedupKey::Bytes`].
-fn say<'a>(
+/// Appends the content to compare. Appends nothing for [`DedupKey::Bytes`].
+fn append_compared<'a>(
     record: &RecordRef<'_>,
     key: DedupKey,
     lookahead: (&mut Lookahead, &dyn Fn() -> &'a [u8]),
@@ -181,17 +184,17 @@ fn say<'a>(
         DedupKey::PositionAndMove => {
             out.extend_from_slice(record.position_key_with_lookahead(lookahead)?.bytes());
             let bits = record.best_move()?.map(|best| Dialect::YaneuraOu.encode(best));
-            // No move has the bits of another: 0 is none of YaneuraOu's.
+            // 0 encodes no move: it is not the encoding of any YaneuraOu move.
             out.extend_from_slice(&bits.unwrap_or(0).to_le_bytes());
         }
-        DedupKey::Content => say_content(&record.record()?, out),
+        DedupKey::Content => append_content(&record.record()?, out),
         DedupKey::Bytes => {}
     }
     Ok(())
 }
 
-/// Appends all fields of a record. A presence byte and a fixed length keep them apart.
-fn say_content(record: &Record, out: &mut Vec<u8>) {
+/// Appends all fields of a record. Each field has a presence byte and a fixed length, so the result is unambiguous.
+fn append_content(record: &Record, out: &mut Vec<u8>) {
     let Record { setup, best_move, eval_cp, ply, result, ending, end_ply, candidates, .. } = record;
     out.extend_from_slice(PositionKey::of(setup).bytes());
     let mut field = |field: Option<u16>| {
@@ -210,20 +213,20 @@ fn say_content(record: &Record, out: &mut Vec<u8>) {
     }
 }
 
-/// More records than any archive has.
+/// Upper bound for the number of records of an archive.
 pub(super) const MAX_RECORDS: u64 = 1 << 40;
 
-/// Bytes of the averaged labels of equal records, stored until the first of them is written.
+/// Size of the averaged labels of equal records, which are stored until the first record is written.
 pub(super) const LABEL_BYTES: usize = 6;
 
-/// The repeated records of a partition.
+/// The duplicates of a partition.
 #[derive(Default)]
 pub(super) struct ComparedPartition {
-    /// Records in the partition, or sums of several.
+    /// Number of items in the partition. An item is a record or, with averaging, a sum of several records.
     pub(super) items: u64,
-    /// Numbers of the records that repeat an earlier one.
+    /// Numbers of the records that repeat an earlier record.
     pub(super) repeated: Vec<u64>,
-    /// Numbers of the records that replace several copies, with the averaged labels, if averaging was requested.
+    /// With averaging: numbers of the records that replace several copies, with their averaged labels.
     pub(super) averaged: Vec<(u64, [u8; LABEL_BYTES])>,
     pub(super) counts: AverageCounts,
 }

@@ -1,8 +1,8 @@
-//! The mean of equal records: sums that come out the same whatever is added up first.
+//! The mean of equal records. The sums do not depend on the order of the records.
 //!
-//! Evaluations of mates are proofs, no estimates, so they are no part of a mean with centipawns: where one side mates
-//! in some of the copies, the mean is that of these. Where copies contradict each other about who mates, mates say
-//! nothing.
+//! Mate evaluations are proofs, not estimates, so they are not averaged with centipawns. If some copies have mate
+//! evaluations and all of these agree on who mates, the mean covers only them. If they disagree, mate evaluations are
+//! ignored unless all evaluations are mates.
 
 use crate::format::move16::Dialect;
 use crate::format::{GameResult, MergedLabels, is_mate_eval};
@@ -12,11 +12,11 @@ use crate::format::{GameResult, MergedLabels, is_mate_eval};
 pub(super) struct Copies {
     /// Number of the first record.
     pub(super) number: u64,
-    /// Move in YaneuraOu's 16-bit encoding; 0 for none.
+    /// The move in YaneuraOu's 16-bit encoding. 0: no move.
     pub(super) move_bits: u16,
-    /// None without evaluations.
+    /// `None` without evaluations.
     pub(super) kind: Option<EvalKind>,
-    /// Sum of the evaluations. It fits, because a block has at most 32,768 fixed-size records.
+    /// Sum of the evaluations. It does not overflow because a block has at most 32,768 fixed-size records.
     pub(super) eval_sum_cp: i32,
     pub(super) records: u16,
     /// Number of records with each result.
@@ -35,7 +35,7 @@ pub(super) enum EvalKind {
 impl EvalKind {
     const ALL: [Self; 3] = [Self::Centipawns, Self::Win, Self::Loss];
 
-    pub(super) const fn of(eval_cp: i16) -> Self {
+    pub(super) const fn from_eval(eval_cp: i16) -> Self {
         match (is_mate_eval(eval_cp), eval_cp > 0) {
             (false, _) => Self::Centipawns,
             (true, true) => Self::Win,
@@ -48,13 +48,14 @@ impl Copies {
     /// Length of the encoding in bytes.
     pub(super) const LEN: usize = 24;
 
-    /// Adds later records with the same move and kind of evaluation. Returns false if a sum would overflow.
+    /// Adds later records with the same move and kind of evaluation. Adds nothing and returns false if a sum would
+    /// overflow.
     pub(super) fn add(&mut self, other: &Self) -> bool {
         let Some(records) = self.records.checked_add(other.records) else { return false };
         let Some(sum) = self.eval_sum_cp.checked_add(other.eval_sum_cp) else { return false };
         (self.records, self.eval_sum_cp) = (records, sum);
         for (sum, more) in self.results.iter_mut().zip(other.results) {
-            // There are no more of them than records.
+            // Cannot overflow: there are at most as many results as records.
             *sum += more;
         }
         true
@@ -121,7 +122,7 @@ impl Total {
         }
     }
 
-    /// The mean evaluation and result, and the most frequent move; of equally frequent moves the earliest.
+    /// The mean evaluation, the mean result and the most frequent move. Of equally frequent moves, the earliest.
     pub(super) fn mean(&self) -> MergedLabels {
         let most = self.moves.iter().max_by_key(|&&(_, count, first)| (count, u64::MAX - first));
         let best_move = most.and_then(|&(bits, ..)| Dialect::YaneuraOu.decode(bits).ok().flatten());
@@ -137,15 +138,15 @@ impl Total {
             _ if estimates.1 > 0 => estimates,
             _ => (wins.0 + losses.0, wins.1 + losses.1),
         };
-        // A mean lies between the numbers that it is of.
+        // Cannot overflow: a mean is between the minimum and the maximum.
         (evals > 0).then(|| i16::try_from(rounded_quotient(sum, evals)).unwrap_or_default())
     }
 
     /// The result nearest to the mean, with a Black win as 1, a draw as 0 and a White win as -1.
     fn mean_result(&self) -> Option<GameResult> {
-        let of = |result: GameResult| self.results[result as usize];
+        let count = |result: GameResult| self.results[result as usize].cast_signed();
         let results = self.results.iter().sum::<u64>();
-        let sum = of(GameResult::BlackWin).cast_signed() - of(GameResult::WhiteWin).cast_signed();
+        let sum = count(GameResult::BlackWin) - count(GameResult::WhiteWin);
         (results > 0).then(|| match rounded_quotient(sum, results) {
             1.. => GameResult::BlackWin,
             0 => GameResult::Draw,
@@ -154,7 +155,7 @@ impl Total {
     }
 }
 
-/// Quotient rounded to the nearest integer, halves away from 0.
+/// The quotient, rounded to the nearest integer. Halves are rounded away from 0.
 const fn rounded_quotient(sum: i64, count: u64) -> i64 {
     let (twice, count) = (sum.unsigned_abs() * 2, count);
     let quotient = (twice + count) / (2 * count);
@@ -177,7 +178,7 @@ mod tests {
         if let Some(result) = result {
             results[result as usize] = 1;
         }
-        let (kind, eval_sum_cp) = (eval_cp.map(EvalKind::of), eval_cp.unwrap_or(0).into());
+        let (kind, eval_sum_cp) = (eval_cp.map(EvalKind::from_eval), eval_cp.unwrap_or(0).into());
         Copies { number, move_bits, kind, eval_sum_cp, records: 1, results }
     }
 
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_centipawn_goes_away_from_0() {
+    fn halves_are_rounded_away_from_0() {
         for (evals, expected) in [
             (&[1, 2][..], 2),
             (&[-1, -2], -2),
@@ -212,11 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn mates_are_no_part_of_a_mean_with_centipawns() {
+    fn mates_are_not_averaged_with_centipawns() {
         for (evals, expected) in [
             (&[29_997, 29_994, 100][..], 29_996),
             (&[-29_997, 100, 200], -29_997),
-            // Who mates is not known.
+            // The copies disagree on who mates.
             (&[29_997, -29_999, 100, 200], 150),
             (&[29_997, -29_999], -1),
             (&[i16::MIN, i16::MIN], i16::MIN),
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_the_nearest_to_the_mean() {
+    fn mean_result_is_the_nearest_to_the_mean() {
         use GameResult::{BlackWin, Draw, WhiteWin};
         for (results, expected) in [
             (&[BlackWin, WhiteWin][..], Draw),
@@ -241,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn of_moves_the_most_frequent_is_taken_and_of_several_the_first() {
+    fn best_move_is_the_most_frequent_or_else_the_earliest() {
         let [first, second] =
             ["2g2f", "7g7f"].map(|text| crate::shogi::Move::from_usi(text).unwrap());
         let bits = |best_move| Dialect::YaneuraOu.encode(best_move);
         let mut total = Total::default();
         assert_eq!(total.mean().best_move, None);
-        // Numbers need not ascend.
+        // Record numbers may come in any order.
         total.add(&copies(8, bits(second), None, None));
         total.add(&copies(5, bits(first), None, None));
         total.add(&copies(3, 0, None, None));
@@ -259,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_in_bytes(
+        fn copies_survive_encoding(
             number: u64, move_bits: u16, eval_sum_cp: i32, records: u16, results: [u16; 3], kind in 0_usize..4,
         ) {
             let kind = EvalKind::ALL.get(kind).copied();
@@ -267,9 +268,8 @@ mod tests {
             prop_assert_eq!(Copies::from_bytes(&copies.to_bytes()), copies);
         }
 
-        /// However copies are put together, they say the same.
         #[test]
-        fn copies_that_were_added_up_before_say_the_same(evals in prop::collection::vec(-29_500_i16..29_500, 1..40), at: usize) {
+        fn mean_does_not_depend_on_the_grouping_of_copies(evals in prop::collection::vec(-29_500_i16..29_500, 1..40), at: usize) {
             let each: Vec<Copies> = evals.iter().zip(0..).map(|(&eval_cp, number)| {
                 copies(number, 1 + (number % 3) as u16, Some(eval_cp), Some(GameResult::Draw))
             }).collect();
@@ -288,7 +288,7 @@ mod tests {
                 together.add(copies);
             }
             prop_assert_eq!(one_by_one.mean(), together.mean());
-            // The mean in floating point is not far.
+            // Compare with the mean in floating point.
             let estimates: Vec<f64> = evals.iter().filter(|&&eval_cp| !is_mate_eval(eval_cp)).map(|&eval_cp| eval_cp.into()).collect();
             if estimates.len() == evals.len() {
                 let mean = estimates.iter().sum::<f64>() / estimates.len() as f64;

@@ -1,4 +1,4 @@
-//! What is kept of records whose mean is wanted: of each block, what equal records of one move say together.
+//! Sums the labels of equal records with the same move, block by block.
 
 use twox_hash::XxHash3_128;
 
@@ -6,7 +6,7 @@ use super::super::items::process_row;
 use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
-use super::hashing::{HashedBlock, OF_REFERENCE, Role, hash_records};
+use super::hashing::{HashedBlock, REFERENCE_NUMBER, Role, hash_records};
 use super::mean::{Copies, EvalKind};
 use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
@@ -14,11 +14,12 @@ use crate::format::{DecodeError, RecordRef, position_keys_of_row};
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::source::Block;
 
-/// Bytes stored per record beside its key, which is the high half of the hash: the low half and [`Copies`].
+/// Bytes stored per item in addition to its key: the low half of the hash and [`Copies`]. The key is the high half of
+/// the hash.
 pub(super) const SUMMED_BYTES: usize = size_of::<u64>() + Copies::LEN;
 
-/// Slots of [`Sums::open`]. They let frequent positions, such as the start position, reach the partitions only about
-/// once per block and move.
+/// Number of slots of [`Sums::open`]. With them, frequent positions such as the start position reach the partitions
+/// only about once per block and move.
 const OPEN_SUMS: usize = 1 << 10;
 
 pub(super) fn summing_worker(
@@ -45,7 +46,8 @@ pub(super) fn summing_worker(
     })
 }
 
-/// Sums of fixed-size records, and that size. None if a record is bad or the records must be decoded one by one.
+/// Sums fixed-size records. Returns the sums and the record size. `None` if a record is bad or the records must be
+/// decoded one by one.
 fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
     let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
     if key != DedupKey::Position {
@@ -64,7 +66,7 @@ fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
     Some((sums, len))
 }
 
-/// One record as [`Copies`].
+/// Converts one record to [`Copies`].
 fn copy(record: &RecordRef<'_>, number: u64) -> Result<Copies, DecodeError> {
     let (eval_cp, result, best_move) = (record.eval_cp()?, record.result()?, record.best_move()?);
     let mut results = [0; 3];
@@ -74,7 +76,7 @@ fn copy(record: &RecordRef<'_>, number: u64) -> Result<Copies, DecodeError> {
     Ok(Copies {
         number,
         move_bits: best_move.map_or(0, |best_move| Dialect::YaneuraOu.encode(best_move)),
-        kind: eval_cp.map(EvalKind::of),
+        kind: eval_cp.map(EvalKind::from_eval),
         eval_sum_cp: eval_cp.unwrap_or(0).into(),
         records: 1,
         results,
@@ -83,7 +85,7 @@ fn copy(record: &RecordRef<'_>, number: u64) -> Result<Copies, DecodeError> {
 
 struct Sums {
     items: KeyedItems,
-    /// Numbers of records that were added to the sum of an earlier one.
+    /// Numbers of records that were added to the sum of an earlier record.
     repeated: Vec<u64>,
     role: Role,
     /// Sums that accept more records: a direct-mapped table, indexed by hash and move.
@@ -112,7 +114,7 @@ impl Sums {
 
     fn close(&mut self, hash: u128, mut copies: Copies) {
         if self.role == Role::Reference {
-            copies.number = OF_REFERENCE;
+            copies.number = REFERENCE_NUMBER;
         }
         let mut bytes = [0; SUMMED_BYTES];
         bytes[..8].copy_from_slice(&(hash as u64).to_le_bytes());

@@ -1,6 +1,6 @@
-//! Samples of archives in which every record can be gone to: only what is taken is read.
+//! Samples archives by random access, reading only the chosen records.
 //!
-//! The records are those that a reading of everything takes: the ones with the smallest keys.
+//! The sample is the same as if everything were read: the records with the smallest keys.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,27 +19,28 @@ use crate::records::sink::Sinks;
 use crate::records::source::{InputLocation, InputRange, RangeRead};
 use crate::storage::compression::Compression;
 
-/// Cost of a seek, as the bytes a disk reads in that time: 0.1 ms at 1 GB/s.
-const BYTES_PER_PLACE: u64 = 1 << 17;
+/// Cost of a seek, as the number of bytes that a disk reads in that time: 0.1 ms at 1 GB/s.
+const BYTES_PER_SEEK: u64 = 1 << 17;
 
 /// Keys computed between two checks for cancellation.
 const CHUNK_KEYS: u64 = 1 << 20;
 
 const RECORDS_AT_A_TIME: usize = 1 << 12;
 
-/// The inputs as archives; None if reading `count` records by random access is not faster than reading everything.
+/// Opens the inputs as archives. Returns `None` if reading `count` records by random access is not faster than reading
+/// everything.
 ///
-/// None for compressed files, too: their record offsets depend on all earlier entries of the frame table, and a wrong
-/// entry is only detected by reading its frame.
+/// Also returns `None` for compressed files: their record offsets depend on all earlier entries of the frame table, and
+/// a wrong entry is only detected by reading its frame.
 pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>> {
     let sizes: Option<Vec<u64>> = plan.ranges.iter().map(plain_bytes).collect();
-    if count.saturating_mul(BYTES_PER_PLACE) >= sizes?.iter().sum() {
+    if count.saturating_mul(BYTES_PER_SEEK) >= sizes?.iter().sum() {
         return None;
     }
-    let open = |part: &InputRange| {
-        let is_whole = (part.from, part.to) == (0, None);
-        let archive = is_whole.then(|| Archive::of_input(&part.input).ok()).flatten();
-        // Of a record that is cut off the other way tells more.
+    let open = |range: &InputRange| {
+        let is_whole = (range.from, range.to) == (0, None);
+        let archive = is_whole.then(|| Archive::from_input(&range.input).ok()).flatten();
+        // Reading everything reports a truncated record in more detail.
         let archive = archive.filter(|archive| !archive.is_cut_off())?;
         archive.expect_random_access();
         Some(archive)
@@ -47,9 +48,9 @@ pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>>
     plan.ranges.iter().map(open).collect()
 }
 
-/// Size of an uncompressed file; None for other inputs.
-fn plain_bytes(part: &InputRange) -> Option<u64> {
-    match (&part.input.location, part.input.compression) {
+/// Size of an uncompressed file. `None` for other inputs.
+fn plain_bytes(range: &InputRange) -> Option<u64> {
+    match (&range.input.location, range.input.compression) {
         (InputLocation::File(path), Compression::None) => Some(path.metadata().ok()?.len()),
         _ => None,
     }
@@ -72,8 +73,8 @@ pub(super) fn write(
     let mut rest = &chosen[..];
     let mut first = 0;
     for archive in archives {
-        let behind = first + archive.len();
-        let (here, others) = rest.split_at(rest.partition_point(|&record| record < behind));
+        let end = first + archive.len();
+        let (here, others) = rest.split_at(rest.partition_point(|&record| record < end));
         for records in here.chunks(RECORDS_AT_A_TIME) {
             let mut encoded = EncodedRecords::default();
             for &record in records {
@@ -86,7 +87,7 @@ pub(super) fn write(
             }
             sinks.write(OutputKind::Kept, &encoded)?;
         }
-        (rest, first) = (others, behind);
+        (rest, first) = (others, end);
     }
     let kept = chosen.len() as u64;
     let mut counts = Counts { input: records, kept, ..Counts::default() };
@@ -100,7 +101,7 @@ pub(super) fn write(
     Ok(CompletedPass { counts, ranges_read: ranges_read.collect() })
 }
 
-/// Numbers of the `count` records with the smallest keys, ascending; None if cancelled.
+/// Returns the numbers of the `count` records with the smallest keys, in ascending order. `None` if cancelled.
 fn choose(
     records: u64,
     count: u64,
@@ -114,14 +115,14 @@ fn choose(
     if count == 0 {
         return Some(Vec::new());
     }
-    // Keys are spread evenly. More than this many are below the bound but for one case in millions.
+    // Keys are uniformly distributed. Except in one of millions of cases, at least `count` keys are below the bound.
     let mut expected = u128::from(count + 8 * count.isqrt() + 64);
     loop {
         let bound = u64::try_from((expected << 64) / u128::from(records)).unwrap_or(u64::MAX);
-        let mut found = keys_up_to(bound, records, seed, threads, cancel)?;
-        if let Some(last) = (count as usize).checked_sub(1).filter(|&last| last < found.len()) {
-            found.select_nth_unstable(last);
-            let mut chosen: Vec<u64> = found[..=last].iter().map(|&(_, record)| record).collect();
+        let mut keys = keys_up_to(bound, records, seed, threads, cancel)?;
+        if let Some(last) = (count as usize).checked_sub(1).filter(|&last| last < keys.len()) {
+            keys.select_nth_unstable(last);
+            let mut chosen: Vec<u64> = keys[..=last].iter().map(|&(_, record)| record).collect();
             chosen.sort_unstable();
             return Some(chosen);
         }
@@ -129,7 +130,7 @@ fn choose(
     }
 }
 
-/// Keys and numbers of the records with keys up to `bound`, in any order; None if cancelled.
+/// Returns keys and numbers of the records with keys up to `bound`, in any order. `None` if cancelled.
 fn keys_up_to(
     bound: u64,
     records: u64,
@@ -137,7 +138,7 @@ fn keys_up_to(
     threads: usize,
     cancel: &AtomicBool,
 ) -> Option<Vec<(u64, u64)>> {
-    let found = Mutex::new(Vec::new());
+    let all = Mutex::new(Vec::new());
     let next_chunk = AtomicU64::new(0);
     let search = || {
         let mut own = Vec::new();
@@ -150,17 +151,17 @@ fn keys_up_to(
             let keys = range.map(|record| (SplitMix64::nth_bits(seed, record), record));
             own.extend(keys.filter(|&(key, _)| key <= bound));
         }
-        found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
+        all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Without another thread this one does all.
+            // If no thread can be started, this thread does all the work.
             let _ = thread::Builder::new().spawn_scoped(scope, search);
         }
         search();
     });
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (!cancel.load(Ordering::Relaxed)).then_some(found)
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (!cancel.load(Ordering::Relaxed)).then_some(all)
 }
 
 #[cfg(test)]
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_with_the_smallest_keys_are_chosen() {
+    fn records_with_the_smallest_keys_are_chosen() {
         let never = AtomicBool::new(false);
         for records in [1, 2, 1000, (1 << 20) + 7] {
             for count in [0, 1, 2, 999, records, records + 1] {

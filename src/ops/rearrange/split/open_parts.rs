@@ -1,4 +1,4 @@
-//! The parts while they are written: all at once, or one after the other.
+//! Writes the parts, all at once or one after another.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::{FinishedOutputs, OutputPlan, Sinks};
 
 pub(super) enum OpenParts {
-    /// `dealt` counts the chunks written so far.
+    /// `dealt` is the number of chunks distributed.
     RoundRobin { open: Vec<Sinks>, dealt: usize },
-    /// One part after the other.
+    /// One part after another.
     InTurn(PartsInTurn),
 }
 
@@ -42,7 +42,7 @@ impl OpenParts {
         Ok(Self::InTurn(PartsInTurn { open, waiting, finished, ends }))
     }
 
-    /// Blocks must come in input order.
+    /// Distributes the chunks of the next block. Blocks must come in input order.
     pub(super) fn distribute(&mut self, chunks: &BlockChunks) -> Result<(), Error> {
         let (open, dealt) = match self {
             Self::InTurn(parts) => return parts.distribute(chunks),
@@ -59,7 +59,7 @@ impl OpenParts {
         Ok(())
     }
 
-    /// Finishes all parts. Parts that no chunk reached are created without records.
+    /// Finishes all parts. Parts without chunks are created as empty archives.
     pub(super) fn finish(self) -> Result<FinishedOutputs, Error> {
         let (open, waiting, mut finished) = match self {
             Self::RoundRobin { open, .. } => (open, VecDeque::new(), FinishedOutputs::default()),
@@ -82,7 +82,7 @@ impl PartsInTurn {
     fn distribute(&mut self, chunks: &BlockChunks) -> Result<(), Error> {
         let mut from = 0;
         for chunk in 0..chunks.len() {
-            while self.is_behind(&chunks.get(chunk)) {
+            while self.belongs_to_next_part(&chunks.get(chunk)) {
                 self.write(chunks, from..chunk)?;
                 from = chunk;
                 self.begin_next()?;
@@ -91,8 +91,8 @@ impl PartsInTurn {
         self.write(chunks, from..chunks.len())
     }
 
-    /// Whether a chunk belongs to a part after the open one. Chunks beyond the counted ones go to the last part.
-    fn is_behind(&mut self, chunk: &WholeChunk<'_>) -> bool {
+    /// Whether a chunk belongs to a part after the open one. Chunks beyond the counted chunks go to the last part.
+    fn belongs_to_next_part(&mut self, chunk: &WholeChunk<'_>) -> bool {
         if self.waiting.is_empty() {
             return false;
         }
@@ -110,7 +110,7 @@ impl PartsInTurn {
         self.open.as_mut().map_or(Ok(()), |sinks| sinks.write(OutputKind::Kept, &encoded))
     }
 
-    /// Finishes the open part, which moves its buffers to disk, and opens the next.
+    /// Finishes the open part, which flushes its buffers to disk, and opens the next.
     fn begin_next(&mut self) -> Result<(), Error> {
         if let PartEnds::Numbers(ends) = &mut self.ends {
             ends.pop_front();

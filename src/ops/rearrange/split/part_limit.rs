@@ -1,4 +1,4 @@
-//! Parts that are filled one after the other up to a limit.
+//! Parts that are filled one after another up to a limit.
 
 use super::super::items::{BlockChunks, process_chunks};
 use super::super::pass::{Checksums, RunControl, block_worker, read};
@@ -6,16 +6,16 @@ use super::super::plan::RearrangePlan;
 use crate::error::Error;
 use crate::records::bad_record::BadPolicy;
 use crate::records::sink::Sinks;
-use crate::records::source::{can_be_computed, count_records};
+use crate::records::source::{count_records, has_random_access};
 use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
 
-/// How much a part may hold. Chunks are not cut: records, or games and groups where the format has them.
+/// Maximum size of a part. Chunks are not divided: records, or whole games in formats that hold games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartLimit {
-    /// So many bytes, uncompressed, the head of the file included.
+    /// Maximum size in uncompressed bytes, including the file header.
     Bytes(u64),
-    /// So many records.
+    /// Maximum number of records.
     Records(u64),
 }
 
@@ -36,7 +36,7 @@ impl PartLimit {
         }
     }
 
-    const fn holds(self, size: ChunkSize) -> bool {
+    const fn allows(self, size: ChunkSize) -> bool {
         match self {
             Self::Bytes(most) => size.bytes <= most,
             Self::Records(most) => size.records <= most,
@@ -67,29 +67,29 @@ impl ChunkSize {
 pub(super) struct PartFill {
     limit: PartLimit,
     /// Size of the file header.
-    head: ChunkSize,
+    header: ChunkSize,
     filled: ChunkSize,
     is_empty: bool,
 }
 
 impl PartFill {
     pub(super) fn new(plan: &RearrangePlan, limit: PartLimit) -> Self {
-        let head = ChunkSize { bytes: plan.format().header().len() as u64, records: 0 };
-        Self { limit, head, filled: head, is_empty: true }
+        let header = ChunkSize { bytes: plan.format().header().len() as u64, records: 0 };
+        Self { limit, header, filled: header, is_empty: true }
     }
 
-    /// Adds a chunk if the part is empty or has room for it. Otherwise returns false and starts the next part, without
-    /// the chunk.
+    /// Adds a chunk if the part is empty or the chunk fits. Otherwise starts the next part without the chunk and
+    /// returns false.
     pub(super) fn add(&mut self, size: ChunkSize) -> bool {
         let filled = self.filled.and(size);
-        let is_added = self.is_empty || self.limit.holds(filled);
+        let is_added = self.is_empty || self.limit.allows(filled);
         self.is_empty = !is_added;
-        self.filled = if is_added { filled } else { self.head };
+        self.filled = if is_added { filled } else { self.header };
         is_added
     }
 }
 
-/// Number of parts. Reads the inputs unless their sizes determine it.
+/// Computes the number of parts. Reads the inputs unless their sizes determine it.
 pub(super) fn count_parts(
     plan: &RearrangePlan,
     limit: PartLimit,
@@ -97,12 +97,12 @@ pub(super) fn count_parts(
 ) -> Result<u64, Error> {
     let mut fill = PartFill::new(plan, limit);
     if let Some((size, records)) = chunks_of_one_size(plan)? {
-        check_room(&fill, size, limit)?;
-        let in_part = match limit {
-            PartLimit::Bytes(most) => (most - fill.head.bytes) / size.bytes,
+        check_fits(&fill, size, limit)?;
+        let per_part = match limit {
+            PartLimit::Bytes(most) => (most - fill.header.bytes) / size.bytes,
             PartLimit::Records(most) => most,
         };
-        return Ok(records.div_ceil(in_part).max(1));
+        return Ok(records.div_ceil(per_part).max(1));
     }
     control.progress.begin("measuring", plan.records);
     let to = plan.format();
@@ -111,7 +111,7 @@ pub(super) fn count_parts(
         Some((processed, ChunkSize::of_chunks(&chunks)))
     });
     let (mut parts, mut largest) = (1, ChunkSize::default());
-    let take = |_: &mut _, sizes: Vec<ChunkSize>| {
+    let add_sizes = |_: &mut _, sizes: Vec<ChunkSize>| {
         for size in sizes {
             largest.bytes = largest.bytes.max(size.bytes);
             largest.records = largest.records.max(size.records);
@@ -122,19 +122,19 @@ pub(super) fn count_parts(
         }
         Ok(())
     };
-    read(plan, &mut Sinks::create(&[])?, Checksums::Known, worker, take, control)?;
-    check_room(&fill, largest, limit)?;
+    read(plan, &mut Sinks::create(&[])?, Checksums::Known, worker, add_sizes, control)?;
+    check_fits(&fill, largest, limit)?;
     Ok(parts)
 }
 
-/// Size and number of the chunks; None unless all inputs are complete fixed-size records.
+/// Size and number of the chunks. `None` unless all inputs are complete fixed-size records.
 fn chunks_of_one_size(plan: &RearrangePlan) -> Result<Option<(ChunkSize, u64)>, Error> {
     let Some(len) = plan.format().record_len().map(|len| len as u64) else { return Ok(None) };
     let mut all = 0;
-    for input in plan.ranges.iter().map(|part| &part.input) {
+    for input in plan.ranges.iter().map(|range| &range.input) {
         let bytes = input.location.state().map(|state| state.bytes);
         let is_whole = bytes.is_some_and(|bytes| bytes.is_multiple_of(len));
-        if !is_whole || input.compression != Compression::None || !can_be_computed(input) {
+        if !is_whole || input.compression != Compression::None || !has_random_access(input) {
             return Ok(None);
         }
         all += count_records(input)?;
@@ -142,19 +142,18 @@ fn chunks_of_one_size(plan: &RearrangePlan) -> Result<Option<(ChunkSize, u64)>, 
     Ok(Some((ChunkSize { bytes: len, records: 1 }, all)))
 }
 
-/// Fails if the largest chunk does not fit into an empty part.
-fn check_room(fill: &PartFill, largest: ChunkSize, limit: PartLimit) -> Result<(), Error> {
-    let needed = fill.head.and(largest);
-    if limit.holds(needed) {
+/// Checks that the largest chunk fits into an empty part.
+fn check_fits(fill: &PartFill, largest: ChunkSize, limit: PartLimit) -> Result<(), Error> {
+    let needed = fill.header.and(largest);
+    if limit.allows(needed) {
         return Ok(());
     }
-    let (least, what) = match limit {
+    let (least, unit) = match limit {
         PartLimit::Bytes(_) => (needed.bytes, "bytes"),
         PartLimit::Records(_) => (needed.records, "records"),
     };
     Err(Error::usage(format!(
-        "a record or game of the input takes {least} {what} with what stands before it in a file, and is not cut: \
-         --{} must be {least} at least",
+        "the largest record or game needs a part of {least} {unit}, including the file header; set --{} to at least {least}",
         limit.option()
     )))
 }

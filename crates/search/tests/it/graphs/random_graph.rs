@@ -1,5 +1,5 @@
-//! Graphs as games: nodes of either kind, moves that may take or give what is in hand, and their truth by retrograde
-//! analysis (Ströhlein 1970).
+//! Random graphs as games, and their true values by retrograde analysis (Ströhlein 1970). Moves may drop or capture
+//! pieces.
 
 use std::num::NonZeroU16;
 
@@ -8,7 +8,7 @@ use kyokumen_testing::positions::Random;
 
 const KINDS: usize = 2;
 
-/// How many pieces of each kind the attacker holds.
+/// Number of the attacker's pieces of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Counts([u8; KINDS]);
 
@@ -45,7 +45,7 @@ impl Hand for Counts {
     }
 }
 
-/// What a move does to the pieces in hand of the side that makes it.
+/// The effect of a move on the hand of the side that makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trade {
     None,
@@ -65,7 +65,7 @@ pub(super) struct Edge {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) kind: NodeKind,
-    /// Pieces that both sides hold together here: a drop leads to fewer, a capture to more.
+    /// Pieces in both hands together. A drop leads to a node with one less, a capture to a node with one more.
     pub(super) held: Counts,
     pub(super) edges: Vec<Edge>,
 }
@@ -77,7 +77,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// A graph without hands, by the kind of each node and the nodes that its moves lead to.
+    /// A graph without hands, given by the kind of each node and the nodes that its moves lead to.
     pub(super) fn plain(nodes: &[(NodeKind, &[usize])]) -> Self {
         let edge =
             |&to: &usize| Edge { to, trade: Trade::None, delayed: false, numbers: [1, 1], cost: 0 };
@@ -89,8 +89,8 @@ impl Graph {
         Self { nodes: nodes.iter().map(node).collect(), mates_in_one: false }
     }
 
-    /// Moves lead to nodes nearby, seldom far away: so proofs are long, and cycles of all lengths occur.
-    pub(super) fn random(seed: u64, size: usize, most_edges: usize) -> Self {
+    /// Most moves lead to nodes nearby. So proofs are long, and there are cycles of all lengths.
+    pub(super) fn random(seed: u64, size: usize, max_edges: usize) -> Self {
         let mut random = Random::new(seed);
         let least_held = random.below(3);
         let kinds_of_held = 1 + random.below(3);
@@ -107,7 +107,7 @@ impl Graph {
             .collect();
         for from in 0..size {
             let ends = random.below(size) < 2;
-            let edges = if ends { 0 } else { 1 + random.below(most_edges) };
+            let edges = if ends { 0 } else { 1 + random.below(max_edges) };
             while nodes[from].edges.len() < edges {
                 let to = (from + size - far / 2 + random.below(far + 1)) % size;
                 let alternates = nodes[to].kind != nodes[from].kind;
@@ -130,7 +130,7 @@ impl Graph {
         (0..=a).flat_map(|x| (0..=b).map(move |y| Counts([x, y]))).collect()
     }
 
-    /// Plies to the goal from every position, by repeated passes until nothing changes.
+    /// Plies to the goal from every position, computed by passes until a fixpoint.
     pub(super) fn distances(&self) -> Vec<Vec<(Counts, Option<u16>)>> {
         let mut distances: Vec<Vec<(Counts, Option<u16>)>> = (0..self.nodes.len())
             .map(|node| self.hands(node).into_iter().map(|hand| (hand, None)).collect())
@@ -169,7 +169,7 @@ fn trade(from: Counts, to: Counts) -> Option<Trade> {
     }
 }
 
-/// A position: a node and the attacker's hand; the rest of what is held there is the defender's.
+/// A position: a node and the attacker's hand. The defender holds the other pieces of the node.
 #[derive(Clone, Copy)]
 pub(super) struct State<'a> {
     pub(super) graph: &'a Graph,
@@ -194,7 +194,7 @@ impl State<'_> {
         !matches!(edge.trade, Trade::Drop(kind) if holder.0[kind] == 0)
     }
 
-    /// Indices of the moves there are.
+    /// Indices of the possible moves.
     pub(super) fn moves(&self) -> impl Iterator<Item = usize> {
         let edges = self.node().edges.iter().enumerate();
         edges.filter(|(_, edge)| self.is_possible(edge)).map(|(index, _)| index)

@@ -1,8 +1,8 @@
-//! The same question about many moves, within one budget of nodes.
+//! Searches of many moves of a position within one budget of nodes.
 //!
-//! Each move is first asked about with a small share: an easy question does not wait behind a hard one. Of the checks
-//! that are open then all together are asked whether one mates. What is left goes to the open moves in equal shares,
-//! which grow from round to round.
+//! Each move first gets a small share, so that an easy move does not wait for a hard one. Then all open checks are
+//! searched together, to find whether any of them mates. The open moves get the rest in equal shares, which grow from
+//! round to round.
 
 use std::mem;
 
@@ -18,25 +18,24 @@ use crate::search_result::SearchResult;
 use crate::solver::Proof;
 use crate::verdict::{Stop, Verdict};
 
-/// Of the nodes of a question one part in so many is kept for checking the proof, which rarely searches anything again.
-const KEPT_FOR_CHECK: u64 = 8;
+/// This fraction of a search's nodes is reserved for the check of the proof, which rarely needs to search.
+const CHECK_DIVISOR: u64 = 8;
 
-/// Of the nodes that are left one part in so many is kept for asking about each move, when all open ones are asked
-/// about together.
-const KEPT_FOR_EACH: u64 = 4;
+/// This fraction of the remaining nodes is reserved for separate searches when all open checks are searched together.
+const SEPARATE_DIVISOR: u64 = 4;
 
-/// The first share of a move is so small a part of what would be its equal share.
-const FIRST_SHARE: u64 = 8;
+/// The first share of a move is this fraction of an equal share.
+const FIRST_SHARE_DIVISOR: u64 = 8;
 
-/// With so many mates it is known that there is more than one solution.
+/// Number of mates from which the solution is known not to be unique.
 const MATES_OF_SEVERAL_SOLUTIONS: usize = 2;
 
-/// A move is asked about again with at least a half more.
-const LEAST_GROWTH: u64 = 2;
+/// A move is searched again only if its share has grown by more than this fraction.
+const GROWTH_DIVISOR: u64 = 2;
 
-/// What asks, and how far it may go.
-pub(super) struct Asking<'a> {
-    pub(super) search: &'a mut DfPn<Restricted<Mate>>,
+/// A search of single moves, with its limits.
+pub(super) struct MoveSearch<'a> {
+    pub(super) df_pn: &'a mut DfPn<Restricted<Mate>>,
     pub(super) limits: Limits,
     pub(super) observer: &'a dyn SearchObserver<Move>,
     pub(super) keeps_proofs: bool,
@@ -45,9 +44,9 @@ pub(super) struct Asking<'a> {
 /// Nodes that may still be spent.
 pub(super) struct Budget(pub(super) u64);
 
-impl Asking<'_> {
-    /// Asks about each of the moves of a position whose mover is the attacker ([`NodeKind::Or`]) or the defender.
-    pub(super) fn ask_all(
+impl MoveSearch<'_> {
+    /// Searches these moves of a position with the attacker to move ([`NodeKind::Or`]) or the defender.
+    pub(super) fn search_all(
         &mut self,
         position: &Position,
         kind: NodeKind,
@@ -56,49 +55,55 @@ impl Asking<'_> {
     ) -> Vec<MoveFinding> {
         let mut findings: Vec<MoveFinding> = moves.iter().map(|&m| MoveFinding::open(m)).collect();
         let mut shares = vec![0; moves.len()];
-        let mut goes_on =
-            self.ask_each(position, kind, FIRST_SHARE, &mut findings, &mut shares, budget);
+        let mut has_searched = self.search_each(
+            position,
+            kind,
+            FIRST_SHARE_DIVISOR,
+            &mut findings,
+            &mut shares,
+            budget,
+        );
         if kind == NodeKind::Or {
-            self.ask_together(position, &mut findings, budget);
+            self.search_together(position, &mut findings, budget);
         }
-        while goes_on {
-            goes_on = self.ask_each(position, kind, 1, &mut findings, &mut shares, budget);
+        while has_searched {
+            has_searched = self.search_each(position, kind, 1, &mut findings, &mut shares, budget);
         }
         findings
     }
 
-    /// Asks about each of the open moves, with one part in so many of its equal share. Whether any was asked about.
-    fn ask_each(
+    /// Searches each open move with an equal share of the budget, divided by `divisor`. `shares` has the last share of
+    /// each move. Returns whether any move was searched.
+    fn search_each(
         &mut self,
         position: &Position,
         kind: NodeKind,
-        part: u64,
+        divisor: u64,
         findings: &mut [MoveFinding],
         shares: &mut [u64],
         budget: &mut Budget,
     ) -> bool {
         let open: Vec<usize> = (0..findings.len()).filter(|&i| findings[i].wants_nodes()).collect();
-        let mut was_asked = false;
-        for (asked, &index) in open.iter().enumerate() {
-            let waiting = (open.len() - asked) as u64;
-            let share = budget.0 / waiting / part;
-            // Hardly more than before would find hardly more.
-            if share <= shares[index] + shares[index] / LEAST_GROWTH {
+        let mut has_searched = false;
+        for (done, &index) in open.iter().enumerate() {
+            let waiting = (open.len() - done) as u64;
+            let share = budget.0 / waiting / divisor;
+            // A slightly larger share would hardly find more.
+            if share <= shares[index] + shares[index] / GROWTH_DIVISOR {
                 continue;
             }
             shares[index] = share;
-            let finding = self.ask(position, kind, findings[index].m, &[], share);
+            let finding = self.search_move(position, kind, findings[index].m, &[], share);
             budget.0 = budget.0.saturating_sub(finding.nodes);
-            was_asked |= !finding.is_cancelled();
+            has_searched |= !finding.is_cancelled();
             findings[index].update(finding);
         }
-        was_asked
+        has_searched
     }
 
-    /// Asks whether any of the attacker's moves mates that are still unknown, until it is known whether one solution is
-    /// all there is. One search of all of them finds a mate sooner than one of each, and what it learns of one move is
-    /// known to it of the next.
-    fn ask_together(
+    /// Searches all checks with an unknown verdict together, until two mates are known or no check is open. One search
+    /// of all checks finds a mate sooner than separate searches, and the entries for one move help with the next.
+    fn search_together(
         &mut self,
         position: &Position,
         findings: &mut [MoveFinding],
@@ -112,8 +117,8 @@ impl Asking<'_> {
                 return;
             }
             let moves = open.iter().map(|&index| findings[index].m).collect();
-            let mut solved = self.search_together(position, moves, budget);
-            // What was spent on all is spent on each in equal parts.
+            let mut solved = self.search_any_of(position, moves, budget);
+            // The nodes of the joint search are divided equally among its moves.
             let nodes = mem::take(&mut solved.stats.nodes);
             let count = open.len() as u64;
             for &index in &open {
@@ -137,8 +142,8 @@ impl Asking<'_> {
         }
     }
 
-    /// Whether one of some moves of the attacker mates.
-    fn search_together(
+    /// Searches whether any of these moves of the attacker mates.
+    fn search_any_of(
         &mut self,
         position: &Position,
         moves: Vec<Move>,
@@ -147,14 +152,14 @@ impl Asking<'_> {
         let restrictions = Restrictions::beginning_with(moves);
         let mate = Mate::by_side_to_move(position.clone());
         let mut game = Restricted::new(mate, restrictions);
-        let nodes = budget.0 - budget.0 / KEPT_FOR_EACH;
-        let solved = self.search(&mut game, self.limits.depth_plies, nodes);
+        let nodes = budget.0 - budget.0 / SEPARATE_DIVISOR;
+        let solved = self.solve(&mut game, self.limits.depth_plies, nodes);
         budget.0 = budget.0.saturating_sub(solved.stats.nodes);
         solved
     }
 
-    /// Asks about one move; the attacker may not come to the boards that are to be avoided.
-    pub(super) fn ask(
+    /// Searches one move. The attacker fails on the `avoided` boards.
+    pub(super) fn search_move(
         &mut self,
         position: &Position,
         kind: NodeKind,
@@ -165,11 +170,11 @@ impl Asking<'_> {
         let restrictions = Restrictions::avoiding(avoided.to_vec());
         let mut game = Restricted::new(mate_after(position, kind, m), restrictions);
         let depth_plies = self.limits.depth_plies.saturating_sub(1);
-        let (solved, is_shortest) = self.search_shortest(&mut game, depth_plies, nodes);
+        let (solved, is_shortest) = self.solve_shortest(&mut game, depth_plies, nodes);
         self.finding(position, kind, m, solved, is_shortest)
     }
 
-    /// What the last search says about a move, after which its line and its proof go on.
+    /// The finding of a move, from the result of the last search. Its line and proof begin after the move.
     fn finding(
         &self,
         position: &Position,
@@ -185,7 +190,7 @@ impl Asking<'_> {
             proof_positions: solved.stats.proof_positions,
             ..MoveFinding::open(m)
         };
-        if let Some(proof) = self.search.proof().filter(|_| finding.mates()) {
+        if let Some(proof) = self.df_pn.proof().filter(|_| finding.mates()) {
             finding.line = [vec![m], solved.line].concat();
             finding.measure(proof, mate_after(position, kind, m));
             finding.proof = self.keeps_proofs.then(|| proof.clone());
@@ -193,42 +198,43 @@ impl Asking<'_> {
         finding
     }
 
-    /// The proof that the side to move is mated, if it is found.
+    /// Searches for a proof that the side to move is mated.
     pub(super) fn prove(&mut self, mate: &Mate, budget: &mut Budget) -> Option<Proof> {
         let mut game = Restricted::new(mate.clone(), Restrictions::NONE);
-        let (solved, _) = self.search_shortest(&mut game, self.limits.depth_plies, budget.0);
+        let (solved, _) = self.solve_shortest(&mut game, self.limits.depth_plies, budget.0);
         budget.0 = budget.0.saturating_sub(solved.stats.nodes);
-        self.search.proof().filter(|_| solved.verdict == Verdict::Proven).cloned()
+        self.df_pn.proof().filter(|_| solved.verdict == Verdict::Proven).cloned()
     }
 
-    /// Searches, and looks for shorter mates with what is left of the nodes.
-    fn search_shortest(
+    /// Searches, then searches for shorter mates with the remaining nodes. The second value is whether the mate is
+    /// proven to be the shortest.
+    fn solve_shortest(
         &mut self,
         game: &mut Restricted<Mate>,
         depth_plies: u16,
         nodes: u64,
     ) -> (SearchResult<Move>, bool) {
-        let solved = self.search(game, depth_plies, nodes);
+        let solved = self.solve(game, depth_plies, nodes);
         let left = nodes.saturating_sub(solved.stats.nodes).min(self.limits.nodes);
         let limits = Limits { depth_plies, nodes: left, ..self.limits };
-        self.search.shorten(game, limits, solved, self.observer)
+        self.df_pn.shorten(game, limits, solved, self.observer)
     }
 
-    /// Searches with at most so many nodes, the check of the proof included.
-    fn search(
+    /// Searches with at most `nodes`, including the check of the proof.
+    fn solve(
         &mut self,
         game: &mut Restricted<Mate>,
         depth_plies: u16,
         nodes: u64,
     ) -> SearchResult<Move> {
-        let searched = self.limits.nodes.min(nodes - nodes / KEPT_FOR_CHECK);
-        let limits = Limits { depth_plies, nodes: searched, ..self.limits };
-        let most_nodes = nodes.min(limits.nodes_with_check());
-        self.search.solve_within(game, limits, most_nodes, self.observer)
+        let search_nodes = self.limits.nodes.min(nodes - nodes / CHECK_DIVISOR);
+        let limits = Limits { depth_plies, nodes: search_nodes, ..self.limits };
+        let max_nodes = nodes.min(limits.nodes_with_check());
+        self.df_pn.solve_within(game, limits, max_nodes, self.observer)
     }
 }
 
-/// The question after a move of the attacker ([`NodeKind::Or`]) or of the defender.
+/// The game after a move of the attacker ([`NodeKind::Or`]) or of the defender.
 fn mate_after(position: &Position, kind: NodeKind, m: Move) -> Mate {
     let mut after = position.clone();
     after.make(m);
@@ -239,7 +245,7 @@ fn mate_after(position: &Position, kind: NodeKind, m: Move) -> Mate {
 }
 
 impl MoveFinding {
-    /// A move that was not asked about.
+    /// The finding of a move that has not been searched.
     const fn open(m: Move) -> Self {
         Self {
             m,
@@ -254,7 +260,7 @@ impl MoveFinding {
         }
     }
 
-    /// Takes what was found by asking again, unless that is less.
+    /// Replaces this by the finding of a repeated search, unless that is worse. Adds up the nodes.
     fn update(&mut self, finding: Self) {
         let nodes = self.nodes.saturating_add(finding.nodes);
         let is_longer = finding.line.len() > self.line.len();
@@ -264,10 +270,12 @@ impl MoveFinding {
         self.nodes = nodes;
     }
 
+    /// Whether a search with more nodes may decide the move.
     fn is_unknown(&self) -> bool {
         self.verdict == Verdict::Unknown(Stop::Nodes)
     }
 
+    /// Whether a search with more nodes may improve the finding.
     fn wants_nodes(&self) -> bool {
         self.is_unknown() || (self.mates() && !self.is_shortest)
     }
@@ -276,6 +284,7 @@ impl MoveFinding {
         self.verdict == Verdict::Unknown(Stop::Cancelled)
     }
 
+    /// Sets the fields that depend on the line without futile interpositions. `game` is at the position after the move.
     fn measure(&mut self, proof: &Proof, mut game: Mate) {
         let line = proof.line_without_futile(&mut game);
         self.tsume_plies = line.as_ref().and_then(|line| u16::try_from(line.len() + 1).ok());
@@ -298,32 +307,31 @@ mod tests {
     const NODES: u64 = 100_000;
     const DEPTH_PLIES: u16 = 7;
 
-    /// One search of all checks finds the same mates as one of each.
     #[test]
-    fn moves_asked_about_together_have_the_verdicts_of_each() {
-        let mut search = DfPn::new(TableSize::from_mib(4));
+    fn a_joint_search_finds_the_mates_of_separate_searches() {
+        let mut df_pn = DfPn::new(TableSize::from_mib(4));
         let observer = AtomicBool::new(false);
         let when_hopeless = WhenHopeless::GoOn;
         let limits = Limits { depth_plies: DEPTH_PLIES, nodes: NODES, when_hopeless };
-        let mut asking =
-            Asking { search: &mut search, limits, observer: &observer, keeps_proofs: false };
+        let mut search =
+            MoveSearch { df_pn: &mut df_pn, limits, observer: &observer, keeps_proofs: false };
         let [mut mates, mut others] = [0; 2];
         for position in random_play(311, 1_500).into_iter().chain(strewn(312, 600)) {
             let checks = position.checks();
             let mut together: Vec<_> = checks.iter().map(|&m| MoveFinding::open(m)).collect();
             let mut budget = Budget(NODES);
-            asking.limits.depth_plies = DEPTH_PLIES;
-            asking.ask_together(&position, &mut together, &mut budget);
+            search.limits.depth_plies = DEPTH_PLIES;
+            search.search_together(&position, &mut together, &mut budget);
             let nodes: u64 = together.iter().map(|finding| finding.nodes).sum();
             assert_eq!(nodes, NODES - budget.0, "{position}");
-            // Else no open one mates within the depth.
+            // If the joint search ran to its end, no open move mates within the depth.
             let ended_early = nodes > NODES / 2
                 || together.iter().filter(|f| f.mates()).count() >= MATES_OF_SEVERAL_SOLUTIONS;
             for finding in together.into_iter().filter(|f| !(ended_early && f.is_unknown())) {
-                // What is learnt of one move may decide another beyond the depth.
+                // Table entries for one move may decide another beyond the depth.
                 let depth_plies = if finding.is_unknown() { DEPTH_PLIES } else { 2 * DEPTH_PLIES };
-                asking.limits.depth_plies = depth_plies;
-                let alone = asking.ask(&position, NodeKind::Or, finding.m, &[], NODES);
+                search.limits.depth_plies = depth_plies;
+                let alone = search.search_move(&position, NodeKind::Or, finding.m, &[], NODES);
                 assert_eq!(finding.mates(), alone.mates(), "{} in {position}", finding.m);
                 mates += u32::from(finding.mates());
                 others += u32::from(finding.verdict == Verdict::Disproven);
