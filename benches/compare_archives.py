@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares `kyokumen shuffle` and `dedup` with what numpy makes of the same file, in turns.
+"""Compares `kyokumen shuffle` and `dedup` with numpy on the same file, in turns.
 
-numpy holds the whole file in memory and uses one thread; Kyokumen has as many as there are cores, and once only a
-quarter of the memory that the file takes. All outputs are synchronised to disk. TMPDIR says where the files stand: in
-a folder in memory the work shows, on a disk often the disk.
+numpy holds the whole file in memory and uses one thread. Kyokumen uses all cores. Some runs have a memory limit of a
+quarter of the file size. All outputs are flushed to disk. TMPDIR is the folder of the files: use a folder in memory to
+measure the work, because the disk often limits the speed.
 
-Prints Markdown, medians of the rounds in millions of records a second.
+Prints Markdown, medians of the rounds in millions of records per second.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     cargo build --release && .venv/bin/python benches/compare_archives.py
@@ -35,7 +35,7 @@ def main():
             check=True, capture_output=True,
         )
         quarter = str(args.count * RECORD.itemsize // 4)
-        ways = {
+        works = {
             "shuffle": [("Kyokumen", by_kyokumen("shuffle")), ("numpy", by_numpy(shuffled))],
             "shuffle, a quarter of the memory": [("Kyokumen", by_kyokumen("shuffle", "--memory", quarter))],
             "dedup --key bytes": [("Kyokumen", by_kyokumen("dedup", "--key", "bytes")), ("numpy", by_numpy(unique))],
@@ -45,11 +45,11 @@ def main():
         }
         times = {}
         for _ in range(args.rounds):
-            for work, peers in ways.items():
-                for name, do in peers:
+            for work, programs in works.items():
+                for name, do in programs:
                     times.setdefault((work, name), []).append(timed(do, args, folder))
         print("| 10\u2076 records/s | Kyokumen | numpy | |\n|---|--:|--:|--:|")
-        for work in ways:
+        for work in works:
             ours, theirs = (rate(args.count, times.get((work, name))) for name in ("Kyokumen", "numpy"))
             peer = f"{theirs:.1f} | {ours / theirs:.1f} \u00d7" if theirs else " | "
             print(f"| {work} | {ours:.1f} | {peer} |")
@@ -60,7 +60,7 @@ def rate(count, times):
 
 
 def timed(do, args, folder):
-    # To remove what an earlier round has left is not the work.
+    # Removing the outputs of an earlier round is not measured.
     for name in OUTPUTS:
         (folder / name).unlink(missing_ok=True)
     started = time.perf_counter()
@@ -70,8 +70,8 @@ def timed(do, args, folder):
 
 def by_kyokumen(command, *more):
     def do(args, folder):
-        words = [args.kyokumen, command, "in.hcp", "-o", "out.hcp", "--tmp-dir", ".", *more]
-        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        line = [args.kyokumen, command, "in.hcp", "-o", "out.hcp", "--tmp-dir", ".", *more]
+        subprocess.run(line, cwd=folder, check=True, capture_output=True)
 
     return do
 

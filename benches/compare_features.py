@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Input planes: positions a second of ours and of cshogi.dlshogi, one core, in turns.
+"""Compares the speed of input planes with cshogi.dlshogi, in positions per second on one core, in turns.
 
     cargo build --release -p kyokumen-network --features half --examples
     .venv/bin/python benches/compare_features.py
 
-cshogi writes into arrays of numpy, called from Python as its users call it; the positions are set before the clock runs.
+cshogi is called from Python and writes into numpy arrays. Its boards are set up before the time is measured.
 """
 
 import argparse
@@ -25,15 +25,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 def boards(count):
     numbers = random.Random(18)
     board = cshogi.Board()
-    found = []
-    while len(found) < count:
+    boards = []
+    while len(boards) < count:
         moves = list(board.legal_moves)
         if not moves or board.move_number > 200:
             board = cshogi.Board()
             continue
         board.push(numbers.choice(moves))
-        found.append(cshogi.Board(board.sfen()))
-    return found
+        boards.append(cshogi.Board(board.sfen()))
+    return boards
 
 
 def theirs(positions, planes, rounds):
@@ -43,7 +43,7 @@ def theirs(positions, planes, rounds):
     start = time.perf_counter()
     for _ in range(rounds):
         for board in positions:
-            # Of 119 planes it clears 57.
+            # make_input_features clears only the first 57 planes.
             if planes == 119:
                 input2.fill(0)
             dlshogi.make_input_features(board, input1, input2)
@@ -69,7 +69,7 @@ def main():
             rates.setdefault("cshogi", []).append(theirs(positions, planes, 10))
             for kind, rate in ours(options.program, planes).items():
                 rates.setdefault(kind, []).append(rate)
-        medians = {kind: statistics.median(found) for kind, found in rates.items()}
+        medians = {kind: statistics.median(values) for kind, values in rates.items()}
         for kind in medians.keys() - {"cshogi"}:
             ratio = statistics.median(a / b for a, b in zip(rates[kind], rates["cshogi"]))
             print(

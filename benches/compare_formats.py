@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Compares the packed codecs of Kyokumen with cshogi's: positions of random games, in turns on the same core.
+"""Compares the packed codecs of Kyokumen and cshogi on positions of random games, in turns on the same core.
 
-Kyokumen's figures are those of `kyokumen-bench formats`. cshogi's hold the call from Python, as there is no
-other way to use it.
+`kyokumen-bench formats` measures Kyokumen. The times of cshogi include the calls from Python, the only way to use it.
 
-Prints Markdown, medians of the rounds in millions of records a second.
+Prints Markdown, medians of the rounds in millions of records per second.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     cargo build --release && cargo build --release -p kyokumen-benches
@@ -55,7 +54,7 @@ def measure_ours(args):
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     figures = {}
     for figure in map(json.loads, lines):
-        # cshogi's boards have what a position of ours has.
+        # Compared with the decoding to a legal position, because cshogi's boards have the same content.
         figures[f"{figure['format']} to a position"] = figure["legal_per_s"]
         figures[f"{figure['format']} of a position"] = figure["encode_per_s"]
     return figures
@@ -66,15 +65,15 @@ def measure_theirs(hcps, sfens):
     boards = []
     hcps, sfens = (np.split(records, len(records)) for records in (hcps, sfens))
     for hcp in hcps[:: max(1, len(hcps) // 10_000)]:
-        one = cshogi.Board()
-        one.set_hcp(hcp)
-        boards.append(one)
+        position = cshogi.Board()
+        position.set_hcp(hcp)
+        boards.append(position)
     hcp, sfen = np.zeros(1, cshogi.HuffmanCodedPos), np.zeros(1, cshogi.PackedSfenValue)
     return {
         "hcp to a position": per_second(board.set_hcp, hcps),
-        "hcp of a position": per_second(lambda one: one.to_hcp(hcp), boards),
+        "hcp of a position": per_second(lambda position: position.to_hcp(hcp), boards),
         "psv to a position": per_second(board.set_psfen, sfens),
-        "psv of a position": per_second(lambda one: one.to_psfen(sfen["sfen"]), boards),
+        "psv of a position": per_second(lambda position: position.to_psfen(sfen["sfen"]), boards),
     }
 
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Compares the search of Kyokumen with other mate solvers on problems by length, on the same core in turns.
+"""Compares Kyokumen's mate search with other mate solvers on tsume problems by length, in turns on the same core.
 
-Reads problems: SFEN, length in plies as stated or `?`, source; without files those of the data folder. Those of no
-stated length are left out, and those that Kyokumen refuses as positions. So are those without the attacker's king,
-unless `--one-king` asks for them: nshogi finds few of their mates of 9 and 11 plies.
+Reads problems: SFEN, stated length in plies or `?`, source. The default is a file of the data folder. Problems without
+a stated length and positions that Kyokumen rejects are left out. Problems without the attacker's king are left out
+unless `--one-king` is set, because nshogi finds few of their mates of 9 and 11 plies.
 
-All programs get the same limit of nodes, which is meant to be enough for all: what counts is the time until they are
-solved. The time is that of the searches, as in `compare_solvers.py`. Of the few microseconds that a problem of one ply
-takes, some are the call from Python in the time of the others.
+All programs have the same node limit, which should be large enough for all problems. The script compares the search
+times, measured as in `compare_solvers.py`. A problem of one ply takes a few microseconds, and for the other programs
+the call from Python is part of them.
 
-Prints Markdown: for each length the seconds of each program, how many it solved, and ours ÷ those of the best peer,
-the one that solved most and of these the quickest; and what a program left unsolved. Of each problem the median of
-the rounds counts, so that one interruption of a thousand times its length does not.
+Prints Markdown: for each length the seconds of each program, the number of solved problems, and the time of Kyokumen
+divided by the time of the best peer, which solved the most problems in the least time. Then lists the unsolved problems
+of each program. The time of a problem is the median of the rounds, so a single interruption does not distort it.
 
-Exit status 0: done, 1: we say that there is no mate where one is stated, 2: something is missing.
+Exit status: 0 if done, 1 if Kyokumen reports no mate for a problem with a stated mate, 2 if something is missing.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     cargo build --release && .venv/bin/python benches/compare_problems.py FILE.tsv…
@@ -31,7 +31,7 @@ from solvers import MATE, NO_MATE, PEER_NAMES, Kyokumen, installed, missing, nam
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROBLEMS = ROOT.parent / "shared" / "data" / "tsume_dev.tsv"
-# Unsolved problems of a program that are named; of the others the number is.
+# Maximum number of unsolved problems to list for a program.
 NAMED = 10
 
 
@@ -52,50 +52,51 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, default=[PROBLEMS], metavar="FILE.tsv")
-    parser.add_argument("--source", default="", metavar="SUBSTRING", help="only problems whose source has it")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth of them")
-    parser.add_argument("--one-king", action="store_true", help="also those without the attacker's king")
-    parser.add_argument("--nodes", type=int, default=1_000_000, help="limit of nodes [%(default)s]")
-    parser.add_argument("--depth", type=int, default=31, help="limit of depth, in plies [%(default)s]")
+    parser.add_argument("--source", default="", metavar="SUBSTRING", help="only problems whose source contains this text")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth problem")
+    parser.add_argument("--one-king", action="store_true", help="include problems without the attacker's king")
+    parser.add_argument("--nodes", type=int, default=1_000_000, help="node limit [%(default)s]")
+    parser.add_argument("--depth", type=int, default=31, help="depth limit in plies [%(default)s]")
     parser.add_argument("--peers", type=names_of_peers, default=PEER_NAMES, help=",".join(PEER_NAMES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     args = parser.parse_args()
     if not args.kyokumen.is_file():
-        missing(f"{args.kyokumen}: build it with cargo build --release")
+        missing(f"{args.kyokumen} does not exist: run cargo build --release")
     return args
 
 
 def chosen(args, ours):
-    """The problems to solve, and how many were left out for what reason, in words."""
+    """Returns the problems to solve, and a text with the numbers of problems and the reasons for leaving some out."""
     rows = [problem for file in args.files for problem in read_problems(file)]
     rows = [problem for problem in rows if args.source in problem.source][:: args.every]
     problems, reasons = [], collections.Counter()
     accepted = set(ours.accepted([problem.sfen for problem in rows]))
     for problem in rows:
         if problem.plies is None:
-            reasons["of no stated length"] += 1
+            reasons["without a stated length"] += 1
         elif problem.sfen not in accepted:
-            reasons["no position with a king to mate"] += 1
+            reasons["without a legal position or a king to mate"] += 1
         elif not args.one_king and not {"K", "k"} <= set(problem.sfen.split()[0]):
             reasons["without the attacker's king"] += 1
         else:
             problems.append(problem)
     if not problems:
-        missing(f"none of {len(rows)} problems can be compared: {dict(reasons)}")
+        missing(f"none of the {len(rows)} problems can be compared: {dict(reasons)}")
     parts = [f"{count} {reason}" for reason, count in reasons.items()]
     return problems, f"{len(problems)} problems, left out {', '.join(parts) or 'none'}"
 
 
 def measure(args, programs, problems):
-    """Seconds of each problem and its verdicts, by program."""
+    """Returns the seconds and the verdict of each problem, by program."""
     sfens = [problem.sfen for problem in problems]
     rounds, verdicts = collections.defaultdict(list), {}
     for program, limit in in_turns(args.rounds, [(program, args.nodes) for program in programs], "problems"):
-        answers = program.solve(sfens, limit, args.depth)
-        rounds[program].append([answer.seconds for answer in answers])
-        verdicts[program] = [answer.verdict for answer in answers]
-    return {by: list(map(statistics.median, zip(*seconds))) for by, seconds in rounds.items()}, verdicts
+        solutions = program.solve(sfens, limit, args.depth)
+        rounds[program].append([solution.seconds for solution in solutions])
+        verdicts[program] = [solution.verdict for solution in solutions]
+    medians = {program: list(map(statistics.median, zip(*seconds))) for program, seconds in rounds.items()}
+    return medians, verdicts
 
 
 def length_table(programs, problems, seconds, verdicts):
@@ -115,7 +116,7 @@ def length_table(programs, problems, seconds, verdicts):
 
 
 def unsolved(program, problems, verdicts):
-    """A paragraph with what a program left unsolved, nothing if it solved all."""
+    """A paragraph that lists the unsolved problems of a program. Empty if it solved all."""
     left = [(problem, verdict) for problem, verdict in zip(problems, verdicts) if verdict != MATE]
     if not left:
         return ""

@@ -1,33 +1,32 @@
 #!/usr/bin/env python3
-"""Compares the search of Kyokumen with other mate solvers: time for equal verdicts, on the same core in turns.
+"""Compares Kyokumen's mate search with other mate solvers: time for equal verdicts, in turns on the same core.
 
-The others are cshogi's DfPn and nshogi's; one that is not installed is left out, and that is said.
+The other solvers are the DfPn classes of cshogi and nshogi. A solver that is not installed is left out with a warning.
 
-Reads sets of positions, one a file: an SFEN in the first column and, if known, `mate`, `none` or `open` in
-the second; or draws them by `--seed`. All programs answer one question, whether the side to move mates. What
-they mean by a node differs, so that equal limits compare nothing; what counts is the time after which a
-program knows as much: so many mates found, so many positions left unknown. Ours that stopped at the depth
-limit are shown apart, because cshogi calls those `none`. nshogi does not say whether it found that there is no mate
-or gave up, so that of it only mates count.
+Reads sets of positions, one set per file. A line has an SFEN and optionally a second column: `mate`, `none` or `open`.
+`--seed` draws sets instead. All programs search whether the side to move mates. They define nodes differently, so equal
+node limits are not comparable. Instead, the script compares the times until the programs have equal verdicts: the same
+number of mates found and of positions left unknown. Searches of Kyokumen that stopped at the depth limit are counted
+separately, because cshogi reports them as `none`. nshogi does not distinguish `none` from unknown, so only its mates
+count.
 
-The programs and their limits take turns on every set, and the median of the rounds counts. Neither the
-start of a process nor the reading of files is in the figures: of Kyokumen the sum of `elapsed_ms` of its
-answers, of the others the time around the call that searches.
+The programs and their limits take turns on each set. The result is the median of the rounds. The times exclude process
+start and file reading: for Kyokumen, the sum of `elapsed_ms`; for the others, the time of the search call.
 
-Prints Markdown: the curve of each program, the time for equal verdicts, and each set alone at equal limits.
-`--svg FILE` draws the curve.
+Prints Markdown: the curve of each program, the time for equal verdicts, and each set alone at equal limits. `--svg FILE`
+draws the curves.
 
-Exit status 0: no known verdict is wrong, 1: one of ours is, 2: something is missing.
+Exit status: 0 if no known verdict is wrong, 1 if a verdict of Kyokumen is wrong, 2 if something is missing.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     cargo build --release && .venv/bin/python benches/compare_solvers.py FILE.tsv…
 
-The table and the picture of the README:
+The picture of docs/speed.md:
 
-    … --limits 1000,2000,4600,10000,20000,40000,100000,200000,300000,500000,1000000 --svg docs/curve.svg
+    … --limits 1000,2000,4600,10000,20000,40000,100000,200000,300000,500000 --svg docs/curve.svg
 
-Sets that nothing was tuned on: `--seed 202` draws 500 positions of games, 300 of engine games and 300 of random play
-(`draw_positions.py`), from files of the data folder, none of which stands in its `bench_*.tsv`.
+Sets that were not used for tuning: `--seed 202` draws 500 positions from games, 300 from engine games and 300 from
+random play, with `draw_positions.py`, from files of the data folder. It excludes the positions of `bench_*.tsv`.
 
     … --seed 202,303
 """
@@ -47,16 +46,16 @@ from solvers import PEER_NAMES, Kyokumen, installed, missing, names_of_peers
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 
-# Limits at which the sets are compared alone, and at which a peer says what it asks of us.
+# Node limits of the peers that define goals, and limits of the comparison of each set alone.
 NAMED_LIMITS = [10_000, 100_000]
-# What is asked of the sets of the data folder: mates at least, unknown at most, and cshogi's limit beside it.
+# Goals for the sets of the data folder: minimum of mates, maximum of unknown, and the limit of cshogi to compare with.
 GOALS = [(112, 110, 10_000), (120, 58, 100_000), (122, 35, None)]
-# Further limits between the one that misses a goal and the next, which reaches it.
+# Number of further limits between the limit that misses a goal and the next limit, which reaches it.
 STEPS_BETWEEN = 5
 
 
 class Goal(typing.NamedTuple):
-    """Mates at least, unknown at most if anything is asked of it, and the run of a peer that it is compared with."""
+    """Minimum of mates, maximum of unknown (None if any), and the run of a peer to compare with."""
 
     mates: int
     unknown: int | None
@@ -74,54 +73,54 @@ def main():
     measured = Measured()
     runs = [(program, limit) for program, limits in args.runs.items() for limit in limits]
     measure(args, sets, measured, runs)
-    wanted = goals(args, sets, measured)
-    reached = [(goal, closest_limit(args, sets, measured, goal)) for goal in wanted]
+    all_goals = goals(args, sets, measured)
+    reached = [(goal, closest_limit(args, sets, measured, goal)) for goal in all_goals]
     print(report(args, sets, measured, reached))
     if args.svg:
         args.svg.write_text(draw(curves(args, sets, measured)))
-    return 1 if any(result.wrong for result in measured.of(args.ours)) else 0
+    return 1 if any(result.wrong for result in measured.by_program(args.ours)) else 0
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.tsv")
-    parser.add_argument("--seed", type=seeds, default=[], help="draw sets by this seed, or these")
-    parser.add_argument("--keep-sets", type=pathlib.Path, metavar="DIR", help="folder to leave them in")
-    parser.add_argument("--data", type=pathlib.Path, default=DATA, help="folder to read by default")
-    parser.add_argument("--depth", type=int, default=31, help="limit of depth, in plies")
-    parser.add_argument("--limits", type=limits, default=Kyokumen.limits, help="of nodes, ours")
+    parser.add_argument("--seed", type=seeds, default=[], help="draw sets by this seed or these seeds")
+    parser.add_argument("--keep-sets", type=pathlib.Path, metavar="DIR", help="write the drawn sets to this folder")
+    parser.add_argument("--data", type=pathlib.Path, default=DATA, help="folder of the default sets")
+    parser.add_argument("--depth", type=int, default=31, help="depth limit in plies")
+    parser.add_argument("--limits", type=limits, default=Kyokumen.limits, help="node limits of Kyokumen")
     parser.add_argument("--peers", type=names_of_peers, default=PEER_NAMES, help=",".join(PEER_NAMES))
     parser.add_argument(
         "--peer-limits", type=limits_of_peer, action="append", default=[], metavar="[NAME=]N,…",
-        help="limits of one peer, or of all; each is in all tables then",
+        help="node limits of one peer or of all; every limit is then in all tables",
     )  # fmt: skip
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--svg", type=pathlib.Path, help="where to draw the curve")
+    parser.add_argument("--svg", type=pathlib.Path, help="file for the curves")
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     args = parser.parse_args()
     if args.seed and args.files:
         parser.error("expected either files or --seed")
     if args.keep_sets and not args.seed:
-        parser.error("--keep-sets keeps what --seed draws")
+        parser.error("--keep-sets requires --seed")
     if args.seed:
         check_sources(args.data)
     elif not args.files:
         args.files = bench_files(args.data)
         if not args.files:
-            missing(f"no files given and no bench_*.tsv in {args.data}")
+            missing(f"there are no files bench_*.tsv in {args.data}: name files to read")
     if not args.kyokumen.is_file():
-        missing(f"{args.kyokumen}: build it with cargo build --release")
+        missing(f"{args.kyokumen} does not exist: run cargo build --release")
     add_programs(args)
     return args
 
 
 def add_programs(args):
-    """The programs, and their limits: all, and those that are named in all tables."""
+    """Adds the programs, all their limits, and the limits of peers that are in all tables."""
     chosen = {name: limits for names, limits in args.peer_limits for name in names}
     args.ours, args.peers = Kyokumen(args.kyokumen), installed(args.peers)
     args.runs = {args.ours: args.limits}
     args.runs |= {peer: chosen.get(peer.name, peer.limits) for peer in args.peers}
-    # Those that somebody chose are all of interest.
+    # Limits set with --peer-limits are all in the tables.
     args.named_limits = {
         peer: chosen.get(peer.name, [limit for limit in NAMED_LIMITS if limit in peer.limits])
         for peer in args.peers
@@ -133,7 +132,7 @@ def limits(text):
 
 
 def limits_of_peer(text):
-    """The peers, and their limits."""
+    """Parses the names of peers and their limits."""
     name, equals, numbers = text.rpartition("=")
     return names_of_peers(name) if equals else PEER_NAMES, limits(numbers)
 
@@ -143,23 +142,22 @@ def seeds(text):
 
 
 def goals(args, sets, measured):
-    """What is asked of our program: what each peer knows at its named limits, and of the sets of the data folder
-    what was asked before."""
-    wanted = []
+    """The goals of Kyokumen: the verdicts of each peer at its named limits, and GOALS for the sets of the data folder."""
+    result = []
     for peer in args.peers:
         for limit in args.named_limits[peer]:
-            result = measured.get(peer, limit, sets)
-            wanted.append(Goal(result.mates, result.unknown, peer, limit))
+            theirs = measured.get(peer, limit, sets)
+            result.append(Goal(theirs.mates, theirs.unknown, peer, limit))
     if not args.seed and args.files == bench_files(args.data):
         cshogi = next((peer for peer in args.peers if peer.name == "cshogi"), None)
         for mates, unknown, limit in GOALS:
             is_measured = cshogi and limit in measured.limits(cshogi)
-            wanted.append(Goal(mates, unknown, *((cshogi, limit) if is_measured else ())))
-    return wanted
+            result.append(Goal(mates, unknown, *((cshogi, limit) if is_measured else ())))
+    return result
 
 
 def closest_limit(args, sets, measured, goal):
-    """The least of our limits that reaches a goal, looked for between those of the curve as well."""
+    """Kyokumen's lowest limit that reaches a goal. Also measures limits between those of the curve."""
     least = least_limit(args, sets, measured, goal)
     if least is None:
         return None

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Compares the search of one position on several threads with that on one, in turns.
+"""Compares the search of one position on several threads with the search on one thread, in turns.
 
-Reads positions, an SFEN in the first column of each line, and searches each to any depth, without a limit of nodes that
-matters: choose such as have a mate. What several threads do depends on chance, so each is searched again in every round;
-nodes and times are geometric means of the rounds. Nothing else should run meanwhile.
+Reads positions, with an SFEN in the first column of each line. The searches have practically no limits of depth and
+nodes, so choose positions with a mate. A search on several threads depends on chance and is therefore repeated in each
+round. Nodes and times are geometric means of the rounds. No other program should run at the same time.
 
-Prints Markdown: for each position the nodes of one thread; those of several, as a multiple, and the least and the most;
-how many times as fast they are by the clock; and the time of a node and thread, as a multiple. Below it the same for all
-together, by sums, and the geometric means.
+Prints Markdown: for each position the nodes of one thread; the nodes of several threads as a multiple, with minimum and
+maximum; the speedup in wall-clock time; and the time per node and thread as a multiple. The last rows have the sums
+over all positions and the geometric means.
 
-Exit status 0: done, 1: a position is not decided or is decided in two ways, 2: something is missing.
+Exit status: 0 if done, 1 if a position is undecided or has contradictory verdicts, 2 if something is missing.
 
     cargo build --release && python3 benches/compare_threads.py FILE.tsv
 """
@@ -27,11 +27,11 @@ from position_sets import columns
 from solvers import missing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-COLUMNS = ["nodes of one thread", "of several", "least and most", "speed by the clock", "time of a node and thread"]
+COLUMNS = ["nodes of one thread", "of several", "minimum and maximum", "wall-clock speedup", "time per node and thread"]
 
 
 class Run(typing.NamedTuple):
-    """One search."""
+    """The result of one search."""
 
     verdict: str
     nodes: int
@@ -42,13 +42,13 @@ def main():
     args = arguments()
     sfens = [row[0] for row in columns(args.file)]
     if not sfens:
-        missing(f"{args.file}: no position in it")
+        missing(f"{args.file} contains no positions")
     figures, extremes = [], []
     for number, sfen in enumerate(sfens, 1):
         alone, together = in_turns(args, sfen, f"position {number} of {len(sfens)}")
         verdicts = {run.verdict for run in alone + together}
         if verdicts not in ({"win"}, {"loss"}, {"no_mate"}):
-            print(f"not decided, or in two ways: {sfen}: {', '.join(sorted(verdicts))}", file=sys.stderr)
+            print(f"undecided or contradictory: {sfen}: {', '.join(sorted(verdicts))}", file=sys.stderr)
             return 1
         figures.append([*means(alone), *means(together)])
         ratios = [run.nodes / figures[-1][0] for run in together]
@@ -66,19 +66,19 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--threads", type=int, default=2, help="compared with one [%(default)s]")
-    parser.add_argument("--rounds", type=int, default=6, help="of each position [%(default)s]")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads to compare with one [%(default)s]")
+    parser.add_argument("--rounds", type=int, default=6, help="rounds of each position [%(default)s]")
     parser.add_argument("--hash-mb", type=int, default=256, metavar="MIB", help="size of the table [%(default)s]")
-    parser.add_argument("--nodes", type=int, default=10**9, help="limit of nodes [%(default)s]")
+    parser.add_argument("--nodes", type=int, default=10**9, help="node limit [%(default)s]")
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     args = parser.parse_args()
     if not args.kyokumen.exists():
-        missing(f"{args.kyokumen}: build it with `cargo build --release`")
+        missing(f"{args.kyokumen} does not exist: run cargo build --release")
     return args
 
 
 def in_turns(args, sfen, title):
-    """The runs on one thread, and those on several."""
+    """Returns the runs on one thread and the runs on several threads."""
     alone, together = [], []
     for number in range(args.rounds):
         print(f"{title}, round {number + 1}", file=sys.stderr)
@@ -93,18 +93,18 @@ def search(args, sfen, threads):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if not done.stdout:
         sys.exit(done.stderr)
-    answer = json.loads(done.stdout)
-    # A mate in one takes no node.
-    return Run(answer["verdict"], max(answer["nodes"], 1), answer["elapsed_ms"] / 1000)
+    solution = json.loads(done.stdout)
+    # A mate in one needs no nodes.
+    return Run(solution["verdict"], max(solution["nodes"], 1), solution["elapsed_ms"] / 1000)
 
 
 def means(runs):
-    """Nodes and seconds."""
+    """Geometric means of nodes and seconds."""
     return [statistics.geometric_mean(column) for column in ([run.nodes for run in runs], [run.seconds for run in runs])]
 
 
 def ratios_of(nodes_alone, alone, nodes_together, together, threads):
-    """Nodes of several threads ÷ those of one, speed, time of a node and thread ÷ that of a node."""
+    """Ratios of several threads to one thread: nodes, speed, and time per node and thread."""
     nodes, speed = nodes_together / nodes_alone, alone / together
     return nodes, speed, threads / (speed * nodes)
 

@@ -1,6 +1,6 @@
-"""Draws seconds against unknowns and mates, both axes logarithmic, as an SVG file that needs nothing else.
+"""Draws unknowns and mates over seconds, with logarithmic axes, as a self-contained SVG file.
 
-The background is transparent, and colours follow the reader's preference for light or dark.
+The background is transparent. The colours follow the viewer's preference for light or dark.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 760, 354
 LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT, GAP = 48, 58, 308, 240, 68
 NAME_WIDTH = 90
 
-# Of each curve, on light and on dark ground.
+# Colours of the curves, on light and on dark background.
 COLOURS = [("#0969da", "#4493f8"), ("#bc4c00", "#f0883e"), ("#8250df", "#ab7df8"), ("#1a7f37", "#3fb950")]
 
 
@@ -44,7 +44,7 @@ class Curve:
 
 
 class Axis:
-    """A logarithmic scale from the least to the greatest value, in pixels."""
+    """A logarithmic axis from the least to the greatest value, in pixels."""
 
     def __init__(self, values, start, end):
         self.least, self.greatest = min(values) / 1.08, max(values) * 1.08
@@ -55,7 +55,7 @@ class Axis:
         return self.start + share * (self.end - self.start)
 
     def ticks(self):
-        """Round numbers within the scale: of the powers of ten with few digits, else evenly spread."""
+        """Round numbers on the axis: multiples of powers of ten if there are enough, otherwise evenly spaced numbers."""
         for digits in ([1], [1, 3], [1, 2, 5]):
             powers = range(math.floor(math.log10(self.least)), 8)
             ticks = self.within(digit * 10**power for power in powers for digit in digits)
@@ -70,7 +70,7 @@ class Axis:
 
 
 def draw(curves):
-    """The whole picture: unknowns on the left, mates on the right."""
+    """Returns the SVG text, with unknowns on the left and mates on the right."""
     curves = list(curves)
     panels = [("positions left unknown", 2), ("mates found", 1)]
     parts = []
@@ -87,11 +87,11 @@ def draw(curves):
 
 
 def panel(curves, title, column, left):
-    # A curve that lacks what the panel shows keeps its colour in the other one.
+    # A curve without values for this panel keeps its colour in the other panel.
     shown = {index: curve for index, curve in enumerate(curves) if curve.points[0][column] is not None}
     points = [point for curve in shown.values() for point in curve.points]
     across = Axis([point[0] for point in points], left, left + PANEL_WIDTH)
-    # Nothing left unknown has no place on a logarithmic scale: it is drawn as one.
+    # 0 has no place on a logarithmic axis and is drawn as 1.
     up = Axis([max(point[column], 1) for point in points], TOP + PANEL_HEIGHT, TOP)
     yield text(left, TOP - 14, title)
     for tick in across.ticks():
@@ -111,15 +111,15 @@ def line(places, curve, index):
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     yield f'<polyline class="line c{index}" points="{path}"/>'
     for (x, y), (seconds, mates, unknown, nodes) in zip(places, curve.points):
-        what = f"{curve.name}, {nodes:,} nodes: {seconds:.3g} s, {mates} mates"
+        title = f"{curve.name}, {nodes:,} nodes: {seconds:.3g} s, {mates} mates"
         if unknown is not None:
-            what += f", {unknown} unknown"
-        yield f'<circle class="c{index}" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{what}</title></circle>'
+            title += f", {unknown} unknown"
+        yield f'<circle class="c{index}" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{title}</title></circle>'
 
 
 def grid(x1, y1, x2, y2):
     return f'<path class="grid" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"/>'
 
 
-def text(x, y, words, kind="", anchor="start"):
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+def text(x, y, content, kind="", anchor="start"):
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{content}</text>'

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Draws positions that are not in check, by seed: what a mate search has not been tuned on.
+"""Draws random positions that are not in check, for tests of a mate search on positions that it was not tuned on.
 
-From a file with an SFEN in the first column of each line, `.zst` or not, in random order; or from random play:
-at most 220 plies, of which six in ten are captures where there are any, and of each game two positions with 15 to
-36 pieces left on the board. No position is drawn twice, and none that stands in an `--exclude` file; board, side to
-move and hands are compared.
+The source is a file with an SFEN in the first column of each line, optionally compressed as `.zst`, or random play.
+Games of random play have at most 220 plies; 60 % of the moves are captures if a capture is possible. Each game
+contributes two positions with 15 to 36 pieces on the board. No position is drawn twice, and positions of `--exclude`
+files are not drawn. Positions are equal if board, side to move and hands are equal.
 
-Writes lines of SFEN, tab and `open`, as `compare_solvers.py` and `kyokumen-bench solve` read them. The same seed draws the
-same positions, with the same versions of Python and cshogi.
+Writes lines of SFEN, tab and `open` for `compare_solvers.py` and `kyokumen-bench solve`. The same seed draws the same
+positions with the same versions of Python and cshogi.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     .venv/bin/python benches/draw_positions.py games.sfen.zst --count 500 --seed 202 -o games.tsv
     .venv/bin/python benches/draw_positions.py --random-play --count 300 --seed 202 -o random.tsv
 
-Exit status 0: done, 2: a file is missing, or holds too few positions.
+Exit status: 0 if done, 2 if a file is missing or contains too few positions.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SFEN = re.compile(rf"{RANK}(/{RANK}){{8}} [bw] (-|(\d*[PLNSGBRplnsgbr])+)( \d+)?
 
 
 class CannotDraw(Exception):
-    """Why the positions asked for cannot be drawn."""
+    """The requested positions cannot be drawn."""
 
 
 def main():
@@ -56,11 +56,11 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", nargs="?", type=pathlib.Path, metavar="FILE.sfen")
     parser.add_argument("--random-play", action="store_true", help="draw from games of random moves")
-    parser.add_argument("--count", type=int, required=True, help="how many positions")
+    parser.add_argument("--count", type=int, required=True, help="number of positions")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument(
         "--exclude", action="append", default=[], type=pathlib.Path, metavar="FILE.tsv",
-        help="draw nothing that stands in it; again and again",
+        help="do not draw positions of this file; repeatable",
     )  # fmt: skip
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="FILE.tsv")
     args = parser.parse_args()
@@ -70,7 +70,7 @@ def arguments():
 
 
 def draw_from_file(generator, source, count, excluded):
-    """So many SFENs of a file, as they stand there."""
+    """Draws `count` SFENs from a file, unchanged."""
     sfens = read_sfens(source)
     generator.shuffle(sfens)
     drawn, seen, board = [], set(excluded), cshogi.Board()
@@ -83,14 +83,14 @@ def draw_from_file(generator, source, count, excluded):
             drawn.append(sfen)
     if len(drawn) < count:
         raise CannotDraw(
-            f"{source}: {count} positions asked for, but only {len(drawn)} of its {len(sfens)} are"
-            " not in check, not excluded and not there before"
+            f"{source}: {count} positions requested, but only {len(drawn)} of {len(sfens)} are not in check, not"
+            " excluded and not repeated"
         )
     return drawn
 
 
 def draw_random_play(generator, count, excluded):
-    """So many SFENs of games of random moves."""
+    """Draws `count` SFENs from games of random moves."""
     drawn, seen = [], set(excluded)
     while len(drawn) < count:
         candidates = random_game(generator)
@@ -102,7 +102,7 @@ def draw_random_play(generator, count, excluded):
 
 
 def random_game(generator):
-    """The positions of one game that may be drawn."""
+    """Plays a game and returns the SFENs that may be drawn."""
     board, candidates = cshogi.Board(), []
     for _ in range(MAX_PLIES):
         moves = list(board.legal_moves)
@@ -125,14 +125,14 @@ def is_capture(board, move):
 
 
 def positions_of(files):
-    """The positions of all of these files."""
+    """The positions of all files."""
     board = cshogi.Board()
     return {set_position(board, sfen, file) for file in files for sfen in read_sfens(file)}
 
 
 def set_position(board, sfen, file):
-    """Sets a position, and returns it in one spelling."""
-    # What is no SFEN would end the process within cshogi.
+    """Sets a position and returns its normalized SFEN without ply."""
+    # cshogi would end the process on an invalid SFEN.
     if not SFEN.fullmatch(sfen) or not {"K", "k"} <= set(sfen):
         raise CannotDraw(f"{file}: expected an SFEN with both kings in the first column, not '{sfen}'")
     board.set_sfen(sfen)
@@ -144,7 +144,7 @@ def without_ply(sfen):
 
 
 def read_sfens(file):
-    """The first column of all lines that hold something."""
+    """The first column of all lines except comments and blank lines."""
     try:
         text = decompressed(file) if file.suffix == ".zst" else file.read_bytes()
         lines = text.decode().splitlines()

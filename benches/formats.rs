@@ -1,8 +1,8 @@
-//! Records per second of the packed codecs, on positions of random games of our own making.
+//! Records per second of the packed codecs, on positions of random games.
 //!
-//! `cargo bench -p kyokumen-benches`; one core, everything in the cache of the processor. The group `rsshogi`
-//! has the same positions in the library of that name, which comes closest to ours in what it checks.
-#![allow(missing_docs, reason = "criterion's macros make public items")]
+//! Run with `cargo bench -p kyokumen-benches`. Uses one core; all data is in the cache. The group `rsshogi` measures
+//! the library of that name on the same positions. Its checks are the most similar to the checks of Kyokumen.
+#![allow(missing_docs, reason = "criterion's macros define public items")]
 
 use std::hint::black_box;
 
@@ -16,7 +16,7 @@ use rsshogi::types::{Color, Hand, HandPiece, Piece, Square};
 const POSITIONS: usize = 4096;
 const PLIES_A_GAME: u32 = 200;
 
-/// Positions of random games, the same ones in every run.
+/// Positions of random games. Every run has the same positions.
 fn positions() -> Vec<Setup> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut setups = Vec::with_capacity(POSITIONS);
@@ -46,7 +46,7 @@ fn packed_positions(c: &mut Criterion) {
     for family in Family::ALL {
         let records: Vec<[u8; 32]> = setups
             .iter()
-            .map(|setup| packed::encode(family, setup).expect("both kings are there"))
+            .map(|setup| packed::encode(family, setup).expect("both kings exist"))
             .collect();
         let name = format!("{family:?}");
         group.bench_function(BenchmarkId::new("decode", &name), |b| {
@@ -103,7 +103,7 @@ fn packed_positions(c: &mut Criterion) {
     group.finish();
 }
 
-/// An arrangement as rsshogi's decoder hands it out.
+/// The board and hands that rsshogi's decoder returns.
 struct Arrangement {
     board: [Piece; 81],
     hands: [Hand; 2],
@@ -130,7 +130,7 @@ impl PackedSfenSink for Arrangement {
 fn rsshogi(c: &mut Criterion) {
     let setups = positions();
     let packed = |family| {
-        setups.iter().map(move |setup| packed::encode(family, setup).expect("both kings are there"))
+        setups.iter().map(move |setup| packed::encode(family, setup).expect("both kings exist"))
     };
     let psv: Vec<_> = packed(Family::YaneuraOu).map(PackedSfen::from_bytes).collect();
     let hcp: Vec<_> = packed(Family::Apery).map(|data| HuffmanCodedPos { data }).collect();
@@ -203,7 +203,7 @@ fn records(c: &mut Criterion) {
         (Format::Sfen, Format::Psv),
     ] {
         let records: Vec<Vec<u8>> =
-            setups.iter().map(|setup| written(from, setup, &fill)).collect();
+            setups.iter().map(|setup| encoded(from, setup, &fill)).collect();
         let mut out = Vec::with_capacity(256);
         group.bench_function(BenchmarkId::new("convert", format!("{from}-{to}")), |b| {
             b.iter(|| {
@@ -218,15 +218,15 @@ fn records(c: &mut Criterion) {
     group.finish();
 }
 
-fn written(format: Format, setup: &Setup, fill: &Fill) -> Vec<u8> {
-    let mut hcp = Vec::new();
+fn encoded(format: Format, setup: &Setup, fill: &Fill) -> Vec<u8> {
+    let mut bytes = Vec::new();
     let record = setup.to_string();
     let record = RecordRef::new(Format::Sfen, record.as_bytes()).and_then(|r| r.record());
-    encode(format, &record.expect("our own text"), fill, &mut hcp).expect("nothing is missing");
+    encode(format, &record.expect("our own text"), fill, &mut bytes).expect("no field is missing");
     if format == Format::Sfen {
-        hcp.pop();
+        bytes.pop();
     }
-    hcp
+    bytes
 }
 
 criterion_group!(benches, packed_positions, rsshogi, records);

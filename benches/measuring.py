@@ -1,17 +1,17 @@
-"""What comparisons in turns on one core share: the core, the rounds, and figures in Markdown."""
+"""Shared functions of comparisons in turns on one core: the core, the rounds, and Markdown tables."""
 
 import os
 import sys
 
 
 def pin_to_one_core():
-    """All programs inherit it, where the system lets a program choose."""
+    """Pins this process to one core, if the system supports it. Child processes inherit the core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def in_turns(rounds, runs, title):
-    """Each run of each round, said on standard error; a run is a program and its limit of nodes."""
+    """Yields each run of each round and reports it on standard error. A run is a program and its node limit."""
     for number in range(rounds):
         for program, limit in runs:
             print(f"{title}, round {number + 1}: {program.name} {limit}", file=sys.stderr)
@@ -19,7 +19,7 @@ def in_turns(rounds, runs, title):
 
 
 def figure(seconds):
-    """Three digits that count."""
+    """Formats a time with three significant digits."""
     return f"{seconds:.3g}" if seconds < 100 else f"{seconds:.0f}"
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes `docs/stats.png` and `docs/mates.png`: the top of a page of `kyokumen stats` about games of self-play, and a mate on
-a page of `kyokumen solve`, as Chromium shows them.
+"""Makes `docs/stats.png` and `docs/mates.png`, screenshots of Chromium: the top of a page of `kyokumen stats` about
+self-play games, and a mate on a page of `kyokumen solve`.
 
-The pages are the same each time; how letters look is a matter of the fonts that are there. Needs a build with networks,
-the Debian packages `chromium`, `chromium-driver` and `fonts-noto-cjk`, and what `tests/engines/requirements.txt` names.
+The pages are the same each time, but the look of the text depends on the installed fonts. Needs a build with networks,
+the Debian packages `chromium`, `chromium-driver` and `fonts-noto-cjk`, and the packages of
+`tests/engines/requirements.txt`.
 
     cargo build --features network
     python3 benches/page_pictures.py --kyokumen target/debug/kyokumen
@@ -22,7 +23,7 @@ from selenium.webdriver.common.by import By
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GAMES = ["--games", "400", "--playouts", "8", "--max-moves", "256", "--seed", "3", "--to", "psv"]
-# A position of data/sample.psv, of random play.
+# A position of random play from data/sample.psv.
 PROBLEM = "1ns1g3l/4s4/2pp1p1kp/4p4/1p5n1/6G1n/2SPP1PP1/4GS2R/1N2K1L1L b RBGLPb7p 67"
 CHROMIUM = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -44,7 +45,7 @@ class Camera:
         self.driver.get(page.as_uri())
 
     def take(self, output, selector, colors):
-        """The page down to the end of an element, in so many colours: flat surfaces and letters need no more."""
+        """Saves the page down to the end of an element. Few colours are enough for flat surfaces and text."""
         last = self.driver.find_element(By.CSS_SELECTOR, selector).rect
         picture = Image.open(io.BytesIO(self.driver.get_screenshot_as_png())).convert("RGB")
         picture = picture.crop((0, 0, picture.width, round(last["y"] + last["height"]) + 7))
@@ -55,7 +56,7 @@ class Camera:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/debug/kyokumen")
-    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs", help="folder of the pictures")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs", help="folder for the pictures")
     options = parser.parse_args()
     kyokumen = options.kyokumen.resolve()
     with tempfile.TemporaryDirectory() as folder:

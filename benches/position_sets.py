@@ -1,4 +1,4 @@
-"""The sets of positions on which mate solvers are compared: rows of SFEN and what is known about it."""
+"""Sets of positions for the comparison of mate solvers: rows of SFEN and known verdict."""
 
 import random
 import typing
@@ -6,12 +6,12 @@ import typing
 from solvers import missing
 
 NAMES = ("games", "engine", "random")
-# What `--seed` draws: name of the set, file of the data folder or random play, positions.
+# The sets of `--seed`: name, file of the data folder or None for random play, number of positions.
 DRAWN = list(zip(NAMES, ("dev.sfen.zst", "dev_engine.sfen.zst", None), (500, 300, 300)))
 
 
 def bench_files(data):
-    """The sets of the data folder that are compared by default, and that `--seed` leaves out."""
+    """The sets of the data folder. They are compared by default, and `--seed` excludes their positions."""
     return [path for path in (data / f"bench_{name}.tsv" for name in NAMES) if path.is_file()]
 
 
@@ -19,17 +19,17 @@ def check_sources(data):
     lacking = [source for _, source, _ in DRAWN if source and not (data / source).is_file()]
     if lacking:
         missing(
-            f"--seed draws from {' and '.join(lacking)}, which {data} does not hold: name a folder"
-            " with --data, or draw from a file of your own with benches/draw_positions.py"
+            f"--seed needs {' and '.join(lacking)} in {data}: set another folder with --data, or draw positions from"
+            " your own file with benches/draw_positions.py"
         )
 
 
 def drawn_sets(seeds, data, kept):
-    """The sets of each seed, also as files in a folder where that is asked for."""
+    """Draws the sets of each seed. Also writes them to the folder `kept` if it is set."""
     try:
         import draw_positions
     except ImportError as error:
-        missing(f"--seed draws with cshogi: {error}")
+        missing(f"--seed needs cshogi: {error}")
     sets = {}
     try:
         excluded = draw_positions.positions_of(bench_files(data))
@@ -50,27 +50,27 @@ def drawn_sets(seeds, data, kept):
 
 
 def read(file):
-    """An SFEN in the first column and, if known, `mate`, `none` or `open` in the second."""
+    """Reads a set: an SFEN and, if known, `mate`, `none` or `open`."""
     return [(row[0], row[1] if len(row) > 1 else "open") for row in columns(file)]
 
 
 class Problem(typing.NamedTuple):
     sfen: str
-    # As stated, if it is.
+    # The stated length, None if unknown.
     plies: int | None
     source: str
 
 
 def read_problems(file):
-    """An SFEN, its length in plies or `?`, its source; in the order in which `kyokumen solve` numbers them."""
+    """Reads problems: an SFEN, the length in plies or `?`, the source. The order is the numbering of `kyokumen solve`."""
     rows = ((row + ["?", "?"])[:3] for row in columns(file))
     return [Problem(sfen, None if plies == "?" else int(plies), source) for sfen, plies, source in rows]
 
 
 def columns(file):
-    """Of each line that holds something."""
+    """The columns of all lines except comments and blank lines."""
     try:
-        # `splitlines` ends lines at characters that are part of a text.
+        # `splitlines` would also split at Unicode line separators within a text.
         lines = file.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         missing(f"cannot read {file}: {error}")

@@ -1,11 +1,11 @@
-"""What the comparison of mate solvers prints and draws."""
+"""Tables and curves of the comparison of mate solvers."""
 
 from curve_svg import Curve
 from measuring import figure, table
 
 
 def report(args, sets, measured, reached):
-    """All tables, in Markdown. `reached` has the goals, each with the least of our limits that reaches it."""
+    """All tables in Markdown. `reached` has the goals, each with Kyokumen's lowest limit that reaches it."""
     total = sum(len(rows) for rows in sets.values())
     head = f"One core, depth {args.depth}, median of {args.rounds} rounds; {total} positions."
     parts = [head, *curve_tables(args, sets, measured)]
@@ -15,7 +15,7 @@ def report(args, sets, measured, reached):
 
 
 def curve_tables(args, sets, measured):
-    """Seconds against mates and unknowns, on all sets together and on each."""
+    """Seconds, mates and unknowns, on all sets together and on each set."""
     groups = [("All positions", list(sets))]
     if len(sets) > 1:
         groups += [(name, [name]) for name in sets]
@@ -35,7 +35,7 @@ def curve_row(program, limit, result):
 
 
 def goal_table(args, sets, measured, reached):
-    """Our time for as many verdicts, against that of each peer at its named limits."""
+    """The times of Kyokumen and of each peer for equal verdicts, at the named limits of the peer."""
     columns = ["program", "nodes", "seconds", "mates/unknown", "mates at least", "unknown at most"]
     columns += ["our nodes", "seconds", "mates/unknown", "ratio"]
     rows = []
@@ -54,7 +54,7 @@ def goal_table(args, sets, measured, reached):
 
 
 def set_table(args, sets, measured):
-    """Each set alone, the programs at the same limits."""
+    """Each set alone, with all programs at the same limits."""
     limits = sorted({limit for peer in args.peers for limit in args.named_limits[peer]})
     columns = ["set", "nodes", f"{args.ours.name}: positions/s · mates/unknown"]
     for peer in args.peers:
@@ -89,7 +89,7 @@ def known(count):
 
 
 def curves(args, sets, measured):
-    """The points of the plot: seconds, mates and unknowns of each program at its limits."""
+    """The curves of the plot: seconds, mates and unknowns of each program at its limits."""
     for program, limits in args.runs.items():
         results = [(n, measured.get(program, n, sets)) for n in limits]
         yield Curve(program.name, [(r.seconds, r.mates, r.unknown, n) for n, r in results])

@@ -1,7 +1,7 @@
-"""The mate solvers that are compared, and what each can say about a position.
+"""The mate solvers of the comparisons.
 
-A further one is a class with `name`, default `limits`, `solve`, and whether it `says_unknown` and `says_depth`;
-and an entry in `PEERS`.
+To add one, write a class with `name`, default `limits`, `solve`, `reports_unknown` and `reports_depth`, and add it to
+`PEERS`.
 """
 
 import argparse
@@ -11,59 +11,59 @@ import sys
 import time
 import typing
 
-# What a program may say about a position. One that cannot tell "no mate" from "gave up" says NOT_FOUND.
+# Verdicts. NOT_FOUND is for programs that do not distinguish "no mate" from "unknown".
 MATE, NO_MATE, DEPTH, UNKNOWN, NOT_FOUND = "mate", "none", "depth", "unknown", "not found"
 
 
-class Answer(typing.NamedTuple):
-    """Of one position, with the time of its search alone."""
+class Solution(typing.NamedTuple):
+    """The verdict of one position and the time of its search."""
 
     verdict: str
     seconds: float
 
 
 class Kyokumen:
-    """The time is `elapsed_ms`: the search and the check of its proof."""
+    """Kyokumen's solver. The time is `elapsed_ms`: the search and the check of its proof."""
 
     name = "Kyokumen"
     limits = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
-    says_unknown = says_depth = True
+    reports_unknown = reports_depth = True
     VERDICTS = {"win": MATE, "loss": NO_MATE, "no_mate": NO_MATE, "unknown": UNKNOWN}
 
     def __init__(self, program):
         self.program = program
 
     def solve(self, sfens, nodes, depth):
-        answers = self.answers(sfens, nodes, depth)
-        assert list(answers) == list(range(len(sfens))), "a position is refused"
-        return [Answer(self.verdict(answer), answer["elapsed_ms"] / 1000) for answer in answers.values()]
+        solutions = self.solutions(sfens, nodes, depth)
+        assert list(solutions) == list(range(len(sfens))), "a position was rejected"
+        return [Solution(self.verdict(solution), solution["elapsed_ms"] / 1000) for solution in solutions.values()]
 
     def accepted(self, sfens):
-        """Those that are positions with a king to mate."""
-        return [sfens[index] for index in self.answers(sfens, 1, 1)]
+        """The SFENs that are positions with a king to mate."""
+        return [sfens[index] for index in self.solutions(sfens, 1, 1)]
 
-    def answers(self, sfens, nodes, depth):
-        """By index; of what is refused there is none."""
+    def solutions(self, sfens, nodes, depth):
+        """The solutions by index, without rejected positions."""
         options = ["--depth", depth, "--nodes", nodes, "--in-check", "or", "--threads", 1]
         command = [self.program, "solve", "-", "--json", *map(str, options)]
         text = "".join(f"{sfen}\n" for sfen in sfens)
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-        # 3 says that some are refused.
+        # Status 3 means that some positions were rejected.
         if done.returncode not in (0, 3):
             sys.exit(done.stderr)
-        return {answer["index"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+        return {solution["index"]: solution for solution in map(json.loads, done.stdout.splitlines())}
 
-    def verdict(self, answer):
-        return DEPTH if answer["stop"] == "depth" else self.VERDICTS[answer["verdict"]]
+    def verdict(self, solution):
+        return DEPTH if solution["stop"] == "depth" else self.VERDICTS[solution["verdict"]]
 
 
 class Cshogi:
-    """A search that found nothing and stayed below its limit of nodes says that there is no mate, though the depth
-    may have been in its way."""
+    """cshogi's DfPn. A search that finds no mate below its node limit counts as NO_MATE, although it may have stopped at
+    the depth limit."""
 
     name = "cshogi"
     limits = [1_000, 3_000, 10_000, 30_000, 100_000]
-    says_unknown, says_depth = True, False
+    reports_unknown, reports_depth = True, False
 
     def __init__(self):
         import cshogi
@@ -73,24 +73,24 @@ class Cshogi:
     def solve(self, sfens, nodes, depth):
         board = self.package.Board()
         solver = self.package.DfPn(depth=depth, nodes=nodes)
-        answers = []
+        solutions = []
         for sfen in sfens:
             board.set_sfen(sfen)
             started = time.perf_counter()
             found = solver.search(board)
             seconds = time.perf_counter() - started
-            gave_up = solver.searched_node >= nodes
-            answers.append(Answer(MATE if found else UNKNOWN if gave_up else NO_MATE, seconds))
-        return answers
+            is_stopped = solver.searched_node >= nodes
+            solutions.append(Solution(MATE if found else UNKNOWN if is_stopped else NO_MATE, seconds))
+        return solutions
 
 
 class Nshogi:
-    """Says a move or none, and in Python not how many nodes it searched. It forgets its table with each call.
-    Without `with_pv` it gives the first move only, which spares it the search for the line."""
+    """nshogi's DfPn. In Python, it returns a move or none, without the number of nodes. Each call clears its table. Without
+    `with_pv` it returns only the first move and does not search for the line."""
 
     name = "nshogi"
     limits = [1_000, 3_000, 10_000, 30_000, 100_000]
-    says_unknown = says_depth = False
+    reports_unknown = reports_depth = False
     MEMORY_MB = 64
 
     def __init__(self):
@@ -100,15 +100,15 @@ class Nshogi:
 
     def solve(self, sfens, nodes, depth):
         solver = self.new_solver(self.MEMORY_MB)
-        answers = []
+        solutions = []
         for sfen in sfens:
             state = self.state_of(sfen)
             started = time.perf_counter()
-            # Names of arguments would take a third of a microsecond more.
+            # Keyword arguments would take a third of a microsecond longer.
             move = solver.solve(state, False, nodes, depth)
             seconds = time.perf_counter() - started
-            answers.append(Answer(NOT_FOUND if move.is_none() else MATE, seconds))
-        return answers
+            solutions.append(Solution(NOT_FOUND if move.is_none() else MATE, seconds))
+        return solutions
 
 
 PEERS = [Cshogi, Nshogi]
@@ -116,27 +116,27 @@ PEER_NAMES = [peer.name for peer in PEERS]
 
 
 def installed(names=PEER_NAMES):
-    """The peers of these names; says which cannot be had, and ends with status 2 if none can."""
-    found = []
+    """The installed peers of these names. Reports missing peers; exits with status 2 if none is installed."""
+    peers = []
     for peer in PEERS:
         if peer.name in names:
             try:
-                found.append(peer())
+                peers.append(peer())
             except ImportError as error:
                 print(f"without {peer.name}: {error}", file=sys.stderr)
-    if not found:
-        missing("nothing to compare with: pip install -r tests/interop/requirements.txt")
-    return found
+    if not peers:
+        missing("no other solver is installed: run pip install -r tests/interop/requirements.txt")
+    return peers
 
 
 def names_of_peers(text):
-    """For options."""
+    """Parses the names of peers in an option."""
     names = text.split(",")
     if not set(names) <= set(PEER_NAMES):
         raise argparse.ArgumentTypeError(f"expected names of {', '.join(PEER_NAMES)}, not '{text}'")
     return names
 
 
-def missing(what):
-    print(what, file=sys.stderr)
+def missing(message):
+    print(message, file=sys.stderr)
     sys.exit(2)

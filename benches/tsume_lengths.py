@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Lengths of mates found by `kyokumen solve --shortest` against those that a problem collection states.
+"""Compares the mate lengths of `kyokumen solve --shortest` with the lengths that a problem collection states.
 
     cargo build --release
     python3 benches/tsume_lengths.py target/release/kyokumen PROBLEMS.tsv [options of `kyokumen solve`]
 
-Each line of the file: SFEN, tab, length in plies or ?, tab, source (up to the first slash names the collection).
-Prints how many problems agree in `plies` or in `tsume_plies` only, and every problem that differs. Exit status 1 if a
-mate is longer than stated although it is proven to be the shortest, or a stated mate is said not to exist: one of the
-two must then be wrong.
+Each line of the file has an SFEN, the length in plies or ?, and the source, separated by tabs. The source up to the
+first slash is the name of the collection. Prints the number of problems that agree in `plies` or only in `tsume_plies`,
+and every problem that differs. The exit status is 1 if Kyokumen and the collection contradict each other: if a mate is
+longer than stated although it is proven to be the shortest, or if Kyokumen reports no mate.
 """
 
 import collections
@@ -20,7 +20,7 @@ from position_sets import read_problems
 
 
 def outcome(solution, stated):
-    """How a solution compares, in a few words, and whether it contradicts what is stated."""
+    """Returns a short description of the comparison, and whether the solution contradicts the stated length."""
     verdict = solution["verdict"]
     if verdict == "unknown":
         return f"unknown ({solution['stop']})", False
@@ -28,12 +28,12 @@ def outcome(solution, stated):
         return verdict, True
     plies, tsume_plies, shortest = (solution[key] for key in ("plies", "tsume_plies", "shortest"))
     if plies == stated:
-        return "as stated" if shortest else "as stated, a limit kept from looking for shorter ones", False
+        return "as stated" if shortest else "as stated, not proven shortest because of a limit", False
     if plies < stated:
         return "shorter than stated", False
     if tsume_plies == stated:
-        return "as stated if futile interpositions do not count", False
-    return ("longer than stated", True) if shortest else ("longer than stated, a limit was reached", False)
+        return "as stated without futile interpositions", False
+    return ("longer than stated", True) if shortest else ("longer than stated, stopped by a limit", False)
 
 
 def main():
@@ -43,7 +43,7 @@ def main():
     if run.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} failed")
     rows = read_problems(pathlib.Path(path))
-    counts, counting = collections.defaultdict(collections.Counter), collections.Counter()
+    counts, interpositions = collections.defaultdict(collections.Counter), collections.Counter()
     wrong = 0
     for line in run.stdout.splitlines():
         solution = json.loads(line)
@@ -52,19 +52,19 @@ def main():
         if stated is None:
             counts[collection]["no length stated"] += 1
             continue
-        words, contradicts = outcome(solution, stated)
+        description, contradicts = outcome(solution, stated)
         wrong += contradicts
-        counts[collection][words] += 1
-        if words.startswith("as stated") and solution["tsume_plies"] not in (None, solution["plies"]):
-            counting[collection] += 1
-        if not words.startswith(("as stated", "unknown")):
+        counts[collection][description] += 1
+        if description.startswith("as stated") and solution["tsume_plies"] not in (None, solution["plies"]):
+            interpositions[collection] += 1
+        if not description.startswith(("as stated", "unknown")):
             found = f"{solution['plies']}, as tsume {solution['tsume_plies']}"
-            print(f"{words}: plies stated {stated}, found {found}: {sfen}\n    {' '.join(solution['line'])}")
-    for collection, words in sorted(counts.items()):
+            print(f"{description}: plies stated {stated}, found {found}: {sfen}\n    {' '.join(solution['line'])}")
+    for collection, descriptions in sorted(counts.items()):
         print(f"\n{collection}")
-        for word, count in words.most_common():
-            print(f"{count:>7}  {word}")
-        print(f"{counting[collection]:>7}  of those as stated end in interpositions that problems do not count")
+        for description, count in descriptions.most_common():
+            print(f"{count:>7}  {description}")
+        print(f"{interpositions[collection]:>7}  of those as stated end with futile interpositions")
     sys.exit(1 if wrong else 0)
 
 

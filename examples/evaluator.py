@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""A network for `kyokumen selfplay` and `kyokumen relabel` in a process of its own, evaluated by ONNX Runtime.
+"""Evaluates a network with ONNX Runtime in a separate process, for `kyokumen selfplay` and `kyokumen relabel`.
 
     kyokumen selfplay --model "run:python3 examples/evaluator.py net.onnx" --openings kept.hcp -o games --games 1000
 
-Any program that speaks this protocol can take its place, with PyTorch or JAX, on any device:
+Any program with this protocol can replace it, for example with PyTorch or JAX on any device:
 
-- it writes a line, `kyokumen-evaluator 1 57` (or 119: the planes of the network's `input2`);
-- then it reads a number of positions n (32 bits), n × 62 × 81 bytes of `input1` and n × 57 × 81 of `input2`, each 0 or 1,
-  and answers with n × 2187 logits and n values, floats of 32 bits, all little-endian; until its input ends.
+- The program writes the line `kyokumen-evaluator 1 57`. The last number is the number of planes of `input2`, 57 or 119.
+- It reads the number of positions n (32 bits), n × 62 × 81 bytes of `input1` and n × planes × 81 bytes of `input2`. Each
+  byte is 0 or 1. It writes n × 2187 logits and n values as 32-bit floats. All numbers are little-endian.
+- It repeats this until its input ends.
 """
 
 import argparse
@@ -24,7 +25,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("network")
     parser.add_argument("--device", default="CPU", help="CPU, CUDA or Tensorrt")
-    parser.add_argument("--threads", type=int, default=1, help="of one evaluation, on the CPU")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads of one evaluation")
     options = parser.parse_args()
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads

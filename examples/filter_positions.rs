@@ -1,4 +1,4 @@
-//! Decides of three positions whether they are mated, as `gen-filter` does of every record.
+//! Searches three positions for mates, as `gen-filter` does for every record.
 //!
 //! ```sh
 //! cargo run --example filter_positions
@@ -19,19 +19,19 @@ lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // One judge a thread: it owns the table of its searches.
+    // A program with several threads needs one judge per thread, because a judge owns its search table.
     let mut judge = Judge::new(&MateSettings { hash_mb: 16, ..MateSettings::default() });
     let never = AtomicBool::new(false);
     for record in Reader::new(Format::Sfen, POSITIONS.as_bytes()).records() {
         let position = Position::try_from(record?.setup)?;
         let mate_result = judge.judge(&position, &never);
-        let what = match mate_result.verdict {
-            PositionVerdict::Win => "the side to move mates: leave it out",
-            PositionVerdict::Loss => "the side to move is mated: leave it out",
-            PositionVerdict::NoMate => "no mate: keep it",
-            PositionVerdict::Unknown(_) => "not decided within the limits: keep it",
+        let decision = match mate_result.verdict {
+            PositionVerdict::Win => "remove: the side to move can force mate",
+            PositionVerdict::Loss => "remove: the side to move is being mated",
+            PositionVerdict::NoMate => "keep: no mate",
+            PositionVerdict::Unknown(_) => "keep: undecided within the limits",
         };
-        println!("{position}: {what}");
+        println!("{position}: {decision}");
     }
     Ok(())
 }

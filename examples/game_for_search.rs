@@ -1,5 +1,5 @@
-//! Another game for the search: a heap of matches, of which each player takes one to three. Who takes the last one
-//! wins, so that whoever faces a multiple of four has lost.
+//! Uses the df-pn search for another game. Two players alternately take one to three matches from a heap. The player
+//! who takes the last match wins, so a player who faces a multiple of four matches loses.
 //!
 //! ```sh
 //! cargo run --example game_for_search
@@ -19,7 +19,7 @@ struct Heap {
 
 impl Heap {
     fn over(self) -> Option<Outcome> {
-        // Whoever is to move and finds no match has lost.
+        // The player to move loses if no match is left.
         match (self.matches, self.attacker_moves) {
             (0, true) => Some(Outcome::Missed),
             (0, false) => Some(Outcome::Reached),
@@ -31,7 +31,7 @@ impl Heap {
         (1..=self.matches.min(3)).filter_map(NonZeroU16::new)
     }
 
-    /// Tables tell positions apart by this: it is spread over all 64 bits.
+    /// The key of a position in the transposition table. The multiplication spreads it over all 64 bits.
     fn key(matches: u16, attacker_moves: bool) -> u64 {
         (u64::from(matches) << 1 | u64::from(attacker_moves)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
@@ -68,7 +68,7 @@ impl Game for Heap {
         taken
     }
 
-    /// What the search asks; a game may name promising moves here.
+    /// The moves for the search. A game may order promising moves first.
     fn expand(&self, moves: &mut Vec<Candidate<NonZeroU16>>) -> Expansion {
         if let Some(outcome) = self.over() {
             return Expansion::Over(outcome);
@@ -77,12 +77,12 @@ impl Game for Heap {
         Expansion::Moves
     }
 
-    /// What proofs are checked with: the rules, as plain as they can be written.
+    /// The moves for checking proofs. They should follow the rules in the simplest way.
     fn plain_moves(&mut self) -> Moves<NonZeroU16> {
         self.over().map_or_else(|| Moves::Some(self.moves().collect()), Moves::Over)
     }
 
-    // There are no hands.
+    // This game has no hands.
     fn hand(&self) {}
     fn hand_after(&self, _: NonZeroU16) {}
     fn set_hand(&mut self, (): ()) {}
@@ -93,9 +93,9 @@ fn main() {
     let mut search = DfPn::new(TableSize::from_mib(1));
     for matches in 1..=12 {
         let mut heap = Heap { matches, attacker_moves: true };
-        let found = search.solve(&mut heap, Limits::NONE, &AtomicBool::new(false));
-        let who =
-            if found.verdict == Verdict::Proven { "the first player" } else { "the second player" };
-        println!("{matches:2} matches: {who} wins; {} nodes", found.stats.nodes);
+        let result = search.solve(&mut heap, Limits::NONE, &AtomicBool::new(false));
+        let is_win = result.verdict == Verdict::Proven;
+        let winner = if is_win { "the first player" } else { "the second player" };
+        println!("{matches:2} matches: {winner} wins; {} nodes", result.stats.nodes);
     }
 }

@@ -1,4 +1,4 @@
-//! Solves a mate problem, writes its proof as text, and checks the text as somebody would who trusts nobody.
+//! Solves a mate problem, writes its proof as text, and checks this text independently of the search.
 //!
 //! ```sh
 //! cargo run --example solve_with_proof
@@ -15,11 +15,11 @@ use kyokumen::solver::{Attacker, Limits, Solver, TableSize, Verdict};
 fn main() -> Result<(), Box<dyn Error>> {
     let root: Position = "4k4/9/4P4/9/9/9/9/9/4K4 b 2G2r2b2g4s4n4l17p 1".parse()?;
     let mut solver = Solver::new(TableSize::from_mib(16));
-    let found = solver.solve(&root, Attacker::SideToMove, &Limits::new(31, 100_000));
-    if found.verdict != Verdict::Proven {
+    let result = solver.solve(&root, Attacker::SideToMove, &Limits::new(31, 100_000));
+    if result.verdict != Verdict::Proven {
         return Err("no mate was found".into());
     }
-    let line: Vec<String> = found.line.iter().map(ToString::to_string).collect();
+    let line: Vec<String> = result.line.iter().map(ToString::to_string).collect();
     println!("{} plies: {}", line.len(), line.join(" "));
 
     let head = ProofHead { index: 0, claim: ProofClaim::Win, plies: 0, root };
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     for proof in ProofReader::new(&text[..]) {
         check(&proof?)?;
-        println!("checked by the rules alone");
+        println!("the proof is correct");
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Writes records in a format that this library does not know: a table with a line for each, for a spreadsheet.
+//! Writes records in a format that the library does not support: CSV for a spreadsheet.
 //!
-//! A format of the field belongs in `kyokumen-format`: a file and a variant in `format.rs`, see CONTRIBUTING.md.
+//! Common shogi formats should be added to `kyokumen-format` instead; see CONTRIBUTING.md.
 //!
 //! ```sh
 //! cargo run --example write_format -- data/sample.hcpe
@@ -14,7 +14,7 @@ use std::path::Path;
 
 use kyokumen::format::{Format, GameResult, Reader, Record};
 
-/// What a record says, a column each; empty where it says nothing.
+/// Writes the fields of a record as columns. Missing fields are empty.
 fn write_line(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let Record { setup, best_move, eval_cp, ply, result, .. } = record;
     let best_move = best_move.map_or(String::new(), |m| m.to_string());
@@ -30,10 +30,10 @@ fn write_line(record: &Record, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = env::args_os().nth(1).ok_or("a file of records")?;
+    let path = env::args_os().nth(1).ok_or("expected a file of records")?;
     let extension = Path::new(&path).extension().and_then(|extension| extension.to_str());
     let format =
-        extension.and_then(Format::from_extension).ok_or("the extension names no format")?;
+        extension.and_then(Format::from_extension).ok_or("the extension is not a known format")?;
     let mut out = BufWriter::new(io::stdout().lock());
     writeln!(out, "position,move,eval_cp,ply,result")?;
     for record in Reader::new(format, File::open(&path)?).records() {

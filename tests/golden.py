@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Records what a build of kyokumen writes, so that two builds can be compared before and after a redesign.
+"""Records the outputs of a build of kyokumen, so that builds before and after a change can be compared.
 
     python3 tests/golden.py record target/release/kyokumen -o before.json [--data ../shared/data] [--instructions]
     python3 tests/golden.py compare before.json after.json
 
-`record` runs every command on the bundled samples: conversions of every format to every other, filters, datasets, archive
-operations, verification, statistics, solving, marubatsu, with 1, 2 and 5 threads, and with 3 shards where a command has
-them. It stores the exit status, the SHA-256 of each file and of standard output, and the JSON of each manifest without
-times. Runs that differ only in the number of threads must be equal; if they are not, `record` says so and ends with 1.
-With `--data` it also runs on that folder of real positions; self-play and relabelling are run if the program has networks
-built in. `--instructions` counts the instructions of the main commands with Valgrind.
+`record` runs every command on the bundled samples: conversions of every format to every other, filters, datasets,
+archive operations, verification, statistics, solving, marubatsu, with 1, 2 and 5 threads, and with 3 shards where a
+command has them. It stores the exit status, the SHA-256 of each file and of standard output, and the JSON of each
+manifest without times. Runs that differ only in the number of threads must be equal; if they are not, `record` prints
+the differences and exits with 1. With `--data` it also runs on that folder of real positions. Self-play and relabelling
+run if the program has networks built in. `--instructions` counts the instructions of the main commands with Valgrind.
 
-`compare` prints each difference and ends with 1 if there is one, or if a count of instructions rises above 1.02 times.
+`compare` prints each difference. It exits with 1 if there is one, or if a count of instructions rises by more than 2 %.
 """
 
 import argparse
@@ -33,7 +33,7 @@ FORMATS = [
     "hcp", "hcpe", "hcpe2", "hcpe3", "hcpe42", "psv", "sfen", "usi", "jsonl", "plain", "db", "pack", "sbinpack",
     "csa", "jkf", "kif", "kifu", "ki2", "ki2u", "bod",
 ]
-# Those whose records stand for themselves, which the filter needs.
+# Formats with independent records, which the filter needs.
 RECORDS = ["hcp", "hcpe", "hcpe2", "hcpe42", "psv", "sfen", "jsonl", "plain", "db", "bod"]
 SEARCH = "--depth 7 --nodes 300"
 # Keys of reports and manifests whose values differ from run to run.
@@ -62,7 +62,7 @@ def main():
 def record(args):
     program = args.program.resolve()
     found, unequal = {}, 0
-    # One path for all recordings: datasets and indexes hold the names of their inputs.
+    # All recordings use one path, because datasets and offset tables contain the paths of their inputs.
     folder = pathlib.Path(tempfile.gettempdir()) / "kyokumen-golden"
     folder.mkdir()
     try:
@@ -86,7 +86,7 @@ def record(args):
 
 
 def prepare(folder, data):
-    """A folder with the inputs, whose times of modification are fixed, as manifests hold them."""
+    """Creates the folder of inputs, with fixed modification times, because manifests contain them."""
     shutil.copytree(ROOT / "data", folder)
     if data:
         for name in ("dev.hcp", "dev.psv", "dev.hcpe", "dev.sfen.zst", "dev_engine.psv", "openings_dev.sfen"):
@@ -98,7 +98,7 @@ def prepare(folder, data):
 
 
 def cases(program, inputs):
-    """Name, arguments, and whether the command has `--threads`. `{in}` is the folder of the inputs."""
+    """Name, arguments, and whether the command has `--threads`. `{in}` is replaced by the folder of inputs."""
     for source in FORMATS:
         for target in FORMATS:
             words = f"convert {{in}}/sample.{source} -o out.{target} --fill {FILL}"
@@ -160,7 +160,7 @@ def has_networks(program):
 
 
 def run(program, words, threads, inputs):
-    """The exit status, standard output and files of a command, in a folder of its own."""
+    """Runs a command in a new folder. Returns its exit status, standard output and files."""
     words = words.replace("{in}", str(inputs)).split()
     if threads:
         words += ["--threads", str(threads)]
@@ -175,7 +175,7 @@ def run(program, words, threads, inputs):
 
 
 def content(data, inputs, folder, suffix):
-    """The JSON of a manifest without what varies; of everything else the SHA-256."""
+    """The JSON of a manifest without values that vary, or the SHA-256 of any other content."""
     data = data.replace(str(inputs).encode(), b"IN").replace(str(folder).encode(), b"OUT")
     if suffix in (".json", ".jsonl"):
         try:

@@ -1,7 +1,7 @@
 //! `kyokumen-bench archives`: records per second of the operations on archives, from files to files.
 //!
-//! The files stand in the system's folder for temporary files (`TMPDIR`), and so does what does not fit into
-//! memory. Outputs are synchronised to disk: where that is slow, a folder in memory shows the work itself.
+//! All files, including temporary ones, are in the system's folder for temporary files (`TMPDIR`). Outputs are flushed
+//! to disk. If the disk is slow, use a folder in memory to measure the work alone.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use kyokumen::storage::memory::Memory;
 /// Records per second of shuffle, dedup, split, sample and interleave
 #[derive(Args)]
 pub(crate) struct ArchivesArgs {
-    /// Records of random games to measure on
+    /// Number of records of random games
     #[arg(long, default_value_t = 5_000_000)]
     count: u64,
 
@@ -41,7 +41,7 @@ pub(crate) struct ArchivesArgs {
 
 type Operation = fn(&RearrangePlan) -> Result<OperationManifest, Error>;
 
-/// What is measured, and whether it has but a quarter of the memory that the file would take.
+/// The measured operations. The flag limits the memory to a quarter of the file size.
 const OPERATIONS: [(&str, bool, Operation); 8] = [
     ("shuffle", false, shuffled),
     ("shuffle, a quarter of the memory", true, shuffled),
@@ -70,7 +70,7 @@ fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<OperationManifest, Err
 }
 
 fn sampled(plan: &RearrangePlan) -> Result<OperationManifest, Error> {
-    let rate = Probability::new(0.1).expect("it is between 0 and 1");
+    let rate = Probability::new(0.1).expect("0.1 is a probability");
     sample(plan, SampleSize::Rate(rate), 1, &mut none(), &NEVER)
 }
 
@@ -78,9 +78,9 @@ pub(crate) fn run(args: &ArchivesArgs) -> anyhow::Result<()> {
     let folder = Folder::create()?;
     let input = folder.generated(args.format, args.count)?;
     let quarter = Memory::of_bytes(input.metadata()?.len() / 4);
-    for (what, is_small, operation) in OPERATIONS {
+    for (name, is_small, operation) in OPERATIONS {
         let memory = if is_small { quarter } else { Resources::default().memory };
-        let is_split = what.starts_with("split");
+        let is_split = name.starts_with("split");
         let round = || -> anyhow::Result<((), Duration)> {
             let request = RearrangeRequest {
                 inputs: vec![input.clone()],
@@ -98,12 +98,12 @@ pub(crate) fn run(args: &ArchivesArgs) -> anyhow::Result<()> {
             } else {
                 RearrangePlan::new(request)?
             };
-            let (account, elapsed) = timed(|| operation(&plan));
-            account?;
+            let (manifest, elapsed) = timed(|| operation(&plan));
+            manifest?;
             Ok(((), elapsed))
         };
         let ((), elapsed) = args.rounds.measure(round)?;
-        write_summary(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
+        write_summary(name.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! `kyokumen-bench files`: records per second of whole files, read, converted and written.
+//! `kyokumen-bench files`: records per second of conversions from file to file.
 //!
-//! One thread of work beside the ones that read and write; on one core: `taskset -c 0`. Compression is
-//! compared with the program `zstd` where that is installed.
+//! By default, one thread works, in addition to the threads that read and write. To use only one core, run it with
+//! `taskset -c 0`. Compression is compared with the program `zstd` if it is installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,10 +18,10 @@ use kyokumen::format::{Fill, Format};
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
 use kyokumen::records::filters::RecordFilters;
 
-/// Records per second of whole files, read, converted and written
+/// Records per second of conversions from file to file
 #[derive(Args)]
 pub(crate) struct FilesArgs {
-    /// Records of random games to measure on
+    /// Number of records of random games
     #[arg(long, default_value_t = 1_000_000)]
     count: u64,
 
@@ -33,7 +33,7 @@ pub(crate) struct FilesArgs {
     rounds: Rounds,
 }
 
-/// What is measured: names of files whose extensions are their formats, and whether records are left out.
+/// The measured conversions: input, output, and whether records are filtered.
 const CONVERSIONS: [(&str, &str, bool); 8] = [
     ("positions.psv", "out.hcp", false),
     ("out.hcp", "back.psv", false),
@@ -45,7 +45,7 @@ const CONVERSIONS: [(&str, &str, bool); 8] = [
     ("out.hcp.zst", "copy.hcp", false),
 ];
 
-/// The same by the program `zstd`, at the level that outputs have.
+/// The same compression by the program `zstd`, at the same level.
 const BY_ZSTD: [(&str, &[&str]); 2] = [
     ("zstd -3 out.hcp", &["-3", "-q", "-f", "-k", "--single-thread", "out.hcp", "-o", "tool.zst"]),
     ("zstd -d out.hcp.zst", &["-d", "-q", "-f", "-k", "out.hcp.zst", "-o", "tool.hcp"]),
@@ -57,31 +57,31 @@ pub(crate) fn run(args: &FilesArgs) -> anyhow::Result<()> {
     for (from, to, is_filtered) in CONVERSIONS {
         let (from_path, to_path) = (folder.path(from), folder.path(to));
         let ((), elapsed) =
-            args.rounds.measure(|| one(&from_path, &to_path, is_filtered, args.threads))?;
+            args.rounds.measure(|| round(&from_path, &to_path, is_filtered, args.threads))?;
         let filter = if is_filtered { ", --max-abs-eval 499 --result black,white" } else { "" };
         let name = |file: &str| file.split_once('.').map_or(file, |(_, format)| format).to_owned();
-        let what = format!("{} to {}{filter}", name(from), name(to));
-        write_summary(what, args.count, args.threads, elapsed, args.rounds)?;
+        let conversion = format!("{} to {}{filter}", name(from), name(to));
+        write_summary(conversion, args.count, args.threads, elapsed, args.rounds)?;
     }
-    for (what, words) in BY_ZSTD {
+    for (name, arguments) in BY_ZSTD {
         let by_tool = || -> anyhow::Result<((), Duration)> {
             let mut command = Command::new("zstd");
             let (status, elapsed) =
-                timed(|| command.current_dir(folder.path("")).args(words).status());
+                timed(|| command.current_dir(folder.path("")).args(arguments).status());
             anyhow::ensure!(status?.success(), "zstd failed");
             Ok(((), elapsed))
         };
         match args.rounds.measure(by_tool) {
             Ok(((), elapsed)) => {
-                write_summary(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
+                write_summary(name.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
             }
-            Err(error) => eprintln!("not compared with the program zstd: {error}"),
+            Err(error) => eprintln!("cannot measure the program zstd: {error}"),
         }
     }
     Ok(())
 }
 
-fn one(
+fn round(
     from: &Path,
     to: &Path,
     is_filtered: bool,

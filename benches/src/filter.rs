@@ -1,6 +1,6 @@
 //! `kyokumen-bench filter`: records per second of a whole run, from file to files.
 //!
-//! The outputs go to a folder of their own among the system's temporary files, and away again.
+//! The outputs are written to a temporary folder, which is removed at the end.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,19 +29,19 @@ pub(crate) struct FilterArgs {
     /// File of positions [default: positions of random games]
     input: Option<PathBuf>,
 
-    /// Records of random games, where no file is given [default: 2000]
+    /// Number of records of random games if no file is given [default: 2000]
     #[arg(long, default_value_t = 2000, hide_default_value = true, conflicts_with = "input")]
     count: u64,
 
-    /// Plies that a search goes below the position
+    /// Maximum depth of a search in plies
     #[arg(long, value_name = "PLIES", default_value_t = MateSettings::default().depth_plies)]
     depth: u16,
 
-    /// Nodes after which a search ends
+    /// Maximum number of nodes of a search
     #[arg(long, default_value_t = MateSettings::default().nodes)]
     nodes: u64,
 
-    /// Size of the table of each thread, in MiB
+    /// Size of the hash table of each thread in MiB
     #[arg(long, value_name = "MIB", default_value_t = MateSettings::default().hash_mb)]
     hash_mb: usize,
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &FilterArgs) -> anyhow::Result<()> {
     let folder = Folder::create()?;
     let input = match &args.input {
         Some(input) if input.is_file() => input.clone(),
-        // Each round reads it.
+        // Pipes are rejected, because each round reads the input.
         Some(input) => bail!("{} is not a file", input.display()),
         None => folder.generated(Format::Hcp, args.count)?,
     };

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use kyokumen::format::Format;
 use kyokumen::ops::generate::{GenerateSettings, Generator};
 
-/// A folder of our own among the temporary files, removed when dropped.
+/// A temporary folder. Dropping it removes the folder.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -23,7 +23,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// A file of positions of random games.
+    /// Writes a file with positions of random games.
     pub(crate) fn generated(&self, format: Format, count: u64) -> anyhow::Result<PathBuf> {
         let path = self.path(&format!("positions.{format}"));
         let mut file = File::create(&path)?;

@@ -1,6 +1,6 @@
 //! `kyokumen-bench formats`: records per second of each format, in memory, on one core.
 //!
-//! The records are positions of random games with everything a format can hold.
+//! The records are positions of random games with all fields of the format.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use crate::rounds::{Rounds, json_line, per_second, timed};
 /// Records per second of each format, in memory, on one core
 #[derive(Args)]
 pub(crate) struct FormatsArgs {
-    /// Records of random games to measure on
+    /// Number of records of random games
     #[arg(long, default_value_t = 100_000)]
     count: u64,
 
@@ -26,7 +26,7 @@ pub(crate) struct FormatsArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Formats to measure, with commas between them [default: all]
+    /// Formats to measure, separated by commas [default: all]
     #[arg(long, value_name = "FORMATS", value_delimiter = ',')]
     formats: Vec<Format>,
 
@@ -38,11 +38,11 @@ pub(crate) struct FormatsArgs {
 struct Figure {
     format: &'static str,
     records: u64,
-    /// To a checked arrangement of pieces.
+    /// Decoding to a checked board and hands.
     decode_per_s: f64,
-    /// To a legal position.
+    /// Decoding to a legal position.
     legal_per_s: f64,
-    /// To everything the record says.
+    /// Decoding of all fields.
     decode_all_per_s: f64,
     encode_per_s: f64,
 }
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<()> {
         GenerateSettings { count: args.count, seed: args.seed, ..GenerateSettings::default() };
     let records: Vec<Record> = Generator::new(recipe).collect();
     if !args.rounds.json {
-        writeln!(io::stdout(), "records/s        pieces legal position   everything       encode")?;
+        writeln!(io::stdout(), "records/s        pieces legal position   all fields       encode")?;
     }
     let formats = if args.formats.is_empty() { &Format::ALL } else { &args.formats[..] };
     for &format in formats {
@@ -74,11 +74,11 @@ pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<()> {
 }
 
 fn measure(format: Format, records: &[Record], rounds: Rounds) -> anyhow::Result<Figure> {
-    // Written over in each round: memory that is touched for the first time costs as much as encoding.
+    // Each round overwrites the same buffer, because the first access to new memory takes as long as encoding.
     let mut bytes = Vec::new();
     let ((), encoded) = rounds.measure(|| encode_all(format, records, &mut bytes))?;
     let records = records.len() as u64;
-    // What is decoded is looked at where it lies: carrying it elsewhere would be measured too.
+    // Only a reference to the result is passed to `black_box`, because a move of the result would be measured too.
     let to_setup = |record: RecordRef<'_>| {
         black_box(&record.setup()?);
         Ok(())
@@ -124,13 +124,13 @@ fn decode_all(
     decode: impl Fn(RecordRef<'_>) -> Result<(), DecodeError>,
 ) -> anyhow::Result<((), Duration)> {
     let one = |record| decode(RecordRef::new(format, black_box(record))?);
-    let group = |chunk| {
+    let chunk_records = |chunk| {
         records(format, format.dialect(), black_box(chunk)).try_for_each(|record| decode(record?))
     };
     let (decoded, elapsed) = timed(|| match format.record_len() {
         Some(len) => bytes.chunks(len).try_for_each(one),
-        None => chunks(format, bytes).try_for_each(group),
+        None => chunks(format, bytes).try_for_each(chunk_records),
     });
-    decoded.context("a record of our own making")?;
+    decoded.context("cannot decode a generated record")?;
     Ok(((), elapsed))
 }

@@ -1,6 +1,6 @@
-//! `kyokumen-bench`: measures the figures of the README and of `docs/speed.md` on this machine.
+//! `kyokumen-bench`: measures the speed figures of the README and of `docs/speed.md` on this machine.
 //!
-//! Each figure is the median of several rounds in one process. No time is asserted.
+//! Each figure is the median of several rounds in one process. The program does not assert times.
 
 mod archives;
 mod files;
@@ -16,12 +16,12 @@ mod solve;
 
 use clap::{Parser, Subcommand};
 
-/// Measure the figures of the README on this machine
+/// Measure the speed figures of the README on this machine
 #[derive(Parser)]
 #[command(name = "kyokumen-bench", version)]
 struct Arguments {
     #[command(subcommand)]
-    what: Benchmark,
+    benchmark: Benchmark,
 }
 
 #[derive(Subcommand)]
@@ -39,7 +39,7 @@ enum Benchmark {
 }
 
 fn main() -> anyhow::Result<()> {
-    match &Arguments::parse().what {
+    match &Arguments::parse().benchmark {
         Benchmark::Perft(args) => perft::run(args),
         Benchmark::Formats(args) => formats::run(args),
         Benchmark::Solve(args) => solve::run(args),

@@ -1,6 +1,6 @@
-//! `kyokumen-bench marubatsu`: the complete tree, the searches and random games, and whether they count right.
+//! `kyokumen-bench marubatsu`: speed of the complete tree, the searches and random games of marubatsu (tic-tac-toe).
 //!
-//! Counts are those of the articles that `docs/marubatsu.md` names.
+//! Checks the counts. The expected counts are from the articles that `docs/marubatsu.md` lists.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -19,10 +19,10 @@ use serde::Serialize;
 
 use crate::rounds::{Rounds, json_line, per_second, timed};
 
-/// Marubatsu: its tree, its searches, random games; fails if a count is wrong
+/// Tree, searches and random games of marubatsu; fails if a count is wrong
 #[derive(Args)]
 pub(crate) struct MarubatsuArgs {
-    /// Random games
+    /// Number of random games
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     games: u64,
 
@@ -76,7 +76,7 @@ fn figure(
 }
 
 fn tree(what: &'static str, build: fn() -> GameTree, rounds: Rounds) -> anyhow::Result<Figure> {
-    // What freeing the tree takes is no part of building it.
+    // Freeing the tree is not measured.
     let (tree, elapsed) = rounds.measure(|| anyhow::Ok(timed(build)))?;
     let nodes = tree.nodes().len() as u64;
     Ok(figure(what, (nodes, "nodes"), nodes == 549_946, elapsed))
@@ -85,12 +85,12 @@ fn tree(what: &'static str, build: fn() -> GameTree, rounds: Rounds) -> anyhow::
 fn solved(rounds: Rounds) -> anyhow::Result<Figure> {
     let (solution, elapsed) = rounds.measure(|| anyhow::Ok(timed(Solution::new)))?;
     let positions = solution.positions().len() as u64;
-    let what = "all positions, backwards";
+    let what = "all positions, solved backwards";
     Ok(figure(what, (positions, "positions"), positions == 5_478, elapsed))
 }
 
-/// How often a search of microseconds is repeated for one time.
-const REPEATED: u32 = 200;
+/// Repetitions of a search of some microseconds in one measurement.
+const REPETITIONS: u32 = 200;
 
 fn searched(
     what: &'static str,
@@ -99,22 +99,22 @@ fn searched(
     solution: &Solution,
     rounds: Rounds,
 ) -> anyhow::Result<Figure> {
-    let repeated = if method == Method::Minimax { 1 } else { REPEATED };
+    let repetitions = if method == Method::Minimax { 1 } else { REPETITIONS };
     let settings = Settings::new(method);
-    let (found, elapsed) = rounds.measure(|| {
-        let (found, elapsed) = timed(|| {
-            for _ in 1..repeated {
+    let (result, elapsed) = rounds.measure(|| {
+        let (result, elapsed) = timed(|| {
+            for _ in 1..repetitions {
                 black_box(search(black_box(Board::EMPTY), settings, solution));
             }
             search(Board::EMPTY, settings, solution)
         });
-        anyhow::Ok((found, elapsed / repeated))
+        anyhow::Ok((result, elapsed / repetitions))
     })?;
-    let counted = found.iterations.iter().sum();
+    let counted = result.iterations.iter().sum();
     Ok(figure(what, (counted, "nodes"), counted == nodes, elapsed))
 }
 
-/// Every position, either goal, either attacker.
+/// Solves every position with df-pn, for both goals and both attackers.
 fn proven(solution: &Solution, rounds: Rounds) -> anyhow::Result<Figure> {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let limits = Limits::new(9, 1_000_000);
@@ -126,18 +126,18 @@ fn proven(solution: &Solution, rounds: Rounds) -> anyhow::Result<Figure> {
                     Mark::ALL.into_iter().flat_map(|mark| Goal::ALL.map(|goal| (mark, goal)))
                 {
                     let mut contest = Contest::new(solved.board, attacker, goal);
-                    let found = solver.solve(&mut contest, limits, &AtomicBool::new(false));
+                    let outcome = solver.solve(&mut contest, limits, &AtomicBool::new(false));
                     let value = if attacker == Mark::Circle { solved.value } else { -solved.value };
                     let is_reached = value == 1 || value == 0 && goal == Goal::Draw;
-                    wrong += u64::from((found.verdict == Verdict::Proven) != is_reached);
+                    wrong += u64::from((outcome.verdict == Verdict::Proven) != is_reached);
                 }
             }
             wrong
         }))
     })?;
-    let questions = 4 * solution.positions().len() as u64;
+    let searches = 4 * solution.positions().len() as u64;
     let what = "df-pn: every position, goal and attacker";
-    Ok(figure(what, (questions, "questions"), wrong == 0, elapsed))
+    Ok(figure(what, (searches, "searches"), wrong == 0, elapsed))
 }
 
 fn games(
@@ -158,9 +158,9 @@ fn write(figure: &Figure, json: bool) -> io::Result<()> {
         return json_line(figure);
     }
     let Figure { what, count, unit, is_right, elapsed_us, per_s } = figure;
-    let right = if *is_right { "right" } else { "WRONG" };
+    let correct = if *is_right { "correct" } else { "WRONG" };
     writeln!(
         io::stdout(),
-        "{what:<41} {count:>9} {unit:<9} {right} {elapsed_us:>11.2} us {per_s:>11.0}/s"
+        "{what:<41} {count:>9} {unit:<9} {correct:<7} {elapsed_us:>11.2} us {per_s:>11.0}/s"
     )
 }

@@ -1,7 +1,7 @@
-//! `kyokumen-bench perft`: speed of the rules, and whether they still count right.
+//! `kyokumen-bench perft`: speed of the move generator. Checks the counts.
 //!
-//! Figures of the start position are those of YaneuraOu's `perft`, which agree with aki's article
-//! "将棋でPerftしてみたまとめ"; the other positions are a busy middle game and one with 593 moves.
+//! The counts of the start position are from YaneuraOu's `perft` and agree with aki's article "将棋でPerftしてみたまとめ".
+//! The other positions are a complicated middle game and a position with 593 legal moves.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
 /// Perft of known positions; fails if a count is wrong
 #[derive(Args)]
 pub(crate) struct PerftArgs {
-    /// Also the counts that take minutes
+    /// Include the counts that take minutes
     #[arg(long)]
     full: bool,
 
@@ -28,13 +28,13 @@ pub(crate) struct PerftArgs {
     rounds: Rounds,
 }
 
-/// A count that is known.
+/// A position with known counts.
 struct Known {
     name: &'static str,
     sfen: &'static str,
     depth: u32,
     nodes: u64,
-    /// Captures, promotions, checks and mates, where others have published them.
+    /// Captures, promotions, checks and mates, if published.
     reached_by: Option<[u64; 4]>,
     drops: Option<u64>,
     takes_minutes: bool,
@@ -92,7 +92,7 @@ struct Figure {
     depth: u32,
     nodes: u64,
     is_right: bool,
-    /// Time of the count with all statistics.
+    /// Time for counting nodes, captures, promotions, drops, checks and mates.
     elapsed_ms: f64,
     nodes_per_s: f64,
     nodes_only_elapsed_ms: f64,
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &PerftArgs) -> anyhow::Result<()> {
     if !args.rounds.json {
         writeln!(
             io::stdout(),
-            "position    depth        nodes   counts   nodes/s, all   nodes/s, nodes only"
+            "position    depth        nodes   counts     nodes/s, all   nodes/s, nodes only"
         )?;
     }
     let mut wrong = 0;
@@ -145,10 +145,10 @@ fn write(figure: &Figure, json: bool) -> io::Result<()> {
         return json_line(figure);
     }
     let Figure { position, depth, nodes, nodes_per_s, nodes_only_per_s, .. } = figure;
-    let counts = if figure.is_right { "right" } else { "WRONG" };
+    let counts = if figure.is_right { "correct" } else { "WRONG" };
     writeln!(
         io::stdout(),
-        "{position:<11} {depth:>5} {nodes:>12}   {counts}  {nodes_per_s:>13.0} {nodes_only_per_s:>21.0}"
+        "{position:<11} {depth:>5} {nodes:>12}   {counts:<7}  {nodes_per_s:>13.0} {nodes_only_per_s:>21.0}"
     )
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_count_is_seen() {
+    fn every_wrong_count_is_detected() {
         let right =
             Perft { nodes: 25470, captures: 59, promotions: 30, checks: 48, ..Perft::default() };
         assert!(KNOWN[2].agrees_with(&right));

@@ -1,4 +1,4 @@
-//! Rounds of a measurement, the median of their times, and how results are printed.
+//! Rounds of a measurement, the median of their times, and the output of results.
 
 use std::io;
 use std::io::Write;
@@ -10,17 +10,17 @@ use serde::Serialize;
 /// Options of every benchmark.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Rounds {
-    /// Rounds; the median counts [default: 3]
+    /// Number of rounds; the result is their median [default: 3]
     #[arg(long, default_value_t = 3, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
-    /// One JSON object a line for each figure
+    /// Print one JSON object per line for each figure
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl Rounds {
-    /// The result of the rounds, the same each time, and the median of their times.
+    /// Returns the result of the last round and the median of the times. All rounds have the same result.
     pub(crate) fn measure<T, E>(
         self,
         mut round: impl FnMut() -> Result<(T, Duration), E>,
@@ -36,7 +36,7 @@ impl Rounds {
     }
 }
 
-/// The middle value; the mean of the two middle values of an even number.
+/// The median: the middle value, or the mean of the two middle values.
 pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     let (below, above) = ((times.len() - 1) / 2, times.len() / 2);
@@ -64,7 +64,7 @@ pub(crate) fn json_line(value: &impl Serialize) -> io::Result<()> {
     io::stdout().write_all(&line)
 }
 
-/// Milliseconds with three decimals: finer is noise.
+/// Milliseconds with three decimals. More decimals would be noise.
 pub(crate) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
 }
@@ -82,7 +82,7 @@ struct Figure {
     records_per_s: f64,
 }
 
-/// Prints how many records per second an operation on whole files handles.
+/// Prints the records per second of an operation on whole files.
 pub(crate) fn write_summary(
     what: String,
     records: u64,

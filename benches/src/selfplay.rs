@@ -1,4 +1,5 @@
-//! `kyokumen-bench selfplay`: simulations per second of games without a network, and with devices of a given speed.
+//! `kyokumen-bench selfplay`: simulations per second of self-play without a network, and with simulated devices of a
+//! given speed.
 
 mod queued;
 
@@ -14,27 +15,29 @@ use serde::Serialize;
 use crate::rounds::{json_line, median_of};
 use queued::Wait;
 
-/// Simulations per second of self-play: on one core without a network, and with simulated devices, one batch at a time
-/// and two, one device and several, and as programs did it that had a thread for each game
+/// Simulations per second of self-play, on one core without a network, and with simulated devices
+///
+/// Measures one and several devices, with one and two batches per device. `--queued` also measures the design with a
+/// thread for each game.
 #[derive(Args)]
 pub(crate) struct SelfPlayArgs {
-    /// Positions a second that a simulated device evaluates
+    /// Positions that a simulated device evaluates per second
     #[arg(long, value_name = "N", default_value_t = 9416)]
     device_speed: u32,
 
-    /// Most simulated devices
+    /// Maximum number of simulated devices
     #[arg(long, value_name = "N", default_value_t = 4)]
     devices: usize,
 
-    /// Positions of a batch
+    /// Positions in a batch
     #[arg(long, value_name = "N", default_value_t = 192, value_parser = clap::value_parser!(u16).range(1..=4096))]
     batch: u16,
 
-    /// Also as it was done before: a thread for each game, and a queue of positions
+    /// Also measure the older design: a thread for each game and a queue of positions
     #[arg(long)]
     queued: bool,
 
-    /// Planes that are written for each position, none with 0
+    /// Number of input planes to write for each position; 0 writes none
     #[arg(long, value_name = "0|57|119", default_value = "57")]
     planes: usize,
 
@@ -42,27 +45,27 @@ pub(crate) struct SelfPlayArgs {
     #[arg(long, default_value_t = 0)]
     leaf_mate_nodes: u64,
 
-    /// Seconds that each figure is measured in a round
+    /// Seconds of each measurement in a round
     #[arg(long, value_name = "SECONDS", default_value_t = 3)]
     seconds: u64,
 
-    /// Rounds; the median counts
+    /// Number of rounds; the result is their median
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
-    /// One JSON object a line for each figure
+    /// Print one JSON object per line for each figure
     #[arg(long)]
     json: bool,
 }
 
-/// What is measured.
+/// A measured setup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Arrangement {
     /// On one core, without a network.
     NoNetwork,
-    /// So many simulated devices with so many batches each.
+    /// Simulated devices with `groups` batches each.
     Devices { devices: usize, groups: usize },
-    /// So many simulated devices, and a thread for each game, which waits in this way.
+    /// Simulated devices, and a thread for each game.
     Queued { devices: usize, wait: Wait },
 }
 
@@ -70,7 +73,7 @@ enum Arrangement {
 struct Figure {
     what: String,
     simulations_per_s: f64,
-    /// Compared with one device of this speed and one batch at a time.
+    /// Speed relative to one device with one batch.
     ratio: Option<f64>,
 }
 
@@ -91,12 +94,12 @@ pub(crate) fn run(args: &SelfPlayArgs) -> anyhow::Result<()> {
         }
     }
     let rates: Vec<f64> = rates.into_iter().map(median_of).collect();
-    let of = |wanted| arrangements.iter().position(|&found| found == wanted).map(|i| rates[i]);
-    let base = of(one_by_one).unwrap_or(f64::NAN);
+    let base = arrangements.iter().position(|&arrangement| arrangement == one_by_one);
+    let base = base.map_or(f64::NAN, |i| rates[i]);
     let mut out = io::stdout().lock();
     for (arrangement, &rate) in arrangements.iter().zip(&rates) {
         let ratio = (*arrangement != Arrangement::NoNetwork).then_some(rate / base);
-        let figure = Figure { what: arrangement.words(), simulations_per_s: rate, ratio };
+        let figure = Figure { what: arrangement.name(), simulations_per_s: rate, ratio };
         if args.json {
             json_line(&figure)?;
             continue;
@@ -108,27 +111,27 @@ pub(crate) fn run(args: &SelfPlayArgs) -> anyhow::Result<()> {
 }
 
 impl Arrangement {
-    fn words(self) -> String {
+    fn name(self) -> String {
         match self {
             Self::NoNetwork => "one core, no network".to_owned(),
             Self::Devices { devices, groups: 1 } => {
-                format!("{}, a batch at a time", devices_in_words(devices))
+                format!("{}, 1 batch each", device_count(devices))
             }
             Self::Devices { devices, groups } => {
-                format!("{}, {groups} batches each", devices_in_words(devices))
+                format!("{}, {groups} batches each", device_count(devices))
             }
             Self::Queued { devices, wait } => {
                 let waiting = match wait {
-                    Wait::Busy => "busily",
-                    Wait::Asleep => "asleep",
+                    Wait::Busy => "busy waiting",
+                    Wait::Asleep => "sleeping",
                 };
-                format!("{}, a thread a game, waiting {waiting}", devices_in_words(devices))
+                format!("{}, a thread per game, {waiting}", device_count(devices))
             }
         }
     }
 }
 
-fn devices_in_words(devices: usize) -> String {
+fn device_count(devices: usize) -> String {
     if devices == 1 { "1 device".to_owned() } else { format!("{devices} devices") }
 }
 
@@ -154,7 +157,7 @@ impl SelfPlayArgs {
         Uniform { planes: Input2::from_planes(self.planes) }
     }
 
-    /// Simulations a second, without the first second.
+    /// Simulations per second, without the first second.
     fn measure(&self, arrangement: Arrangement) -> anyhow::Result<f64> {
         let settings = self.settings();
         let (devices, groups): (Vec<Box<dyn Evaluator>>, _) = match arrangement {

@@ -1,6 +1,6 @@
-//! `kyokumen-bench solve`: positions per second of the search on one core, its memory, and whether it errs.
+//! `kyokumen-bench solve`: positions per second and memory of the search on one core. Checks known verdicts.
 //!
-//! Files name positions in the first column and may know the truth in the second: `mate`, `none`, `open`.
+//! The files have an SFEN in the first column and optionally the known verdict in the second: `mate`, `none` or `open`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,39 +21,39 @@ use serde::de::DeserializeOwned;
 
 use crate::rounds::{Rounds, json_line, milliseconds, per_second};
 
-/// Positions per second of the search on one core; fails if a verdict is known to be wrong
+/// Positions per second of the search on one core; fails if a known verdict is contradicted
 #[derive(Args)]
 pub(crate) struct SolveArgs {
-    /// Files with an SFEN in the first column and, if known, mate, none or open in the second
-    /// [default: positions of random games]
+    /// Files with an SFEN in the first column and, if known, mate, none or open in the second [default: positions of
+    /// random games]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Plies that a search goes below the position
+    /// Maximum depth of a search in plies
     #[arg(long, value_name = "PLIES", default_value_t = 31)]
     depth: u16,
 
-    /// Nodes after which a search ends
+    /// Maximum number of nodes of a search
     #[arg(long, default_value_t = 100_000)]
     nodes: u64,
 
-    /// Size of the table, in MiB
+    /// Size of the hash table in MiB
     #[arg(long, value_name = "MIB", default_value_t = MateSettings::default().hash_mb)]
     hash_mb: usize,
 
-    /// What to ask when the side to move is in check
-    #[arg(long, value_name = "both|and|or|skip", default_value = "or", value_parser = word::<InCheck>)]
+    /// How to search a position whose side to move is in check
+    #[arg(long, value_name = "both|and|or|skip", default_value = "or", value_parser = variant::<InCheck>)]
     in_check: InCheck,
 
-    /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
-    #[arg(long, value_name = "give-up|go-on", default_value = "give-up", value_parser = word::<WhenHopeless>)]
+    /// What to do when a search is unlikely to end within its node limit: stop at once, or use all nodes
+    #[arg(long, value_name = "give-up|go-on", default_value = "give-up", value_parser = variant::<WhenHopeless>)]
     when_hopeless: WhenHopeless,
 
     #[command(flatten)]
     rounds: Rounds,
 }
 
-/// Positions measured where no file is given.
+/// Number of positions to measure if no file is given.
 const GENERATED: u64 = 500;
 
 #[derive(Serialize)]
@@ -66,9 +66,9 @@ struct Figure {
     nodes: u64,
     verdicts: BTreeMap<&'static str, u64>,
     stops: BTreeMap<&'static str, u64>,
-    /// Verdicts against what the second column knows.
+    /// Number of verdicts that contradict the second column.
     wrong: u64,
-    /// Peak memory of the process so far; none on systems other than Linux.
+    /// Peak memory of the process until now. `None` on systems other than Linux.
     peak_memory_mb: Option<f64>,
 }
 
@@ -129,14 +129,14 @@ fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyho
     let mut verdicts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut stops: BTreeMap<&'static str, u64> = BTreeMap::new();
     let (mut nodes, mut wrong) = (0, 0);
-    for Solution { found, mate_result, .. } in &solutions {
+    for Solution { input, mate_result, .. } in &solutions {
         let Some(mate_result) = mate_result else { continue };
         nodes += mate_result.nodes;
         *verdicts.entry(mate_result.verdict.word()).or_default() += 1;
         if let PositionVerdict::Unknown(stop) = mate_result.verdict {
             *stops.entry(stop.word()).or_default() += 1;
         }
-        wrong += u64::from(is_wrong(mate_result.verdict, found.second_column.as_deref()));
+        wrong += u64::from(is_wrong(mate_result.verdict, input.second_column.as_deref()));
     }
     let positions = positions.len() as u64;
     Ok(Figure {
@@ -153,7 +153,7 @@ fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyho
     })
 }
 
-/// Peak resident memory of this process in MiB with one decimal, from `VmHWM` in `/proc/self/status`, see proc(5).
+/// Peak resident memory of this process in MiB with one decimal: `VmHWM` in `/proc/self/status`, see proc(5).
 fn peak_memory_mb() -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -161,12 +161,12 @@ fn peak_memory_mb() -> Option<f64> {
     Some((kilobytes / 1024.0 * 10.0).round() / 10.0)
 }
 
-/// One of the words of an enum.
-fn word<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+/// Parses a variant of an enum by its serde name.
+fn variant<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_value(text.into())
 }
 
-/// All solutions, and the sum of the times of the searches.
+/// Solves all positions. Returns the solutions and the sum of the search times.
 fn round(
     positions: &[InputPosition],
     settings: &MateSettings,
@@ -187,7 +187,7 @@ fn round(
     Ok((solutions, elapsed))
 }
 
-/// Whether an verdict contradicts what is known: that the side to move mates, or that it does not.
+/// Whether a verdict contradicts the known verdict.
 fn is_wrong(verdict: PositionVerdict, known: Option<&str>) -> bool {
     match known {
         Some("mate") => matches!(verdict, PositionVerdict::NoMate | PositionVerdict::Loss),
@@ -200,17 +200,17 @@ fn write(figure: &Figure) -> io::Result<()> {
     let Figure { file, positions, positions_per_s, nodes_per_s, wrong, .. } = figure;
     let counts = |counts: &BTreeMap<&str, u64>| {
         let counts: Vec<String> =
-            counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+            counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
         counts.join(", ")
     };
     let mut out = io::stdout();
     writeln!(out, "{file}: {positions_per_s:.1} positions/s, {nodes_per_s:.0} nodes/s")?;
     writeln!(out, "  {positions} positions: {}; {wrong} wrong", counts(&figure.verdicts))?;
     if !figure.stops.is_empty() {
-        writeln!(out, "  unknown by reason: {}", counts(&figure.stops))?;
+        writeln!(out, "  stop reasons: {}", counts(&figure.stops))?;
     }
     if let Some(peak_memory_mb) = figure.peak_memory_mb {
-        writeln!(out, "  peak memory so far {peak_memory_mb:.1} MiB")?;
+        writeln!(out, "  peak memory until now: {peak_memory_mb:.1} MiB")?;
     }
     Ok(())
 }
@@ -229,9 +229,9 @@ mod tests {
             (Some("open"), [false; 4]),
             (None, [false; 4]),
         ] {
-            let answers =
+            let verdicts =
                 [PositionVerdict::Win, PositionVerdict::Loss, PositionVerdict::NoMate, unknown];
-            assert_eq!(answers.map(|verdict| is_wrong(verdict, known)), wrong, "{known:?}");
+            assert_eq!(verdicts.map(|verdict| is_wrong(verdict, known)), wrong, "{known:?}");
         }
     }
 }

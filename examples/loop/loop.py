@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Networks from nothing: games, training, the next network, and again; with the openings filtered or not.
+"""Trains networks without external data: a network plays games, the games train the next network, and so on.
 
     python3 -m venv venv && venv/bin/pip install -r examples/loop/requirements.txt
     cargo build --release --features network
     venv/bin/python examples/loop/loop.py loop
 
-Each generation plays games from positions of the games before (the first from positions of random play), out of which
-`gen-filter` has taken those that are decided by a mate; in a second line of networks, with `--both`, they stay in. At the end
-the last networks play the first one, and each other.
+Each generation starts its games from positions of the previous games; the first generation uses positions of random
+play. `kyokumen filter` removes mated positions from them, where the side to move can force mate or is being mated by
+force. With `--both`, a second line of networks keeps these positions. At the end, the last network of each line plays
+against the first one, and the last networks play against each other.
 """
 
 import argparse
@@ -18,20 +19,20 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# One of so many games is held out, to measure the network on games that it has not learnt.
+# One in this many games is held out to measure the network on games that were not used for training.
 HELD_OUT_OF = 20
 
 
-def run(*words, status=(0,)):
-    words = [str(word) for word in words]
-    print("+", " ".join(words), flush=True)
-    done = subprocess.run(words)
+def run(*command, status=(0,)):
+    command = [str(argument) for argument in command]
+    print("+", " ".join(command), flush=True)
+    done = subprocess.run(command)
     if done.returncode not in status:
-        sys.exit(f"{words[0]} ended with {done.returncode}")
+        sys.exit(f"{command[0]} failed with exit status {done.returncode}")
 
 
 class Line:
-    """A line of networks: each generation learns from the games of the one before."""
+    """A line of networks. Each generation learns from the games of the previous one."""
 
     def __init__(self, options, name, is_filtered):
         self.options = options
@@ -45,68 +46,67 @@ class Line:
     def network(self, generation):
         return self.path(f"{generation}.onnx")
 
-    def make(self, target, *words):
-        """Runs a command unless what it makes is there: a loop that was interrupted goes on."""
+    def make(self, target, *command):
+        """Runs a command unless its target exists, so that an interrupted loop can be resumed."""
         if not target.exists():
-            run(*words)
+            run(*command)
         return target
 
     def train(self, generation, old, games=(), held_out=()):
-        words = ["--to", self.path(f"{generation}.npz"), "--onnx", self.network(generation)]
+        arguments = ["--to", self.path(f"{generation}.npz"), "--onnx", self.network(generation)]
         if old is not None:
-            words += ["--from", self.path(f"{old}.npz")]
-        words += [*games, "--held-out", *held_out]
-        self.make(self.network(generation), sys.executable, HERE / "train.py", *words)
+            arguments += ["--from", self.path(f"{old}.npz")]
+        arguments += [*games, "--held-out", *held_out]
+        self.make(self.network(generation), sys.executable, HERE / "train.py", *arguments)
 
-    def kyokumen(self, target, command, *words):
-        return self.make(target, self.options.kyokumen, command, *words)
+    def kyokumen(self, target, command, *arguments):
+        return self.make(target, self.options.kyokumen, command, *arguments)
 
     def openings(self, generation):
-        """Positions in which the games of a generation begin."""
+        """Makes the start positions of the games of a generation."""
         seed = self.options.seed + generation
         count = ["--count", self.options.games * 2, "--seed", seed]
-        some = self.path(f"some{generation}.hcp")
+        sample = self.path(f"some{generation}.hcp")
         if generation == 0:
-            self.kyokumen(some, "generate", *count, "--every", 5, "--max-moves", 60, "-o", some)
+            self.kyokumen(sample, "generate", *count, "--every", 5, "--max-moves", 60, "-o", sample)
         else:
             every = self.path(f"every{generation}.hcp")
-            words = [self.games(generation - 1), "-o", every, "--keep-untrained"]
-            self.kyokumen(every, "convert", *words)
-            self.kyokumen(some, "sample", every, *count, "-o", some)
-        mixed = self.path(f"mixed{generation}.hcp")
-        self.kyokumen(mixed, "shuffle", some, "-o", mixed, "--seed", seed)
+            self.kyokumen(every, "convert", self.games(generation - 1), "-o", every, "--keep-untrained")
+            self.kyokumen(sample, "sample", every, *count, "-o", sample)
+        shuffled = self.path(f"mixed{generation}.hcp")
+        self.kyokumen(shuffled, "shuffle", sample, "-o", shuffled, "--seed", seed)
         if not self.is_filtered:
-            return mixed
-        clean = self.path(f"clean{generation}")
-        return self.kyokumen(clean / mixed.name, "filter", mixed, "-o", clean, "--progress", "none")
+            return shuffled
+        kept = self.path(f"clean{generation}")
+        return self.kyokumen(kept / shuffled.name, "filter", shuffled, "-o", kept, "--progress", "none")
 
     def games(self, generation):
         return self.path(f"games{generation}") / "selfplay.hcpe3"
 
     def play(self, generation):
         options = self.options
-        words = ["--model", self.network(generation), "--openings", self.openings(generation)]
-        words += ["-o", self.games(generation).parent, "--games", options.games, "--resume"]
-        words += ["--playouts", options.playouts, "--seed", options.seed, "--progress", "plain"]
-        words += ["--batch", 64, "--max-moves", 200, "--root-mate", "33,2000"]
-        self.kyokumen(self.games(generation), "selfplay", *words)
+        arguments = ["--model", self.network(generation), "--openings", self.openings(generation)]
+        arguments += ["-o", self.games(generation).parent, "--games", options.games, "--resume"]
+        arguments += ["--playouts", options.playouts, "--seed", options.seed, "--progress", "plain"]
+        arguments += ["--batch", 64, "--max-moves", 200, "--root-mate", "33,2000"]
+        self.kyokumen(self.games(generation), "selfplay", *arguments)
 
     def divided(self, generation):
-        """A generation's games to learn from, with their mirror images, and those held out: whole games, and none of them
-        mirrored into the others."""
+        """Divides the games of a generation into training games and held-out games. Adds mirror images of the training
+        games only, so that no held-out game has a mirror image among the training games."""
         parts = self.path(f"parts{generation}")
-        words = ["-o", parts, "--parts", HELD_OUT_OF, "--name", "games"]
-        self.kyokumen(parts / "games.manifest.json", "split", self.games(generation), *words)
-        held_out, *learnt = sorted(parts.glob("*.hcpe3"))
+        arguments = ["-o", parts, "--parts", HELD_OUT_OF, "--name", "games"]
+        self.kyokumen(parts / "games.manifest.json", "split", self.games(generation), *arguments)
+        held_out, *training = sorted(parts.glob("*.hcpe3"))
         mirrored = self.path(f"mirrored{generation}.hcpe3")
-        self.kyokumen(mirrored, "convert", *learnt, "-o", mirrored, "--mirror", "--keep-untrained")
-        return [*learnt, mirrored], held_out
+        self.kyokumen(mirrored, "convert", *training, "-o", mirrored, "--mirror", "--keep-untrained")
+        return [*training, mirrored], held_out
 
-    def go_on(self, generation):
-        """Plays a generation's games, and trains the next one with them and those before."""
+    def advance(self, generation):
+        """Plays the games of a generation. Trains the next network with these and the previous games."""
         self.play(generation)
-        divided = [self.divided(of) for of in range(max(generation - 1, 0), generation + 1)]
-        games = [file for learnt, _ in divided for file in learnt]
+        divided = [self.divided(number) for number in range(max(generation - 1, 0), generation + 1)]
+        games = [file for training, _ in divided for file in training]
         self.train(generation + 1, generation, games, [held_out for _, held_out in divided])
 
 
@@ -114,11 +114,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--generations", type=int, default=3)
-    parser.add_argument("--games", type=int, default=2000, help="of a generation")
+    parser.add_argument("--games", type=int, default=2000, help="games per generation")
     parser.add_argument("--playouts", type=int, default=64)
-    parser.add_argument("--match", type=int, default=200, help="games of a match at the end")
+    parser.add_argument("--match", type=int, default=200, help="games of each match at the end")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--both", action="store_true", help="a line with mated openings, too")
+    parser.add_argument("--both", action="store_true", help="also train a line of networks with mated openings")
     parser.add_argument("--kyokumen", type=pathlib.Path, default="target/release/kyokumen")
     options = parser.parse_args()
     options.kyokumen = options.kyokumen.resolve()
@@ -129,19 +129,19 @@ def main():
     for line in lines:
         line.train(0, None)
         for generation in range(options.generations):
-            line.go_on(generation)
+            line.advance(generation)
     print(f"{options.generations} generations in {(time.monotonic() - started) / 60:.0f} minutes")
     openings = options.folder / "match.sfen"
-    words = ["--every", 20, "--max-moves", 24, "--count", options.match, "--seed", 99]
+    arguments = ["--every", 20, "--max-moves", 24, "--count", options.match, "--seed", 99]
     if not openings.exists():
-        run(options.kyokumen, "generate", *words, "-o", openings)
+        run(options.kyokumen, "generate", *arguments, "-o", openings)
     last = options.generations
     pairs = [(line.network(last), line.network(0)) for line in lines]
     if options.both:
         pairs.append((lines[0].network(last), lines[1].network(last)))
     for first, second in pairs:
-        words = ["--openings", openings, "--games", options.match, "--kyokumen", options.kyokumen]
-        run(sys.executable, HERE / "match.py", first, second, *words, status=(0, 1))
+        arguments = ["--openings", openings, "--games", options.match, "--kyokumen", options.kyokumen]
+        run(sys.executable, HERE / "match.py", first, second, *arguments, status=(0, 1))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Games between two networks, each opening twice with sides exchanged; the difference in Elo with its interval.
+"""Plays a match between two networks and reports the Elo difference with its confidence interval.
 
     python3 examples/loop/match.py new.onnx old.onnx --openings openings.sfen --games 200
 
-Each side is `kyokumen usi --model`; the games are judged here, with cshogi as the board. Exit status 0 if the first network is
-stronger beyond doubt (the whole interval is above 0), 1 if not, 2 if something is missing.
+Each side is a process of `kyokumen usi --model`. Each opening is played twice with sides exchanged. This script applies
+the rules, with cshogi as the board. Exit status: 0 if the first network is significantly stronger (the whole interval is
+above 0), 1 if not, 2 if something is missing.
 """
 
 import argparse
@@ -21,23 +22,23 @@ import cshogi
 from cshogi.usi import Engine
 
 MAX_MOVES = 256
-# Standard deviations on either side within which 95 of 100 cases are.
+# Number of standard deviations on each side of a 95 % confidence interval.
 DEVIATIONS = 1.96
 WIN, DRAW, LOSS = 1.0, 0.5, 0.0
 
 
 class Players:
-    """Two engines; a thread has its own."""
+    """The two engines of one thread."""
 
     def __init__(self, kyokumen, networks, nodes):
         self.nodes = nodes
         self.folder = tempfile.TemporaryDirectory()
         self.engines = []
         for number, network in enumerate(networks):
-            # The client starts a program without arguments.
+            # cshogi's client cannot pass arguments to a program.
             script = pathlib.Path(self.folder.name) / f"player{number}"
-            words = [kyokumen, "usi", "--batch", 1, "--model", pathlib.Path(network).resolve()]
-            script.write_text(f"#!/bin/sh\nexec {shlex.join(str(word) for word in words)}\n")
+            command = [kyokumen, "usi", "--batch", 1, "--model", pathlib.Path(network).resolve()]
+            script.write_text(f"#!/bin/sh\nexec {shlex.join(str(argument) for argument in command)}\n")
             script.chmod(0o755)
             engine = Engine(str(script))
             engine.setoption("Mate_Root_Nodes", 2000)
@@ -45,7 +46,7 @@ class Players:
             self.engines.append(engine)
 
     def play(self, opening, first_is_black):
-        """The score of the first network."""
+        """Plays a game and returns the score of the first network."""
         board = cshogi.Board(opening)
         moves = []
         history = History(board)
@@ -69,7 +70,7 @@ class Players:
 
 
 class History:
-    """The positions of a game, for the rule of repetition: the fourth time of a position ends it."""
+    """The positions of a game, for the repetition rule: the fourth occurrence of a position ends the game."""
 
     def __init__(self, board):
         self.positions = []
@@ -77,13 +78,13 @@ class History:
         self.add(board)
 
     def add(self, board):
-        # The position without the number of the move.
+        # Without the move number.
         self.positions.append(board.sfen().rsplit(" ", 1)[0])
         self.checks.append(board.is_check())
 
     def repetition(self):
-        """The score of the side to move if the last position came for the fourth time: a draw, unless one side did nothing
-        but give check since the first time, which loses. Otherwise `None`."""
+        """The score of the side to move if the last position occurred for the fourth time, otherwise `None`. It is a draw,
+        except that a side loses if it has given check with every move since the first occurrence."""
         last = self.positions[-1]
         if self.positions.count(last) < 4:
             return None
@@ -107,13 +108,14 @@ def play_all(options, openings):
 
 
 def elo(score):
-    """The difference in Elo that a score between 0 and 1 stands for."""
+    """The Elo difference for a score between 0 and 1."""
     score = min(max(score, 1e-4), 1 - 1e-4)
     return -400 * math.log10(1 / score - 1)
 
 
 def interval(scores):
-    """A score, and its interval from the spread of pairs with one opening, which depend on each other."""
+    """The mean score and its confidence interval. It uses the variance of pairs of games with the same opening, because
+    the two games of a pair are not independent."""
     pairs = [(a + b) / 2 for a, b in zip(scores[::2], scores[1::2], strict=True)]
     mean = sum(pairs) / len(pairs)
     variance = sum((pair - mean) ** 2 for pair in pairs) / max(len(pairs) - 1, 1)
@@ -125,14 +127,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("network")
     parser.add_argument("other")
-    parser.add_argument("--openings", type=pathlib.Path, required=True, help="SFENs, one a line")
+    parser.add_argument("--openings", type=pathlib.Path, required=True, help="file with one SFEN per line")
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--nodes", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--kyokumen", type=pathlib.Path, default="target/release/kyokumen")
     options = parser.parse_args()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing", file=sys.stderr)
+        print(f"{options.kyokumen} does not exist", file=sys.stderr)
         return 2
     options.games += options.games % 2
     lines = options.openings.read_text().splitlines()
@@ -142,7 +144,7 @@ def main():
     score, low, high = interval(scores)
     print(
         f"{options.games} games: {counts[WIN]} won, {counts[DRAW]} drawn, {counts[LOSS]} lost; "
-        f"Elo {elo(score):+.0f} (from {elo(low):+.0f} to {elo(high):+.0f}, 95 of 100 cases)"
+        f"Elo {elo(score):+.0f} (from {elo(low):+.0f} to {elo(high):+.0f}, 95 % interval)"
     )
     return 0 if low > 0.5 else 1
 

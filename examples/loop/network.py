@@ -1,7 +1,8 @@
-"""A small network of the dlshogi family in JAX, and as an ONNX file.
+"""A small network of the dlshogi family, in JAX and as an ONNX file.
 
-`input1` (N × 62 × 9 × 9) and `input2` (N × 57 × 9 × 9) in, `output_policy` (N × 2187) and `output_value` (N × 1) out. Two
-kinds of weights begin at 0, so that a new network finds all moves equally probable and all positions even.
+Inputs: `input1` (N × 62 × 9 × 9) and `input2` (N × 57 × 9 × 9). Outputs: `output_policy` (N × 2187) and `output_value`
+(N × 1). The weights of the last layers start at 0, so a new network gives all moves the same probability and rates every
+position as even.
 """
 
 import jax
@@ -20,7 +21,7 @@ INPUT1, INPUT2 = 62, 57
 
 
 def new(seed):
-    """Weights by name."""
+    """Random initial weights, by name."""
     random = np.random.default_rng(seed)
 
     def convolution(outputs, inputs, size):
@@ -47,7 +48,7 @@ def new(seed):
         for half in "ab":
             weights[f"block{block}{half}.w"] = convolution(CHANNELS, CHANNELS, 3)
             weights[f"block{block}{half}.b"] = np.zeros(CHANNELS)
-        # A block begins as nothing: the sum of many would explode.
+        # Each residual block starts as the identity. Otherwise the sums of many blocks would become too large.
         weights[f"block{block}b.w"] *= 0
     return {name: weight.astype(np.float32) for name, weight in weights.items()}
 
@@ -105,7 +106,7 @@ def save(weights, path):
     v = node("Relu", [v], "dense1.relu")
     v = node("Gemm", [v, "dense2.w", "dense2.b"], "dense2.out", transB=1)
     node("Sigmoid", [v], "output_value")
-    used = {name for of in nodes for name in of.input}
+    used = {name for each in nodes for name in each.input}
     constants = {**weights, **extra}
     initializers = [
         numpy_helper.from_array(np.asarray(constants[name], np.float32), name)

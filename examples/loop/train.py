@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Trains the next network with the games of the last one: hcpe3 files in, weights and an ONNX file out.
+"""Trains a network on hcpe3 games and writes its weights and an ONNX file.
 
     python3 examples/loop/train.py --from old.npz --to new.npz --onnx new.onnx games.hcpe3 … --held-out others.hcpe3 …
 
 Held-out games must be independent of the others. Positions of one game, or a game and its mirror image, are so similar
-that a network may remember them.
+that a network may memorize them.
 """
 
 import argparse
@@ -25,17 +25,17 @@ HEADER = np.dtype(
 MOVE = np.dtype([("move", cshogi.dtypeMove16), ("eval", cshogi.dtypeEval), ("candidates", np.uint16)])
 CANDIDATE = np.dtype([("move", cshogi.dtypeMove16), ("visits", np.uint16)])
 
-# Moves of a position whose visits are learnt.
-MOST_CANDIDATES = 24
+# Maximum number of candidate moves per position in the policy target.
+MAX_CANDIDATES = 24
 EVAL_SCALE = 756.0865
-# How much of the value is the game's result; the rest is what the search found.
+# Weight of the game result in the value target. The rest is the evaluation of the search.
 RESULT_WEIGHT = 0.5
-# Positions of held-out games that are looked at.
-MOST_HELD_OUT = 4096
+# Maximum number of held-out positions to evaluate.
+MAX_HELD_OUT = 4096
 
 
 class Positions:
-    """What is learnt, as arrays of one row a position."""
+    """Training positions, as arrays with one row per position."""
 
     def __init__(self, files):
         rows = [row for file in files for row in read(pathlib.Path(file).read_bytes())]
@@ -52,14 +52,14 @@ class Positions:
     def batch(self, rows):
         input1 = np.unpackbits(self.input1[rows], axis=1, count=network.INPUT1 * 81)
         input1 = input1.reshape(-1, network.INPUT1, 9, 9).astype(np.float32)
-        # All squares of a plane of input2 are equal.
+        # Each plane of input2 has the same value on all squares.
         input2 = self.input2[rows].astype(np.float32)[:, :, None, None]
         input2 = np.broadcast_to(input2, (len(rows), network.INPUT2, 9, 9))
         return input1, input2, self.labels[rows], self.visits[rows], self.values[rows]
 
 
 def read(data):
-    """Rows of the positions to train on: bits of input1, planes of input2, labels, shares of visits, value."""
+    """Yields a row for each training position: bits of input1, planes of input2, labels, shares of visits, value."""
     board = cshogi.Board()
     features1 = np.zeros((network.INPUT1, 9, 9), np.float32)
     features2 = np.zeros((network.INPUT2, 9, 9), np.float32)
@@ -75,9 +75,9 @@ def read(data):
             at += CANDIDATE.itemsize * len(candidates)
             if len(candidates):
                 dlshogi.make_input_features(board, features1, features2)
-                labels = np.zeros(MOST_CANDIDATES, np.int32)
-                visits = np.zeros(MOST_CANDIDATES, np.float32)
-                best = np.argsort(-candidates["visits"].astype(int), kind="stable")[:MOST_CANDIDATES]
+                labels = np.zeros(MAX_CANDIDATES, np.int32)
+                visits = np.zeros(MAX_CANDIDATES, np.float32)
+                best = np.argsort(-candidates["visits"].astype(int), kind="stable")[:MAX_CANDIDATES]
                 for place, candidate in enumerate(candidates[best]):
                     move = board.move_from_move16(int(candidate["move"]))
                     labels[place] = dlshogi.make_move_label(move, board.turn)
@@ -96,18 +96,18 @@ def result_of(result, turn):
 
 
 def losses(weights, batch):
-    """Cross-entropies of the policy and of the value."""
+    """Cross-entropy losses of the policy and the value."""
     input1, input2, labels, visits, values = batch
     logits, value = network.evaluate(weights, input1, input2)
     chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), labels, axis=1)
-    of_policy = -jnp.mean(jnp.sum(visits * chosen, axis=1))
-    of_value = jnp.mean(jnp.logaddexp(0, value) - values * value)
-    return of_policy, of_value
+    policy_loss = -jnp.mean(jnp.sum(visits * chosen, axis=1))
+    value_loss = jnp.mean(jnp.logaddexp(0, value) - values * value)
+    return policy_loss, value_loss
 
 
 @functools.partial(jax.jit, donate_argnums=(0, 1, 2))
 def step(weights, first, second, number, rate, batch):
-    """One step of Adam (Kingma and Ba 2015) with decay of weights."""
+    """One step of Adam (Kingma and Ba 2015) with weight decay."""
     gradients = jax.grad(lambda weights: sum(losses(weights, batch)))(weights)
 
     def update(weight, gradient, first, second):
@@ -118,11 +118,11 @@ def step(weights, first, second, number, rate, batch):
         return weight - rate * (corrected / scale + 1e-4 * weight), first, second
 
     updated = {k: update(weights[k], gradients[k], first[k], second[k]) for k in weights}
-    return tuple({k: of[i] for k, of in updated.items()} for i in range(3))
+    return tuple({k: values[i] for k, values in updated.items()} for i in range(3))
 
 
 def train(weights, positions, epochs, batch_size, rate, seed):
-    """The weights after some passes over the positions."""
+    """Returns the weights after several epochs."""
     random = np.random.default_rng(seed)
     weights = network.as_jax(weights)
     first = {name: jnp.zeros_like(weight) for name, weight in weights.items()}
@@ -134,24 +134,24 @@ def train(weights, positions, epochs, batch_size, rate, seed):
         if place == 0:
             random.shuffle(order)
         rows = order[place * batch_size :][:batch_size]
-        # Down to nothing along a cosine.
-        now = rate * (1 + np.cos(np.pi * number / steps)) / 2
-        weights, first, second = step(weights, first, second, number + 1, now, positions.batch(rows))
+        # Cosine schedule, down to 0.
+        step_rate = rate * (1 + np.cos(np.pi * number / steps)) / 2
+        weights, first, second = step(weights, first, second, number + 1, step_rate, positions.batch(rows))
     return {name: np.asarray(weight) for name, weight in weights.items()}
 
 
 def test(weights, positions, seed):
-    """Says the losses of positions that were not learnt."""
-    rows = np.random.default_rng(seed).permutation(len(positions))[:MOST_HELD_OUT]
-    of_policy, of_value = losses(network.as_jax(weights), positions.batch(rows))
-    print(f"held out, {len(rows)} positions: policy {of_policy:.3f}, value {of_value:.3f}", flush=True)
+    """Prints the losses on held-out positions."""
+    rows = np.random.default_rng(seed).permutation(len(positions))[:MAX_HELD_OUT]
+    policy_loss, value_loss = losses(network.as_jax(weights), positions.batch(rows))
+    print(f"held out, {len(rows)} positions: policy {policy_loss:.3f}, value {value_loss:.3f}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("games", nargs="*")
-    parser.add_argument("--held-out", nargs="*", default=[], help="games that are not learnt")
-    parser.add_argument("--from", dest="old", help="weights to begin with; without, new ones")
+    parser.add_argument("--held-out", nargs="*", default=[], help="games for measuring only")
+    parser.add_argument("--from", dest="old", help="initial weights; random by default")
     parser.add_argument("--to", required=True)
     parser.add_argument("--onnx", required=True)
     parser.add_argument("--epochs", type=int, default=4)
@@ -168,7 +168,7 @@ def main():
             weights, positions, options.epochs, options.batch, options.rate, options.seed
         )
         all_s = time.monotonic() - started
-        print(f"{len(positions)} positions, {read_s:.0f} s to read, {all_s:.0f} s in all")
+        print(f"{len(positions)} positions, {read_s:.0f} s to read, {all_s:.0f} s in total")
     if options.held_out:
         test(weights, Positions(options.held_out), options.seed)
     np.savez(options.to, **weights)

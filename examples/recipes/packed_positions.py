@@ -1,18 +1,18 @@
-"""Boards and hands of many packed positions at once, with numpy alone.
+"""Decodes the boards and hands of many packed positions at once with numpy.
 
-A position is 256 bits of a Huffman code (docs/formats/packed.md). All positions are read in step, square by square: a
-window of eight bits at the place of each says, by a table, which piece stands there and how many bits it took.
+A position is 256 bits of a Huffman code (docs/formats/packed.md). All positions are decoded in parallel, square by
+square. For each position, a table gives the piece and the length of its code for the next eight bits.
 """
 
 import numpy as np
 
-# Numbers of pieces, as cshogi has them: 1 pawn, 2 lance, 3 knight, 4 silver, 5 bishop, 6 rook, 7 gold, 8 king, 8 more
-# if promoted, 16 more if White's.
+# The piece numbers of cshogi: 1 pawn, 2 lance, 3 knight, 4 silver, 5 bishop, 6 rook, 7 gold, 8 king. Promoted pieces have
+# 8 more, White's pieces 16 more.
 PAWN, LANCE, KNIGHT, SILVER, BISHOP, ROOK, GOLD, KING = range(1, 9)
 PROMOTED, WHITE = 8, 16
 HAND = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK]
 
-# Bits of a code, the first the lowest, and their number; what follows on the board is colour and promotion.
+# The bits of each code, starting at the lowest bit, and their number. On the board, colour and promotion follow.
 ON_BOARD = {
     "hcp": {PAWN: (1, 2), LANCE: (3, 4), KNIGHT: (7, 4), SILVER: (11, 4), GOLD: (15, 5), BISHOP: (31, 6), ROOK: (63, 6)},
     "psv": {PAWN: (1, 2), LANCE: (3, 4), KNIGHT: (11, 4), SILVER: (7, 4), GOLD: (15, 5), BISHOP: (31, 6), ROOK: (63, 6)},
@@ -29,7 +29,7 @@ NONE = 255
 
 
 def _table(codes):
-    """Which piece the next eight bits begin with, and the number of its bits."""
+    """Maps the next eight bits to the first piece in them and the number of its bits."""
     pieces, lengths = np.full(256, NONE, np.uint8), np.ones(256, np.int64)
     for code, length, piece in codes:
         windows = np.arange(code, 256, 1 << length)
@@ -45,7 +45,7 @@ def _board_codes(family):
                 yield code | white << length, length + 1, piece + WHITE * white
                 continue
             for promoted in (0, 1):
-                # In hcp the colour comes first, in psv the promotion.
+                # hcp has the colour first, psv the promotion.
                 first, second = (white, promoted) if family == "hcp" else (promoted, white)
                 number = piece + PROMOTED * promoted + WHITE * white
                 yield code | first << length | second << length + 1, length + 2, number
@@ -63,8 +63,10 @@ TABLES = {family: (_table(_board_codes(family)), _table(_hand_codes(family))) fo
 
 
 def decode(positions, family):
-    """Side to move [N] (1: White), boards [N, 81] and hands [N, 2, 7] (Black's and White's, in the order of HAND) of
-    positions [N, 32] of a family, `hcp` or `psv`. Squares are numbered 9 * (file - 1) + rank - 1."""
+    """Decodes positions [N, 32] of a family, `hcp` or `psv`.
+
+    Returns the side to move [N] (1 for White), the boards [N, 81] and the hands [N, 2, 7] of Black and White in the order
+    of HAND. Squares are numbered 9 * (file - 1) + rank - 1."""
     count, rows = len(positions), np.arange(len(positions))
     bits = np.unpackbits(np.asarray(positions), axis=1, bitorder="little")
     bits = np.concatenate([bits, np.zeros((count, 8), np.uint8)], axis=1)
@@ -95,7 +97,7 @@ def decode(positions, family):
 
 
 def from_side_to_move(to_move, boards, hands):
-    """The same as the side to move sees it: its pieces are Black's, and its own side of the board is below."""
+    """Turns boards and hands so that the side to move has Black's pieces and plays from the bottom of the board."""
     turned = boards[:, ::-1]
     turned = np.where(turned == 0, 0, turned ^ WHITE)
     is_white = to_move.astype(bool)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Feeds an archive to PyTorch, with worker processes, and learns a little of it.
+"""Feeds an archive to PyTorch with worker processes and trains a small model.
 
     kyokumen shuffle data/sample.psv -o shuffled.psv
     python3 examples/recipes/torch_dataset.py shuffled.psv
 
-The archive was shuffled by `kyokumen shuffle`, which needs no memory for it. So batches are pieces of the file one after
-another, which a disk reads fastest, and every worker takes every k-th of them.
+`kyokumen shuffle` shuffles the archive with little memory. Batches are then consecutive blocks of the file, which is the
+fastest way to read a disk. Each of k workers reads every k-th batch.
 """
 
 import argparse
@@ -18,8 +18,8 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 
 class Records(IterableDataset):
-    """Batches of a psv file: boards [N, 81], hands [N, 14], evaluations in centipawns [N] and results [N], all as the
-    side to move sees them."""
+    """Batches of a psv file: boards [N, 81], hands [N, 14], evaluations in centipawns [N] and results [N], seen from the
+    side to move."""
 
     def __init__(self, path, batch):
         self.path, self.batch = path, batch
@@ -29,7 +29,7 @@ class Records(IterableDataset):
         return -(-self.records // self.batch)
 
     def __iter__(self):
-        # Each worker maps the file for itself.
+        # Each worker maps the file separately.
         file = np.memmap(self.path, PSV, mode="r")
         worker = get_worker_info()
         first, step = (worker.id, worker.num_workers) if worker else (0, 1)
@@ -48,7 +48,7 @@ class Records(IterableDataset):
 
 
 class Model(torch.nn.Module):
-    """A stand-in for a network: a weight for each piece on each square and each piece in hand."""
+    """A minimal model with a weight for each piece on each square and for each piece in hand."""
 
     def __init__(self):
         super().__init__()
@@ -71,7 +71,7 @@ def main():
 
     torch.manual_seed(1)
     records = Records(options.file, options.batch)
-    # A batch comes ready from its worker.
+    # The workers return complete batches.
     loader = DataLoader(records, batch_size=None, num_workers=options.workers)
     model = Model()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

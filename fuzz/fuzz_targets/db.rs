@@ -1,4 +1,5 @@
-//! Any bytes as an opening book: no panic, no byte lost, what is accepted comes back.
+//! Decodes any bytes as an opening book.
+//! Checks that nothing panics, no byte is lost, and accepted records survive a round trip.
 #![no_main]
 
 use kyokumen::format::Format;

@@ -1,4 +1,5 @@
-//! Any bytes as one `hcpe` record: no panic, both codecs agree, what is accepted comes back.
+//! Decodes any bytes as an `hcpe` record.
+//! Checks that nothing panics, both codecs agree, and accepted records survive a round trip.
 #![no_main]
 
 use kyokumen::format::Format;

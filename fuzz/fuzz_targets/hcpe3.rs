@@ -1,4 +1,5 @@
-//! Any bytes as a file of `hcpe3` games: no panic, no byte lost, what is whole comes back.
+//! Decodes any bytes as `hcpe3` games.
+//! Checks that nothing panics, no byte is lost, and complete games survive a round trip.
 #![no_main]
 
 use kyokumen::format::Format;

@@ -1,4 +1,5 @@
-//! Any bytes as a file of KIF or KI2 games, or of diagrams: no panic, no byte lost, what is whole comes back.
+//! Decodes any bytes as KIF or KI2 games or as BOD diagrams.
+//! Checks that nothing panics, no byte is lost, and complete games survive a round trip.
 #![no_main]
 
 use kyokumen::format::Format;

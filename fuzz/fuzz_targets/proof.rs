@@ -1,4 +1,5 @@
-//! Any bytes as a file of proofs: no panic, no endless check, what is whole comes back.
+//! Reads any bytes as a proof file.
+//! Checks that nothing panics, checks end, and complete files survive a round trip.
 #![no_main]
 
 use kyokumen_fuzz::check_proofs;

@@ -1,4 +1,5 @@
-//! Any bytes as a file of SFEN text: no panic, no byte lost, what is accepted comes back.
+//! Decodes any bytes as SFEN text.
+//! Checks that nothing panics, no byte is lost, and accepted records survive a round trip.
 #![no_main]
 
 use kyokumen_fuzz::check_text;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The figures of docs/python.md: the package beside numpy and cshogi, in turns, in processor time of one core.
+"""Measures the speed figures of docs/python.md: compares the package with numpy and cshogi, in turns, in CPU time of one
+core.
 
     pip install kyokumen cshogi && python python/benches/compare.py games.psv [--program target/release/kyokumen]
 
-Each figure is the median of so many turns; a ratio is that of the medians. The loader has a measure of its own, `loader.py`.
+Each figure is the median of several turns, and each ratio is the ratio of medians. `loader.py` measures the data loader.
 """
 
 import argparse
@@ -26,7 +27,7 @@ BATCH = 4096
 
 
 def in_turns(*works: Callable[[], object]) -> list[float]:
-    """Seconds of the processor, the median of each."""
+    """The median CPU seconds of each work."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(TURNS):
         for work, taken in zip(works, times, strict=True):
@@ -36,15 +37,15 @@ def in_turns(*works: Callable[[], object]) -> list[float]:
     return [statistics.median(taken) for taken in times]
 
 
-def told(what: str, amount: float, unit: str, mine: float, theirs: float | None = None, name: str = "") -> None:
-    line = f"{what:34} {amount / mine:14,.0f} {unit}"
+def report(work: str, amount: float, unit: str, mine: float, theirs: float | None = None, name: str = "") -> None:
+    line = f"{work:34} {amount / mine:14,.0f} {unit}"
     if theirs is not None:
         line += f"   {name} {amount / theirs:12,.0f}   {theirs / mine:6.2f} x"
     print(line, flush=True)
 
 
 def arrays(path: Path) -> None:
-    # Opening an archive also looks at how its moves are encoded: that is a row of its own.
+    # Opening an archive also detects its move encoding and is therefore measured in a separate row.
     with tempfile.TemporaryDirectory() as folder:
         large = Path(folder) / "large.psv"
         large.write_bytes(40 * path.read_bytes())
@@ -55,7 +56,7 @@ def arrays(path: Path) -> None:
             lambda: np.memmap(large, dtype, "r")["score"].sum(dtype=np.int64),
             lambda: kyokumen.open(large),
         )
-    told("array of psv, and a sum over it", records, "records/s", mine, theirs, "numpy.memmap")
+    report("array of psv, and a sum over it", records, "records/s", mine, theirs, "numpy.memmap")
     print(f"{'opening it':34} {1000 * opened:14.1f} ms")
 
 
@@ -83,24 +84,24 @@ def planes(path: Path) -> None:
     out32 = (np.empty_like(theirs[0]), np.empty_like(theirs[1]))
     out16 = (theirs[0].astype(np.float16), theirs[1].astype(np.float16))
 
-    def made(**options: object) -> None:
+    def encode(**options: object) -> None:
         features.dlshogi(records, threads=1, **options)
         features.dlshogi_labels(records, threads=1)
 
     f32, f16, bits, cshogis = in_turns(
-        lambda: made(out=out32),
-        lambda: made(out=out16),
-        lambda: made(dtype="bits"),
+        lambda: encode(out=out32),
+        lambda: encode(out=out16),
+        lambda: encode(dtype="bits"),
         lambda: by_cshogi(records, *theirs),
     )
     assert (theirs[0] == out32[0]).all() and (theirs[1] == out32[1]).all(), "planes differ"
     for name, mine in (("f32", f32), ("f16", f16), ("bits", bits)):
-        told(f"planes + label + value, {name}", BATCH, "positions/s", mine, cshogis, "cshogi")
+        report(f"planes + label + value, {name}", BATCH, "positions/s", mine, cshogis, "cshogi")
     halfkp, halfka = in_turns(
         lambda: features.halfkp(records, threads=1), lambda: features.halfka_hm(records, threads=1)
     )
-    told("HalfKP, both sides", BATCH, "positions/s", halfkp)
-    told("HalfKA_hm, both sides", BATCH, "positions/s", halfka)
+    report("HalfKP, both sides", BATCH, "positions/s", halfkp)
+    report("HalfKA_hm, both sides", BATCH, "positions/s", halfka)
 
 
 def legal_moves(path: Path) -> None:
@@ -111,7 +112,7 @@ def legal_moves(path: Path) -> None:
         lambda: [position.legal_moves for position in mine for _ in range(5)],
         lambda: [list(board.legal_moves) for board in theirs for _ in range(5)],
     )
-    told("Position.legal_moves", 5 * len(sfens), "calls/s", ours, cshogis, "cshogi")
+    report("Position.legal_moves", 5 * len(sfens), "calls/s", ours, cshogis, "cshogi")
 
 
 def imports() -> None:
@@ -141,13 +142,13 @@ def solving(path: Path, program: Path) -> None:
 
         pairs = [(inside(), outside()) for _ in range(5)]
         mine, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
-        told("solve_many", 2000, "positions/s", mine, theirs, "kyokumen solve")
+        report("solve_many", 2000, "positions/s", mine, theirs, "kyokumen solve")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archive", type=Path, help="psv")
-    parser.add_argument("--program", type=Path, help="the command line to compare solve_many with")
+    parser.add_argument("--program", type=Path, help="kyokumen program, to compare with solve_many")
     args = parser.parse_args()
     imports()
     arrays(args.archive)

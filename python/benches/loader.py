@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""The loader over an archive larger than memory, beside torch's DataLoader over numpy.memmap with cshogi's functions.
+"""Measures the data loader on an archive larger than memory, and compares it with torch's DataLoader over numpy.memmap with
+cshogi's functions.
 
     python python/benches/loader.py games.psv --records 20000000 [--torch PYTHON] [--seconds 20]
 
-Records are repeated and shuffled by the package itself, into a temporary file. Each row is a process of its own that reads one epoch,
-two threads or workers, batches of 4,096: positions a second by the clock and by the processor (all cores together), then its own
-memory after a tenth, a half and all of the epoch, and at most what the system counts (VmHWM, with pages of the mapped file). A
-bound on memory is the system's business: the rows are to be run in a control group.
+The package repeats and shuffles the records into a temporary file. Each row is a separate process that reads one epoch
+with two threads or workers and batches of 4,096. A row has the positions per second of wall-clock time and of CPU time (all
+cores together), the anonymous memory of the process after a tenth, a half and all of the epoch, and the peak memory that
+the system counts (VmHWM, with pages of the mapped file). Run it in a control group to limit the memory.
 
-`--torch` names a Python that has PyTorch and cshogi, besides numpy; its row ends after so many seconds.
+`--torch` is a Python interpreter with PyTorch, cshogi and numpy. Its row ends after `--seconds`.
 """
 
 import argparse
@@ -33,7 +34,7 @@ FEATURES: dict[str, dict[str, Any]] = {
 
 
 def memory(field: str) -> int:
-    """MiB of this process."""
+    """A memory field of this process in MiB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) >> 10 for line in lines if line.startswith(field + ":"))
 
@@ -49,7 +50,7 @@ def measured(batches: Generator[int], records: int, seconds: float | None) -> di
         if seconds is not None and time.monotonic() - started > seconds:
             break
     taken = time.monotonic() - started
-    # Workers are counted once they have ended.
+    # CPU time of workers is counted only after they have ended.
     batches.close()
     cpu = time.process_time() - cpu + sum(os.times()[2:4])
     return {"seen": seen, "rate": seen / taken, "cpu_rate": seen / cpu, "own": own, "most": memory("VmHWM")}
@@ -69,7 +70,7 @@ def by_torch(path: Path, seconds: float) -> dict[str, Any]:
     from cshogi import dlshogi
 
     class Batches(torch.utils.data.Dataset):  # type: ignore[misc]
-        """The records of a batch at a time, which is what costs least."""
+        """Returns whole batches, which is the fastest way."""
 
         def __init__(self) -> None:
             self.records = np.memmap(path, cshogi.PackedSfenValue, "r")
@@ -90,7 +91,7 @@ def by_torch(path: Path, seconds: float) -> dict[str, Any]:
             return f1, f2, moves, records["game_result"] / 2 + 0.5, values
 
     dataset = Batches()
-    # Chosen as they come: a permutation of all records would be a list of Python's numbers, some 700 MB.
+    # With replacement, because a permutation of all records would be a list of Python numbers of about 700 MB.
     numbers = torch.utils.data.RandomSampler(dataset, replacement=True)
     sampler = torch.utils.data.BatchSampler(numbers, BATCH, drop_last=False)
     loader = torch.utils.data.DataLoader(dataset, batch_size=None, sampler=sampler, num_workers=2)
@@ -100,14 +101,14 @@ def by_torch(path: Path, seconds: float) -> dict[str, Any]:
 def row(name: str, command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        print(f"{name:12} ended with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}", flush=True)
+        print(f"{name:12} failed with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}", flush=True)
         return
-    found = json.loads(done.stdout)
-    own = found["own"]
+    result = json.loads(done.stdout)
+    own = result["own"]
     spread = f"{own[0]} / {own[len(own) // 2]} / {own[-1]}" if own else "–"
     print(
-        f"{name:12} {found['seen']:12,} positions {found['rate']:12,.0f}/s {found['cpu_rate']:12,.0f} a second of the processor   "
-        f"own memory {spread} MiB   at most {found['most']} MiB",
+        f"{name:12} {result['seen']:12,} positions {result['rate']:12,.0f}/s {result['cpu_rate']:12,.0f} per CPU second   "
+        f"anonymous memory {spread} MiB   peak {result['most']} MiB",
         flush=True,
     )
 

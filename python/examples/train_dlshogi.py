@@ -1,9 +1,9 @@
-"""Trains a small network of dlshogi's kind with the data loader: policy and value, on one processor, in minutes.
+"""Trains a small network of the dlshogi family with the data loader: policy and value, on one core, in minutes.
 
     pip install kyokumen jax
     python train_dlshogi.py games.hcpe --epochs 2
 
-The last tenth of the archive, games that the network has not seen, says how often it finds the move and the winner.
+The last tenth of the archive is held out. It measures how often the network predicts the move and the winner.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def parameters(seed: int, channels: int, blocks: int) -> Parameters:
         spread = (2 / np.prod(shape[1:])) ** 0.5
         return jnp.asarray(numbers.normal(0, spread, shape), jnp.float32)
 
-    made = {"first": weights(channels, PLANES, 3, 3)}
+    p = {"first": weights(channels, PLANES, 3, 3)}
     for block in range(blocks):
-        made[f"{block}a"] = weights(channels, channels, 3, 3)
-        made[f"{block}b"] = weights(channels, channels, 3, 3) * 0.1
-    made |= {"policy": weights(27, channels, 1, 1), "policy_bias": jnp.zeros(27 * 81)}
-    made |= {"value": weights(1, 2 * channels), "value_bias": jnp.zeros(1)}
-    return made
+        p[f"{block}a"] = weights(channels, channels, 3, 3)
+        p[f"{block}b"] = weights(channels, channels, 3, 3) * 0.1
+    p |= {"policy": weights(27, channels, 1, 1), "policy_bias": jnp.zeros(27 * 81)}
+    p |= {"value": weights(1, 2 * channels), "value_bias": jnp.zeros(1)}
+    return p
 
 
 def convolved(planes: jax.Array, weights: jax.Array) -> jax.Array:
@@ -50,7 +50,7 @@ def normalized(planes: jax.Array) -> jax.Array:
 
 
 def network(p: Parameters, features1: jax.Array, features2: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Logits of the policy [N, 2187], and of a win of the mover [N]."""
+    """Logits of the policy [N, 2187], and of a win for the side to move [N]."""
     planes = jnp.concatenate([features1, features2], axis=1).astype(jnp.float32)
     planes = jax.nn.relu(normalized(convolved(planes, p["first"])))
     block = 0
@@ -65,27 +65,27 @@ def network(p: Parameters, features1: jax.Array, features2: jax.Array) -> tuple[
 
 def loss(p: Parameters, features1: jax.Array, features2: jax.Array, move: jax.Array, result: jax.Array) -> jax.Array:
     policy, value = network(p, features1, features2)
-    of_moves = -jnp.take_along_axis(jax.nn.log_softmax(policy), jnp.maximum(move, 0)[:, None], axis=1)[:, 0]
-    of_values = jnp.logaddexp(0, value) - result * value
-    return jnp.where(move >= 0, of_moves, 0).mean() + of_values.mean()
+    policy_loss = -jnp.take_along_axis(jax.nn.log_softmax(policy), jnp.maximum(move, 0)[:, None], axis=1)[:, 0]
+    value_loss = jnp.logaddexp(0, value) - result * value
+    return jnp.where(move >= 0, policy_loss, 0).mean() + value_loss.mean()
 
 
 @jax.jit
 def step(p: Parameters, mean: Parameters, square: Parameters, count: jax.Array, *batch: jax.Array) -> Any:
     """One step of Adam."""
-    found, gradients = jax.value_and_grad(loss)(p, *batch)
+    value, gradients = jax.value_and_grad(loss)(p, *batch)
     mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradients)
     square = jax.tree.map(lambda s, g: 0.999 * s + 0.001 * g * g, square, gradients)
     rate = 2e-3 * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
     p = jax.tree.map(lambda w, m, s: w - rate * m / (jnp.sqrt(s) + 1e-7), p, mean, square)
-    return p, mean, square, found
+    return p, mean, square, value
 
 
 run_network = jax.jit(network)
 
 
 def accuracy(p: Parameters, loader: kyokumen.DataLoader) -> tuple[float, float]:
-    """How often the likeliest move is that of the game, and the likelier winner won."""
+    """The shares of positions where the network predicts the move and the winner of the game."""
     moves = decided = winners = all_moves = 0
     for batch in loader:
         policy, value = run_network(p, batch["features1"], batch["features2"])
@@ -99,7 +99,7 @@ def accuracy(p: Parameters, loader: kyokumen.DataLoader) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("archive", type=Path, help="games in their order: hcpe, psv")
+    parser.add_argument("archive", type=Path, help="hcpe or psv file with whole games in order")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--channels", type=int, default=32)
@@ -121,8 +121,8 @@ def main() -> None:
             for batch in loader:
                 count += 1
                 inputs = (batch["features1"], batch["features2"], batch["move"].astype("int32"), batch["result"])
-                p, mean, square, found = step(p, mean, square, jnp.float32(count), *inputs)
-                losses.append(found)
+                p, mean, square, value = step(p, mean, square, jnp.float32(count), *inputs)
+                losses.append(value)
             moves, winners = accuracy(p, test)
             seconds = time.monotonic() - started
             print(

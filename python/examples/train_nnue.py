@@ -1,9 +1,9 @@
-"""Trains a small network of NNUE's kind with the data loader: HalfKA_hm to an evaluation, on one processor, in minutes.
+"""Trains a small NNUE network with the data loader: from HalfKA_hm features to an evaluation, on one core, in minutes.
 
     pip install kyokumen jax
     python train_nnue.py games.psv --epochs 3
 
-The last tenth of the archive, games that the network has not seen, says how often it finds the winner.
+The last tenth of the archive is held out. It measures how often the network predicts the winner.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 Parameters = dict[str, jax.Array]
 
 PIECES = 1629
-"""Features for each square of a king. What they have in common is learnt once for all kings: most are met in few games."""
+"""Number of features per king square. A second table has weights per piece for all king squares together, because most
+features occur in few games only."""
 
 
 def parameters(seed: int, width: int) -> Parameters:
@@ -43,7 +44,7 @@ def parameters(seed: int, width: int) -> Parameters:
 
 
 def network(p: Parameters, active: jax.Array) -> jax.Array:
-    """Logits of a win of the mover [N], of active features [N, 2, 40]."""
+    """Logits of a win for the side to move [N], from active features [N, 2, 40]."""
     sums = (p["features"][active] + p["pieces"][active % PIECES]).sum(axis=2) + p["bias"]
     both = jnp.clip(sums, 0, 1).reshape(len(active), -1)
     hidden = jnp.clip(both @ p["hidden"] + p["hidden_bias"], 0, 1)
@@ -58,35 +59,35 @@ def loss(p: Parameters, active: jax.Array, target: jax.Array) -> jax.Array:
 @jax.jit
 def step(p: Parameters, mean: Parameters, square: Parameters, count: jax.Array, *batch: jax.Array) -> Any:
     """One step of Adam."""
-    found, gradients = jax.value_and_grad(loss)(p, *batch)
+    value, gradients = jax.value_and_grad(loss)(p, *batch)
     mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradients)
     square = jax.tree.map(lambda s, g: 0.999 * s + 0.001 * g * g, square, gradients)
     rate = 5e-4 * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
     p = jax.tree.map(lambda w, m, s: 0.999 * w - rate * m / (jnp.sqrt(s) + 1e-7), p, mean, square)
-    return p, mean, square, found
+    return p, mean, square, value
 
 
 run_network = jax.jit(network)
 
 
 def accuracy(p: Parameters, loader: kyokumen.DataLoader) -> float:
-    """How often the likelier winner won."""
-    found = decided = 0
+    """The share of games where the network predicts the winner."""
+    correct = decided = 0
     for batch in loader:
         has_winner = batch["result"] != 0.5
         value = np.asarray(run_network(p, batch["active"]))
-        found += int((((value > 0) == (batch["result"] > 0.5)) & has_winner).sum())
+        correct += int((((value > 0) == (batch["result"] > 0.5)) & has_winner).sum())
         decided += int(has_winner.sum())
-    return found / max(decided, 1)
+    return correct / max(decided, 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("archive", type=Path, help="games in their order: psv, hcpe")
+    parser.add_argument("archive", type=Path, help="psv or hcpe file with whole games in order")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=1024)
     parser.add_argument("--width", type=int, default=32)
-    parser.add_argument("--result-weight", type=float, default=0.5, help="of the game's result beside the evaluation")
+    parser.add_argument("--result-weight", type=float, default=0.5, help="weight of the result; the rest is the evaluation")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -105,11 +106,11 @@ def main() -> None:
             for batch in loader:
                 count += 1
                 weight = args.result_weight
-                # An evaluation of 0 in an archive of games says that there is none.
+                # An evaluation of 0 in an archive of games usually means that there is no evaluation.
                 weight = np.where(batch["score"] == 0, 1.0, weight).astype("float32")
                 target = weight * batch["result"] + (1 - weight) * batch["value"]
-                p, mean, square, found = step(p, mean, square, jnp.float32(count), batch["active"], target)
-                losses.append(found)
+                p, mean, square, value = step(p, mean, square, jnp.float32(count), batch["active"], target)
+                losses.append(value)
             seconds = time.monotonic() - started
             print(
                 f"epoch {epoch + 1}: loss {float(jnp.mean(jnp.stack(losses))):.3f}, held-out games: "

@@ -1,4 +1,4 @@
-//! `Archive`: a file of records, read at random or from its start.
+//! `Archive`: a file of records with random or sequential access.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,10 +25,10 @@ use crate::moves::dialect_named;
 use crate::reading::{Reading, each_record, policy};
 use crate::record::Record;
 
-/// Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv",
-/// "hcpe.zst").
+/// Opens a file of records in any format.
 ///
-/// `dialect` says how packed moves are encoded where their records should not be asked.
+/// `format` ("psv", "hcpe.zst") is detected from the file name or the content by default. `dialect` is the encoding of
+/// packed moves ("apery", "yaneuraou", "rshogi"); it is detected from the records by default.
 #[pyfunction(signature = (path, *, format = None, dialect = None))]
 pub(crate) fn open(
     py: Python<'_>,
@@ -42,61 +42,63 @@ pub(crate) fn open(
     let opened = abandonable(py, move |_| -> Result<_, Failure> {
         let input = opening::input(&opened_path, from, dialect)?;
         if !matches!(input.location, InputLocation::File(_)) {
-            return Err(Failure::usage(format!("{} is no file: open one", input.name)));
+            return Err(Failure::usage(format!("{} is not a file", input.name)));
         }
-        let random = match archive::Archive::of_input(&input) {
+        let seekable = match archive::Archive::from_input(&input) {
             Ok(archive) => Some(Arc::new(archive)),
             Err(error) if matches!(error.kind(), ErrorKind::NoRandomAccess) => None,
             Err(error) => return Err(error.into()),
         };
-        Ok((input, random))
+        Ok((input, seekable))
     });
-    let (input, random) = opened??;
-    let asked =
+    let (input, seekable) = opened??;
+    let arguments =
         (path, format.map(ToOwned::to_owned), dialect.map(kyokumen::format::move16::Dialect::name));
-    Ok(Archive { input, random, index: Arc::default(), range: None, asked })
+    Ok(Archive { input, seekable, offset_table: Arc::default(), range: None, arguments })
 }
 
 pub(crate) fn format_named(name: &str) -> Result<FormatName, Failure> {
     name.parse().map_err(Failure::usage)
 }
 
-/// Records of a file, or a stretch of them. Nothing is in memory but what was asked for: a file of records of one size
-/// is mapped, others are read from their start.
+/// The records of a file, or a slice of them.
+///
+/// Only requested records are in memory. A file of fixed-size records is memory-mapped; other files are read from the
+/// start.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Archive {
     input: Input,
     /// None without random access.
-    random: Option<Arc<archive::Archive>>,
+    seekable: Option<Arc<archive::Archive>>,
     /// Built on first use, for files without random access.
-    index: Arc<OnceLock<OffsetTable>>,
+    offset_table: Arc<OnceLock<OffsetTable>>,
     /// None for the whole file.
     range: Option<Range<u64>>,
     /// Arguments of [`open`], for pickling.
-    asked: (PathBuf, Option<String>, Option<&'static str>),
+    arguments: (PathBuf, Option<String>, Option<&'static str>),
 }
 
 #[pymethods]
 impl Archive {
-    /// The path, as it was given.
+    /// The path that was given to `open`.
     #[getter]
     pub(crate) fn name(&self) -> &str {
         &self.input.name
     }
 
-    /// The format of the records, as `kyokumen formats` names it.
+    /// The format of the records, by its name in `kyokumen formats`.
     #[getter]
     fn format(&self) -> String {
         self.input.format.to_string()
     }
 
-    /// How packed moves are encoded: "apery", "yaneuraou" or "rshogi".
+    /// The encoding of packed moves: "apery", "yaneuraou" or "rshogi".
     #[getter]
     fn dialect(&self) -> &'static str {
         self.input.dialect.name()
     }
 
-    /// Names of what the format holds besides positions, as `--fill` takes them.
+    /// Names of the fields of the format besides the position, as in `--fill`.
     #[getter]
     fn fields(&self) -> Vec<&'static str> {
         use kyokumen::format::Field;
@@ -105,20 +107,21 @@ impl Archive {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.all(py).map(|range| (range.end - range.start) as usize)
+        self.numbers(py).map(|range| (range.end - range.start) as usize)
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, place: Object<'py>) -> PyResult<Object<'py>> {
-        if let Ok(slice) = place.cast::<PySlice>() {
-            return Ok(Bound::new(py, self.stretch(py, slice)?)?.into_any());
+    fn __getitem__<'py>(&self, py: Python<'py>, index: Object<'py>) -> PyResult<Object<'py>> {
+        if let Ok(slice) = index.cast::<PySlice>() {
+            return Ok(Bound::new(py, self.slice(py, slice)?)?.into_any());
         }
-        let Ok(index) = place.extract::<i64>() else {
-            if place.is_instance_of::<PyInt>() {
-                return Err(PyIndexError::new_err(format!("no archive has a record {place}")));
+        let Ok(index) = index.extract::<i64>() else {
+            if index.is_instance_of::<PyInt>() {
+                return Err(PyIndexError::new_err(format!("record {index} is out of range")));
             }
-            let (given, expected) =
-                (place.get_type().name()?, "an archive is indexed by an integer or a slice");
-            return Err(PyTypeError::new_err(format!("{expected}, not by {given}")));
+            let given = index.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "archive indices must be integers or slices, not {given}"
+            )));
         };
         Ok(Bound::new(py, self.record(py, index)?)?.into_any())
     }
@@ -130,36 +133,35 @@ impl Archive {
     /// The records as a structured array with the field names of cshogi: `hcp`; `hcp eval bestMove16 gameResult dummy`;
     /// `sfen score move gamePly game_result padding`.
     ///
-    /// Of a file that is not compressed it is the file, mapped into memory, read-only, and nothing is copied; the map
-    /// lives as long as any array. As with `numpy.memmap`, a file that becomes shorter meanwhile ends the process.
+    /// If the file is not compressed, the array is the memory-mapped file itself: read-only and without a copy. The map
+    /// lives as long as any array over it. As with `numpy.memmap`, the process ends if the file is shortened meanwhile.
     fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         let py = this.py();
         let archive = this.get();
         let dtype = dtype(archive.input.format)?;
-        let (random, range) = archive.random_access(py)?;
-        if random.is_cut_off() && range.end == random.len() {
+        let (seekable, range) = archive.random_access(py)?;
+        if seekable.is_cut_off() && range.end == seekable.len() {
             let whole = range.end - 1;
-            let reason =
-                format!("{}: take what is whole by a slice, [:{whole}]", failure::cut_off(whole));
+            let reason = format!("{}; select them with [:{whole}]", failure::cut_off(whole));
             return Err(Failure::bad_record(
                 Some(archive.name()),
                 whole,
-                random.offset(whole),
+                seekable.offset(whole),
                 &reason,
             )
             .into());
         }
-        let read = py.detach(|| random.slice(range).map_err(Failure::from))?;
+        let read = py.detach(|| seekable.slice(range).map_err(Failure::from))?;
         let bytes = match &read {
             std::borrow::Cow::Borrowed(mapped) => array_over(mapped, this.clone().into_any()),
             std::borrow::Cow::Owned(copied) => PyArray1::from_slice(py, copied),
         };
-        // Not by a borrow: other threads may be reading the same map.
+        // Not through a numpy borrow, because other threads may read the same map.
         bytes.call_method1("setflags", (false,))?;
         as_rows(&bytes, dtype)
     }
 
-    /// numpy.asarray(archive).
+    /// Implements numpy.asarray(archive).
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         this: &Bound<'py, Self>,
@@ -174,16 +176,18 @@ impl Archive {
         }
     }
 
-    /// The positions as SFENs, one after another, read ahead of the caller. A record that cannot be read raises
-    /// BadRecordError, or is left out with `on_error="skip"`.
+    /// Iterates over the positions as SFENs. An unreadable record raises BadRecordError; with `on_error="skip"` it is
+    /// skipped.
     #[pyo3(signature = (*, on_error = "stop"))]
     fn sfens(&self, on_error: &str) -> PyResult<RecordIterator> {
         Ok(self.items(policy(on_error)?, Item::sfen))
     }
 
-    /// The records as an Arrow stream, which `pyarrow.table`, polars, DuckDB and others take without copies. Columns:
-    /// `sfen`, and of `move eval_cp ply result ending end_ply candidates for_training` those that the format holds,
-    /// unless `columns` names others; also `index`, `hcp` and `psfen` (32 bytes).
+    /// The records as an Arrow stream. `pyarrow.table`, polars, DuckDB and other tools read it without copies.
+    ///
+    /// `columns` selects the columns: `index`, `sfen`, `hcp` and `psfen` (32 bytes), `move`, `eval_cp`, `ply`,
+    /// `result`, `ending`, `end_ply`, `candidates`, `for_training`. By default, the stream has `sfen` and the fields of
+    /// the format.
     #[pyo3(signature = (*, columns = None, batch_size = 65536, on_error = "stop", threads = 0))]
     fn to_arrow(
         &self,
@@ -195,7 +199,7 @@ impl Archive {
         self.read_batches(columns, batch_size, on_error, threads)
     }
 
-    /// The same, a batch at a time: each has `__arrow_c_array__`.
+    /// Like to_arrow, for iteration over batches. Each batch has `__arrow_c_array__`.
     #[pyo3(signature = (*, columns = None, batch_size = 65536, on_error = "stop", threads = 0))]
     fn read_batches(
         &self,
@@ -205,19 +209,20 @@ impl Archive {
         threads: usize,
     ) -> PyResult<Batches> {
         if batch_size == 0 {
-            return Err(PyValueError::new_err("a batch has at least one record"));
+            return Err(PyValueError::new_err("batch_size must be at least 1"));
         }
         let columns = match columns {
             Some(names) => {
                 names.iter().map(|name| Column::named(name)).collect::<Result<_, _>>()?
             }
-            None => Column::of_format(self.input.format),
+            None => Column::defaults(self.input.format),
         };
         let on_error = policy(on_error)?;
-        Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads)?)
+        let reading = Reading::new(self.input_range(), batch_size);
+        Ok(Batches::new(reading, columns, on_error, threads)?)
     }
 
-    /// The stream of to_arrow by the PyCapsule interface.
+    /// The stream of to_arrow, for the PyCapsule interface.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -235,68 +240,65 @@ impl Archive {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, Reopen)> {
         let reopen = py.import("kyokumen._archive")?.getattr("reopen")?;
-        let (path, format, dialect) = self.asked.clone();
+        let (path, format, dialect) = self.arguments.clone();
         let range = self.range.as_ref().map(|range| (range.start, range.end));
         Ok((reopen, (path, format, dialect, range)))
     }
 }
 
-/// Arguments of `reopen`, which opens the archive in another process.
+/// Arguments of `reopen`, which opens a pickled archive.
 type Reopen = (PathBuf, Option<String>, Option<&'static str>, Option<(u64, u64)>);
 
 impl Archive {
-    /// Record numbers in the file.
-    fn all(&self, py: Python<'_>) -> PyResult<Range<u64>> {
+    /// The numbers of the records in the file.
+    fn numbers(&self, py: Python<'_>) -> PyResult<Range<u64>> {
         if let Some(range) = &self.range {
             return Ok(range.clone());
         }
-        match &self.random {
+        match &self.seekable {
             Some(archive) => Ok(0..archive.len()),
-            None => Ok(0..self.index(py)?.records),
+            None => Ok(0..self.offset_table(py)?.records),
         }
     }
 
-    fn index(&self, py: Python<'_>) -> PyResult<&OffsetTable> {
-        if let Some(index) = self.index.get() {
-            return Ok(index);
+    fn offset_table(&self, py: Python<'_>) -> PyResult<&OffsetTable> {
+        if let Some(table) = self.offset_table.get() {
+            return Ok(table);
         }
         let input = self.input.clone();
-        let index = abandonable(py, move |_| OffsetTable::build(&input))?.map_err(Failure::from)?;
-        Ok(self.index.get_or_init(|| index))
+        let table = abandonable(py, move |_| OffsetTable::build(&input))?.map_err(Failure::from)?;
+        Ok(self.offset_table.get_or_init(|| table))
     }
 
-    fn part(&self) -> InputRange {
-        self.part_of(self.range.clone())
-    }
-
-    fn part_of(&self, range: Option<Range<u64>>) -> InputRange {
-        match range {
+    fn input_range(&self) -> InputRange {
+        match &self.range {
             None => InputRange::whole(self.input.clone()),
-            Some(range) => {
-                let mut part = InputRange::range(self.input.clone(), range.start, Some(range.end));
-                if let Some(index) = self.index.get() {
-                    part.mark = index.mark_before(range.start);
-                }
-                part
-            }
+            Some(range) => self.input_range_of(range.clone()),
         }
     }
 
-    /// Fails if the file has no random access.
+    fn input_range_of(&self, numbers: Range<u64>) -> InputRange {
+        let mut range = InputRange::range(self.input.clone(), numbers.start, Some(numbers.end));
+        if let Some(table) = self.offset_table.get() {
+            range.mark = table.mark_before(numbers.start);
+        }
+        range
+    }
+
+    /// The archive and the record numbers. Fails if the file has no random access.
     pub(crate) fn random_access(
         &self,
         py: Python<'_>,
     ) -> PyResult<(Arc<archive::Archive>, Range<u64>)> {
-        let Some(archive) = &self.random else {
+        let Some(archive) = &self.seekable else {
             return Err(Failure::usage(format!(
-                "{} is {}, and can be read from its start only: take .sfens() or .to_arrow(), or write it anew with \
-                 kyokumen.convert",
+                "{} is {}, which has no random access: use .sfens() or .to_arrow(), or convert it with kyokumen.convert",
                 self.name(),
                 self.input.format
             ))
             .into());
         };
-        Ok((Arc::clone(archive), self.all(py)?))
+        Ok((Arc::clone(archive), self.numbers(py)?))
     }
 
     fn items(
@@ -306,65 +308,64 @@ impl Archive {
     ) -> RecordIterator {
         /// Records per block.
         const BLOCK_RECORDS: u64 = 4096;
-        let reading = Reading::new(self.part(), BLOCK_RECORDS);
+        let reading = Reading::new(self.input_range(), BLOCK_RECORDS);
         RecordIterator { reading, on_error, make, read: VecDeque::new() }
     }
 
     fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
-        let all = self.all(py)?;
-        let len = all.end - all.start;
-        let place =
+        let numbers = self.numbers(py)?;
+        let len = numbers.end - numbers.start;
+        let offset =
             if index < 0 { len.checked_add_signed(index) } else { Some(index.unsigned_abs()) };
-        let Some(place) = place.filter(|&place| place < len) else {
-            return Err(PyIndexError::new_err(format!("there is no record {index} of {len}")));
+        let Some(offset) = offset.filter(|&offset| offset < len) else {
+            return Err(PyIndexError::new_err(format!(
+                "record {index} is out of range: the length is {len}"
+            )));
         };
-        let index = all.start + place;
-        Ok(py.detach(|| self.read_record(index))?)
+        Ok(py.detach(|| self.read_record(numbers.start + offset))?)
     }
 
     fn read_record(&self, index: u64) -> Result<Record, Failure> {
-        if let Some(archive) = &self.random {
-            let found = archive.get(index)?;
-            let Some(found) = found else {
-                return Err(Failure::usage(format!("there is no record {index}")));
-            };
-            return found.read().and_then(|record| Record::new(index, &record)).map_err(|error| {
+        let missing = || Failure::usage(format!("{} has no record {index}", self.name()));
+        if let Some(archive) = &self.seekable {
+            let record = archive.get(index)?.ok_or_else(missing)?;
+            return record.read().and_then(|record| Record::new(index, &record)).map_err(|error| {
                 Failure::bad_record(Some(self.name()), index, archive.offset(index), &error)
             });
         }
-        let mut reading = Reading::new(self.part_of(Some(index..index + 1)), 1);
-        let (mut found, never) = (None, AtomicBool::new(false));
+        let mut reading = Reading::new(self.input_range_of(index..index + 1), 1);
+        let (mut read, never) = (None, AtomicBool::new(false));
         while let Some(block) = reading.block() {
             each_record(self.name(), &block?, BadPolicy::Stop, &never, |index, record| {
-                found = Some(Record::new(index, record)?);
+                read = Some(Record::new(index, record)?);
                 Ok(())
             })?;
         }
-        found.ok_or_else(|| Failure::usage(format!("{} has no record {index}", self.name())))
+        read.ok_or_else(missing)
     }
 
-    fn stretch(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
-        let all = self.all(py)?;
-        let len = isize::try_from(all.end - all.start)?;
+    fn slice(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
+        let numbers = self.numbers(py)?;
+        let len = isize::try_from(numbers.end - numbers.start)?;
         let indices = slice.indices(len)?;
         if indices.step != 1 {
             return Err(PyValueError::new_err(
-                "a stretch of an archive goes from record to record: take .numpy()[…] for other steps",
+                "slices of archives must have step 1: use .numpy()[…] for other steps",
             ));
         }
-        let from = all.start + indices.start.unsigned_abs() as u64;
+        let from = numbers.start + indices.start.unsigned_abs() as u64;
         let range = from..from + indices.slicelength as u64;
         Ok(Self {
             input: self.input.clone(),
-            random: self.random.clone(),
-            index: Arc::clone(&self.index),
+            seekable: self.seekable.clone(),
+            offset_table: Arc::clone(&self.offset_table),
             range: Some(range),
-            asked: self.asked.clone(),
+            arguments: self.arguments.clone(),
         })
     }
 }
 
-/// What an archive is iterated as.
+/// One element of an iteration over an archive.
 #[derive(IntoPyObject)]
 enum Item {
     Record(Record),
@@ -381,13 +382,13 @@ impl Item {
     }
 }
 
-/// The records of an archive or their SFENs, one after another, read a block at a time.
+/// Iterates over the records of an archive or their SFENs. Reads one block at a time.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct RecordIterator {
     reading: Reading,
     on_error: BadPolicy,
     make: fn(u64, &RecordRef<'_>) -> Result<Item, DecodeError>,
-    /// Items that were read. A failure follows the records before it.
+    /// Items that were read and not returned. A failure comes after the records before it.
     read: VecDeque<Result<Item, Failure>>,
 }
 

@@ -1,4 +1,4 @@
-//! Records that callers hand in, as archives or in arrays of numpy: the bytes behind them.
+//! The bytes of records that callers pass as archives or numpy arrays.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,10 +18,10 @@ use pyo3::prelude::*;
 use crate::archive::Archive;
 use crate::failure::Failure;
 
-/// Any object of Python.
+/// Any Python object.
 pub(crate) type Object<'py> = Bound<'py, PyAny>;
 
-/// Fixed-size records of a caller: an archive or an array.
+/// Fixed-size records from a caller: an archive or an array.
 pub(crate) struct Records<'py> {
     format: Format,
     dialect: Dialect,
@@ -38,7 +38,7 @@ enum ArrayOrArchive<'py> {
 
 impl<'py> Records<'py> {
     /// `object` is an [`Archive`] or an array with one of the [`DTYPES`].
-    pub(crate) fn of(object: &Object<'py>) -> PyResult<Self> {
+    pub(crate) fn from_object(object: &Object<'py>) -> PyResult<Self> {
         if let Ok(archive) = object.cast::<Archive>() {
             let archive = archive.get();
             let (records, range) = archive.random_access(object.py())?;
@@ -58,7 +58,7 @@ impl<'py> Records<'py> {
         };
         if array.ndim() != 1 {
             return Err(PyValueError::new_err(format!(
-                "expected an array of records in one dimension, not in {}",
+                "expected a one-dimensional array of records, not {} dimensions",
                 array.ndim()
             )));
         }
@@ -72,7 +72,7 @@ impl<'py> Records<'py> {
         self.format
     }
 
-    /// Borrowed if they are in memory.
+    /// The bytes of the records, borrowed if they are in memory.
     pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
         let bytes = match &self.content {
             ArrayOrArchive::Archive(archive, range) => archive.slice(range.clone())?,
@@ -94,17 +94,17 @@ impl<'py> Records<'py> {
 }
 
 fn format_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Format> {
-    let (dtypes, found) = (array.py().import("kyokumen.dtypes")?, array.dtype());
+    let (dtypes, dtype) = (array.py().import("kyokumen.dtypes")?, array.dtype());
     for (format, name) in DTYPES {
-        if dtypes.getattr(name)?.eq(&found)? {
+        if dtypes.getattr(name)?.eq(&dtype)? {
             return Ok(format);
         }
     }
     let mut names = DTYPES.map(|(_, name)| format!("kyokumen.dtypes.{name}")).to_vec();
     names.dedup();
     Err(PyTypeError::new_err(format!(
-        "the dtype {} is none of records: expected {}, which are those of cshogi",
-        found.repr()?,
+        "{} is not a dtype of records: expected one of {}, which equal the dtypes of cshogi",
+        dtype.repr()?,
         names.join(", ")
     )))
 }
@@ -115,7 +115,7 @@ fn bytes_of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<PyReadonlyArray
     let numpy = py.import("numpy")?;
     let dense = numpy.call_method1("ascontiguousarray", (array,))?;
     if array.len() == 0 {
-        // Whose bytes cannot be viewed.
+        // numpy cannot view an empty array as bytes.
         return Ok(PyArray1::<u8>::zeros(py, 0, false).readonly());
     }
     let bytes = dense.call_method1("view", (numpy.getattr("uint8")?,))?;
@@ -172,12 +172,13 @@ pub(crate) fn array_over<'py, T: Element>(
     let view = ArrayView1::from(numbers);
     #[expect(
         unsafe_code,
-        reason = "an array over memory that is not numpy's own is made in no other way"
+        reason = "creating an array over memory that numpy does not own is always unsafe"
     )]
-    // SAFETY: both callers hand over numbers that belong to `owner`, a frozen object of Python, which as the array's
-    // base lives as long as it. Of an `Archive` they are a map behind an `Arc`, which never moves, and the array is
-    // made read-only before anybody has it. Of a `Memory` they are a `Vec` that nothing touches before the object is
-    // dropped: who has the array may write to it, and no reference of Rust's is left.
+    // SAFETY: both callers pass numbers that belong to `owner`, a frozen Python object. It becomes the base of the
+    // array and therefore lives as long as the array. If the owner is an `Archive`, the numbers are a memory map in an
+    // `Arc`, which never moves, and the array is made read-only before it is returned to Python. If the owner is a
+    // `Memory`, the numbers are a `Vec` that nothing touches until the owner is dropped: Python code may write to the
+    // array, and no Rust reference to the numbers exists.
     unsafe {
         PyArray1::borrow_from_array(&view, owner)
     }
@@ -197,7 +198,8 @@ pub(crate) fn dtype(format: Format) -> Result<&'static str, Failure> {
     let name = DTYPES.iter().find(|(known, _)| *known == format).map(|(_, name)| *name);
     name.ok_or_else(|| {
         Failure::usage(format!(
-            "records of {format} have no one size, and no dtype: take .to_arrow(), or convert them to psv or hcpe"
+            "{format} has variable-length records and therefore no dtype: use .to_arrow(), or convert the file to psv \
+             or hcpe"
         ))
     })
 }

@@ -1,7 +1,7 @@
-//! Records as columns of Arrow, handed on by the PyCapsule interface.
+//! Records as Arrow columns, exported through the PyCapsule interface.
 //!
-//! Source: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>. The columns are those of
-//! `docs/formats/parquet.md`.
+//! Source: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>. `docs/formats/parquet.md`
+//! describes the columns.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Ending, Field as Said, Format, GameResult, Record};
+use kyokumen::format::{Ending, Field as RecordField, Format, GameResult, Record};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::source::Block;
 use pyo3::prelude::*;
@@ -25,14 +25,14 @@ use pyo3::types::PyCapsule;
 
 use crate::arrays::Object;
 use crate::failure::Failure;
-use crate::interrupt::{interruptible_in_silence, on_threads, threads_of};
+use crate::interrupt::{interruptible_without_messages, on_threads, thread_count};
 use crate::reading::{Reading, each_record};
 
 const PACKED_LEN: i32 = packed::LEN as i32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Column {
-    OffsetTable,
+    Index,
     Sfen,
     Hcp,
     Psfen,
@@ -46,72 +46,77 @@ pub(crate) enum Column {
     ForTraining,
 }
 
-/// Columns with their names and the fields that they hold, if formats may lack them.
-const COLUMNS: [(Column, &str, Option<Said>); 12] = [
-    (Column::OffsetTable, "index", None),
+/// Columns, their names and, for columns that a format may lack, their fields.
+const COLUMNS: [(Column, &str, Option<RecordField>); 12] = [
+    (Column::Index, "index", None),
     (Column::Sfen, "sfen", None),
     (Column::Hcp, "hcp", None),
     (Column::Psfen, "psfen", None),
-    (Column::Move, "move", Some(Said::BestMove)),
-    (Column::EvalCp, "eval_cp", Some(Said::EvalCp)),
-    (Column::Ply, "ply", Some(Said::Ply)),
-    (Column::Result, "result", Some(Said::Result)),
-    (Column::Ending, "ending", Some(Said::Ending)),
-    (Column::EndPly, "end_ply", Some(Said::EndPly)),
-    (Column::Candidates, "candidates", Some(Said::Candidates)),
-    (Column::ForTraining, "for_training", Some(Said::Candidates)),
+    (Column::Move, "move", Some(RecordField::BestMove)),
+    (Column::EvalCp, "eval_cp", Some(RecordField::EvalCp)),
+    (Column::Ply, "ply", Some(RecordField::Ply)),
+    (Column::Result, "result", Some(RecordField::Result)),
+    (Column::Ending, "ending", Some(RecordField::Ending)),
+    (Column::EndPly, "end_ply", Some(RecordField::EndPly)),
+    (Column::Candidates, "candidates", Some(RecordField::Candidates)),
+    (Column::ForTraining, "for_training", Some(RecordField::Candidates)),
 ];
 
 impl Column {
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
-        let found = COLUMNS.into_iter().find(|(_, known, _)| *known == name);
-        found.map(|(column, ..)| column).ok_or_else(|| {
+        let column = COLUMNS.into_iter().find(|(_, known, _)| *known == name);
+        column.map(|(column, ..)| column).ok_or_else(|| {
             let names = COLUMNS.map(|(_, name, _)| name).join(", ");
-            Failure::usage(format!("there is no column {name:?}: expected some of {names}"))
+            Failure::usage(format!("there is no column {name:?}: expected one or more of {names}"))
         })
     }
 
     /// The default columns: the position and the fields of the format.
-    pub(crate) fn of_format(format: Format) -> Vec<Self> {
-        let is_default = |&(column, _, said): &(Self, &str, Option<Said>)| {
-            column == Self::Sfen || said.is_some_and(|field| format.fields().contains(field))
+    pub(crate) fn defaults(format: Format) -> Vec<Self> {
+        let is_default = |&(column, _, field): &(Self, &str, Option<RecordField>)| {
+            column == Self::Sfen || field.is_some_and(|field| format.fields().contains(field))
         };
         COLUMNS.into_iter().filter(is_default).map(|(column, ..)| column).collect()
     }
 
     fn field(self) -> Result<Field, ArrowError> {
-        let is_nullable = !matches!(self, Self::OffsetTable | Self::Sfen | Self::ForTraining);
+        let is_nullable = !matches!(self, Self::Index | Self::Sfen | Self::ForTraining);
         let data_type = self.values(&[])?.data_type().clone();
         Ok(Field::new(COLUMNS[self as usize].1, data_type, is_nullable))
     }
 
     fn values(self, records: &[(u64, Record)]) -> Result<ArrayRef, ArrowError> {
-        fn of<A: Array + FromIterator<T> + 'static, T>(
+        fn array<A: Array + FromIterator<T> + 'static, T>(
             values: impl Iterator<Item = T>,
         ) -> ArrayRef {
             Arc::new(values.collect::<A>())
         }
-        let said = records.iter().map(|(_, record)| record);
+        let indices = records.iter().map(|(index, _)| *index);
+        let records = records.iter().map(|(_, record)| record);
         Ok(match self {
-            Self::OffsetTable => of::<UInt64Array, _>(records.iter().map(|(index, _)| *index)),
-            Self::Sfen => of::<StringArray, _>(said.map(|it| Some(it.setup.to_string()))),
-            Self::Hcp => packed_positions(Family::Apery, said)?,
-            Self::Psfen => packed_positions(Family::YaneuraOu, said)?,
-            Self::Move => of::<StringArray, _>(said.map(|it| it.best_move.map(|m| m.to_string()))),
-            Self::EvalCp => of::<Int16Array, _>(said.map(|it| it.eval_cp)),
-            Self::Ply => of::<UInt16Array, _>(said.map(|it| it.ply)),
-            Self::Result => of::<StringArray, _>(said.map(|it| it.result.map(GameResult::name))),
-            Self::Ending => of::<StringArray, _>(said.map(|it| it.ending.map(Ending::name))),
-            Self::EndPly => of::<UInt16Array, _>(said.map(|it| it.end_ply)),
-            Self::Candidates => candidates(said),
+            Self::Index => array::<UInt64Array, _>(indices),
+            Self::Sfen => array::<StringArray, _>(records.map(|it| Some(it.setup.to_string()))),
+            Self::Hcp => packed_positions(Family::Apery, records)?,
+            Self::Psfen => packed_positions(Family::YaneuraOu, records)?,
+            Self::Move => {
+                array::<StringArray, _>(records.map(|it| it.best_move.map(|m| m.to_string())))
+            }
+            Self::EvalCp => array::<Int16Array, _>(records.map(|it| it.eval_cp)),
+            Self::Ply => array::<UInt16Array, _>(records.map(|it| it.ply)),
+            Self::Result => {
+                array::<StringArray, _>(records.map(|it| it.result.map(GameResult::name)))
+            }
+            Self::Ending => array::<StringArray, _>(records.map(|it| it.ending.map(Ending::name))),
+            Self::EndPly => array::<UInt16Array, _>(records.map(|it| it.end_ply)),
+            Self::Candidates => candidates(records),
             Self::ForTraining => {
-                of::<BooleanArray, _>(said.map(|it| Some(!it.is_not_for_training)))
+                array::<BooleanArray, _>(records.map(|it| Some(!it.is_not_for_training)))
             }
         })
     }
 }
 
-/// None where a position cannot be packed.
+/// A column of packed positions, null if a position cannot be packed.
 fn packed_positions<'a>(
     family: Family,
     records: impl Iterator<Item = &'a Record>,
@@ -128,26 +133,26 @@ fn candidate() -> Fields {
         .collect()
 }
 
-/// None where no search tried a move.
+/// A column of candidate lists, null if a record has no candidates.
 fn candidates<'a>(records: impl Iterator<Item = &'a Record>) -> ArrayRef {
     let mut lists = ListBuilder::new(StructBuilder::from_fields(candidate(), 0));
     for record in records {
-        for tried in &record.candidates {
-            let of_one = lists.values();
-            if let Some(moves) = of_one.field_builder::<StringBuilder>(0) {
-                moves.append_value(tried.best_move.to_string());
+        for candidate in &record.candidates {
+            let list = lists.values();
+            if let Some(moves) = list.field_builder::<StringBuilder>(0) {
+                moves.append_value(candidate.best_move.to_string());
             }
-            if let Some(visits) = of_one.field_builder::<UInt16Builder>(1) {
-                visits.append_value(tried.visits);
+            if let Some(visits) = list.field_builder::<UInt16Builder>(1) {
+                visits.append_value(candidate.visits);
             }
-            of_one.append(true);
+            list.append(true);
         }
         lists.append(!record.candidates.is_empty());
     }
     Arc::new(lists.finish())
 }
 
-/// Turns blocks into batches. Blocks are read one after another and decoded on several threads.
+/// Turns blocks into batches. Reads blocks one after another and decodes them on several threads.
 struct Batching {
     reading: Reading,
     columns: Vec<Column>,
@@ -155,14 +160,15 @@ struct Batching {
     on_error: BadPolicy,
     threads: usize,
     ready: VecDeque<Result<RecordBatch, Failure>>,
-    /// The thread that made a stream of it, and may ask for signals: it has the interpreter's lock or left it.
+    /// The thread that exported the stream. Only this thread checks for signals, because it has held the interpreter's
+    /// lock.
     owner: Option<ThreadId>,
 }
 
 impl Batching {
     fn next_batch(&mut self, cancel: &AtomicBool) -> Option<Result<RecordBatch, Failure>> {
         if self.ready.is_empty() {
-            self.read_on(cancel);
+            self.read_blocks(cancel);
         }
         let batch = self.ready.pop_front();
         if matches!(batch, Some(Err(_))) {
@@ -172,7 +178,7 @@ impl Batching {
         batch
     }
 
-    fn read_on(&mut self, cancel: &AtomicBool) {
+    fn read_blocks(&mut self, cancel: &AtomicBool) {
         let mut blocks = Vec::new();
         while blocks.len() < self.threads
             && !cancel.load(Ordering::Relaxed)
@@ -218,10 +224,11 @@ impl Iterator for Batching {
     }
 }
 
-/// Whether Ctrl-C was pressed. The consumer of the stream raises its own error first, so the signal is raised again.
+/// Whether Ctrl-C was pressed. If so, raises the signal again, because the consumer of the stream raises its own error
+/// first.
 fn is_interrupted(py: Python<'_>) -> bool {
-    let again = |_| py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
-    py.check_signals().map_err(again).is_err()
+    let repeat = |_| py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+    py.check_signals().map_err(repeat).is_err()
 }
 
 impl RecordBatchReader for Batching {
@@ -230,7 +237,7 @@ impl RecordBatchReader for Batching {
     }
 }
 
-/// Records of an archive as batches of Arrow: a stream that is taken once, as a whole or a batch at a time.
+/// The records of an archive as Arrow batches. The stream can be read once, as a whole or batch by batch.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct Batches {
     schema: SchemaRef,
@@ -246,7 +253,7 @@ impl Batches {
     ) -> Result<Self, Failure> {
         let fields = columns.iter().map(|column| column.field()).collect::<Result<Vec<_>, _>>();
         let schema = Arc::new(Schema::new(fields.map_err(|error| Failure::other(&error))?));
-        let threads = threads_of(threads);
+        let threads = thread_count(threads);
         let (ready, owner) = (VecDeque::new(), None);
         let batching = Batching {
             reading,
@@ -263,18 +270,18 @@ impl Batches {
 
 #[pymethods]
 impl Batches {
-    /// The stream, which a consumer reads on without the interpreter's lock.
+    /// The rest of the stream. The consumer reads it without the interpreter's lock.
     #[pyo3(signature = (requested_schema = None))]
     pub(crate) fn __arrow_c_stream__<'py>(
         &mut self,
         py: Python<'py>,
         requested_schema: Option<Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A wish that need not be fulfilled.
+        // The interface allows a producer to ignore the requested schema.
         drop(requested_schema);
-        let taken =
-            || Failure::usage("the batches were taken already: ask the archive for them again");
-        let mut batching = self.batching.take().ok_or_else(taken)?;
+        let consumed =
+            || Failure::usage("the batches were already read: call to_arrow or read_batches again");
+        let mut batching = self.batching.take().ok_or_else(consumed)?;
         batching.owner = Some(thread::current().id());
         PyCapsule::new_with_value(
             py,
@@ -294,10 +301,10 @@ impl Batches {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        // What an interruption leaves behind has gaps.
+        // Not put back after an interruption, because blocks may be missing then.
         let Some(mut batching) = self.batching.take() else { return Ok(None) };
         let next = |cancel: &AtomicBool| (batching.next_batch(cancel), batching);
-        let (batch, batching) = interruptible_in_silence(py, next)?;
+        let (batch, batching) = interruptible_without_messages(py, next)?;
         self.batching = Some(batching);
         Ok(batch.transpose()?.map(Batch))
     }
@@ -309,7 +316,7 @@ impl Batches {
     }
 }
 
-/// Some records as columns of Arrow: `pyarrow.record_batch(batch)` takes it without copies.
+/// Several records as Arrow columns. `pyarrow.record_batch(batch)` reads them without copies.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Batch(RecordBatch);
 

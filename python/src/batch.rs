@@ -1,4 +1,4 @@
-//! Functions of many records at once, on all threads.
+//! Functions on many records at once, using all threads.
 
 use kyokumen::format::ContentHash;
 use kyokumen::format::packed::{self, Family};
@@ -12,9 +12,10 @@ use crate::arrays::{Object, RecordBytes, Records, as_rows};
 use crate::failure::Failure;
 use crate::interrupt::in_parallel;
 use crate::position;
-use crate::rows::{Layout, Rows, rows_of, written};
+use crate::rows::{Layout, Rows, rows_for_records, write_rows};
 
-/// Numbers of cshogi for Black's pieces, in the order of [`PieceKind`]: P L N S B R G K +P +L +N +S +B +R from 1.
+/// cshogi's numbers of Black's pieces, in the order of [`PieceKind`]. cshogi numbers P L N S B R G K +P +L +N +S +B +R
+/// from 1.
 const NUMBERS: [u8; PieceKind::COUNT] = [1, 2, 3, 4, 7, 5, 6, 8, 9, 10, 11, 12, 13, 14];
 
 /// White's numbers are 16 higher.
@@ -22,17 +23,17 @@ const fn piece_number(piece: Piece) -> u8 {
     NUMBERS[piece.kind as usize] + 16 * piece.color as u8
 }
 
-/// A new array with a row for each record.
-fn array_of<'py>(
+/// A new array with one row for each record.
+fn array_for_records<'py>(
     records: &Object<'py>,
     threads: usize,
     (dtype, row): (&'static str, &[usize]),
     write: impl Fn(&RecordBytes<'_>, usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Object<'py>> {
-    rows_of(records, threads, &[Layout::new("out", dtype, row)], None, write)?.get_item(0)
+    rows_for_records(records, threads, &[Layout::new("out", dtype, row)], None, write)?.get_item(0)
 }
 
-/// Boards, hands, sides to move and plies of records, as arrays.
+/// The boards, hands, sides to move and plies of records, as arrays; see `kyokumen.Boards`.
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
     let layouts = [
@@ -41,7 +42,7 @@ pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Obj
         Layout::new("turn", "u1", &[]),
         Layout::new("ply", "u2", &[]),
     ];
-    let boards = rows_of(records, threads, &layouts, None, |records, i, rows| {
+    let boards = rows_for_records(records, threads, &layouts, None, |records, i, rows| {
         let setup = records.setup(i)?;
         for (number, piece) in rows.numbers(0).iter_mut().zip(setup.board().iter()) {
             *number = piece.map_or(0, piece_number);
@@ -54,7 +55,7 @@ pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Obj
     records.py().import("kyokumen._results")?.getattr("Boards")?.call1(boards)
 }
 
-/// Positions as SFENs.
+/// The positions of records as SFENs.
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn to_sfens<'py>(
     py: Python<'py>,
@@ -62,7 +63,7 @@ pub(crate) fn to_sfens<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     const CHUNK: usize = 1024;
-    let records = Records::of(records)?;
+    let records = Records::from_object(records)?;
     let records = records.bytes()?;
     let mut sfens = vec![String::new(); records.len()];
     let jobs: Vec<_> = sfens.chunks_mut(CHUNK).enumerate().collect();
@@ -75,7 +76,7 @@ pub(crate) fn to_sfens<'py>(
     PyList::new(py, sfens)
 }
 
-/// Packed positions, made of SFENs or of records: as `hcp`, or as the `psfen` of YaneuraOu.
+/// Packs positions, given as SFENs or records. `format` is "hcp" or "psfen", YaneuraOu's packed position.
 #[pyfunction(signature = (positions, *, format = "hcp", threads = 0))]
 pub(crate) fn encode<'py>(
     py: Python<'py>,
@@ -87,13 +88,14 @@ pub(crate) fn encode<'py>(
         "hcp" => Family::Apery,
         "psfen" => Family::YaneuraOu,
         _ => {
-            return Err(
-                Failure::usage(format!("format is \"hcp\" or \"psfen\", not {format:?}")).into()
-            );
+            return Err(Failure::usage(format!(
+                "format must be \"hcp\" or \"psfen\", not {format:?}"
+            ))
+            .into());
         }
     };
     if positions.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("expected a list of SFENs, not one: put it into a list"));
+        return Err(PyTypeError::new_err("expected a list of SFENs, not a single str"));
     }
     let layout = [Layout::new("packed", "u1", &[packed::LEN])];
     let pack = |i: usize, setup: &Setup, rows: &mut Rows<'_>| {
@@ -102,12 +104,12 @@ pub(crate) fn encode<'py>(
         Ok(())
     };
     let packed = if let Ok(sfens) = positions.extract::<Vec<String>>() {
-        written(py, sfens.len(), threads, &layout, None, |i, rows| {
+        write_rows(py, sfens.len(), threads, &layout, None, |i, rows| {
             let parsed = kyokumen::shogi::sfen::parse(sfens[i].as_bytes());
             pack(i, &parsed.map_err(|error| bad_position(i, &error))?.setup, rows)
         })
     } else {
-        rows_of(positions, threads, &layout, None, |records, i, rows| {
+        rows_for_records(positions, threads, &layout, None, |records, i, rows| {
             pack(i, &records.setup(i)?, rows)
         })
     };
@@ -118,10 +120,11 @@ fn bad_position(index: usize, reason: &dyn ToString) -> Failure {
     Failure::bad_element(index as u64, reason)
 }
 
-/// Keys of positions: the same for equal board, hands and side to move, whatever the format. An array [N, 16] of bytes.
+/// Keys of positions, an array [N, 16] of bytes. Positions with equal boards, hands and sides to move have equal keys
+/// in all formats.
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn keys<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_of(records, threads, ("u1", &[16]), |records, i, rows| {
+    array_for_records(records, threads, ("u1", &[16]), |records, i, rows| {
         let key = records.read(i, |record| match record.packed() {
             Some((family, bytes)) => ContentHash::of_packed(family, bytes),
             None => record.setup().map(|setup| ContentHash::of(&setup)),
@@ -131,19 +134,19 @@ pub(crate) fn keys<'py>(records: &Object<'py>, threads: usize) -> PyResult<Objec
     })
 }
 
-/// Whether the side to move is in check. An array [N] of bool.
+/// Whether the side to move is in check: an array [N] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn in_check<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_of(records, threads, ("b1", &[]), |records, i, rows| {
+    array_for_records(records, threads, ("b1", &[]), |records, i, rows| {
         rows.set(0, u8::from(records.position(i)?.in_check()));
         Ok(())
     })
 }
 
-/// Which of dlshogi's 2,187 labels are legal moves. An array [N, 2187] of bool.
+/// Marks the legal moves among dlshogi's 2,187 move labels: an array [N, 2187] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn legal_move_mask<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_of(records, threads, ("b1", &[LABELS]), |records, i, rows| {
+    array_for_records(records, threads, ("b1", &[LABELS]), |records, i, rows| {
         let position = records.position(i)?;
         let out: &mut [u8] = rows.numbers(0);
         out.fill(0);
@@ -154,10 +157,10 @@ pub(crate) fn legal_move_mask<'py>(records: &Object<'py>, threads: usize) -> PyR
     })
 }
 
-/// Whether the stored move can be played; false where none is stored. An array [N] of bool.
+/// Whether the stored move is legal; False if no move is stored. An array [N] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
 pub(crate) fn has_legal_move<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_of(records, threads, ("b1", &[]), |records, i, rows| {
+    array_for_records(records, threads, ("b1", &[]), |records, i, rows| {
         let stored = records.read(i, |record| record.best_move())?;
         let position = records.position(i)?;
         rows.set(0, u8::from(stored.is_some_and(|m| position.is_legal(m))));

@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of the package, with file, record and byte.
+//! Converts errors of the library to exceptions of the package, with file, record and byte.
 
 use std::error::Error;
 use std::{fmt, io};
@@ -10,7 +10,7 @@ use kyokumen::{ErrorKind, Remedy};
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
 
-/// Why a call failed. Created without the interpreter; becomes an exception later.
+/// The error of a failed call. Created without the interpreter's lock and later converted to an exception.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// Exception class of `kyokumen`.
@@ -29,10 +29,10 @@ const FILE: &str = "FileError";
 const NOT_FOUND: &str = "NotFoundError";
 const OTHER: &str = "KyokumenError";
 
-/// Message for a file whose last record is truncated, after `whole` complete ones.
+/// Message for a file whose last record is truncated, after `whole` complete records.
 pub(crate) fn cut_off(whole: u64) -> String {
-    let records = if whole == 1 { "record stands" } else { "records stand" };
-    format!("the last record is cut off; {whole} whole {records} before it")
+    let records = if whole == 1 { "record is" } else { "records are" };
+    format!("the last record is cut off; {whole} {records} complete")
 }
 
 impl Failure {
@@ -40,8 +40,8 @@ impl Failure {
         Self { class, message, file: None, record: None, byte: None }
     }
 
-    fn of(class: &'static str, error: &(dyn Error + 'static)) -> Self {
-        // In the style of the command line, with the names of arguments.
+    fn from_error(class: &'static str, error: &(dyn Error + 'static)) -> Self {
+        // The message of the command line, with names of arguments instead of options.
         Self::new(class, Remedy::explain(error, argument))
     }
 
@@ -50,7 +50,7 @@ impl Failure {
     }
 
     pub(crate) fn other(error: &(dyn Error + 'static)) -> Self {
-        Self::of(OTHER, error)
+        Self::from_error(OTHER, error)
     }
 
     pub(crate) fn bad_record(
@@ -65,7 +65,7 @@ impl Failure {
         Self { file, record: Some(record), byte: Some(byte), ..Self::new(BAD_RECORD, message) }
     }
 
-    /// The element at `index` of a list is not a usable position.
+    /// The element at `index` of a list is not a valid position.
     pub(crate) fn bad_element(index: u64, reason: &dyn ToString) -> Self {
         let message = format!("position {index}: {}", reason.to_string());
         Self { record: Some(index), ..Self::new(POSITION, message) }
@@ -73,7 +73,7 @@ impl Failure {
 
     pub(crate) fn unreadable(file: &str, byte: u64, source: &io::Error) -> Self {
         let file = Some(file.to_owned());
-        Self { file, byte: Some(byte), ..Self::of(class_of(source), source) }
+        Self { file, byte: Some(byte), ..Self::from_error(io_class(source), source) }
     }
 
     pub(crate) const fn unwritable(message: String) -> Self {
@@ -81,7 +81,8 @@ impl Failure {
     }
 }
 
-fn class_of(source: &io::Error) -> &'static str {
+/// The exception class of an I/O error.
+fn io_class(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { FILE }
 }
 
@@ -93,24 +94,22 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// What helps, with the names of arguments.
+/// Advice with names of Python arguments.
 pub(crate) fn argument(remedy: Remedy) -> Option<String> {
     let text = match remedy {
         Remedy::Replace => "replace it with force=True",
-        Remedy::StartAfresh => "start over with force=True",
-        Remedy::ResumeOrStartAfresh => {
-            "continue it with resume=True, or start over with force=True"
-        }
-        Remedy::ContinueOrStartAfresh => "use the same arguments, or start over with force=True",
-        Remedy::Resume => "the same call with resume=True continues",
-        Remedy::InputFormat => "give its format (from_=, format=)",
-        Remedy::OutputFormat => "give the format with to=",
+        Remedy::Restart => "start over with force=True",
+        Remedy::ResumeOrRestart => "continue it with resume=True, or start over with force=True",
+        Remedy::ContinueOrRestart => "use the same arguments, or start over with force=True",
+        Remedy::Resume => "repeat the call with resume=True to continue",
+        Remedy::InputFormat => "set its format (from_=, format=)",
+        Remedy::OutputFormat => "set the format with to=",
         Remedy::ReadAs { found, named } => {
-            return Some(format!("give the format '{found}', or '{named}' to force it"));
+            return Some(format!("set the format to '{found}', or to '{named}' to force it"));
         }
-        Remedy::Rename(found) => return Some(format!("give it a name that ends in .{found}")),
+        Remedy::Rename(found) => return Some(format!("rename it to end in .{found}")),
         Remedy::ReadAnyway(named) => {
-            return Some(format!("give the format '{named}' to read it all the same"));
+            return Some(format!("set the format to '{named}' to read it anyway"));
         }
         _ => return None,
     };
@@ -125,10 +124,10 @@ impl From<Failure> for PyErr {
 
 fn exception(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
     let Failure { class, message, file, record, byte } = failure;
-    let place = [("record", record), ("byte", byte)].into_py_dict(py)?;
-    place.set_item("file", file)?;
+    let location = [("record", record), ("byte", byte)].into_py_dict(py)?;
+    location.set_item("file", file)?;
     let class = py.import("kyokumen._errors")?.getattr(class)?;
-    Ok(PyErr::from_value(class.call((message,), Some(&place))?))
+    Ok(PyErr::from_value(class.call((message,), Some(&location))?))
 }
 
 impl From<kyokumen::Error> for Failure {
@@ -137,7 +136,7 @@ impl From<kyokumen::Error> for Failure {
             (ErrorKind::BadRecord(bad), _) => {
                 return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &bad.reason);
             }
-            (ErrorKind::Io, Some(source)) => class_of(source),
+            (ErrorKind::Io, Some(source)) => io_class(source),
             (ErrorKind::Io | ErrorKind::Changed | ErrorKind::Invalid | ErrorKind::Malformed, _) => {
                 FILE
             }
@@ -145,24 +144,24 @@ impl From<kyokumen::Error> for Failure {
             _ => OTHER,
         };
         let file = error.file().map(ToOwned::to_owned);
-        Self { file, byte: error.offset(), ..Self::of(class, &error) }
+        Self { file, byte: error.offset(), ..Self::from_error(class, &error) }
     }
 }
 
 impl From<SfenError> for Failure {
     fn from(error: SfenError) -> Self {
-        Self::of(POSITION, &error)
+        Self::from_error(POSITION, &error)
     }
 }
 
 impl From<PositionError> for Failure {
     fn from(error: PositionError) -> Self {
-        Self::of(POSITION, &error)
+        Self::from_error(POSITION, &error)
     }
 }
 
 impl From<DecodeError> for Failure {
     fn from(error: DecodeError) -> Self {
-        Self { byte: Some(error.offset as u64), ..Self::of(BAD_RECORD, &error) }
+        Self { byte: Some(error.offset as u64), ..Self::from_error(BAD_RECORD, &error) }
     }
 }

@@ -1,4 +1,4 @@
-//! `kyokumen.features`: positions as networks see them, written into arrays.
+//! `kyokumen.features`: writes network inputs and labels into arrays.
 
 use half::f16;
 use kyokumen::format::{EVAL_SCALE, Field, Format, GameResult, Record, value_of_eval};
@@ -14,9 +14,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::arrays::{Object, RecordBytes, Records};
 use crate::failure::Failure;
-use crate::rows::{Layout, Rows, rows_of};
+use crate::rows::{Layout, Rows, rows_for_records};
 
-/// What a network sees of a position.
+/// The input of a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Features {
     Dlshogi(Input2, Numbers),
@@ -37,7 +37,7 @@ impl Numbers {
             "float16" | "f16" => Ok(Self::F16),
             "bits" => Ok(Self::Bits),
             _ => Err(Failure::usage(format!(
-                "dtype is \"float32\", \"float16\" or \"bits\", not {name:?}"
+                "dtype must be \"float32\", \"float16\" or \"bits\", not {name:?}"
             ))),
         }
     }
@@ -45,7 +45,7 @@ impl Numbers {
 
 impl Features {
     pub(crate) fn dlshogi(planes: usize, dtype: &str) -> Result<Self, Failure> {
-        let unknown = || Failure::usage(format!("planes is 57 or 119, not {planes}"));
+        let unknown = || Failure::usage(format!("planes must be 57 or 119, not {planes}"));
         Ok(Self::Dlshogi(Input2::from_planes(planes).ok_or_else(unknown)?, Numbers::named(dtype)?))
     }
 
@@ -78,23 +78,23 @@ impl Features {
             }
             Self::Nnue(kind) => {
                 let mover = position.side_to_move();
-                let (of_mover, of_opponent) = rows.numbers(0).split_at_mut(kind.active());
-                kind.write(position, mover, of_mover)?;
-                kind.write(position, !mover, of_opponent)?;
+                let (mover_row, opponent_row) = rows.numbers(0).split_at_mut(kind.active());
+                kind.write(position, mover, mover_row)?;
+                kind.write(position, !mover, opponent_row)?;
             }
         }
         Ok(())
     }
 
-    /// Writes the features of all records.
-    fn of_records<'py>(
+    /// Writes the features of all records into new arrays or `out`.
+    fn write_records<'py>(
         self,
         records: &Object<'py>,
         mirror: bool,
         out: Option<Bound<'py, PyTuple>>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        rows_of(records, threads, &self.layouts(), out, |records, i, rows| {
+        rows_for_records(records, threads, &self.layouts(), out, |records, i, rows| {
             let position = position_of(records, i, mirror)?;
             self.write(&position, rows).map_err(|error| records.bad(i, &error))
         })
@@ -119,12 +119,12 @@ fn position_of(records: &RecordBytes<'_>, index: usize, mirror: bool) -> Result<
     mirrored.map_err(|error| records.bad(index, &error))
 }
 
-/// Input planes of dlshogi: (features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]), 0 or 1, each plane by file × 9 +
-/// rank from 1a as the mover sees the board.
+/// Input planes of dlshogi: (features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]).
 ///
-/// `planes` is 57, or 119 with those of entering kings. `dtype` is "float32", "float16", or "bits": then the arrays are
-/// [N, 628] and [N, 8 or 15] bytes, a bit each from the lowest of a byte on, of features2 one for each plane.
-/// `out` takes two arrays to be written to, in place of new ones. `mirror` exchanges left and right of the board.
+/// Values are 0 or 1. The squares of a plane are in the order file × 9 + rank from 1a, seen from the side to move.
+/// `planes` is 57, or 119 with the planes for entering kings. `dtype` is "float32", "float16" or "bits". With "bits",
+/// the arrays are bytes [N, 628] and [N, 8 or 15]; bits start at the lowest bit of a byte, and features2 has one bit
+/// for each plane. `out` is a pair of arrays to write to. `mirror` exchanges left and right of the board.
 #[pyfunction(signature = (records, *, planes = 57, dtype = "float32", mirror = false, out = None, threads = 0))]
 pub(crate) fn dlshogi<'py>(
     records: &Object<'py>,
@@ -135,29 +135,29 @@ pub(crate) fn dlshogi<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Some((first, second)) = out else {
-        return Features::dlshogi(planes, dtype)?.of_records(records, mirror, None, threads);
+        return Features::dlshogi(planes, dtype)?.write_records(records, mirror, None, threads);
     };
-    // The numbers are those of the arrays.
+    // The arrays determine the dtype.
     for dtype in ["float32", "float16", "bits"] {
         let features = Features::dlshogi(planes, dtype)?;
-        if features.layouts()[0].is_of(&first)? {
+        if features.layouts()[0].matches(&first)? {
             let out = PyTuple::new(records.py(), [first, second])?;
-            return features.of_records(records, mirror, Some(out), threads);
+            return features.write_records(records, mirror, Some(out), threads);
         }
     }
-    Err(PyTypeError::new_err("out takes two arrays of float32, float16 or uint8"))
+    Err(PyTypeError::new_err("out must be two arrays of float32, float16 or uint8"))
 }
 
 /// Fields that [`write_labels`] needs.
 pub(crate) const LABELLED: [Field; 3] = [Field::BestMove, Field::EvalCp, Field::Result];
 
-/// What is written by [`write_labels`].
+/// The arrays that [`write_labels`] writes to.
 pub(crate) fn labels() -> Vec<Layout> {
     let one = |name, dtype| Layout::new(name, dtype, &[]);
     vec![one("move", "i8"), one("result", "f4"), one("value", "f4")]
 }
 
-/// Writes what a network learns of a record into the arrays from number `first` on.
+/// Writes the labels of a record into the arrays that start at number `first`.
 pub(crate) fn write_labels(record: &Record, scale: f32, rows: &mut Rows<'_>, first: usize) {
     let mover = record.setup.side_to_move();
     let label = record.best_move.map(|m| move_label(m, mover));
@@ -171,21 +171,21 @@ pub(crate) fn write_labels(record: &Record, scale: f32, rows: &mut Rows<'_>, fir
     rows.set(first + 2, value_of_eval(record.eval_cp.unwrap_or(0), scale));
 }
 
-/// Fails if the format lacks a field that is needed.
+/// Checks that the format has all needed fields.
 pub(crate) fn check_fields(format: Format, needed: &[Field]) -> Result<(), Failure> {
     match needed.iter().find(|&&field| !format.fields().contains(field)) {
         Some(field) => Err(Failure::usage(format!(
-            "{format} records have no {field}: there is nothing to learn"
+            "{format} records have no {field}, which is needed for training"
         ))),
         None => Ok(()),
     }
 }
 
-/// What a network of dlshogi's learns of records: (move [N] int64, result [N] float32, value [N] float32).
+/// Labels for training a dlshogi network: (move [N] int64, result [N] float32, value [N] float32).
 ///
-/// `move` is the label of the stored move among 2,187, as the mover sees the board; −1 where none is stored. `result`
-/// is 1 for a win of the mover, 0.5 for a draw, 0 for a loss. `value` is the evaluation as a probability of winning, 1
-/// / (1 + exp(−eval / scale)).
+/// `move` is the label of the stored move, 0 … 2186, seen from the side to move; −1 if no move is stored. `result` is 1
+/// for a win of the side to move, 0.5 for a draw, 0 for a loss. `value` is the evaluation as a probability of winning,
+/// 1 / (1 + exp(−eval / scale)).
 #[pyfunction(signature = (records, *, scale = EVAL_SCALE, mirror = false, threads = 0))]
 pub(crate) fn dlshogi_labels<'py>(
     records: &Object<'py>,
@@ -193,8 +193,8 @@ pub(crate) fn dlshogi_labels<'py>(
     mirror: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    check_fields(Records::of(records)?.format(), &LABELLED)?;
-    rows_of(records, threads, &labels(), None, |records, i, rows| {
+    check_fields(Records::from_object(records)?.format(), &LABELLED)?;
+    rows_for_records(records, threads, &labels(), None, |records, i, rows| {
         let record = records.read(i, |record| record.record())?;
         let record = if mirror { record.mirrored() } else { record };
         write_labels(&record, scale, rows, 0);
@@ -218,11 +218,11 @@ fn nnue<'py>(
     threads: usize,
 ) -> PyResult<Object<'py>> {
     let out = out.map(|out| PyTuple::new(records.py(), [out])).transpose()?;
-    Features::Nnue(kind).of_records(records, mirror, out, threads)?.get_item(0)
+    Features::Nnue(kind).write_records(records, mirror, out, threads)?.get_item(0)
 }
 
-/// Active features of YaneuraOu's HalfKP (125,388 for each side): [N, 2, 38] int32, what the mover sees and what the
-/// opponent sees.
+/// Active features of YaneuraOu's HalfKP (125,388 features per side): [N, 2, 38] int32, first seen from the side to
+/// move, then from the opponent.
 #[pyfunction(signature = (records, *, mirror = false, out = None, threads = 0))]
 pub(crate) fn halfkp<'py>(
     records: &Object<'py>,
@@ -233,8 +233,8 @@ pub(crate) fn halfkp<'py>(
     nnue(NnueFeatures::HalfKp, records, mirror, out, threads)
 }
 
-/// Active features of YaneuraOu's HalfKA_hm2 (73,305 for each side): [N, 2, 40] int32, what the mover sees and what the
-/// opponent sees.
+/// Active features of YaneuraOu's HalfKA_hm2 (73,305 features per side): [N, 2, 40] int32, first seen from the side to
+/// move, then from the opponent.
 #[pyfunction(signature = (records, *, mirror = false, out = None, threads = 0))]
 pub(crate) fn halfka_hm<'py>(
     records: &Object<'py>,

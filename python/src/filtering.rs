@@ -1,4 +1,4 @@
-//! `gen_filter`: positions with a proven forced mate removed, in shards and for days if need be.
+//! `gen_filter`: removes mated positions, where the side to move can force mate or is being mated by force.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,15 +21,16 @@ use serde_json::{Map, Value, json};
 
 use crate::arrays::Object;
 use crate::failure::Failure;
-use crate::interrupt::{abandonable, interruptible_in_silence};
-use crate::operations::{run, told};
+use crate::interrupt::{abandonable, interruptible_without_messages};
+use crate::operations::{run, to_report};
 use crate::options::{Options, Paths};
 
-/// Removes positions with a proven forced mate; see `kyokumen filter --help`. The manifest of the run, with `was_done`:
-/// whether it had been brought to its end before.
+/// Removes positions with a proven forced mate; see `kyokumen filter --help`.
 ///
-/// `retry_unknown` is the manifest of an earlier run, of which only what was unknown is searched again; `inputs` are
-/// then None. With `dry_run` the report says what would be read and written, and how long it would take.
+/// Returns the manifest of the run as a report, with the additional key `was_done`: whether the run had already been
+/// completed earlier. With `retry_unknown`, the manifest of an earlier run, only its positions with unknown verdicts
+/// are searched again; `inputs` must be None. With `dry_run`, returns the inputs, the outputs and the estimated time,
+/// and does not write anything.
 #[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn gen_filter<'py>(
     py: Python<'py>,
@@ -49,19 +50,21 @@ pub(crate) fn gen_filter<'py>(
         }
         (None, Some(manifest), None) => retry(py, &options, manifest, output)?,
         _ => {
-            let why = "either inputs are given, with or without config, or retry_unknown";
-            return Err(Failure::usage(why).into());
+            let message = "expected either inputs, with or without config, or retry_unknown";
+            return Err(Failure::usage(message).into());
         }
     };
     request.read_from = config.into_iter().collect();
     let (progress, dry_run) = (options.take("progress")?, options.flag("dry_run")?);
     options.end()?;
     if request.run.resume && request.run.force {
-        return Err(Failure::usage("resume goes on with what force would replace").into());
+        let message =
+            "resume and force exclude each other: force would replace the outputs to resume";
+        return Err(Failure::usage(message).into());
     }
     let plan = abandonable(py, move |_| JobPlan::new(request))?.map_err(Failure::from)?;
     if dry_run {
-        return would_do(py, &plan);
+        return dry_run_report(py, &plan);
     }
     let metrics = plan.files.metrics.clone().map(|path| {
         (path, plan.files.stem.clone(), plan.files.shard.map(|shard| shard.to_string()))
@@ -74,7 +77,7 @@ pub(crate) fn gen_filter<'py>(
         };
         Ok(filter::filter(plan, &mut progress, cancel)?)
     })?;
-    let report = told(py, &completed.manifest)?;
+    let report = to_report(py, &completed.manifest)?;
     report.set_item("was_done", completed.was_done)?;
     Ok(report)
 }
@@ -99,11 +102,11 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
         to: options.parsed("to")?,
         previous_run: None,
         read_from: Vec::new(),
-        unreadable: Unreadable::under(options.word("on_error")?),
+        unreadable: Unreadable::from_policy(options.variant("on_error")?),
         settings: Settings {
             search: options.search()?,
-            mated: options.word("mated")?.unwrap_or_default(),
-            unknown: options.word("unknown")?.unwrap_or_default(),
+            mated: options.variant("mated")?.unwrap_or_default(),
+            unknown: options.variant("unknown")?.unwrap_or_default(),
             on_error: options.on_error(BadPolicy::Quarantine)?,
             filters: options.filters("seed")?,
             limit: options.take("limit")?,
@@ -122,21 +125,21 @@ fn retry(
     output: PathBuf,
 ) -> PyResult<JobRequest> {
     if options.has("shard")? {
-        return Err(Failure::usage("the shard is that of the earlier run").into());
+        return Err(Failure::usage("shard cannot be set: the earlier run determines it").into());
     }
     let read = move |_: &AtomicBool| -> Result<_, kyokumen::Error> {
         Ok((PreviousRun::options(&manifest)?, PreviousRun::read(&manifest)?))
     };
-    let (earlier, first) = abandonable(py, read)?.map_err(Failure::from)?;
-    options.add(&earlier)?;
-    let mut request = request(options, first.inputs(), output)?;
-    let shard = first.shard().map(str::parse::<ShardChoice>).transpose();
+    let (earlier_options, previous_run) = abandonable(py, read)?.map_err(Failure::from)?;
+    options.add(&earlier_options)?;
+    let mut request = request(options, previous_run.inputs(), output)?;
+    let shard = previous_run.shard().map(str::parse::<ShardChoice>).transpose();
     request.run.shard = shard.map_err(Failure::usage)?;
-    Ok(JobRequest { previous_run: Some(Arc::new(first)), ..request })
+    Ok(JobRequest { previous_run: Some(Arc::new(previous_run)), ..request })
 }
 
-/// Options in TOML by the long names of the command line. `output` and `progress` are ignored, because the call sets
-/// them.
+/// Reads options in TOML, by their long names on the command line. Ignores `output` and `progress`, because the call
+/// sets them.
 fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| Failure::unreadable(&path.to_string_lossy(), 0, &error))?;
@@ -148,11 +151,11 @@ fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
     Ok(options)
 }
 
-/// The inputs, outputs and estimated time of a plan.
-fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Object<'py>> {
-    let inputs = plan.ranges.iter().map(|part| {
-        let (file, format) = (&part.input.name, part.input.format.name());
-        json!({"file": file, "format": format, "from": part.from, "to": part.end()})
+/// The inputs, the outputs and the estimated time of a plan.
+fn dry_run_report<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Object<'py>> {
+    let inputs = plan.ranges.iter().map(|range| {
+        let (file, format) = (&range.input.name, range.input.format.name());
+        json!({"file": file, "format": format, "from": range.from, "to": range.end()})
     });
     let files = &plan.files;
     let outputs = files.outputs.iter().map(|output| &output.path).chain([&files.manifest]);
@@ -160,12 +163,12 @@ fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Object<'py>> {
     let (inputs, outputs): (Vec<Value>, Vec<String>) = (inputs.collect(), outputs.collect());
     let search = plan.settings.search.clone();
     let judge = move || Judge::try_new(&search);
-    let expected = interruptible_in_silence(py, |cancel| estimate(plan, judge, cancel))?;
-    let said = json!({
+    let estimate = interruptible_without_messages(py, |cancel| estimate(plan, judge, cancel))?;
+    let report = json!({
         "inputs": inputs,
         "outputs": outputs,
         "records": plan.records,
-        "estimate": expected.map_err(Failure::from)?,
+        "estimate": estimate.map_err(Failure::from)?,
     });
-    told(py, &said)
+    to_report(py, &report)
 }

@@ -1,4 +1,4 @@
-//! Work on other threads, while this one looks for Ctrl-C and passes messages on to Python.
+//! Runs work on other threads, while the calling thread checks for Ctrl-C and passes messages to Python.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -14,41 +14,41 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 
-/// Longest time before a signal is noticed.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Interval between checks for signals.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs `work` on its own thread. `heed` gets the messages that `work` sends. Ctrl-C or an exception of `heed` sets the
-/// cancel flag and is raised once `work` has ended.
+/// Runs `work` on a separate thread and calls `on_message` with the messages that it sends. Ctrl-C or an exception of
+/// `on_message` sets the cancel flag and is raised when `work` has ended.
 pub(crate) fn interruptible<T: Send, M: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>, Sender<M>) -> T + Send,
-    heed: impl FnMut(Python<'_>, M) -> PyResult<()> + Send,
+    on_message: impl FnMut(Python<'_>, M) -> PyResult<()> + Send,
 ) -> PyResult<T> {
     let cancel = Arc::new(AtomicBool::new(false));
     let (sender, messages) = channel();
-    // The channel's end is not to be shared, which the interpreter's absence would ask of it.
+    // `Python::detach` requires `Sync`, which a receiver is not.
     let messages = Mutex::new(messages);
     thread::scope(|threads| {
         let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
         let worker = named.spawn_scoped(threads, || work(&cancel, sender)).map_err(no_thread)?;
-        let heeded = watch(py, &messages, heed);
-        cancel.store(heeded.is_err(), Ordering::Relaxed);
+        let outcome = watch(py, &messages, on_message);
+        cancel.store(outcome.is_err(), Ordering::Relaxed);
         let done = py.detach(|| worker.join());
         let done = done.unwrap_or_else(|panic| resume_unwind(panic));
-        heeded.map(|()| done)
+        outcome.map(|()| done)
     })
 }
 
-/// [`interruptible`] without messages.
-pub(crate) fn interruptible_in_silence<T: Send>(
+/// Like [`interruptible`], without messages.
+pub(crate) fn interruptible_without_messages<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,
 ) -> PyResult<T> {
     interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
 }
 
-/// Runs `work` on its own thread and waits for it. Ctrl-C sets the cancel flag, is raised at once, and leaves the
-/// thread to its end: `work` must change nothing.
+/// Runs `work` on a separate thread and waits for it. Ctrl-C sets the cancel flag and is raised at once, while the
+/// thread may still run. Therefore `work` must not write anything.
 pub(crate) fn abandonable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
@@ -58,9 +58,9 @@ pub(crate) fn abandonable<T: Send + 'static>(
     let cancelled = Arc::clone(&cancel);
     let named = thread::Builder::new().name("kyokumen".to_owned()).stack_size(STACK_BYTES);
     let worker = named.spawn(move || drop(sender.send(work(&cancelled)))).map_err(no_thread)?;
-    let found = next_message(py, &Mutex::new(done))
+    let result = next_message(py, &Mutex::new(done))
         .inspect_err(|_| cancel.store(true, Ordering::Relaxed))?;
-    found.map_or_else(
+    result.map_or_else(
         || resume_unwind(worker.join().expect_err("a thread that does not panic sends its result")),
         Ok,
     )
@@ -70,25 +70,25 @@ pub(crate) fn no_thread(error: io::Error) -> PyErr {
     PyRuntimeError::new_err(format!("cannot start a thread: {error}"))
 }
 
-/// Passes messages on until the sender is gone.
+/// Passes messages to `on_message` until the sender is dropped.
 fn watch<M: Send>(
     py: Python<'_>,
     messages: &Mutex<Receiver<M>>,
-    mut heed: impl FnMut(Python<'_>, M) -> PyResult<()>,
+    mut on_message: impl FnMut(Python<'_>, M) -> PyResult<()>,
 ) -> PyResult<()> {
     while let Some(message) = next_message(py, messages)? {
-        heed(py, message)?;
+        on_message(py, message)?;
     }
     Ok(())
 }
 
-/// Waits for the next message, without the interpreter's lock; None if the sender is gone. Ctrl-C is raised.
+/// Waits for the next message without the interpreter's lock. None if the sender is dropped. Raises Ctrl-C.
 pub(crate) fn next_message<M: Send>(
     py: Python<'_>,
     messages: &Mutex<Receiver<M>>,
 ) -> PyResult<Option<M>> {
     loop {
-        match py.detach(|| lock(messages).recv_timeout(LOOK_EVERY)) {
+        match py.detach(|| lock(messages).recv_timeout(CHECK_INTERVAL)) {
             Ok(message) => return Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
@@ -96,17 +96,17 @@ pub(crate) fn next_message<M: Send>(
     }
 }
 
-/// The most threads that are started. Memory is reserved for each.
-pub(crate) const MOST_THREADS: usize = 1024;
+/// Maximum number of threads. Memory is reserved for each of them.
+pub(crate) const MAX_THREADS: usize = 1024;
 
-/// Number of threads for an argument: 0 is all cores.
-pub(crate) fn threads_of(argument: usize) -> usize {
+/// The number of threads for an argument. 0 means all cores.
+pub(crate) fn thread_count(argument: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
-    if argument == 0 { cores() } else { argument.min(MOST_THREADS) }
+    if argument == 0 { cores() } else { argument.min(MAX_THREADS) }
 }
 
-/// Runs jobs on several threads, this one included, each with what `start` makes. Returns the results in order, up to
-/// the first failure or where it was cancelled.
+/// Runs jobs on several threads, including the calling thread. Each thread has a state made by `start`. Returns the
+/// results in order. After a failure or a cancellation, jobs that were not started have no result.
 pub(crate) fn on_threads<S, J: Send, R: Send>(
     threads: usize,
     jobs: Vec<J>,
@@ -129,7 +129,7 @@ pub(crate) fn on_threads<S, J: Send, R: Send>(
     thread::scope(|scope| {
         for _ in 1..threads {
             let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            // Those that did start are enough.
+            // Continue with the threads that were started.
             if thread.spawn_scoped(scope, work_through).is_err() {
                 break;
             }
@@ -141,14 +141,14 @@ pub(crate) fn on_threads<S, J: Send, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// [`on_threads`] without results, heeding Ctrl-C.
+/// Like [`on_threads`], without results. Checks for Ctrl-C.
 pub(crate) fn in_parallel<J: Send>(
     py: Python<'_>,
     threads: usize,
     jobs: Vec<J>,
     work: impl Fn(J) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<()> {
-    let (threads, is_short) = (threads_of(threads), jobs.len() <= 1);
+    let (threads, is_short) = (thread_count(threads), jobs.len() <= 1);
     let all = |cancel: &AtomicBool| {
         let done = on_threads(threads, jobs, cancel, || (), |(), job| work(job));
         done.into_iter().collect::<Result<(), _>>()
@@ -156,11 +156,11 @@ pub(crate) fn in_parallel<J: Send>(
     Ok(if is_short {
         py.detach(|| all(&AtomicBool::new(false)))
     } else {
-        interruptible_in_silence(py, all)?
+        interruptible_without_messages(py, all)?
     }?)
 }
 
-/// Ignores poisoning, because nothing that panics holds one of the locks.
+/// Locks a mutex. Ignores poisoning, because no code that may panic holds one of these locks.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,19 @@
-//! The module `kyokumen._native`: the library with Python's types, arrays of numpy and streams of Arrow.
+//! The module `kyokumen._native`: Python bindings of the library, with numpy arrays and Arrow streams.
 //!
-//! Nothing is decided here. Whatever takes time runs without the interpreter's lock and heeds Ctrl-C.
+//! The bindings only translate; all behaviour is in the library. Long calls run without the interpreter's lock and can
+//! be stopped with Ctrl-C.
 
-// Docstrings are read by people who write Python, in a terminal.
+// Docstrings are for Python users and are shown in a terminal.
 #![allow(clippy::doc_markdown)]
-// A method's path is of one lifetime, where a closure is of all.
+// A method path has one lifetime where a closure works for all.
 #![allow(clippy::redundant_closure_for_method_calls)]
-// What Python hands over comes by value, its objects by reference, and names are Python's.
+// pyo3 passes arguments by value and objects by reference, and Python determines the names.
 #![allow(
     clippy::needless_pass_by_value,
     clippy::trivially_copy_pass_by_ref,
     clippy::wrong_self_convention
 )]
-// Numbers of records fit into those of arrays, and small ones are converted.
+// Values of records fit into the types of arrays, and only small numbers are converted.
 #![allow(clippy::cast_possible_wrap)]
 
 mod archive;
@@ -35,11 +36,11 @@ mod solver;
 
 use pyo3::prelude::*;
 
-/// See the package `kyokumen`, which hands everything on.
+/// Implements the package `kyokumen`, which re-exports everything.
 #[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
-    #[allow(non_upper_case_globals, reason = "Python's name for it")]
+    #[allow(non_upper_case_globals, reason = "the name in Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]

@@ -1,7 +1,7 @@
-//! `Loader`: batches of arrays for a training, made ahead of it on threads of their own.
+//! `Loader`: batches of arrays for training, prepared ahead on separate threads.
 //!
-//! One thread reads windows of records, one cuts them into jobs, others make the arrays; batches come in order.
-//! Which records are in a batch depends on the files and the settings only, see [`EpochOrder`].
+//! One thread reads windows of records, one thread divides them into jobs, and several threads make the arrays. Batches
+//! are returned in order. The records of a batch depend only on the files and the settings; see [`EpochOrder`].
 
 mod making;
 mod segments;
@@ -24,22 +24,22 @@ use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::interrupt::{abandonable, next_message, no_thread, threads_of};
-use crate::options::{Options as Given, Paths};
+use crate::interrupt::{abandonable, next_message, no_thread, thread_count};
+use crate::options::{Options as Keywords, Paths};
 use crate::reading::policy;
-use making::{Made, Making, Mirror, Pool};
+use making::{BatchMaker, MadeBatch, Mirror, Pool};
 use segments::{DataSet, Opening};
-use windows::{Choosing, Job, Jobs, Place, Windows};
+use windows::{Job, Jobs, RecordChoice, ResumePoint, Windows};
 
-/// Options that are the same here and in Python.
+/// Options with the same names and types in Rust and Python.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 struct Options {
     features: String,
     planes: usize,
     dtype: String,
-    /// Of evaluations.
+    /// Scale of evaluations; see [`EVAL_SCALE`].
     scale: f32,
     policy: bool,
     batch_size: NonZeroUsize,
@@ -52,7 +52,7 @@ struct Options {
     rank: u64,
     world_size: u64,
     drop_last: bool,
-    /// Batches made ahead.
+    /// Number of batches prepared ahead.
     ahead: Option<usize>,
     spool: bool,
     drop_mated: bool,
@@ -81,73 +81,76 @@ impl Default for Options {
     }
 }
 
-struct Setting {
+struct LoaderSettings {
     options: Options,
     data: DataSet,
     pool: Arc<Pool>,
-    choosing: Choosing,
-    making: Making,
+    choice: RecordChoice,
+    maker: BatchMaker,
     threads: usize,
     ahead: usize,
 }
 
-/// Batches of arrays for a training; `kyokumen.DataLoader` is made of it.
+/// Batches of arrays for training. `kyokumen.DataLoader` uses it.
 #[pyclass(frozen, module = "kyokumen")]
-pub(crate) struct Loader(Arc<Setting>);
+pub(crate) struct Loader(Arc<LoaderSettings>);
 
 #[pymethods]
 impl Loader {
     #[new]
     #[pyo3(signature = (paths, **options))]
     fn new(py: Python<'_>, paths: Paths, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let given = Given::new(py, options)?;
-        let options: Options = given.fields(("", ""))?;
-        let (from, dialect) = given.reading()?;
+        let keywords = Keywords::new(py, options)?;
+        let options: Options = keywords.fields(("", ""))?;
+        let (from, dialect) = keywords.reading()?;
         let (segment, spool) = (u64::from(options.segment.get()), options.spool);
-        let opening = Opening { from, dialect, segment, spool, tmp_dir: given.take("tmp_dir")? };
-        let search = given.search()?;
-        let choosing = Choosing {
-            filters: given.filters("sample_seed")?,
-            on_error: policy(given.take::<String>("on_error")?.as_deref().unwrap_or("stop"))?,
+        let tmp_dir = keywords.take("tmp_dir")?;
+        let opening = Opening { from, dialect, segment, spool, tmp_dir };
+        let search = keywords.search()?;
+        let on_error = keywords.take::<String>("on_error")?;
+        let choice = RecordChoice {
+            filters: keywords.filters("sample_seed")?,
+            on_error: policy(on_error.as_deref().unwrap_or("stop"))?,
             search: options.drop_mated.then_some(search),
         };
-        let making = Making::new(&options, mirror(&given)?)?;
-        let (threads, exclude) = (threads_of(given.threads()?), given.paths("exclude")?);
-        given.end()?;
+        let maker = BatchMaker::new(&options, mirror(&keywords)?)?;
+        let (threads, exclude) = (thread_count(keywords.threads()?), keywords.paths("exclude")?);
+        keywords.end()?;
         if options.rank >= options.world_size {
-            return Err(Failure::usage("rank is below world_size").into());
+            return Err(Failure::usage("rank must be less than world_size").into());
         }
         let paths = paths.into_vec();
         let data =
             abandonable(py, move |cancel| DataSet::open(&paths, &opening, &exclude, cancel))??;
-        check(&data, &choosing, making)?;
-        let batch_bytes = making.bytes(data.format()).saturating_mul(options.batch_size.get());
-        let ahead = options.ahead.unwrap_or_else(|| ahead_of(batch_bytes, threads));
-        let (pool, ahead) = (Arc::default(), ahead.clamp(1, MOST_AHEAD));
-        Ok(Self(Arc::new(Setting { options, data, pool, choosing, making, threads, ahead })))
+        check(&data, &choice, maker)?;
+        let batch_bytes = maker.bytes(data.format()).saturating_mul(options.batch_size.get());
+        let ahead = options.ahead.unwrap_or_else(|| default_ahead(batch_bytes, threads));
+        let (pool, ahead) = (Arc::default(), ahead.clamp(1, MAX_AHEAD));
+        Ok(Self(Arc::new(LoaderSettings { options, data, pool, choice, maker, threads, ahead })))
     }
 
-    /// Number of all records, before any are left out.
+    /// Number of records in all files, including records that will be left out.
     #[getter]
     fn records(&self) -> u64 {
         self.0.data.records()
     }
 
-    /// Number of batches of an epoch. Raises TypeError where that shows only when records are read.
+    /// Number of batches in an epoch. Raises TypeError if filters make it unknown before the records are read.
     #[getter]
     fn batches(&self) -> PyResult<u64> {
-        let setting = &*self.0;
-        if setting.choosing.leave_out(&setting.data) {
+        let settings = &*self.0;
+        if settings.choice.may_leave_out(&settings.data) {
             return Err(PyTypeError::new_err(
-                "how many records the filters leave shows only when they are read",
+                "the number of batches is unknown, because filters or the format may leave out records",
             ));
         }
-        let (records, size) = (setting.records_of_rank(), setting.options.batch_size.get() as u64);
-        let is_whole = setting.options.drop_last;
-        Ok(if is_whole { records / size } else { records.div_ceil(size) })
+        let (records, size) =
+            (settings.records_of_rank(), settings.options.batch_size.get() as u64);
+        let drop_last = settings.options.drop_last;
+        Ok(if drop_last { records / size } else { records.div_ceil(size) })
     }
 
-    /// What decides which records are in which batch.
+    /// Text with all files and settings that determine the records of the batches.
     #[getter]
     fn identity(&self) -> String {
         let s = &*self.0;
@@ -158,12 +161,12 @@ impl Loader {
              drop_last={drop_last} {}",
             s.data.identity(),
             s.window_segments(),
-            s.choosing.identity(),
+            s.choice.identity(),
         )
     }
 
-    /// The batches of an epoch, from a place on: the window, how many of its records are behind it, and how many
-    /// batches.
+    /// The batches of an epoch after a resume point: the window, the number of its records that are done, and the
+    /// number of batches that are done.
     #[pyo3(signature = (epoch, window = 0, record = 0, batch = 0))]
     fn batches_of(
         &self,
@@ -172,40 +175,42 @@ impl Loader {
         record: u32,
         batch: u64,
     ) -> PyResult<LoaderIterator> {
-        LoaderIterator::new(&self.0, epoch, Place { window, record }, batch)
+        LoaderIterator::new(&self.0, epoch, ResumePoint { window, record }, batch)
     }
 }
 
-/// The most batches made ahead.
-const MOST_AHEAD: usize = 1 << 12;
+/// Maximum number of batches prepared ahead.
+const MAX_AHEAD: usize = 1 << 12;
 
-/// Number of batches made ahead: two per thread, fewer if they are large, at least one per thread.
-fn ahead_of(batch_bytes: usize, threads: usize) -> usize {
+/// Default number of batches prepared ahead: two per thread, fewer if they are large, at least one per thread.
+fn default_ahead(batch_bytes: usize, threads: usize) -> usize {
     const AHEAD_BYTES: usize = 1 << 28;
     (AHEAD_BYTES / batch_bytes.max(1)).clamp(threads, 2 * threads)
 }
 
-/// Fails if a file lacks a field that the filters or features need.
-fn check(data: &DataSet, choosing: &Choosing, making: Making) -> Result<(), Failure> {
+/// Checks that all files have the fields that the filters and features need.
+fn check(data: &DataSet, choice: &RecordChoice, maker: BatchMaker) -> Result<(), Failure> {
     for input in data.inputs() {
-        check_filters(input, &choosing.filters)?;
-        making.check(input.format)?;
+        check_filters(input, &choice.filters)?;
+        maker.check(input.format)?;
     }
     let format = data.format();
-    if making.needs_one_format() && data.inputs().any(|input| input.format != format) {
-        return Err(Failure::usage("files of several formats have no one dtype"));
+    if maker.needs_one_format() && data.inputs().any(|input| input.format != format) {
+        let message =
+            "features=\"records\" needs files of one format, because each format has another dtype";
+        return Err(Failure::usage(message));
     }
     Ok(())
 }
 
-fn mirror(given: &Given<'_>) -> PyResult<Mirror> {
-    match given.take::<MirrorLike>("mirror")? {
+fn mirror(keywords: &Keywords<'_>) -> PyResult<Mirror> {
+    match keywords.take::<MirrorLike>("mirror")? {
         None | Some(MirrorLike::Always(false)) => Ok(Mirror::Never),
         Some(MirrorLike::Always(true)) => Ok(Mirror::Always),
-        Some(MirrorLike::Word(word)) if word == "random" => Ok(Mirror::Random),
-        Some(MirrorLike::Word(word)) => {
-            let why = format!("mirror is True, False or \"random\", not {word:?}");
-            Err(Failure::usage(why).into())
+        Some(MirrorLike::Named(name)) if name == "random" => Ok(Mirror::Random),
+        Some(MirrorLike::Named(name)) => {
+            let message = format!("mirror must be True, False or \"random\", not {name:?}");
+            Err(Failure::usage(message).into())
         }
     }
 }
@@ -213,10 +218,10 @@ fn mirror(given: &Given<'_>) -> PyResult<Mirror> {
 #[derive(FromPyObject)]
 enum MirrorLike {
     Always(bool),
-    Word(String),
+    Named(String),
 }
 
-impl Setting {
+impl LoaderSettings {
     fn window_segments(&self) -> u64 {
         self.options.window.get().div_ceil(self.data.segment())
     }
@@ -225,11 +230,11 @@ impl Setting {
         let Options { shuffle, seed, rank, world_size, .. } = self.options;
         let order = EpochOrder::sequential(self.data.segments(), self.window_segments());
         let order = if shuffle { order.shuffled(seed, epoch) } else { order };
-        order.of_rank(rank, world_size)
+        order.for_rank(rank, world_size)
     }
 
-    /// The most records that a rank reads. Equal for all ranks, so that no rank waits for a batch that another does not
-    /// have. The shorter segments at the ends of files may all belong to one rank.
+    /// Maximum number of records that a rank reads. It is the same for all ranks, so that no rank waits for a batch
+    /// that another rank does not have. The shorter segments at the ends of files may all belong to one rank.
     fn records_of_rank(&self) -> u64 {
         match self.options.world_size {
             1 => self.data.records(),
@@ -240,41 +245,46 @@ impl Setting {
 
     /// [`Self::records_of_rank`] if it limits the batches, otherwise `u64::MAX`.
     fn bound(&self) -> u64 {
-        let is_bound = self.options.world_size > 1 && !self.choosing.leave_out(&self.data);
+        let is_bound = self.options.world_size > 1 && !self.choice.may_leave_out(&self.data);
         if is_bound { self.records_of_rank() } else { u64::MAX }
     }
 }
 
-/// A batch, and the place after it.
-type Batch = Result<(Made, Place), Failure>;
+/// A batch and the resume point after it.
+type Batch = Result<(MadeBatch, ResumePoint), Failure>;
 
 /// The batches of an epoch, in order.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct LoaderIterator {
-    /// Process that started the threads. They do not exist in a forked process.
+    /// The process that started the threads. A forked process does not have these threads.
     process: u32,
     cancel: Arc<AtomicBool>,
     /// None after a failure.
     batches: Option<Mutex<Receiver<Batch>>>,
-    place: Place,
+    resume_point: ResumePoint,
 }
 
-/// Starts a detached thread. It must end when its receiver is gone.
+/// Starts a detached thread. It must end when its receiver is dropped.
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> PyResult<()> {
     let thread = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
     thread.spawn(work).map(drop).map_err(no_thread)
 }
 
 impl LoaderIterator {
-    fn new(setting: &Arc<Setting>, epoch: u64, place: Place, batch: u64) -> PyResult<Self> {
+    fn new(
+        settings: &Arc<LoaderSettings>,
+        epoch: u64,
+        resume_point: ResumePoint,
+        batch: u64,
+    ) -> PyResult<Self> {
         let cancel = Arc::new(AtomicBool::new(false));
         let (window_sender, windows) = sync_channel(1);
-        let (reading, cancelled) = (Arc::clone(setting), Arc::clone(&cancel));
+        let (shared, cancelled) = (Arc::clone(settings), Arc::clone(&cancel));
         start("windows", move || {
-            let order = reading.order(epoch);
-            let Setting { data, choosing, threads, .. } = &*reading;
-            let windows = place.window..order.windows();
-            let reader = Windows { data, choosing, order, threads: *threads };
+            let order = shared.order(epoch);
+            let LoaderSettings { data, choice, threads, .. } = &*shared;
+            let windows = resume_point.window..order.windows();
+            let reader = Windows { data, choice, order, threads: *threads };
             for window in windows {
                 let read = reader.read(window, &cancelled);
                 let failed = read.is_err();
@@ -283,39 +293,39 @@ impl LoaderIterator {
                 }
             }
         })?;
-        let Options { batch_size, drop_last, .. } = setting.options;
+        let Options { batch_size, drop_last, .. } = settings.options;
         let batch_size = batch_size.get();
-        let left = setting.bound().saturating_sub(batch.saturating_mul(batch_size as u64));
-        let jobs = Jobs { windows, window: None, place, batch_size, drop_last, left };
+        let left = settings.bound().saturating_sub(batch.saturating_mul(batch_size as u64));
+        let jobs = Jobs { windows, window: None, resume_point, batch_size, drop_last, left };
         let (sender, batches) = sync_channel(1);
-        let (making, cancelled) = (Arc::clone(setting), Arc::clone(&cancel));
+        let (shared, cancelled) = (Arc::clone(settings), Arc::clone(&cancel));
         start("batches", move || {
-            let made = make_batches(&making, jobs, epoch, |batch| {
+            let made = make_batches(&shared, jobs, epoch, |batch| {
                 let is_over = cancelled.load(Ordering::Relaxed)
                     || batch.is_some_and(|batch| sender.send(batch).is_err());
-                if is_over { Err(Failure::usage("nobody takes the batches")) } else { Ok(()) }
+                if is_over { Err(Failure::usage("the iterator was dropped")) } else { Ok(()) }
             });
-            // Nobody listens if that is why it ended.
+            // Sending fails if the iterator was dropped.
             drop(made.map_err(|failure| sender.send(Err(failure))));
         })?;
         let batches = Some(Mutex::new(batches));
-        Ok(Self { process: std::process::id(), cancel, batches, place })
+        Ok(Self { process: std::process::id(), cancel, batches, resume_point })
     }
 }
 
-/// Makes the arrays of all jobs and hands them to `take` in order.
+/// Makes the arrays of all jobs and passes them to `take` in order.
 fn make_batches(
-    setting: &Arc<Setting>,
+    settings: &Arc<LoaderSettings>,
     jobs: Jobs,
     epoch: u64,
     take: impl FnMut(Option<Batch>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let parallelism = Parallelism::new(setting.threads, setting.ahead);
-    let setting = Arc::clone(setting);
+    let parallelism = Parallelism::new(settings.threads, settings.ahead);
+    let settings = Arc::clone(settings);
     let work = move |(): &mut (), job: Result<Job, Failure>| {
-        let (Job { records, behind }, seed) = (job?, setting.options.seed);
-        let made = setting.making.make(&setting.data, &setting.pool, &records, seed, epoch)?;
-        Ok((made, behind))
+        let (Job { records, resume_point }, seed) = (job?, settings.options.seed);
+        let made = settings.maker.make(&settings.data, &settings.pool, &records, seed, epoch)?;
+        Ok((made, resume_point))
     };
     in_order(jobs, parallelism, || Ok(()), work, take)
 }
@@ -329,21 +339,21 @@ impl LoaderIterator {
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(
-                "the loader was begun before this process was forked, and its threads are not here: begin to iterate in \
-                 the process that takes the batches",
+                "this iteration was started before the process was forked, and a forked process has no threads: start \
+                 the iteration in the process that uses the batches",
             ));
         }
         let Some(batches) = &self.batches else { return Ok(None) };
         let Some(batch) = next_message(py, batches)? else { return Ok(None) };
-        let (made, behind) = batch.inspect_err(|_| self.batches = None)?;
-        self.place = behind;
+        let (made, resume_point) = batch.inspect_err(|_| self.batches = None)?;
+        self.resume_point = resume_point;
         made.into_arrays(py).map(Some)
     }
 
-    /// The place behind the batch that was taken last: the window, and how many of its records are behind it.
+    /// The resume point after the last returned batch: the window, and the number of its records that are done.
     #[getter]
     fn place(&self) -> (u64, u32) {
-        (self.place.window, self.place.record)
+        (self.resume_point.window, self.resume_point.record)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `Move`.
+//! `Move`: a move in USI notation, in 16 bits, or as a policy label.
 
 use kyokumen::format::move16::Dialect;
 use kyokumen::shogi::{self, Color, Square};
@@ -9,9 +9,9 @@ use pyo3::sync::PyOnceLock;
 use crate::arrays::Object;
 use crate::failure::Failure;
 
-/// A move of shogi: `Move("7g7f")`, `Move("P*5e")`, `Move("2d2c+")`.
+/// A shogi move: `Move("7g7f")`, `Move("P*5e")`, `Move("2d2c+")`.
 ///
-/// Squares are numbers, file × 9 + rank from 1a, files counted from Black's right. A move is not necessarily legal.
+/// Squares are numbers: file × 9 + rank, counted from 1a. A move is not necessarily legal in any position.
 #[pyclass(frozen, eq, hash, module = "kyokumen", from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Move(pub(crate) shogi::Move);
@@ -23,8 +23,8 @@ impl Move {
         parse(usi)
     }
 
-    /// The move in these 16 bits, as `dialect` encodes it: "apery" (hcpe, hcpe3), "yaneuraou" (psv) or "rshogi". None
-    /// for 0, which says that there is none.
+    /// Decodes a 16-bit move. `dialect` is the move encoding: "apery" (hcpe, hcpe3), "yaneuraou" (psv) or "rshogi".
+    /// Returns None for 0, which means no move.
     #[staticmethod]
     #[pyo3(signature = (bits, dialect = "apery"))]
     fn from_bits(bits: u16, dialect: &str) -> Result<Option<Self>, Failure> {
@@ -32,7 +32,7 @@ impl Move {
         Ok(decoded.map(Self))
     }
 
-    /// The move in 16 bits, as `dialect` encodes it.
+    /// The move in 16 bits. `dialect` is the move encoding.
     #[pyo3(signature = (dialect = "apery"))]
     fn bits(&self, dialect: &str) -> Result<u16, Failure> {
         Ok(dialect_named(dialect)?.encode(self.0))
@@ -44,40 +44,39 @@ impl Move {
         self.0.to_string()
     }
 
-    /// Where it arrives: 0 … 80.
+    /// The destination square, 0 … 80.
     #[getter]
     fn to_square(&self) -> u8 {
         self.0.to().number()
     }
 
-    /// Where it starts: 0 … 80; None for a drop.
+    /// The origin square, 0 … 80; None for a drop.
     #[getter]
     fn from_square(&self) -> Option<u8> {
         self.0.from().map(Square::number)
     }
 
-    /// The letter of the piece that is dropped, `P L N S G B R`; None for a move on the board.
+    /// The letter of the dropped piece, `P L N S G B R`; None for a move on the board.
     #[getter]
     fn dropped(&self) -> Option<char> {
         self.0.dropped().map(|kind| char::from(kind.piece_kind().letter()))
     }
 
-    /// Whether a piece promotes.
+    /// Whether the move is a promotion.
     #[getter]
     fn is_promotion(&self) -> bool {
         self.0.is_promotion()
     }
 
-    /// The same move on a board whose left and right are exchanged.
+    /// The move with left and right of the board exchanged.
     fn mirrored(&self) -> Self {
         Self(self.0.mirrored())
     }
 
-    /// The number of the move among the 2,187 outputs of a policy of dlshogi, as the mover sees the board; `turn` is
-    /// the mover: 0 Black, 1 White.
+    /// The index of the move in the 2,187 outputs of dlshogi's policy. `turn` is the side to move: 0 Black, 1 White.
     fn label(&self, turn: u8) -> Result<u16, Failure> {
         let mover = Color::ALL.get(usize::from(turn));
-        let mover = mover.ok_or_else(|| Failure::usage("turn is 0 for Black or 1 for White"))?;
+        let mover = mover.ok_or_else(|| Failure::usage("turn must be 0 (Black) or 1 (White)"))?;
         Ok(move_label(self.0, *mover))
     }
 
@@ -96,18 +95,18 @@ impl Move {
 
 pub(crate) fn parse(usi: &str) -> Result<Move, Failure> {
     shogi::Move::from_usi(usi).map(Move).ok_or_else(|| {
-        Failure::usage(format!("{usi:?} is no move in USI notation, as 7g7f or P*5e"))
+        Failure::usage(format!("{usi:?} is not a move in USI notation, such as 7g7f or P*5e"))
     })
 }
 
 pub(crate) fn dialect_named(name: &str) -> Result<Dialect, Failure> {
     Dialect::from_name(name).ok_or_else(|| {
         let names = Dialect::ALL.map(Dialect::name).join(", ");
-        Failure::usage(format!("{name:?} is no encoding of moves: expected one of {names}"))
+        Failure::usage(format!("{name:?} is not a move encoding: expected one of {names}"))
     })
 }
 
-/// One object per move, so that a list of legal moves creates none.
+/// One object per move, so lists of legal moves reuse objects.
 static OBJECTS: [PyOnceLock<Py<Move>>; 1 << 16] = [const { PyOnceLock::new() }; 1 << 16];
 
 #[inline]

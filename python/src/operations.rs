@@ -1,5 +1,5 @@
-//! Operations on archives with the options of the command line: a request is planned, carried out, and told as a
-//! report.
+//! Operations on archives, with the options of the command line. Each operation plans a request, runs the plan and
+//! returns a report.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use kyokumen::ops::rearrange::{
 use kyokumen::ops::stats::{StatsPlan, StatsRequest};
 use kyokumen::ops::stats_page::write_stats_page;
 use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify_proofs};
-use kyokumen::ops::{convert as converting, stats as figures, verify as verifying};
+use kyokumen::ops::{convert as conversion, stats as statistics, verify as verification};
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::storage::memory::Memory;
 use pyo3::prelude::*;
@@ -32,15 +32,15 @@ use crate::interrupt::{abandonable, interruptible};
 use crate::options::{Amount, Options, Paths};
 
 /// Sends progress snapshots to the thread that calls Python.
-struct Sending(Sender<Snapshot>);
+struct ProgressSender(Sender<Snapshot>);
 
-impl ProgressDisplay for Sending {
+impl ProgressDisplay for ProgressSender {
     fn pause(&self) -> Duration {
         Duration::from_millis(100)
     }
 
     fn show(&mut self, snapshot: &Snapshot) {
-        // Nobody listens any more if the call is over.
+        // Sending fails if the call has ended.
         let _ = self.0.send(snapshot.clone());
     }
 
@@ -49,13 +49,13 @@ impl ProgressDisplay for Sending {
     }
 }
 
-/// Converts a report to an object of the Python package.
-pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Object<'py>> {
+/// Converts a report of the library to a `Report` of the Python package.
+pub(crate) fn to_report<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Object<'py>> {
     let text = serde_json::to_string(report).map_err(|error| Failure::other(&error))?;
     py.import("kyokumen._report")?.getattr("report")?.call1((text,))
 }
 
-/// Runs `work`. Ctrl-C and an exception of the callback cancel it.
+/// Runs `work` and calls `progress` with its snapshots. Ctrl-C and an exception of the callback cancel it.
 pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
     progress: Option<Object<'py>>,
@@ -67,16 +67,16 @@ pub(crate) fn run<'py, T: Send>(
     let callback = (!callback.is_none()).then(|| callback.unbind());
     let done = interruptible(
         py,
-        |cancel, sender| work(Progress::new(Box::new(Sending(sender)), records), cancel),
+        |cancel, sender| work(Progress::new(Box::new(ProgressSender(sender)), records), cancel),
         |py, snapshot| match &callback {
-            Some(callback) => callback.call1(py, (told(py, &snapshot)?,)).map(drop),
+            Some(callback) => callback.call1(py, (to_report(py, &snapshot)?,)).map(drop),
             None => Ok(()),
         },
     )?;
     Ok(done?)
 }
 
-/// Plans and runs an operation, and returns its report. Only `progress` may be left in `options`.
+/// Plans and runs an operation, and returns its report. `options` may contain only `progress`.
 fn operate<'py, P: Send + 'static, R: Serialize + Send>(
     py: Python<'py>,
     options: Options<'py>,
@@ -88,10 +88,10 @@ fn operate<'py, P: Send + 'static, R: Serialize + Send>(
     let (records, plan) = abandonable(py, |_| plan())?.map_err(Failure::from)?;
     let report =
         run(py, progress, records, |mut progress, cancel| work(plan, &mut progress, cancel))?;
-    told(py, &report)
+    to_report(py, &report)
 }
 
-/// Converts files of records from any format to any other; see `kyokumen convert --help`.
+/// Converts records from any format to any other format; see `kyokumen convert --help`.
 #[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
@@ -120,11 +120,11 @@ pub(crate) fn convert<'py>(
             dedup: options.flag("dedup")?,
             memory: options.memory("memory")?.unwrap_or(Memory::gib(1)),
             mirror: options.flag("mirror")?,
-            check: options.word("check")?.unwrap_or_default(),
+            check: options.variant("check")?.unwrap_or_default(),
             strict: options.flag("strict")?,
             fill: options.fill()?,
             canonical: options.flag("canonical")?,
-            make_games: options.word("make_games")?.unwrap_or_default(),
+            make_games: options.variant("make_games")?.unwrap_or_default(),
             csa_version: options.named(
                 "csa_version",
                 CsaVersion::from_name,
@@ -137,7 +137,7 @@ pub(crate) fn convert<'py>(
     };
     let plan = move || ConvertPlan::new(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |plan, progress, cancel| {
-        Ok(converting::convert(plan, progress, cancel)?)
+        Ok(conversion::convert(plan, progress, cancel)?)
     })
 }
 
@@ -149,7 +149,7 @@ fn family_named(name: &str) -> Option<Family> {
     }
 }
 
-/// The common options of operations that move records.
+/// The common options of shuffle, dedup and split.
 fn rearrangement(
     options: &Options<'_>,
     inputs: Paths,
@@ -174,7 +174,7 @@ fn rearrangement(
     })
 }
 
-/// Brings the records of archives into a random order; see `kyokumen shuffle --help`.
+/// Shuffles the records of archives; see `kyokumen shuffle --help`.
 #[pyfunction(signature = (inputs, output, *, seed = 1, **options))]
 pub(crate) fn shuffle<'py>(
     py: Python<'py>,
@@ -191,7 +191,7 @@ pub(crate) fn shuffle<'py>(
     })
 }
 
-/// Leaves out repeated records of archives; see `kyokumen dedup --help`.
+/// Removes repeated records from archives; see `kyokumen dedup --help`.
 #[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn dedup<'py>(
     py: Python<'py>,
@@ -210,8 +210,10 @@ pub(crate) fn dedup<'py>(
     })
 }
 
-/// Deals the records of archives out to several files: so many `parts`, or as many as it takes with at most `size`
-/// bytes or `records` each; see `kyokumen split --help`.
+/// Distributes the records of archives over several files; see `kyokumen split --help`.
+///
+/// Set exactly one of `parts` (number of files), `size` (maximum bytes of a file) and `records` (maximum records of a
+/// file).
 #[pyfunction(signature = (inputs, output, *, parts = None, size = None, records = None, **options))]
 pub(crate) fn split<'py>(
     py: Python<'py>,
@@ -223,7 +225,7 @@ pub(crate) fn split<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
-    let by = options.word::<SplitBy>("by")?;
+    let by = options.variant::<SplitBy>("by")?;
     let (to, name) = (options.parsed("to")?, options.take("name")?);
     let request = RearrangeRequest { to, name, ..rearrangement(&options, inputs, output)? };
     let limit = match (parts, size, records) {
@@ -237,10 +239,10 @@ pub(crate) fn split<'py>(
         }
         (None, Some(size), None) => PartLimit::Bytes(size.memory()?.bytes()),
         (None, None, Some(records)) => PartLimit::Records(records.get()),
-        _ => return Err(Failure::usage("one of parts, size and records is given").into()),
+        _ => return Err(Failure::usage("set exactly one of parts, size and records").into()),
     };
     if by.is_some() {
-        return Err(Failure::usage("by goes with parts").into());
+        return Err(Failure::usage("by requires parts").into());
     }
     let plan = move || RearrangePlan::in_uncounted_parts(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |plan, progress, cancel| {
@@ -248,8 +250,8 @@ pub(crate) fn split<'py>(
     })
 }
 
-/// Checks every record of files, the outputs of `manifest`s, or the proofs in files of them (`proof`); see
-/// `kyokumen verify --help`. A report for each file, or each run.
+/// Checks all records of the `inputs`, the outputs that a `manifest` lists, or the proofs in a `proof` file; see
+/// `kyokumen verify --help`. Returns a report for each file or manifest.
 #[pyfunction(signature = (inputs = None, **options))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
@@ -265,17 +267,17 @@ pub(crate) fn verify<'py>(
             options.end()?;
             let manifests = manifests.into_vec();
             let reports = abandonable(py, move |_| verify_outputs(&manifests))?;
-            reports.map_err(Failure::from)?.iter().map(|report| told(py, report)).collect()
+            reports.map_err(Failure::from)?.iter().map(|report| to_report(py, report)).collect()
         }
         (None, None, Some(proofs)) => {
             options.end()?;
-            let checked = |path: PathBuf| {
+            let check = |path: PathBuf| {
                 let report = abandonable(py, move |_| verify_proofs(&path, threads))?;
-                told(py, &report.map_err(Failure::from)?)
+                to_report(py, &report.map_err(Failure::from)?)
             };
-            proofs.into_vec().into_iter().map(checked).collect()
+            proofs.into_vec().into_iter().map(check).collect()
         }
-        _ => Err(Failure::usage("one of inputs, manifest and proof is given").into()),
+        _ => Err(Failure::usage("set exactly one of inputs, manifest and proof").into()),
     }
 }
 
@@ -299,26 +301,27 @@ fn verify_records<'py>(
     let progress: Option<Object<'py>> = options.take("progress")?;
     options.end()?;
     if request.limit.is_some() && request.quarantine.is_some() {
-        let why = "limit goes not with quarantine, which is to lose no record";
-        return Err(Failure::usage(why).into());
+        let message = "limit cannot be combined with quarantine, which must not lose records";
+        return Err(Failure::usage(message).into());
     }
     let plans = abandonable(py, move |_| VerifyPlan::new(request))?.map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
         let advice = plan.remedy().and_then(argument);
         let mut report = run(py, progress.clone(), plan.records, |mut progress, cancel| {
-            Ok(verifying::verify(plan, &mut progress, cancel)?)
+            Ok(verification::verify(plan, &mut progress, cancel)?)
         })?;
         if let Some(advice) = advice {
             report.advise(&advice);
         }
-        reports.push(told(py, &report)?);
+        reports.push(to_report(py, &report)?);
     }
     Ok(reports)
 }
 
-/// Figures about files: evaluations, plies, results, moves, pieces, repetitions, as a page with plots, too, in the file
-/// `html`; see `kyokumen stats --help`.
+/// Statistics of files: evaluations, plies, results, moves, pieces, repetitions; see `kyokumen stats --help`.
+///
+/// With `html`, also writes a page with plots to this file.
 #[pyfunction(signature = (inputs, **options))]
 pub(crate) fn stats<'py>(
     py: Python<'py>,
@@ -341,7 +344,7 @@ pub(crate) fn stats<'py>(
     let plan = move || StatsPlan::new(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |mut plan, progress, cancel| {
         let page = plan.page.take();
-        let report = figures::stats(plan, progress, cancel)?;
+        let report = statistics::stats(plan, progress, cancel)?;
         if let Some(page) = page {
             write_stats_page(page, &report).map_err(|error| Failure::other(&error))?;
         }

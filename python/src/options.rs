@@ -1,4 +1,4 @@
-//! Options of functions by the long names of the command line, with `_` for `-`.
+//! Keyword arguments of functions. Their names are the long option names of the command line, with `_` for `-`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -18,11 +18,11 @@ use serde_json::{Map, Value};
 
 use crate::arrays::Object;
 use crate::failure::Failure;
-use crate::interrupt::MOST_THREADS;
+use crate::interrupt::MAX_THREADS;
 use crate::moves::dialect_named;
-use crate::solver::word;
+use crate::solver::variant;
 
-/// Keyword arguments that were not taken yet.
+/// Keyword arguments that have not been taken yet.
 pub(crate) struct Options<'py> {
     left: Bound<'py, PyDict>,
 }
@@ -42,17 +42,17 @@ impl Paths {
     }
 }
 
-/// A number of bytes, or text as on the command line.
+/// A number of bytes, or a text as on the command line.
 #[derive(FromPyObject)]
 pub(crate) enum Amount {
     Bytes(u64),
     Text(String),
 }
 
-/// A bool, a text or a number, of Python or numpy.
+/// A bool, text or number, from Python or numpy.
 #[derive(FromPyObject, Serialize)]
 #[serde(untagged)]
-enum Plain {
+enum Scalar {
     Flag(bool),
     Text(String),
     Whole(i64),
@@ -60,9 +60,9 @@ enum Plain {
     Real(f64),
 }
 
-/// Fill values as on the command line, or by field.
+/// Fill values, as a text as on the command line or as a dictionary by field.
 #[derive(FromPyObject)]
-enum Filling<'py> {
+enum FillValues<'py> {
     Text(String),
     Fields(Bound<'py, PyDict>),
 }
@@ -103,7 +103,7 @@ impl<'py> Options<'py> {
         Ok(self.take(name)?.unwrap_or_default())
     }
 
-    /// False if the option is absent or None.
+    /// Whether an option is set. False if it is absent or None.
     pub(crate) fn has(&self, name: &str) -> PyResult<bool> {
         let value = self.left.get_item(name)?;
         Ok(value.is_some_and(|value| !value.is_none()))
@@ -118,12 +118,13 @@ impl<'py> Options<'py> {
         Ok(Some(parsed?))
     }
 
-    pub(crate) fn word<T: DeserializeOwned>(&self, name: &str) -> PyResult<Option<T>> {
+    /// Takes a variant of an enum of the library, by its serde name.
+    pub(crate) fn variant<T: DeserializeOwned>(&self, name: &str) -> PyResult<Option<T>> {
         let text = self.take::<String>(name)?;
-        Ok(text.map(|text| word::<T>(name, &text)).transpose()?)
+        Ok(text.map(|text| variant::<T>(name, &text)).transpose()?)
     }
 
-    /// A value by its name; `expected` are the names there are.
+    /// Takes a named value. `expected` lists the valid names for the error message.
     pub(crate) fn named<T>(
         &self,
         name: &str,
@@ -131,7 +132,7 @@ impl<'py> Options<'py> {
         expected: &str,
     ) -> PyResult<Option<T>> {
         let Some(text) = self.take::<String>(name)? else { return Ok(None) };
-        let unknown = || Failure::usage(format!("{name} is {expected}, not {text:?}"));
+        let unknown = || Failure::usage(format!("{name} must be {expected}, not {text:?}"));
         Ok(Some(value_named(&text).ok_or_else(unknown)?))
     }
 
@@ -143,7 +144,7 @@ impl<'py> Options<'py> {
         Ok(self.take::<Amount>(name)?.map(Amount::memory).transpose()?)
     }
 
-    /// Adds options by the long names of the command line. Options that were given take precedence.
+    /// Adds options by their long names on the command line. Keyword arguments take precedence.
     pub(crate) fn add(&self, others: &Map<String, Value>) -> PyResult<()> {
         let json = self.left.py().import("json")?;
         for (name, value) in others {
@@ -151,15 +152,15 @@ impl<'py> Options<'py> {
                 name if name == "from" => "from_".to_owned(),
                 name => name,
             };
-            let is_said = !value.is_null() && *value != "";
-            if is_said && !self.has(&name)? {
+            let is_set = !value.is_null() && *value != "";
+            if is_set && !self.has(&name)? {
                 self.left.set_item(name, json.call_method1("loads", (value.to_string(),))?)?;
             }
         }
         Ok(())
     }
 
-    /// Fails if an option is left, because it is unknown.
+    /// Fails if an option is left. It is unknown, because it was not taken.
     pub(crate) fn end(self) -> PyResult<()> {
         match self.left.keys().iter().next() {
             None => Ok(()),
@@ -176,7 +177,7 @@ impl<'py> Options<'py> {
         Ok((self.parsed("from_")?, dialect))
     }
 
-    /// `seed` is the option with the seed of the sample.
+    /// Takes the filters. `seed` is the name of the option with the seed of the sample.
     pub(crate) fn filters(&self, seed: &str) -> PyResult<RecordFilters> {
         Ok(self.fields::<RecordFilters>(("seed", seed))?.with_default_seed())
     }
@@ -187,7 +188,8 @@ impl<'py> Options<'py> {
         Ok(settings)
     }
 
-    /// The options with the names of the fields of a struct, but for one.
+    /// Takes the options that have the names of the fields of a struct. `renamed` is a field and its option name, if
+    /// they differ.
     pub(crate) fn fields<T: Default + Serialize + DeserializeOwned>(
         &self,
         renamed: (&str, &str),
@@ -197,11 +199,13 @@ impl<'py> Options<'py> {
         for field in known.as_object().into_iter().flat_map(Map::keys) {
             let name =
                 if field == renamed.0 { renamed.1.to_owned() } else { field.replace('-', "_") };
-            let Some(value) = self.take::<Plain>(&name)? else { continue };
-            let wrong = |why: &dyn ToString| Failure::usage(format!("{name}: {}", why.to_string()));
+            let Some(value) = self.take::<Scalar>(&name)? else { continue };
+            let wrong =
+                |error: &dyn ToString| Failure::usage(format!("{name}: {}", error.to_string()));
             let value = serde_json::to_value(value).map_err(|error| wrong(&error))?;
+            // JSON has no infinity and no NaN.
             if value.is_null() {
-                return Err(wrong(&"a number is expected, and this is none").into());
+                return Err(wrong(&"expected a finite number").into());
             }
             let alone = Map::from_iter([(field.clone(), value)]);
             serde_json::from_value::<T>(alone.clone().into()).map_err(|error| wrong(&error))?;
@@ -211,10 +215,10 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn fill(&self) -> PyResult<Fill> {
-        let text = match self.take::<Filling<'py>>("fill")? {
+        let text = match self.take::<FillValues<'py>>("fill")? {
             None => return Ok(Fill::default()),
-            Some(Filling::Text(text)) => text,
-            Some(Filling::Fields(fields)) => {
+            Some(FillValues::Text(text)) => text,
+            Some(FillValues::Fields(fields)) => {
                 let pair = |(name, value): (Object<'py>, Object<'py>)| {
                     let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
                     format!("{name}={value}")
@@ -227,10 +231,10 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn on_error(&self, default: BadPolicy) -> PyResult<BadPolicy> {
-        Ok(self.word("on_error")?.unwrap_or(default))
+        Ok(self.variant("on_error")?.unwrap_or(default))
     }
 
     pub(crate) fn threads(&self) -> PyResult<usize> {
-        Ok(self.take::<usize>("threads")?.unwrap_or_default().min(MOST_THREADS))
+        Ok(self.take::<usize>("threads")?.unwrap_or_default().min(MAX_THREADS))
     }
 }

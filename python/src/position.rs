@@ -1,4 +1,4 @@
-//! `Position`.
+//! `Position`: a position and the moves that led to it.
 
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{ContentHash, Format, RecordRef};
@@ -13,8 +13,9 @@ use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::{self, Move};
 
-/// A position of shogi, and the moves that led to it: board, hands, side to move and ply, such that the side not to
-/// move is not in check.
+/// A shogi position: board, hands, side to move, ply, and the moves that were pushed.
+///
+/// The side that is not to move is never in check.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct Position {
     pub(crate) now: shogi::Position,
@@ -50,7 +51,7 @@ impl From<shogi::Position> for Position {
 
 #[pymethods]
 impl Position {
-    /// The start position, or that of an SFEN.
+    /// The position of an SFEN, or the start position.
     #[new]
     #[pyo3(signature = (sfen = None))]
     fn new(sfen: Option<&str>) -> Result<Self, Failure> {
@@ -58,33 +59,33 @@ impl Position {
         Ok(sfen.map(parse).transpose()?.unwrap_or_else(shogi::Position::start).into())
     }
 
-    /// The position in 32 bytes of Apery's packed form; `ply`, which they do not hold, is 1 unless it is given.
+    /// The position of 32 bytes in Apery's packed format. The format has no ply, so `ply` sets it.
     #[staticmethod]
     #[pyo3(signature = (hcp, ply = 1))]
     fn from_hcp(hcp: &[u8], ply: u16) -> Result<Self, Failure> {
         unpacked(Family::Apery, hcp, ply)
     }
 
-    /// The position in 32 bytes of YaneuraOu's packed form; `ply`, which they do not hold, is 1 unless it is given.
+    /// The position of 32 bytes in YaneuraOu's packed format. The format has no ply, so `ply` sets it.
     #[staticmethod]
     #[pyo3(signature = (psfen, ply = 1))]
     fn from_psfen(psfen: &[u8], ply: u16) -> Result<Self, Failure> {
         unpacked(Family::YaneuraOu, psfen, ply)
     }
 
-    /// The position of a record of 40 bytes of `psv`.
+    /// The position of a psv record of 40 bytes.
     #[staticmethod]
     fn from_psv(psv: &[u8]) -> Result<Self, Failure> {
         let setup = RecordRef::new(Format::Psv, psv)?.setup()?;
         Ok(shogi::Position::try_from(setup)?.into())
     }
 
-    /// The position in 32 bytes of Apery's packed form.
+    /// The position as 32 bytes in Apery's packed format.
     fn to_hcp<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Failure> {
         self.packed(py, Family::Apery)
     }
 
-    /// The position in 32 bytes of YaneuraOu's packed form.
+    /// The position as 32 bytes in YaneuraOu's packed format.
     fn to_psfen<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Failure> {
         self.packed(py, Family::YaneuraOu)
     }
@@ -107,26 +108,26 @@ impl Position {
         self.now.ply()
     }
 
-    /// A key of board, hands and side to move, 16 bytes: the first of the SHA-256 of the canonical `hcp`. Equal
-    /// positions have equal keys, whatever their plies.
+    /// A key of 16 bytes: the first bytes of the SHA-256 of the canonical `hcp`. Positions with equal boards, hands and
+    /// sides to move have equal keys, for any plies.
     #[getter]
     fn key<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &ContentHash::of(&self.now.setup()).0)
     }
 
-    /// The letter of the piece on each of the 81 squares, as in an SFEN: `P`, `+r`, None where there is none.
+    /// The pieces on the 81 squares, with their letters in an SFEN, such as `P` or `+r`. None for an empty square.
     #[getter]
     fn pieces(&self) -> Vec<Option<String>> {
         self.now.board().iter().map(|piece| piece.map(letters)).collect()
     }
 
-    /// Pieces in hand of Black and White: P L N S G B R.
+    /// The numbers of pieces in hand of Black and White, in the order P L N S G B R.
     #[getter]
     fn hands(&self) -> (Counts, Counts) {
         shogi::Color::ALL.map(|color| counts(self.now.hand(color)).into()).into()
     }
 
-    /// The legal moves, each as an object of its own kind.
+    /// The legal moves.
     #[getter]
     fn legal_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         objects(py, self.now.legal_moves())
@@ -150,15 +151,14 @@ impl Position {
         self.now.is_checkmate()
     }
 
-    /// Whether the side to move may declare that it has won by an entering king, by 28 points for Black and 27 for
-    /// White.
+    /// Whether the side to move can declare a win by entering king. Black needs 28 points, White 27.
     #[getter]
     fn can_declare(&self) -> bool {
         self.now.can_declare()
     }
 
-    /// What it means to the side to move that this position has come for the fourth time, of the moves that were
-    /// pushed: "draw", "win" or "loss"; None if it has come less often.
+    /// The result for the side to move if this position has occurred for the fourth time: "draw", "win" or "loss". None
+    /// if it has occurred less often. Only positions since the first pushed move count.
     #[getter]
     fn repetition(&self) -> Option<&'static str> {
         self.history.repetition(4).map(|repetition| match repetition {
@@ -168,13 +168,13 @@ impl Position {
         })
     }
 
-    /// The moves that were pushed, the first one first.
+    /// The pushed moves, in order.
     #[getter]
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         objects(py, self.played.iter().map(|&(m, _)| m))
     }
 
-    /// Whether a move can be played.
+    /// Whether a move is legal.
     #[pyo3(name = "is_legal")]
     fn is_legal_move(&self, r#move: MoveLike) -> Result<bool, Failure> {
         Ok(self.now.is_legal(r#move.get()?))
@@ -194,35 +194,35 @@ impl Position {
         Ok(())
     }
 
-    /// Takes back the move that was pushed last, and returns it.
+    /// Takes back the last pushed move and returns it.
     fn pop(&mut self) -> PyResult<Move> {
         let Some((m, undo)) = self.played.pop() else {
-            return Err(PyIndexError::new_err("no move was pushed that could be taken back"));
+            return Err(PyIndexError::new_err("there is no pushed move to take back"));
         };
         self.now.unmake(m, undo);
         self.history.truncate(self.played.len() + 1);
         Ok(Move(m))
     }
 
-    /// The same position without the moves that led to it.
+    /// A copy of the position, without the pushed moves.
     fn copy(&self) -> Self {
         self.now.clone().into()
     }
 
-    /// The same position with left and right of the board exchanged.
+    /// The position with left and right of the board exchanged.
     fn mirrored(&self) -> Result<Self, Failure> {
         Ok(shogi::Position::try_from(self.now.setup().mirrored())?.into())
     }
 
-    /// The board with kanji as a text of several lines.
+    /// The board as text of several lines, with kanji.
     fn to_kanji(&self) -> String {
         KanjiDiagram(&self.now.setup()).to_string()
     }
 
-    /// The board as a picture: the text of an SVG file with the board, both hands and coordinates.
+    /// A diagram of the board, both hands and the coordinates, as the text of an SVG file.
     ///
-    /// `last_move` is marked where it went to and where it came from; `arrow` is a move that can be played. `seen_from`
-    /// is the side below: 0 Black, 1 White. A font of the reader's shows the kanji.
+    /// The origin and destination of `last_move` are marked. `arrow` is a move to draw as an arrow. `seen_from` is the
+    /// side at the bottom: 0 Black, 1 White. The kanji are text in a font of the viewer.
     #[pyo3(signature = (*, last_move = None, arrow = None, seen_from = 0))]
     fn to_svg(
         &self,
@@ -231,13 +231,14 @@ impl Position {
         seen_from: usize,
     ) -> Result<String, Failure> {
         let side = shogi::Color::ALL.get(seen_from).copied();
-        let side = side.ok_or_else(|| Failure::usage("seen_from is 0 (Black) or 1 (White)"))?;
+        let side =
+            side.ok_or_else(|| Failure::usage("seen_from must be 0 (Black) or 1 (White)"))?;
         let last_move = last_move.map(|m| m.get()).transpose()?;
         let arrow = arrow.map(|m| m.get()).transpose()?;
         Ok(svg(&self.now.setup(), last_move, arrow, side))
     }
 
-    /// What a notebook shows: the picture, with the move that was pushed last.
+    /// The diagram for notebooks, with the last pushed move marked.
     fn _repr_svg_(&self) -> String {
         let last_move = self.played.last().map(|&(m, _)| m);
         svg(&self.now.setup(), last_move, None, shogi::Color::Black)
@@ -271,7 +272,7 @@ impl Position {
         if self.now.is_legal(m) {
             return Ok(m);
         }
-        Err(Failure::usage(format!("{m} is no legal move in {}", self.sfen())))
+        Err(Failure::usage(format!("{m} is not a legal move in {}", self.sfen())))
     }
 }
 
@@ -285,7 +286,8 @@ fn objects(
 
 fn unpacked(family: Family, bytes: &[u8], ply: u16) -> Result<Position, Failure> {
     let bytes = bytes.try_into().map_err(|_| {
-        Failure::usage(format!("a packed position has {} bytes, not {}", packed::LEN, bytes.len()))
+        let message = format!("a packed position has {} bytes, not {}", packed::LEN, bytes.len());
+        Failure::usage(message)
     })?;
     let setup = packed::decode(family, bytes)?.with_ply(ply);
     Ok(shogi::Position::try_from(setup)?.into())

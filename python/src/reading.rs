@@ -1,4 +1,4 @@
-//! Records of an input one after another, read a block at a time.
+//! Sequential reading of an input, one block at a time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,26 +9,28 @@ use kyokumen::records::source::{Block, Input, InputRange, Source};
 
 use crate::failure::Failure;
 
-/// The policy for unreadable records, where they cannot be quarantined.
+/// The policy for unreadable records in functions without a quarantine file.
 pub(crate) fn policy(on_error: &str) -> Result<BadPolicy, Failure> {
     match on_error {
         "stop" => Ok(BadPolicy::Stop),
         "skip" => Ok(BadPolicy::Skip),
-        _ => Err(Failure::usage(format!("on_error is \"stop\" or \"skip\", not {on_error:?}"))),
+        _ => {
+            Err(Failure::usage(format!("on_error must be \"stop\" or \"skip\", not {on_error:?}")))
+        }
     }
 }
 
 pub(crate) struct Reading {
     input: Input,
-    /// Never locked. Python objects must be shareable between threads, and a source is not.
+    /// Never locked. The mutex makes the source `Sync`, which Python objects must be.
     source: Mutex<Source>,
 }
 
 impl Reading {
-    pub(crate) fn new(part: InputRange, block_records: u64) -> Self {
+    pub(crate) fn new(range: InputRange, block_records: u64) -> Self {
         Self {
-            input: part.input.clone(),
-            source: Mutex::new(Source::new(vec![part], block_records)),
+            input: range.input.clone(),
+            source: Mutex::new(Source::new(vec![range], block_records)),
         }
     }
 
@@ -37,7 +39,7 @@ impl Reading {
         Some(source.next()?.map_err(Failure::from))
     }
 
-    /// After an error nothing is read: the records after a gap would look complete.
+    /// Stops reading. Used after an error, because the records after a gap would look complete.
     pub(crate) fn end(&mut self) {
         self.source = Mutex::new(Source::new(Vec::new(), 1));
     }
@@ -47,8 +49,8 @@ impl Reading {
     }
 }
 
-/// Calls `take` with the wanted records of a block, except comments. Leaves out unreadable records with
-/// [`BadPolicy::Skip`], otherwise the first one is an error. Stops early if cancelled.
+/// Calls `take` with the requested records of a block, except comments. With [`BadPolicy::Skip`], skips unreadable
+/// records; otherwise the first one is an error. Stops early if cancelled.
 pub(crate) fn each_record(
     name: &str,
     block: &Block,

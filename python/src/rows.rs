@@ -1,4 +1,4 @@
-//! Arrays with a row for each record: new ones or those of a caller, written to on several threads.
+//! Arrays with one row for each record, written on several threads. The arrays are new or belong to the caller.
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -10,10 +10,10 @@ use crate::arrays::{Object, RecordBytes, Records};
 use crate::failure::Failure;
 use crate::interrupt::in_parallel;
 
-/// What an array holds of each record.
+/// The name, number type and row shape of an array.
 pub(crate) struct Layout {
     pub(crate) name: &'static str,
-    /// numpy's code of its numbers: a letter, and the bytes of one.
+    /// numpy's code of the number type: a letter, and the number of bytes.
     pub(crate) dtype: &'static str,
     /// Shape of a row.
     row: Vec<usize>,
@@ -33,41 +33,42 @@ impl Layout {
         [rows].iter().chain(&self.row).copied().collect()
     }
 
-    /// A new array, whose numbers are unspecified.
+    /// A new array with unspecified values.
     fn array<'py>(&self, py: Python<'py>, rows: usize) -> PyResult<Object<'py>> {
         py.import("numpy")?.call_method1("empty", (self.shape(rows), self.dtype))
     }
 
-    /// Whether the numbers of an array are these.
-    pub(crate) fn is_of(&self, array: &Object<'_>) -> PyResult<bool> {
+    /// Whether the numbers of an array have this type.
+    pub(crate) fn matches(&self, array: &Object<'_>) -> PyResult<bool> {
         let dtype = array.py().import("numpy")?.call_method1("dtype", (self.dtype,))?;
         Ok(array.is_instance_of::<PyUntypedArray>() && array.getattr("dtype")?.eq(dtype)?)
     }
 
-    /// Fails unless a caller's array can be written to as one of these.
+    /// Checks that an array of the caller has this type and shape and can be written to.
     fn check(&self, array: &Object<'_>, rows: usize) -> PyResult<()> {
         let name = self.name;
-        if !self.is_of(array)? {
-            let found = array.getattr("dtype").unwrap_or_else(|_| array.get_type().into_any());
+        if !self.matches(array)? {
+            let dtype = array.getattr("dtype").unwrap_or_else(|_| array.get_type().into_any());
             let expected = self.dtype;
             return Err(PyTypeError::new_err(format!(
-                "{name} is an array of {expected}, not of {found}"
+                "{name} must be an array of {expected}, not of {dtype}"
             )));
         }
         let (untyped, expected) = (array.cast::<PyUntypedArray>()?, self.shape(rows));
-        let found = untyped.shape();
-        if found != expected {
-            let why = format!("{name} has the shape {found:?}, expected {expected:?}");
-            return Err(PyValueError::new_err(why));
+        let shape = untyped.shape();
+        if shape != expected {
+            let message = format!("{name} must have the shape {expected:?}, not {shape:?}");
+            return Err(PyValueError::new_err(message));
         }
         if !untyped.is_c_contiguous() || !array.getattr("flags")?.getattr("aligned")?.extract()? {
-            return Err(Failure::usage(format!("{name} is not contiguous in memory")).into());
+            let message = format!("{name} must be contiguous and aligned in memory");
+            return Err(Failure::usage(message).into());
         }
         Ok(())
     }
 }
 
-/// Rows of consecutive records, one of which is written at a time.
+/// The rows of consecutive records. One row is written at a time.
 pub(crate) struct Rows<'a> {
     /// The bytes of each array, and the number of bytes of a row.
     arrays: Vec<(&'a mut [u8], usize)>,
@@ -91,7 +92,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The row in the array number `array`.
+    /// The current row in the array number `array`.
     pub(crate) fn numbers<T: FromBytes + IntoBytes + Immutable>(
         &mut self,
         array: usize,
@@ -101,14 +102,14 @@ impl<'a> Rows<'a> {
         <[T]>::mut_from_bytes(row).expect("arrays are aligned and hold these numbers")
     }
 
-    /// Writes the only number of the row.
+    /// Writes the only number of the current row.
     pub(crate) fn set<T: FromBytes + IntoBytes + Immutable>(&mut self, array: usize, number: T) {
         self.numbers(array)[0] = number;
     }
 }
 
 /// Calls `write` for each of `rows` rows of new arrays, or of the arrays in `out`.
-pub(crate) fn written<'py>(
+pub(crate) fn write_rows<'py>(
     py: Python<'py>,
     rows: usize,
     threads: usize,
@@ -116,7 +117,7 @@ pub(crate) fn written<'py>(
     out: Option<Bound<'py, PyTuple>>,
     write: impl Fn(usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    // Not too much at a time: what was written is to be in a cache still.
+    // Small enough that the rows of a job stay in the cache.
     const JOB_BYTES: usize = 1 << 20;
     let arrays = if let Some(out) = out {
         out.iter().zip(layouts).try_for_each(|(array, layout)| layout.check(&array, rows))?;
@@ -128,27 +129,27 @@ pub(crate) fn written<'py>(
     let bytes = |array: Object<'py>| {
         let flat = array.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
         let flat = flat.cast_into::<PyArray1<u8>>()?.try_readwrite();
-        Ok(flat
-            .map_err(|error| Failure::usage(format!("an array cannot be written to: {error}")))?)
+        let failed = |error| Failure::usage(format!("an array cannot be written to: {error}"));
+        Ok(flat.map_err(failed)?)
     };
     let mut writing = arrays.iter().map(bytes).collect::<PyResult<Vec<_>>>()?;
     let row_bytes: usize = layouts.iter().map(Layout::bytes).sum();
-    let rows_of_job = (JOB_BYTES / row_bytes).clamp(128, 1024);
-    let mut jobs: Vec<Vec<_>> = (0..rows.div_ceil(rows_of_job)).map(|_| Vec::new()).collect();
+    let job_rows = (JOB_BYTES / row_bytes).clamp(128, 1024);
+    let mut jobs: Vec<Vec<_>> = (0..rows.div_ceil(job_rows)).map(|_| Vec::new()).collect();
     for (array, layout) in writing.iter_mut().zip(layouts) {
         let (bytes, width) = (array.as_slice_mut(), layout.bytes());
-        let bytes = bytes.map_err(|error| Failure::other(&error))?.chunks_mut(rows_of_job * width);
+        let bytes = bytes.map_err(|error| Failure::other(&error))?.chunks_mut(job_rows * width);
         jobs.iter_mut().zip(bytes).for_each(|(job, bytes)| job.push((bytes, width)));
     }
     in_parallel(py, threads, jobs.into_iter().enumerate().collect(), |(job, arrays)| {
-        Rows::new(arrays).each(|row, rows| write(job * rows_of_job + row, rows))
+        Rows::new(arrays).each(|row, rows| write(job * job_rows + row, rows))
     })?;
     drop(writing);
     Ok(arrays)
 }
 
-/// [`written`] with a row for each record of `records`, an archive or an array.
-pub(crate) fn rows_of<'py>(
+/// Like [`write_rows`], with one row for each record of `records`, an archive or an array.
+pub(crate) fn rows_for_records<'py>(
     records: &Object<'py>,
     threads: usize,
     layouts: &[Layout],
@@ -156,7 +157,7 @@ pub(crate) fn rows_of<'py>(
     write: impl Fn(&RecordBytes<'_>, usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = records.py();
-    let records = Records::of(records)?;
+    let records = Records::from_object(records)?;
     let records = records.bytes()?;
-    written(py, records.len(), threads, layouts, out, |i, rows| write(&records, i, rows))
+    write_rows(py, records.len(), threads, layouts, out, |i, rows| write(&records, i, rows))
 }

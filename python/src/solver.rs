@@ -1,4 +1,4 @@
-//! `Solver`, `solve_many`, `Proof`.
+//! `Solver`, `solve_many` and `Proof`: mate searches and their proofs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -18,35 +18,39 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
-use serde::de::value::{Error as WordError, StrDeserializer};
+use serde::de::value::{Error as VariantError, StrDeserializer};
 
 use crate::arrays::{Object, Records};
 use crate::failure::Failure;
 use crate::interrupt::{
-    MOST_THREADS, interruptible, interruptible_in_silence, on_threads, threads_of,
+    MAX_THREADS, interruptible, interruptible_without_messages, on_threads, thread_count,
 };
 use crate::moves::Move;
 use crate::position::Position;
 
-/// Parses the value of an argument: a variant name of an enum of the library.
-pub(crate) fn word<'de, T: Deserialize<'de>>(argument: &str, text: &'de str) -> Result<T, Failure> {
-    let deserializer: StrDeserializer<'de, WordError> = text.into_deserializer();
+/// Parses an argument that is the name of an enum variant of the library.
+pub(crate) fn variant<'de, T: Deserialize<'de>>(
+    argument: &str,
+    text: &'de str,
+) -> Result<T, Failure> {
+    let deserializer: StrDeserializer<'de, VariantError> = text.into_deserializer();
     T::deserialize(deserializer).map_err(|error| Failure::usage(format!("{argument}: {error}")))
 }
 
-/// The mate solver: a table, and the limits of its searches.
+/// A mate solver with a transposition table and search limits.
 ///
-/// Searches leave nothing behind: an verdict depends on the position, the limits and the size of the table. Depth in
-/// plies below the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of
-/// the command line.
+/// A verdict depends only on the position, the limits and the size of the table, not on earlier searches. `hash_mb` is
+/// the size of the table in MiB. `depth` is the maximum length of a line in plies. `nodes` is the limit for each
+/// attacker; if the side to move is in check, both sides are searched as attackers. The defaults are those of the
+/// command line.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Solver {
     settings: MateSettings,
-    /// Locked during a search. None after one that was interrupted.
+    /// Locked during a search. None after an interrupted search.
     judge: Mutex<Option<Judge>>,
 }
 
-/// Checked settings. Options that are not given come from `default`.
+/// Makes and checks settings. Absent options have the values of `default`.
 fn settings(
     depth: Option<u16>,
     nodes: Option<u64>,
@@ -59,15 +63,15 @@ fn settings(
         depth_plies: depth.unwrap_or(default.depth_plies),
         nodes: nodes.unwrap_or(default.nodes),
         hash_mb: hash_mb.unwrap_or(default.hash_mb),
-        in_check: in_check.map_or(Ok(default.in_check), |it| word("in_check", it))?,
+        in_check: in_check.map_or(Ok(default.in_check), |it| variant("in_check", it))?,
         when_hopeless: when_hopeless
-            .map_or(Ok(default.when_hopeless), |it| word("when_hopeless", it))?,
+            .map_or(Ok(default.when_hopeless), |it| variant("when_hopeless", it))?,
     };
     settings.check().map_err(Failure::usage)?;
     Ok(settings)
 }
 
-fn judge_of(settings: &MateSettings) -> Result<Judge, Failure> {
+fn new_judge(settings: &MateSettings) -> Result<Judge, Failure> {
     Judge::try_new(settings).map_err(|error| Failure::other(&error))
 }
 
@@ -99,17 +103,17 @@ impl Solver {
     ) -> Result<Self, Failure> {
         let default = MateSettings::default();
         let settings = settings(depth, nodes, Some(hash_mb), in_check, when_hopeless, &default)?;
-        let judge = judge_of(&settings)?;
+        let judge = new_judge(&settings)?;
         Ok(Self { settings, judge: Mutex::new(Some(judge)) })
     }
 
-    /// Whether the side to move mates ("win"), is being mated ("loss"), neither ("no_mate"), or nobody knows
-    /// ("unknown").
+    /// Searches for a mate by the side to move, and for a mate against it if it is in check.
     ///
-    /// `shortest` goes on to look for the shortest mate, `tsume_plies` also measures a mate as problems count it. A
-    /// mate was checked by the rule book before it is returned.
+    /// `shortest` continues the search for the shortest mate. `tsume_plies` also counts the plies of a mate by the
+    /// rules of tsume problems. Every returned mate has been checked with an independent, deliberately simple move
+    /// generator.
     #[pyo3(signature = (position, *, depth = None, nodes = None, in_check = None, when_hopeless = None, shortest = false, tsume_plies = false))]
-    #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
+    #[expect(clippy::too_many_arguments, reason = "each is a separate option")]
     fn solve(
         &self,
         py: Python<'_>,
@@ -123,32 +127,35 @@ impl Solver {
     ) -> PyResult<Solution> {
         let settings = settings(depth, nodes, None, in_check, when_hopeless, &self.settings)?;
         let position = position.get()?;
-        if !settings.in_check.asks_about(&position).map_err(Failure::usage)? {
-            let why = "the side to move is in check, of which nothing is asked";
-            return Err(Failure::usage(why).into());
+        if !settings.in_check.searches(&position).map_err(Failure::usage)? {
+            let message =
+                "the side to move is in check, and in_check=\"skip\" excludes such positions";
+            return Err(Failure::usage(message).into());
         }
-        let mut kept = match self.judge.try_lock() {
-            Ok(kept) => kept,
+        let mut idle_judge = match self.judge.try_lock() {
+            Ok(idle_judge) => idle_judge,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                let why = "the solver is at work in another thread: take one for each";
-                return Err(Failure::usage(why).into());
+                let message =
+                    "another thread is using this solver: use a separate solver in each thread";
+                return Err(Failure::usage(message).into());
             }
         };
-        let judge = kept.take().map_or_else(|| judge_of(&self.settings), Ok)?;
+        let judge = idle_judge.take().map_or_else(|| new_judge(&self.settings), Ok)?;
         let mut judge = judge
             .within(settings.limits(), settings.in_check)
             .shortest(shortest)
             .tsume(tsume_plies);
         let started = Instant::now();
-        let (mate_result, proof, is_shortest, judge) = interruptible_in_silence(py, |cancel| {
-            let mate_result = judge.judge(&position, cancel);
-            let proof = judge.proof(&position, mate_result.verdict, 0);
-            let is_shortest = judge.is_shortest(&position);
-            (mate_result, proof, is_shortest, judge)
-        })?;
+        let (mate_result, proof, is_shortest, judge) =
+            interruptible_without_messages(py, |cancel| {
+                let mate_result = judge.judge(&position, cancel);
+                let proof = judge.proof(&position, mate_result.verdict, 0);
+                let is_shortest = judge.is_shortest(&position);
+                (mate_result, proof, is_shortest, judge)
+            })?;
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-        *kept = Some(judge);
+        *idle_judge = Some(judge);
         let proof = proof.and_then(Result::ok);
         Ok(Solution { mate_result, proof, is_shortest, elapsed_ms })
     }
@@ -159,7 +166,7 @@ impl Solver {
     }
 }
 
-/// The verdict of a search.
+/// The verdict of a search, with the mating line, its length, the nodes and the proof.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Solution {
     mate_result: MateResult,
@@ -170,13 +177,14 @@ pub(crate) struct Solution {
 
 #[pymethods]
 impl Solution {
-    /// "win", "loss", "no_mate" or "unknown", seen from the side to move.
+    /// "win" if the side to move can force mate, "loss" if it is being mated, "no_mate" if neither is possible, or
+    /// "unknown".
     #[getter]
     fn verdict(&self) -> &'static str {
         self.mate_result.verdict.word()
     }
 
-    /// Why it is unknown: "nodes", "depth", "memory" or "cancelled".
+    /// The stop reason of an unknown verdict: "nodes", "depth", "memory" or "cancelled". None for other verdicts.
     #[getter]
     fn stop(&self) -> Option<&'static str> {
         match self.mate_result.verdict {
@@ -185,43 +193,44 @@ impl Solution {
         }
     }
 
-    /// The moves of the mate: the attacker's shortest against the defender's longest. Empty where there is none.
+    /// The moves of the mate: the attacker plays the shortest known mate, the defender the longest defence. Empty if
+    /// there is no mate.
     #[getter]
     fn line(&self) -> Vec<Move> {
         self.mate_result.line.iter().copied().map(Move).collect()
     }
 
-    /// Plies of the mate; None where there is none.
+    /// Number of plies of the mate. None if there is no mate.
     #[getter]
     fn plies(&self) -> Option<usize> {
         self.mate_result.verdict.is_mate().then_some(self.mate_result.line.len())
     }
 
-    /// Plies of the mate as problems count them, without futile interpositions, if that was wished for.
+    /// Number of plies by the rules of tsume problems, without futile interpositions. None if not requested.
     #[getter]
     fn tsume_plies(&self) -> Option<u16> {
         self.mate_result.tsume_plies
     }
 
-    /// Whether no mate takes fewer plies, if that was wished for.
+    /// Whether the mate is proven to be the shortest. None if not requested.
     #[getter]
     fn is_shortest(&self) -> Option<bool> {
         self.is_shortest
     }
 
-    /// Positions that the search entered by a move.
+    /// Number of nodes: positions that the search entered by a move.
     #[getter]
     fn nodes(&self) -> u64 {
         self.mate_result.nodes
     }
 
-    /// How long it took, in milliseconds.
+    /// Duration of the search in milliseconds.
     #[getter]
     fn elapsed_ms(&self) -> f64 {
         self.elapsed_ms
     }
 
-    /// The proof of the mate; None where there is none, or it is too large to be written down.
+    /// The proof of the mate. None if there is no mate, or if the proof is too large to be written.
     #[getter]
     fn proof(&self) -> Option<Proof> {
         self.proof.clone().map(Proof)
@@ -233,22 +242,23 @@ impl Solution {
     }
 }
 
-/// A proof of a mate: for each position that can arise a move of the attacker that mates in fewer plies.
+/// A proof of a mate. It has a move of the attacker for each position that the defender can reach. Each move shortens
+/// the mate.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Proof(ProofText);
 
 #[pymethods]
 impl Proof {
-    /// The first proof in the bytes of a file of proofs, as `kyokumen solve --proof` and to_bytes write it. Nothing of
-    /// it is believed: `verify` checks it.
+    /// Reads the first proof from the bytes of a proof file, as written by `kyokumen solve --proof` or to_bytes. Does
+    /// not check the proof; use `verify`.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> Result<Self, Failure> {
         let proofs: Result<Vec<_>, _> = ProofReader::new(data).collect();
         let first = proofs.map_err(Failure::usage)?.into_iter().next();
-        first.map(Self).ok_or_else(|| Failure::usage("there is no proof"))
+        first.map(Self).ok_or_else(|| Failure::usage("the data contains no proof"))
     }
 
-    /// The proof as a file, which `kyokumen verify --proof` checks, too.
+    /// The proof as the bytes of a proof file. `kyokumen verify --proof` can also check it.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut bytes = Vec::new();
         let mut file = ProofFile::start(&mut bytes);
@@ -257,12 +267,13 @@ impl Proof {
         PyBytes::new(py, &bytes)
     }
 
-    /// Checks the proof by the rule book, without anything that the solver said: every move is a legal check, every
-    /// defence is met, all ends with mate. Raises KyokumenError with the first fault.
+    /// Checks the proof with an independent, deliberately simple move generator. Every move of the attacker must be a
+    /// legal check, every defence must have a reply, and every line must end with mate. Raises KyokumenError with the
+    /// first error.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         let proof = &self.0;
         let checked = py.detach(|| {
-            // Threads of its own: those of a pool would be missing after a fork.
+            // A new pool, because the threads of a global pool would be missing after a fork.
             let pool = rayon::ThreadPoolBuilder::new().build();
             let pool = pool.map_err(|error| Failure::other(&error))?;
             pool.install(|| check(proof)).map_err(|error| Failure::other(&error))
@@ -270,13 +281,13 @@ impl Proof {
         Ok(checked?)
     }
 
-    /// The position that the proof is about.
+    /// The position at the root of the proof.
     #[getter]
     fn position(&self) -> Position {
         self.0.head().root.clone().into()
     }
 
-    /// "win": the side to move mates; "loss": it is being mated.
+    /// "win" if the side to move mates, "loss" if it is being mated.
     #[getter]
     fn verdict(&self) -> &'static str {
         match self.0.head().claim {
@@ -285,13 +296,13 @@ impl Proof {
         }
     }
 
-    /// Plies that it takes at most.
+    /// Maximum number of plies of the mate.
     #[getter]
     fn plies(&self) -> u16 {
         self.0.head().plies
     }
 
-    /// Its steps: positions with a move of the attacker.
+    /// Number of steps: positions with a move of the attacker.
     fn __len__(&self) -> usize {
         usize::try_from(self.0.steps()).unwrap_or(usize::MAX)
     }
@@ -306,7 +317,7 @@ impl Proof {
     }
 }
 
-/// The numbers of `kyokumen.Verdict`.
+/// The number of a verdict in `kyokumen.Verdict`.
 const fn number(verdict: Option<PositionVerdict>) -> i8 {
     match verdict {
         Some(PositionVerdict::Win) => 1,
@@ -317,12 +328,12 @@ const fn number(verdict: Option<PositionVerdict>) -> i8 {
     }
 }
 
-/// Solves all positions of an archive or an array, on all threads: verdicts [N] int8 as `kyokumen.Verdict`, plies [N]
-/// int16 with −1 where there is no mate, nodes [N] uint64. Equal positions are searched once.
+/// Solves all positions of an archive or an array on all threads. Equal positions are searched once.
 ///
-/// `progress` is called with the number of positions done now and then.
+/// Returns `kyokumen.Solutions`: verdicts [N] int8, with the values of `kyokumen.Verdict`; plies [N] int16, −1 if there
+/// is no mate; nodes [N] uint64. `progress` is called from time to time with the number of finished positions.
 #[pyfunction(signature = (records, *, threads = 0, depth = None, nodes = None, hash_mb = None, in_check = None, when_hopeless = None, progress = None))]
-#[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
+#[expect(clippy::too_many_arguments, reason = "each is a separate option")]
 pub(crate) fn solve_many<'py>(
     py: Python<'py>,
     records: &Object<'py>,
@@ -334,21 +345,21 @@ pub(crate) fn solve_many<'py>(
     when_hopeless: Option<&str>,
     progress: Option<Object<'py>>,
 ) -> PyResult<Object<'py>> {
-    const TELL_EVERY: u64 = 256;
-    /// Decoded by a thread at a time.
-    const POSITIONS: usize = 1024;
+    const PROGRESS_INTERVAL: u64 = 256;
+    /// Positions that a thread decodes as one job.
+    const JOB_POSITIONS: usize = 1024;
     let default = MateSettings::default();
     let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;
-    let records = Records::of(records)?;
+    let records = Records::from_object(records)?;
     let records = records.bytes()?;
     let len = records.len();
-    let positions = interruptible_in_silence(py, |cancel| {
-        let jobs: Vec<_> = (0..len).step_by(POSITIONS).collect();
+    let positions = interruptible_without_messages(py, |cancel| {
+        let jobs: Vec<_> = (0..len).step_by(JOB_POSITIONS).collect();
         let decode = |(): &mut (), first: usize| {
-            let positions = (first..len.min(first + POSITIONS)).map(|i| records.position(i));
+            let positions = (first..len.min(first + JOB_POSITIONS)).map(|i| records.position(i));
             positions.collect::<Result<Vec<_>, _>>()
         };
-        let decoded = on_threads(threads_of(threads), jobs, cancel, || (), decode);
+        let decoded = on_threads(thread_count(threads), jobs, cancel, || (), decode);
         decoded.into_iter().collect::<Result<Vec<_>, _>>()
     })??;
     let progress = progress.map(Bound::unbind);
@@ -358,7 +369,7 @@ pub(crate) fn solve_many<'py>(
             let (mut verdicts, mut plies) = (Vec::with_capacity(len), Vec::with_capacity(len));
             let mut nodes = Vec::with_capacity(len);
             let options = SolveOptions { cancel: Arc::clone(cancel), ..SolveOptions::default() };
-            let found = positions.into_iter().flatten().enumerate().map(
+            let inputs = positions.into_iter().flatten().enumerate().map(
                 |(i, position)| -> PositionResult {
                     let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
                     Ok(Ok(InputPosition { location, position, second_column: None }))
@@ -378,13 +389,13 @@ pub(crate) fn solve_many<'py>(
                 let mate = mate_result.filter(|mate_result| mate_result.verdict.is_mate());
                 plies.push(mate.map_or(-1, |mate| mate.line.len() as i16));
                 nodes.push(mate_result.map_or(0, |mate_result| mate_result.nodes));
-                if (verdicts.len() as u64).is_multiple_of(TELL_EVERY) {
-                    // Nobody listens any more if the call is over.
+                if (verdicts.len() as u64).is_multiple_of(PROGRESS_INTERVAL) {
+                    // Sending fails if the call has ended.
                     let _ = sender.send(verdicts.len());
                 }
                 Ok(())
             };
-            solve(found, &settings, &options, threads.min(MOST_THREADS), take)?;
+            solve(inputs, &settings, &options, threads.min(MAX_THREADS), take)?;
             Ok::<_, Failure>((verdicts, plies, nodes))
         },
         |py, done| match &progress {

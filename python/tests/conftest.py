@@ -1,4 +1,4 @@
-"""What the tests have in common: archives of the repository's own samples, in several formats."""
+"""Fixtures of the tests: archives of the repository's samples in several formats."""
 
 import pathlib
 
@@ -15,14 +15,14 @@ def hcpe() -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory, hcpe: pathlib.Path) -> pathlib.Path:
-    """A folder with the sample as psv, hcp, sfen, psv.zst."""
-    folder = tmp_path_factory.mktemp("made")
+def samples(tmp_path_factory: pytest.TempPathFactory, hcpe: pathlib.Path) -> pathlib.Path:
+    """A folder with the sample as psv, hcp, sfen and psv.zst."""
+    folder = tmp_path_factory.mktemp("samples")
     for name in ("sample.psv", "sample.hcp", "sample.sfen", "sample.psv.zst"):
         kyokumen.convert(hcpe, folder / name, fill={"ply": 0})
     return folder
 
 
 @pytest.fixture(scope="session")
-def psv(made: pathlib.Path) -> pathlib.Path:
-    return made / "sample.psv"
+def psv(samples: pathlib.Path) -> pathlib.Path:
+    return samples / "sample.psv"

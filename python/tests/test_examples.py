@@ -1,4 +1,4 @@
-"""The examples run: networks learn something, the notebook's cells follow each other."""
+"""Runs the examples: networks learn, and the cells of the notebook produce their stored outputs."""
 
 import ast
 import json
@@ -20,24 +20,24 @@ def run(name: str, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
 
-def test_a_network_of_nnue_is_trained(psv: pathlib.Path) -> None:
+def test_an_nnue_network_learns(psv: pathlib.Path) -> None:
     pytest.importorskip("jax")
-    told = run("train_nnue.py", str(psv), "--epochs", "2", "--batch-size", "128", "--width", "8")
-    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", told)]
-    assert len(losses) == 2 and losses[1] < losses[0], told
-    assert len(re.findall(r"held-out games: winners [0-9.]+%", told)) == 2
+    output = run("train_nnue.py", str(psv), "--epochs", "2", "--batch-size", "128", "--width", "8")
+    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", output)]
+    assert len(losses) == 2 and losses[1] < losses[0], output
+    assert len(re.findall(r"held-out games: winners [0-9.]+%", output)) == 2
 
 
-def test_a_network_of_dlshogi_is_trained(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+def test_a_dlshogi_network_learns(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     pytest.importorskip("jax")
     kyokumen.convert(hcpe, tmp_path / "few.hcpe", limit=400)
     options = ["--epochs", "2", "--batch-size", "30", "--channels", "4", "--blocks", "1"]
-    told = run("train_dlshogi.py", str(tmp_path / "few.hcpe"), *options)
-    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", told)]
-    assert len(losses) == 2 and losses[1] < losses[0], told
+    output = run("train_dlshogi.py", str(tmp_path / "few.hcpe"), *options)
+    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", output)]
+    assert len(losses) == 2 and losses[1] < losses[0], output
 
 
-def test_the_notebook_runs_and_shows_what_it_says(monkeypatch: pytest.MonkeyPatch, hcpe: pathlib.Path) -> None:
+def test_the_notebook_produces_its_stored_outputs(monkeypatch: pytest.MonkeyPatch, hcpe: pathlib.Path) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.setenv("ARCHIVE", str(hcpe))
     notebook = json.loads((EXAMPLES / "look_at_an_archive.ipynb").read_text())
@@ -52,14 +52,13 @@ def test_the_notebook_runs_and_shows_what_it_says(monkeypatch: pytest.MonkeyPatc
             exec(compile(ast.Module([last], []), "cell", "exec"), names)
             continue
         shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
-        # What stands in the notebook is what this version shows.
-        told = [output["data"] for output in cell["outputs"] if output["output_type"] == "execute_result"]
+        stored = [output["data"] for output in cell["outputs"] if output["output_type"] == "execute_result"]
         if hasattr(shown, "_repr_svg_"):
-            assert ["".join(data["image/svg+xml"]).strip() for data in told] == [shown._repr_svg_().strip()]
+            assert ["".join(data["image/svg+xml"]).strip() for data in stored] == [shown._repr_svg_().strip()]
             boards += 1
         elif isinstance(shown, (dict, tuple)):
-            # Jupyter breaks a long tuple into lines, and opened the file in the notebook's own folder.
+            # Jupyter breaks long tuples into lines, and the stored output has a relative path.
             plain = repr(shown).replace(str(hcpe), "sample.hcpe")
-            assert ["".join("".join(data["text/plain"]).split()) for data in told] == ["".join(plain.split())]
-        assert told or shown is None
+            assert ["".join("".join(data["text/plain"]).split()) for data in stored] == ["".join(plain.split())]
+        assert stored or shown is None
     assert boards == 3 and len(names["table"]) == 2000  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Features and labels: dlshogi's against cshogi, NNUE's against the engine's rules written down once more."""
+"""Features and labels: dlshogi's compared with cshogi, NNUE's compared with a second implementation of YaneuraOu's rules."""
 
 import pathlib
 
@@ -31,7 +31,7 @@ def theirs(records: np.ndarray, planes: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 @pytest.mark.parametrize("planes", [57, 119])
-def test_planes_and_labels_are_those_of_cshogi(records: np.ndarray, planes: int) -> None:
+def test_planes_and_labels_equal_those_of_cshogi(records: np.ndarray, planes: int) -> None:
     records = records[::5]
     one, other, labels = theirs(records, planes)
     f1, f2 = features.dlshogi(records, planes=planes)
@@ -52,7 +52,7 @@ def test_planes_and_labels_are_those_of_cshogi(records: np.ndarray, planes: int)
     np.testing.assert_allclose(value, 1 / (1 + np.exp(-records["score"] / 756.0864962951762)), rtol=1e-5)
 
 
-def test_the_callers_arrays_are_written_to(records: np.ndarray) -> None:
+def test_features_can_be_written_to_arrays_of_the_caller(records: np.ndarray) -> None:
     records = records[:100]
     out = (np.full((100, 62, 9, 9), 7, np.float16), np.full((100, 119, 9, 9), 7, np.float16))
     same = features.dlshogi(records, planes=119, out=out)
@@ -85,13 +85,14 @@ def test_mirrored_planes(records: np.ndarray) -> None:
         assert move is not None and move.mirrored().label(position.turn) == label
 
 
-# YaneuraOu's evaluate.h: first numbers of pieces in hand and on the board, of the own side and of the other.
+# YaneuraOu's evaluate.h: first feature numbers of pieces in hand and on the board. HANDS has them for own and opponent's
+# pieces.
 HANDS = {"P": (1, 20), "L": (39, 44), "N": (49, 54), "S": (59, 64), "G": (69, 74), "B": (79, 82), "R": (85, 88)}
 BOARD = {"P": 90, "L": 252, "N": 414, "S": 576, "G": 738, "B": 900, "+B": 1062, "R": 1224, "+R": 1386}
 
 
 def by_the_rules(position: kyokumen.Position, side: int, with_kings: bool) -> list[int]:
-    """Active features of HalfKP, or of HalfKA_hm2 with kings."""
+    """Active features of HalfKP; with `with_kings`, of HalfKA_hm2."""
     turn = (lambda s: s) if side == 0 else (lambda s: 80 - s)
     pieces = {turn(s): piece for s, piece in enumerate(position.pieces) if piece is not None}
     own = str.isupper if side == 0 else str.islower
@@ -99,20 +100,20 @@ def by_the_rules(position: kyokumen.Position, side: int, with_kings: bool) -> li
     flip = with_kings and king // 9 > 4
     mirror = (lambda s: (8 - s // 9) * 9 + s % 9) if flip else (lambda s: s)
     first = mirror(king) * (1629 if with_kings else 1548)
-    found = []
+    active = []
     for square, piece in pieces.items():
         kind, other = piece.upper(), not own(piece.lstrip("+"))
         if kind == "K":
             if with_kings:
-                found.append(first + 1548 + mirror(square))
+                active.append(first + 1548 + mirror(square))
             continue
         if kind in ("+P", "+L", "+N", "+S"):
             kind = "G"
-        found.append(first + BOARD[kind] + 81 * other + mirror(square))
+        active.append(first + BOARD[kind] + 81 * other + mirror(square))
     for color, hand in enumerate(position.hands):
         for kind, count in zip("PLNSGBR", hand):
-            found += [first + HANDS[kind][color != side] + nth for nth in range(count)]
-    return sorted(found)
+            active += [first + HANDS[kind][color != side] + nth for nth in range(count)]
+    return sorted(active)
 
 
 def test_nnue_features_follow_the_engine(records: np.ndarray) -> None:
@@ -128,7 +129,7 @@ def test_nnue_features_follow_the_engine(records: np.ndarray) -> None:
             position = kyokumen.Position.from_psfen(record["sfen"].tobytes())
             assert sorted(mover) == by_the_rules(position, position.turn, with_kings)
             assert sorted(opponent) == by_the_rules(position, 1 - position.turn, with_kings)
-    # The half mirror does not tell a board from its mirror image.
+    # With half mirroring, a board and its mirror image have the same features.
     np.testing.assert_array_equal(
         np.sort(features.halfka_hm(records), axis=2)[::1][features.halfka_hm(records)[:, 0, 0] // 1629 // 9 < 4][:, 0],
         np.sort(features.halfka_hm(records, mirror=True), axis=2)[
@@ -137,16 +138,16 @@ def test_nnue_features_follow_the_engine(records: np.ndarray) -> None:
     )
 
 
-def test_what_cannot_be_learnt(made: pathlib.Path) -> None:
+def test_missing_fields_and_invalid_options_raise_errors(samples: pathlib.Path) -> None:
     with pytest.raises(kyokumen.UsageError, match="no move"):
-        features.dlshogi_labels(kyokumen.open(made / "sample.hcp"))
+        features.dlshogi_labels(kyokumen.open(samples / "sample.hcp"))
     with pytest.raises(kyokumen.UsageError, match="57 or 119"):
-        features.dlshogi(kyokumen.open(made / "sample.hcp"), planes=58)
+        features.dlshogi(kyokumen.open(samples / "sample.hcp"), planes=58)
     with pytest.raises(kyokumen.UsageError, match="float32"):
-        features.dlshogi(kyokumen.open(made / "sample.hcp"), dtype="int8")
+        features.dlshogi(kyokumen.open(samples / "sample.hcp"), dtype="int8")
 
 
-def test_threads_change_nothing(records: np.ndarray) -> None:
+def test_features_do_not_depend_on_threads(records: np.ndarray) -> None:
     one = features.dlshogi(records, threads=1, dtype="bits")
     for threads in (0, 2, 7):
         more = features.dlshogi(records, threads=threads, dtype="bits")

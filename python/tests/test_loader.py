@@ -1,4 +1,4 @@
-"""The data loader: every record once, the same order whatever the threads, resumed, dealt out to ranks, filtered."""
+"""The data loader: each record once, an order that does not depend on threads, resuming, ranks, filters."""
 
 import gzip
 import lzma
@@ -19,7 +19,7 @@ def order(loader: kyokumen.DataLoader) -> list[int]:
 SMALL: dict[str, Any] = {"features": "records", "segment": 16, "window": 256}
 
 
-def test_every_record_comes_once_in_another_order_each_epoch(psv: pathlib.Path) -> None:
+def test_each_epoch_has_every_record_once_in_a_different_order(psv: pathlib.Path) -> None:
     loader = kyokumen.DataLoader(psv, 300, seed=3, **SMALL)
     assert len(loader) == 7 and loader.records == 2000
     first, second = order(loader), order(loader)
@@ -30,14 +30,14 @@ def test_every_record_comes_once_in_another_order_each_epoch(psv: pathlib.Path) 
     assert order(again) == second
     assert order(kyokumen.DataLoader(psv, 300, seed=4, **SMALL)) != first
     assert order(kyokumen.DataLoader(psv, 300, shuffle=False, **SMALL)) == list(range(2000))
-    # Neighbours are no longer near each other.
+    # Neighbours in the file are far apart.
     apart = np.abs(np.diff(first))
     assert np.median(apart) > 100
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("ahead", [1, 8])
-def test_threads_change_nothing(psv: pathlib.Path, threads: int, ahead: int) -> None:
+def test_batches_do_not_depend_on_threads(psv: pathlib.Path, threads: int, ahead: int) -> None:
     arguments: dict[str, Any] = {"features": "dlshogi", "dtype": "bits", "segment": 16, "window": 256}
     one = list(kyokumen.DataLoader(psv, 128, threads=1, mirror="random", quiet=True, **arguments))
     more = list(
@@ -50,7 +50,7 @@ def test_threads_change_nothing(psv: pathlib.Path, threads: int, ahead: int) -> 
             np.testing.assert_array_equal(left[name], right[name])
 
 
-def test_batches_are_the_features_of_their_records(psv: pathlib.Path) -> None:
+def test_batches_have_the_features_of_their_records(psv: pathlib.Path) -> None:
     records = kyokumen.open(psv).numpy()
     for batch in kyokumen.DataLoader(psv, 512, planes=119, policy=True):
         chosen = records[batch["index"]]
@@ -74,7 +74,7 @@ def test_batches_are_the_features_of_their_records(psv: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("filters", [{}, {"max_abs_eval": 800}])
 @pytest.mark.parametrize("taken", [0, 1, 5, 13])
-def test_an_epoch_goes_on_where_it_stood(psv: pathlib.Path, filters: dict[str, int], taken: int) -> None:
+def test_an_epoch_can_be_resumed(psv: pathlib.Path, filters: dict[str, int], taken: int) -> None:
     arguments = {**SMALL, **filters}
     whole = [list(batch["index"]) for batch in kyokumen.DataLoader(psv, 100, epoch=4, **arguments)]
     first = kyokumen.DataLoader(psv, 100, epoch=4, **arguments)
@@ -85,7 +85,7 @@ def test_an_epoch_goes_on_where_it_stood(psv: pathlib.Path, filters: dict[str, i
     second.load_state_dict(state)
     assert begun + [list(batch["index"]) for batch in second] == whole
     assert second.epoch == 5
-    # A loader goes to another process with its place.
+    # A pickled loader keeps its resume point.
     third = pickle.loads(pickle.dumps(first))
     assert begun + [list(batch["index"]) for batch in third] == whole
     with pytest.raises(ValueError, match="other files or settings"):
@@ -100,7 +100,7 @@ def test_ranks_share_an_epoch(psv: pathlib.Path) -> None:
     together = [number for numbers in orders for number in numbers]
     assert len(set(together)) == len(together) > 2000 - 3 * 16
     assert sum(1 for _ in loaders[0]) == len(loaders[0])
-    # Also what is left of an epoch that was broken off.
+    # A resumed epoch keeps the share of its rank.
     first = kyokumen.DataLoader(psv, 64, rank=1, world_size=3, **SMALL)
     begun = [batch["index"] for _, batch in zip(range(4), first)]
     again = kyokumen.DataLoader(psv, 64, rank=1, world_size=3, **SMALL)
@@ -110,7 +110,7 @@ def test_ranks_share_an_epoch(psv: pathlib.Path) -> None:
         kyokumen.DataLoader(psv, 64, rank=3, world_size=3)
 
 
-def test_filters_are_those_of_convert(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_filters_equal_those_of_convert(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     filters: dict[str, Any] = {"max_abs_eval": 600, "legal_move": True, "drop_in_check": True}
     kyokumen.convert(psv, tmp_path / "a.psv", **filters)
     expected = np.sort(kyokumen.open(tmp_path / "a.psv").numpy().view("V40"))
@@ -123,7 +123,7 @@ def test_filters_are_those_of_convert(tmp_path: pathlib.Path, psv: pathlib.Path)
         kyokumen.DataLoader(psv, 256, maximum_eval=3)
 
 
-def test_mates_are_left_out_on_the_fly_or_by_a_list(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_mated_positions_are_left_out_by_search_or_by_list(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     kyokumen.gen_filter(psv, tmp_path, nodes=300, hash_mb=4)
     kept = np.sort(kyokumen.open(tmp_path / "sample.psv").numpy().view("V40"))
     listed = kyokumen.DataLoader(psv, 256, features="records", exclude=tmp_path / "sample.mated.jsonl")
@@ -137,7 +137,7 @@ def test_mates_are_left_out_on_the_fly_or_by_a_list(tmp_path: pathlib.Path, psv:
         kyokumen.DataLoader(psv, 256, exclude=other)
 
 
-def test_games_with_visits_are_soft_targets(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+def test_visits_become_policy_targets(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     lines = []
     for i, record in enumerate(kyokumen.open(hcpe)[:200]):
         legal = record.position.legal_moves
@@ -167,7 +167,7 @@ SEEK_TABLE = b"\x5e\x2a\x4d\x18"
 
 
 def compressed(path: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
-    """A file as .gz, .xz, and .zst with and without its table of frames."""
+    """Compresses a file as .gz, as .xz, and as .zst with and without a frame table."""
     data = path.read_bytes()
     names = [folder / f"{path.name}.{kind}" for kind in ("gz", "xz", "zst")]
     names[0].write_bytes(gzip.compress(data))
@@ -201,7 +201,7 @@ def test_every_format_is_shuffled_compressed_or_not(tmp_path: pathlib.Path, hcpe
     found = np.concatenate([batch["index"] for batch in plain])
     assert len(set(found)) == len(found) == len(records) > 500
     assert list(found) != sorted(found)
-    # The arrays are those of the records.
+    # The arrays agree with the records.
     by_number = {record.index: record for record in records}
     for batch in plain[:3]:
         positions = [by_number[int(index)].position for index in batch["index"]]
@@ -220,31 +220,30 @@ def test_every_format_is_shuffled_compressed_or_not(tmp_path: pathlib.Path, hcpe
         assert ranks == [order(kyokumen.DataLoader(path, 40, rank=rank, world_size=2, **arguments)) for rank in range(2)]
 
 
-def test_frames_are_read_in_place_if_one_wants(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_seekable_frames_are_read_without_spooling(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     gz, xz, framed, bare = compressed(psv, tmp_path)
     arguments: dict[str, Any] = {"features": "records", "seed": 5, "segment": 16, "window": 256}
     plain = list(kyokumen.DataLoader(psv, 128, **arguments))
     same(plain, list(kyokumen.DataLoader(framed, 128, spool=False, **arguments)))
     for file in (gz, xz, bare):
-        with pytest.raises(kyokumen.UsageError, match="from its start only"):
+        with pytest.raises(kyokumen.UsageError, match="no random access"):
             kyokumen.DataLoader(file, 128, spool=False, **arguments)
     kyokumen.convert(psv, tmp_path / "a.csa.zst")
     with pytest.raises(kyokumen.UsageError, match="spool=True"):
         kyokumen.DataLoader(tmp_path / "a.csa.zst", 128, spool=False)
 
 
-def test_temporary_files_that_cannot_be_written(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    with pytest.raises(OSError, match="tmp_dir says where"):
-        kyokumen.DataLoader(made / "sample.psv.zst", tmp_dir=tmp_path / "nowhere")
-    # Nothing is left of them.
-    list(kyokumen.DataLoader(made / "sample.psv.zst", tmp_dir=tmp_path))
+def test_temporary_files_are_in_tmp_dir_and_removed(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    with pytest.raises(OSError, match="set tmp_dir"):
+        kyokumen.DataLoader(samples / "sample.psv.zst", tmp_dir=tmp_path / "nowhere")
+    list(kyokumen.DataLoader(samples / "sample.psv.zst", tmp_dir=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_damage_of_compressed_files_is_told(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_damaged_compressed_files_are_errors(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     cut = tmp_path / "cut.psv.gz"
     cut.write_bytes(gzip.compress(psv.read_bytes()[: 40 * 7 + 3]))
-    with pytest.raises(kyokumen.BadRecordError, match="7 whole records") as error:
+    with pytest.raises(kyokumen.BadRecordError, match="7 records are complete") as error:
         kyokumen.DataLoader(cut, 10)
     assert (error.value.file, error.value.record, error.value.byte) == (str(cut), 7, 280)
     short = tmp_path / "short.psv.xz"
@@ -254,14 +253,14 @@ def test_damage_of_compressed_files_is_told(tmp_path: pathlib.Path, psv: pathlib
     assert failed.value.file == str(short)
 
 
-def test_several_files_are_one_sequence(made: pathlib.Path, hcpe: pathlib.Path) -> None:
-    loader = kyokumen.DataLoader([hcpe, made / "sample.psv.zst", made / "sample.psv"], 512, dtype="bits")
+def test_several_files_are_one_sequence(samples: pathlib.Path, hcpe: pathlib.Path) -> None:
+    loader = kyokumen.DataLoader([hcpe, samples / "sample.psv.zst", samples / "sample.psv"], 512, dtype="bits")
     assert sorted(order(loader)) == list(range(6000))
-    with pytest.raises(kyokumen.UsageError, match="no one dtype"):
-        kyokumen.DataLoader([hcpe, made / "sample.psv"], 512, features="records")
+    with pytest.raises(kyokumen.UsageError, match="files of one format"):
+        kyokumen.DataLoader([hcpe, samples / "sample.psv"], 512, features="records")
 
 
-def test_bad_records(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_bad_records_are_errors_or_skipped(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     data = bytearray(psv.read_bytes())
     data[40 * 700 : 40 * 700 + 32] = b"\xff" * 32
     path = tmp_path / "bad.psv"
@@ -270,10 +269,10 @@ def test_bad_records(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
         list(kyokumen.DataLoader(path, 100))
     assert (error.value.file, error.value.record, error.value.byte) == (str(path), 700, 28000)
     assert sorted(order(kyokumen.DataLoader(path, 100, on_error="skip"))) == [i for i in range(2000) if i != 700]
-    with pytest.raises(kyokumen.BadRecordError, match="whole records"):
+    with pytest.raises(kyokumen.BadRecordError, match="are complete"):
         path.write_bytes(data[:100])
         kyokumen.DataLoader(path, 100)
-    with pytest.raises(kyokumen.UsageError, match="no record in"):
+    with pytest.raises(kyokumen.UsageError, match="no records"):
         path.write_bytes(b"")
         kyokumen.DataLoader(path, 100)
 
@@ -282,8 +281,8 @@ def in_child(path: str, numbers: Any) -> None:
     numbers.put(order(kyokumen.DataLoader(path, 256, features="records")))
 
 
-def test_a_forked_process_has_its_own_threads(psv: pathlib.Path) -> None:
-    # Whatever ran before the fork.
+def test_a_forked_process_starts_new_threads(psv: pathlib.Path) -> None:
+    # Threads are in use before the fork.
     expected = order(kyokumen.DataLoader(psv, 256, features="records"))
     kyokumen.features.dlshogi(kyokumen.open(psv), threads=2)
     begun = iter(kyokumen.DataLoader(psv, 256, features="records"))
@@ -296,20 +295,20 @@ def test_a_forked_process_has_its_own_threads(psv: pathlib.Path) -> None:
     child.join(30)
     assert child.exitcode == 0
 
-    def go_on(told: Any) -> None:
+    def continue_iteration(messages: Any) -> None:
         try:
             next(begun)
         except RuntimeError as error:
-            told.put(str(error))
+            messages.put(str(error))
 
-    child = context.Process(target=go_on, args=(numbers,))
+    child = context.Process(target=continue_iteration, args=(numbers,))
     child.start()
     assert "forked" in numbers.get(timeout=30)
     child.join(30)
 
 
-def test_batches_that_are_kept_stay_as_they_are(psv: pathlib.Path) -> None:
-    # The memory of those that are not is used again.
+def test_kept_batches_do_not_change(psv: pathlib.Path) -> None:
+    # The loader reuses the memory of batches that were dropped.
     kept = list(kyokumen.DataLoader(psv, 100, dtype="bits", seed=5, ahead=1))
     loader = kyokumen.DataLoader(psv, 100, dtype="bits", seed=5, ahead=1)
     views = []
@@ -323,14 +322,14 @@ def test_batches_that_are_kept_stay_as_they_are(psv: pathlib.Path) -> None:
     assert kept[0]["features1"].flags.writeable
 
 
-def test_what_is_left_is_dropped_or_not(psv: pathlib.Path) -> None:
+def test_drop_last_omits_an_incomplete_batch(psv: pathlib.Path) -> None:
     whole = kyokumen.DataLoader(psv, 300, features="records", drop_last=True)
     assert len(whole) == 6 and [len(batch["index"]) for batch in whole] == [300] * 6
     rest = kyokumen.DataLoader(psv, 300, features="records")
     assert len(rest) == 7 and [len(batch["index"]) for batch in rest][-1] == 200
 
 
-def test_a_loader_that_is_left_ends_its_threads(psv: pathlib.Path) -> None:
+def test_dropped_iterators_end_their_threads(psv: pathlib.Path) -> None:
     import threading
     import time
 

@@ -1,4 +1,4 @@
-"""Operations: what the command line does, as functions."""
+"""Operations of the command line, called as functions."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def test_convert_there_and_back(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> N
         np.testing.assert_array_equal(left[field], right[field])
 
 
-def test_options_are_those_of_the_command_line(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_filters_of_convert_and_unknown_options(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     report = kyokumen.convert(
         psv, tmp_path / "q.psv", max_abs_eval=499, quiet=True, drop_in_check=True, result="black,white", limit=1500
     )
@@ -41,7 +41,7 @@ def test_options_are_those_of_the_command_line(tmp_path: pathlib.Path, psv: path
     assert not (tmp_path / "x.psv").exists()
 
 
-def test_what_is_refused(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+def test_rejected_calls_write_nothing(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     with pytest.raises(kyokumen.UsageError, match="--fill ply=0"):
         kyokumen.convert(hcpe, tmp_path / "a.psv")
     (tmp_path / "there.hcpe").write_bytes(b"")
@@ -54,18 +54,18 @@ def test_what_is_refused(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["there.hcpe"]
 
 
-def test_records_are_moved_and_none_is_lost(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
-    all_of_them = np.sort(kyokumen.open(psv).numpy().view("V40"))
+def test_shuffle_dedup_and_split_lose_no_record(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    all_records = np.sort(kyokumen.open(psv).numpy().view("V40"))
     report = kyokumen.shuffle([psv], tmp_path / "s.psv", seed=7, memory="1M", tmp_dir=tmp_path)
     assert report.counts.written == 2000
     shuffled = kyokumen.open(tmp_path / "s.psv").numpy()
-    np.testing.assert_array_equal(np.sort(shuffled.view("V40")), all_of_them)
+    np.testing.assert_array_equal(np.sort(shuffled.view("V40")), all_records)
     kyokumen.shuffle(psv, tmp_path / "t.psv", seed=7, threads=1)
     assert (tmp_path / "t.psv").read_bytes() == (tmp_path / "s.psv").read_bytes()
     report = kyokumen.dedup([psv, tmp_path / "s.psv"], tmp_path / "d.psv", key="bytes")
-    once = kyokumen.open(tmp_path / "d.psv").numpy().view("V40")
-    np.testing.assert_array_equal(np.sort(once), np.unique(all_of_them))
-    assert report.counts.filtered.duplicate == 4000 - len(once)
+    unique = kyokumen.open(tmp_path / "d.psv").numpy().view("V40")
+    np.testing.assert_array_equal(np.sort(unique), np.unique(all_records))
+    assert report.counts.filtered.duplicate == 4000 - len(unique)
     report = kyokumen.dedup(psv, tmp_path / "new.psv", reference=tmp_path / "s.psv")
     assert report.counts.written == 0
     kyokumen.split(psv, tmp_path / "parts", parts=3, by="ranges")
@@ -81,16 +81,16 @@ def test_verify_and_stats(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     assert (bad_report.records, bad_report.bad) == (101, 1)
     [finding] = [finding for finding in bad_report.findings if finding.level == "error"]
     assert finding.examples[0].record == 100 and finding.examples[0].byte == 4000
-    figures = kyokumen.stats(psv)
+    statistics = kyokumen.stats(psv)
     array = kyokumen.open(psv).numpy()
-    assert figures.records == 2000
-    assert (figures.evals.least, figures.evals.most) == (array["score"].min(), array["score"].max())
-    assert figures.in_check == kyokumen.in_check(array).sum()
-    assert figures.distinct.positions == len(np.unique(kyokumen.keys(array).view("V16")))
+    assert statistics.records == 2000
+    assert (statistics.evals.least, statistics.evals.most) == (array["score"].min(), array["score"].max())
+    assert statistics.in_check == kyokumen.in_check(array).sum()
+    assert statistics.distinct.positions == len(np.unique(kyokumen.keys(array).view("V16")))
 
 
-def test_gen_filter(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    hcp = made / "sample.hcp"
+def test_gen_filter(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    hcp = samples / "sample.hcp"
     report = kyokumen.gen_filter(hcp, tmp_path, nodes=500, hash_mb=4, shard="1/2")
     assert not report.was_done
     counts = report.counts
@@ -98,15 +98,15 @@ def test_gen_filter(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
     kept = kyokumen.open(tmp_path / "sample-00001-of-00002.hcp")
     mated = [json.loads(line) for line in (tmp_path / "sample-00001-of-00002.mated.jsonl").read_text().splitlines()]
     assert len(kept) == counts.kept and len(mated) == 1000 - len(kept) > 0
-    answers = kyokumen.solve_many(kyokumen.open(hcp)[:1000], nodes=500, hash_mb=4)
-    decided = np.abs(answers.verdicts) == 1
-    assert [line["index"] for line in mated] == list(np.nonzero(decided)[0])
+    solutions = kyokumen.solve_many(kyokumen.open(hcp)[:1000], nodes=500, hash_mb=4)
+    has_mate = np.abs(solutions.verdicts) == 1
+    assert [line["index"] for line in mated] == list(np.nonzero(has_mate)[0])
     again = kyokumen.gen_filter(hcp, tmp_path, nodes=500, hash_mb=4, shard="1/2", resume=True)
     assert again.was_done and again.counts == counts
 
 
-def test_what_was_unknown_is_searched_again(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    hcp = made / "sample.hcp"
+def test_retry_unknown_searches_unknown_positions_again(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    hcp = samples / "sample.hcp"
     few = {"nodes": 30, "hash_mb": 4}
     first = kyokumen.gen_filter(hcp, tmp_path / "first", shard="2/2", drop_in_check=True, **few)
     unknown = sum(first.counts.verdicts.unknown.values())
@@ -115,7 +115,7 @@ def test_what_was_unknown_is_searched_again(tmp_path: pathlib.Path, made: pathli
     again = kyokumen.gen_filter(None, tmp_path / "again", retry_unknown=manifest, nodes=2000)
     assert again.settings.nodes == 2000 and again.settings.drop_in_check
     assert sum(again.counts.verdicts.unknown.values()) < unknown
-    # What comes out is what a run with as many nodes makes.
+    # The outputs equal those of one run with the larger node limit.
     whole = kyokumen.gen_filter(hcp, tmp_path / "whole", shard="2/2", drop_in_check=True, nodes=2000, hash_mb=4)
     for name in ("sample-00002-of-00002.hcp", "sample-00002-of-00002.hcp.mated"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
@@ -132,22 +132,22 @@ def test_what_was_unknown_is_searched_again(tmp_path: pathlib.Path, made: pathli
     assert error.value.file == "nowhere.manifest.json"
 
 
-def test_settings_of_a_file(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+def test_settings_can_come_from_a_file(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
     config = tmp_path / "settings.toml"
     config.write_text('nodes = 300\nhash-mb = 4\nmated = "drop"\nmax-ply = 900\nlimit = 500\noutput = "elsewhere"\n')
-    report = kyokumen.gen_filter(made / "sample.psv", tmp_path / "out", config=config, nodes=200)
+    report = kyokumen.gen_filter(samples / "sample.psv", tmp_path / "out", config=config, nodes=200)
     assert report.counts.input == 500 and report.settings["max-ply"] == 900
     assert (report.settings.nodes, report.settings.mated) == (200, "drop")
     config.write_text("no-such = 1\n")
     with pytest.raises(TypeError, match="no option no_such"):
-        kyokumen.gen_filter(made / "sample.psv", tmp_path / "out", config=config)
+        kyokumen.gen_filter(samples / "sample.psv", tmp_path / "out", config=config)
     config.write_text("nodes =\n")
     with pytest.raises(kyokumen.UsageError, match="settings.toml"):
-        kyokumen.gen_filter(made / "sample.psv", tmp_path / "out", config=config)
+        kyokumen.gen_filter(samples / "sample.psv", tmp_path / "out", config=config)
 
 
-def test_a_dry_run_says_what_would_be_done(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    plan = kyokumen.gen_filter(made / "sample.hcp", tmp_path / "out", nodes=20, hash_mb=4, shard="1/4", dry_run=True)
+def test_a_dry_run_reports_inputs_outputs_and_time(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    plan = kyokumen.gen_filter(samples / "sample.hcp", tmp_path / "out", nodes=20, hash_mb=4, shard="1/4", dry_run=True)
     assert plan.records == 500 == plan.estimate.records and 0 < plan.estimate.sampled <= 500
     assert plan.inputs[0].format == "hcp" and (plan.inputs[0]["from"], plan.inputs[0].to) == (0, 500)
     assert str(tmp_path / "out/sample-00001-of-00004.manifest.json") in plan.outputs
@@ -155,26 +155,26 @@ def test_a_dry_run_says_what_would_be_done(tmp_path: pathlib.Path, made: pathlib
     assert not (tmp_path / "out").exists()
 
 
-def test_figures_for_prometheus(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+def test_metrics_for_prometheus(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
     metrics = tmp_path / "run.prom"
-    kyokumen.gen_filter(made / "sample.hcp", tmp_path / "out", nodes=20, hash_mb=4, metrics=metrics)
+    kyokumen.gen_filter(samples / "sample.hcp", tmp_path / "out", nodes=20, hash_mb=4, metrics=metrics)
     assert re.search(r"^kyokumen_\w+\{[^}]*\} 2000$", metrics.read_text(), re.MULTILINE)
 
 
-def test_a_page_of_figures(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_a_page_of_statistics(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     page = tmp_path / "report.html"
-    figures = kyokumen.stats(psv, html=page, sample=0.5, seed=3)
+    statistics = kyokumen.stats(psv, html=page, sample=0.5, seed=3)
     text = page.read_text()
     assert text.startswith("<!DOCTYPE html>") and "<h1>" in text and "sample.psv" in text
-    assert 800 < figures.good < 1200
-    assert kyokumen.stats(psv, sample=0.5, seed=4).good != figures.good
+    assert 800 < statistics.good < 1200
+    assert kyokumen.stats(psv, sample=0.5, seed=4).good != statistics.good
     with pytest.raises(kyokumen.UsageError, match="exists"):
         kyokumen.stats(psv, html=page)
     kyokumen.stats(psv, html=page, force=True)
     assert page.read_text() != text
 
 
-def test_parts_of_a_size(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_split_by_size_or_records(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     for limit, parts in (({"records": 700}, 3), ({"size": "16K"}, 5), ({"size": 40 * 700 + 3}, 3)):
         kyokumen.split(psv, tmp_path / "parts", **limit)
         files = sorted((tmp_path / "parts").glob("*.psv"))
@@ -185,9 +185,9 @@ def test_parts_of_a_size(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
             kyokumen.split(psv, tmp_path / "parts", **wrong)
 
 
-def test_outputs_are_compared_with_their_manifests(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    kyokumen.shuffle(made / "sample.psv", tmp_path / "s.psv")
-    kyokumen.gen_filter(made / "sample.hcp", tmp_path, nodes=20, hash_mb=4)
+def test_outputs_are_compared_with_their_manifests(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    kyokumen.shuffle(samples / "sample.psv", tmp_path / "s.psv")
+    kyokumen.gen_filter(samples / "sample.hcp", tmp_path, nodes=20, hash_mb=4)
     manifests = sorted(tmp_path.glob("*.manifest.json"))
     assert len(manifests) == 2
     assert [report.problems for report in kyokumen.verify(manifest=manifests)] == [[], []]
@@ -214,21 +214,21 @@ def test_files_of_proofs_are_checked(tmp_path: pathlib.Path) -> None:
         kyokumen.verify(proof="nowhere.proofs")
 
 
-def test_progress_is_told_and_its_exceptions_end_the_run(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    told = []
-    kyokumen.gen_filter(made / "sample.hcp", tmp_path / "a", nodes=2000, hash_mb=4, progress=told.append)
-    assert told[-1].done == told[-1].total == 2000 and told[-1].win > 0
-    assert [snapshot.done for snapshot in told] == sorted(snapshot.done for snapshot in told)
+def test_progress_is_reported_and_its_exceptions_end_the_run(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    snapshots = []
+    kyokumen.gen_filter(samples / "sample.hcp", tmp_path / "a", nodes=2000, hash_mb=4, progress=snapshots.append)
+    assert snapshots[-1].done == snapshots[-1].total == 2000 and snapshots[-1].win > 0
+    assert [snapshot.done for snapshot in snapshots] == sorted(snapshot.done for snapshot in snapshots)
 
     def fail(snapshot: kyokumen.Report) -> None:
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        kyokumen.gen_filter(made / "sample.hcp", tmp_path / "b", nodes=2000, hash_mb=4, progress=fail)
+        kyokumen.gen_filter(samples / "sample.hcp", tmp_path / "b", nodes=2000, hash_mb=4, progress=fail)
 
 
 class Bar:
-    """As much of tqdm as is used."""
+    """The attributes of a tqdm bar that the package uses."""
 
     total: int | None = None
     n = 0
@@ -237,20 +237,20 @@ class Bar:
         self.n += records
 
 
-def test_a_bar_of_tqdm_is_moved_on(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_a_tqdm_bar_is_updated(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     bar = Bar()
     kyokumen.convert(psv, tmp_path / "a.hcpe", progress=bar)
     assert (bar.total, bar.n) == (2000, 2000)
 
 
-def test_ctrl_c_ends_a_run_and_leaves_nothing_half_written(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
-    # A shell starts programs in the background with the signal ignored.
+def test_ctrl_c_ends_a_run_without_incomplete_files(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    # A shell starts background jobs with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         kyokumen.gen_filter(
-            made / "sample.hcp", tmp_path, nodes=10**9, depth=1000, when_hopeless="go-on", hash_mb=4
+            samples / "sample.hcp", tmp_path, nodes=10**9, depth=1000, when_hopeless="go-on", hash_mb=4
         )
     timer.join()
     assert not list(tmp_path.glob("*.hcp")) and not list(tmp_path.glob("*.manifest.json"))

@@ -1,4 +1,4 @@
-"""The functions have the options of the command line, whose help stands in `tests/cmd`."""
+"""Functions have all options of their commands. The help texts in `tests/cmd` list these options."""
 
 import ast
 import pathlib
@@ -10,9 +10,10 @@ import kyokumen
 import pytest
 from conftest import ROOT
 
-# What has another name, or no meaning, in Python.
+# Options that are positional arguments in Python.
 ARGUMENTS = {"input", "output"}
-OF_A_TERMINAL = {"help", "verbose", "json"}
+# Options without a meaning in Python.
+TERMINAL_ONLY = {"help", "verbose", "json"}
 RENAMED = {"from": "from_"}
 
 COMMANDS: dict[str, Callable[..., Any]] = {
@@ -27,17 +28,17 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def options(command: str) -> set[str]:
-    """The options of a command, as Python would call them."""
+    """The options of a command, by their names in Python."""
     helps = "".join((ROOT / "tests/cmd" / name).read_text() for name in ("help.trycmd", "archives.trycmd"))
-    found = re.search(rf"^\$ kyokumen {command} --help\n(.*?)^```", helps, re.DOTALL | re.MULTILINE)
-    assert found is not None, f"no help of {command}"
-    names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", found.group(1), re.MULTILINE))
+    help_text = re.search(rf"^\$ kyokumen {command} --help\n(.*?)^```", helps, re.DOTALL | re.MULTILINE)
+    assert help_text is not None, f"no help of {command}"
+    names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", help_text.group(1), re.MULTILINE))
     assert {"help", "force", "threads"} <= names and len(names) > 8, f"{command}: {names}"
-    return {RENAMED.get(name, name.replace("-", "_")) for name in names - ARGUMENTS - OF_A_TERMINAL}
+    return {RENAMED.get(name, name.replace("-", "_")) for name in names - ARGUMENTS - TERMINAL_ONLY}
 
 
 def stubs() -> dict[str, set[str]]:
-    """The keywords of each function in the stubs, those of unpacked dictionaries included."""
+    """The keywords of each function in the stubs, including those of unpacked dictionaries."""
     path = pathlib.Path(kyokumen.__file__).with_name("_native.pyi")
     body = ast.parse(path.read_text()).body
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
@@ -49,23 +50,23 @@ def stubs() -> dict[str, set[str]]:
         own = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)}
         return own.union(*(keys(base.id) for base in node.bases if isinstance(base, ast.Name)))
 
-    found = {}
+    keywords = {}
     for node in body:
         if isinstance(node, ast.FunctionDef):
             names = {argument.arg for argument in node.args.kwonlyargs}
             if node.args.kwarg is not None and isinstance(node.args.kwarg.annotation, ast.Subscript):
                 unpacked = node.args.kwarg.annotation.slice
                 names |= keys(unpacked.id) if isinstance(unpacked, ast.Name) else set()
-            found[node.name] = names
-    return found
+            keywords[node.name] = names
+    return keywords
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_of_the_command_line_is_there(command: str, tmp_path: pathlib.Path) -> None:
+def test_functions_have_every_option_of_the_command_line(command: str, tmp_path: pathlib.Path) -> None:
     function = COMMANDS[command]
     expected = options(command)
     assert expected - stubs()[function.__name__] == set(), "options that the stubs lack"
-    # Nothing is of this type: what a function knows it refuses by name, or takes with the rest and misses the file.
+    # No option accepts this value. A function rejects it by the name of the option, or finds that the file is missing.
     unknown = object()
     for name in expected:
         limits = {"parts", "size", "records"}

@@ -1,4 +1,4 @@
-"""Positions, moves, and functions of many records, compared with cshogi."""
+"""Positions, moves and functions on many records, compared with cshogi."""
 
 import pathlib
 import pickle
@@ -26,7 +26,7 @@ def random_game(seed: int, plies: int) -> cshogi.Board:
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9), st.integers(0, 200))
-def test_positions_are_those_of_cshogi(seed: int, plies: int) -> None:
+def test_positions_agree_with_cshogi(seed: int, plies: int) -> None:
     board = random_game(seed, plies)
     position = kyokumen.Position(board.sfen())
     assert position.sfen == board.sfen()
@@ -53,7 +53,7 @@ def test_positions_are_those_of_cshogi(seed: int, plies: int) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.binary(min_size=32, max_size=32))
-def test_any_bytes_are_a_position_or_an_error(data: bytes) -> None:
+def test_any_bytes_decode_to_a_position_or_an_error(data: bytes) -> None:
     for read, write in (
         (kyokumen.Position.from_hcp, kyokumen.Position.to_hcp),
         (kyokumen.Position.from_psfen, kyokumen.Position.to_psfen),
@@ -67,7 +67,7 @@ def test_any_bytes_are_a_position_or_an_error(data: bytes) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 0xFFFF), st.sampled_from(["apery", "yaneuraou", "rshogi"]))
-def test_bits_of_moves(bits: int, dialect: str) -> None:
+def test_16_bit_moves_survive_a_round_trip(bits: int, dialect: str) -> None:
     try:
         move = kyokumen.Move.from_bits(bits, dialect)
     except kyokumen.UsageError:
@@ -81,7 +81,7 @@ def test_bits_of_moves(bits: int, dialect: str) -> None:
     assert pickle.loads(pickle.dumps(move)) == move
 
 
-def test_moves_say_where_they_go() -> None:
+def test_moves_have_squares_promotion_and_drop() -> None:
     move = kyokumen.Move("2d2c+")
     assert (move.from_square, move.to_square, move.is_promotion, move.dropped) == (12, 11, True, None)
     drop = kyokumen.Move("P*5e")
@@ -91,9 +91,9 @@ def test_moves_say_where_they_go() -> None:
         kyokumen.Move("7g7j")
 
 
-def test_what_is_no_move_or_no_position_is_refused() -> None:
+def test_illegal_moves_and_invalid_positions_are_rejected() -> None:
     position = kyokumen.Position()
-    with pytest.raises(kyokumen.UsageError, match="no legal move"):
+    with pytest.raises(kyokumen.UsageError, match="not a legal move"):
         position.push("7g7e")
     with pytest.raises(IndexError):
         position.pop()
@@ -105,7 +105,7 @@ def test_what_is_no_move_or_no_position_is_refused() -> None:
         kyokumen.Position.from_hcp(b"short")
 
 
-def test_repetition() -> None:
+def test_the_fourth_occurrence_is_a_repetition() -> None:
     position = kyokumen.Position()
     for _ in range(3):
         assert position.repetition is None
@@ -116,7 +116,7 @@ def test_repetition() -> None:
     assert pickle.loads(pickle.dumps(position)) == position
 
 
-def test_functions_of_many_records(psv: pathlib.Path) -> None:
+def test_functions_on_many_records_agree_with_cshogi(psv: pathlib.Path) -> None:
     archive = kyokumen.open(psv)
     array = archive.numpy()
     boards = kyokumen.decode(array)
@@ -137,7 +137,7 @@ def test_functions_of_many_records(psv: pathlib.Path) -> None:
         assert sorted(np.nonzero(mask[i])[0]) == labels
         assert keys[i].tobytes() == kyokumen.Position(board.sfen()).key
         assert stored[i] == any(m & 0xFFFF == board.move_from_psv(int(array[i]["move"])) & 0xFFFF for m in board.legal_moves)
-    # Equal positions have equal keys, in the other family, too.
+    # Equal positions have equal keys in both packed encodings.
     hcp = kyokumen.encode(archive)
     np.testing.assert_array_equal(kyokumen.keys(hcp), keys)
     np.testing.assert_array_equal(kyokumen.encode(hcp, format="psfen")["sfen"], array["sfen"])
@@ -148,7 +148,7 @@ def test_functions_of_many_records(psv: pathlib.Path) -> None:
         np.testing.assert_array_equal(kyokumen.legal_move_mask(array, threads=threads), mask)
 
 
-def test_arrays_of_any_stride(psv: pathlib.Path) -> None:
+def test_arrays_of_any_stride_are_accepted(psv: pathlib.Path) -> None:
     array = kyokumen.open(psv).numpy()
     assert kyokumen.to_sfens(array[::-3]) == kyokumen.to_sfens(array)[::-3]
     assert kyokumen.to_sfens(array[5:5]) == []
@@ -164,13 +164,13 @@ def test_arrays_of_any_stride(psv: pathlib.Path) -> None:
         None,
     ],
 )
-def test_wrong_dtypes_and_shapes(wrong: object) -> None:
+def test_wrong_dtypes_and_shapes_are_rejected(wrong: object) -> None:
     for function in (kyokumen.to_sfens, kyokumen.decode, kyokumen.features.dlshogi, kyokumen.solve_many):
         with pytest.raises((TypeError, ValueError)):
             function(wrong)
 
 
-def test_a_bad_position_of_a_list_is_named() -> None:
+def test_errors_name_the_bad_position_of_a_list() -> None:
     with pytest.raises(kyokumen.PositionError, match="position 1:"):
         kyokumen.encode([kyokumen.Position().sfen, "nonsense"])
     with pytest.raises(TypeError):
@@ -181,7 +181,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def shown(svg: str) -> tuple[ET.Element, list[ET.Element]]:
-    """A picture, and the pieces that it shows, those in hand included."""
+    """Parses a diagram. Returns its root and the pieces that it shows, including pieces in hand."""
     root = ET.fromstring(svg)
     assert root.tag == SVG + "svg" and root.get("viewBox")
     defined = {element.get("id") for element in root.iter() if element.get("id")}
@@ -192,10 +192,10 @@ def shown(svg: str) -> tuple[ET.Element, list[ET.Element]]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.integers(0, 200))
-def test_pictures_show_the_board_and_both_hands(seed: int, plies: int) -> None:
+def test_diagrams_show_the_board_and_both_hands(seed: int, plies: int) -> None:
     position = kyokumen.Position(random_game(seed, plies).sfen())
     root, pieces = shown(position._repr_svg_())
-    # Nine files of 40 units from 50 on, nine ranks from 20 on.
+    # Nine files of 40 units, starting at 50; nine ranks, starting at 20.
     frame = next(element for element in root.iter(SVG + "rect") if element.get("class") == "k-frame")
     assert [frame.get(name) for name in ("x", "y", "width", "height")] == ["50", "20", "360", "360"]
     lines = next(element for element in root.iter(SVG + "path") if element.get("class") == "k-lines")
@@ -218,7 +218,7 @@ def test_pictures_show_the_board_and_both_hands(seed: int, plies: int) -> None:
     assert in_hand == [sum(count > 0 for count in hand) for hand in position.hands]
 
 
-def test_pictures_mark_moves_and_are_turned(hcpe: pathlib.Path) -> None:
+def test_diagrams_mark_moves_and_can_be_turned(hcpe: pathlib.Path) -> None:
     position = kyokumen.Position()
     assert "k-last" not in position._repr_svg_().split("</style>")[1]
     position.push("7g7f")

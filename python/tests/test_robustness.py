@@ -1,4 +1,4 @@
-"""Bad arguments, other threads, failures and Ctrl-C: an exception in time, and never a panic, a crash or half a file."""
+"""Bad arguments, other threads, errors and Ctrl-C cause an exception soon, never a panic, a crash or an incomplete file."""
 
 import collections
 import functools
@@ -22,7 +22,7 @@ WRONG: list[Any] = [
     [], [None], ["\ud800"], (1, 2), {}, {1: 2}, object(), int, np.int64(-5), np.uint64(2**64 - 1), np.float64("nan"),
     np.zeros(3), np.zeros((2, 2), "u1"), np.array([None]), slice(1, 2), pathlib.Path("nowhere"), kyokumen.Position(),
 ]  # fmt: skip
-ABOUT_RECORDS = [
+RECORD_FUNCTIONS = [
     kyokumen.decode, kyokumen.encode, kyokumen.to_sfens, kyokumen.keys, kyokumen.in_check, kyokumen.legal_move_mask,
     kyokumen.has_legal_move, features.dlshogi, features.dlshogi_labels, features.halfkp, features.halfka_hm,
 ]  # fmt: skip
@@ -37,7 +37,7 @@ FILTER = (
 
 
 def tried(call: Callable[[], object]) -> str:
-    """How a call ends. A panic is no Exception, and passes."""
+    """Returns the name of the exception of a call, or "fine". Does not catch a panic, which is not an Exception."""
     try:
         call()
     except Exception as error:
@@ -46,9 +46,9 @@ def tried(call: Callable[[], object]) -> str:
     return "fine"
 
 
-def test_wrong_arguments_of_functions_are_refused(psv: pathlib.Path) -> None:
+def test_wrong_arguments_of_functions_do_not_panic(psv: pathlib.Path) -> None:
     records = kyokumen.open(psv).numpy()[:50]
-    for function in ABOUT_RECORDS:
+    for function in RECORD_FUNCTIONS:
         for wrong in WRONG:
             tried(lambda: function(wrong))
             tried(lambda: function(records, threads=wrong))
@@ -61,7 +61,7 @@ def test_wrong_arguments_of_functions_are_refused(psv: pathlib.Path) -> None:
             tried(lambda: kyokumen.Solver(1, **{option: wrong}))
 
 
-def test_wrong_arguments_of_methods_are_refused(psv: pathlib.Path) -> None:
+def test_wrong_arguments_of_methods_do_not_panic(psv: pathlib.Path) -> None:
     archive, position, move = kyokumen.open(psv)[:100], kyokumen.Position(), kyokumen.Move("7g7f")
     methods: list[Callable[[Any], object]] = [
         kyokumen.open, kyokumen.Move, kyokumen.Move.from_bits, kyokumen.Position, kyokumen.Position.from_hcp,
@@ -78,7 +78,7 @@ def test_wrong_arguments_of_methods_are_refused(psv: pathlib.Path) -> None:
             tried(lambda: method(wrong))
 
 
-def test_wrong_options_are_refused_and_leave_no_file(
+def test_wrong_options_are_rejected_and_leave_no_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, psv: pathlib.Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -97,7 +97,7 @@ def test_wrong_options_are_refused_and_leave_no_file(
             options = {"nodes": 5, "hash_mb": 1, "threads": 1, option: wrong}
             ended = tried(lambda: kyokumen.gen_filter(few, tmp_path / option / str(number), **options))
             written = list((tmp_path / option / str(number)).glob("*"))
-            # A function may fail behind the last record.
+            # A progress function may fail after the last record.
             if not callable(wrong):
                 assert bool(written) == (ended == "fine"), f"{option}={wrong!r}: {ended}, {written}"
     assert not list(tmp_path.rglob("*.partial"))
@@ -112,15 +112,15 @@ def test_wrong_options_are_refused_and_leave_no_file(
         ({"check": "maybe"}, "check: .*structure"),
         ({"limit": -1}, "limit: "),
         ({"from_": "nonsense"}, "from_: "),
-        ({"encoding": "latin-1"}, "encoding is "),
+        ({"encoding": "latin-1"}, "encoding must be "),
     ],
 )
-def test_what_is_wrong_is_said_with_its_name(psv: pathlib.Path, options: dict[str, Any], message: str) -> None:
+def test_errors_name_the_wrong_option(psv: pathlib.Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         kyokumen.convert(psv, "nowhere.psv", **options)
 
 
-def test_nothing_comes_behind_a_failure(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_iterators_end_after_an_error(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     data = bytearray(psv.read_bytes() * 5)
     data[40 * 700 : 40 * 700 + 32] = b"\xff" * 32
     path = tmp_path / "bad.psv"
@@ -133,7 +133,7 @@ def test_nothing_comes_behind_a_failure(tmp_path: pathlib.Path, psv: pathlib.Pat
         assert next(iterator, None) is None
 
 
-def test_the_last_state_of_an_epoch_has_nothing_behind_it(psv: pathlib.Path) -> None:
+def test_no_batch_follows_the_last_state_of_an_epoch(psv: pathlib.Path) -> None:
     options: dict[str, Any] = {"features": "records", "segment": 16, "window": 128}
     for batch_size in (300, 100, 2000, 3000):
         loader = kyokumen.DataLoader(psv, batch_size, **options)
@@ -145,7 +145,7 @@ def test_the_last_state_of_an_epoch_has_nothing_behind_it(psv: pathlib.Path) -> 
 
 
 def hammer(calls: list[Callable[[], object]]) -> collections.Counter[str]:
-    """How calls end on eight threads at once."""
+    """Runs calls on eight threads at once and counts the results of `tried`."""
     ends: collections.Counter[str] = collections.Counter()
 
     def call(number: int) -> None:
@@ -165,9 +165,9 @@ def hammer(calls: list[Callable[[], object]]) -> collections.Counter[str]:
     return ends
 
 
-def test_objects_are_shared_by_threads(psv: pathlib.Path, made: pathlib.Path) -> None:
+def test_threads_can_share_objects(psv: pathlib.Path, samples: pathlib.Path) -> None:
     for name in ("sample.psv", "sample.psv.zst", "sample.sfen"):
-        archive = kyokumen.open(made / name)
+        archive = kyokumen.open(samples / name)
         calls: list[Callable[[], object]] = [lambda: archive[777].sfen, lambda: len(archive), lambda: next(archive.sfens())]
         if name != "sample.sfen":
             calls += [lambda: archive[:50].numpy(), lambda: kyokumen.to_sfens(archive.numpy()[:50])]
@@ -182,7 +182,7 @@ def test_objects_are_shared_by_threads(psv: pathlib.Path, made: pathlib.Path) ->
     assert set(hammer([lambda: next(batches, None)])) <= {"fine", "RuntimeError"}
 
 
-def test_threads_that_write_one_file_leave_it_whole(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+def test_threads_that_write_the_same_file_leave_it_complete(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     kyokumen.convert(psv, tmp_path / "expected.hcpe")
     ends = hammer([lambda: kyokumen.convert(psv, tmp_path / "a.hcpe", force=True)])
     assert ends["fine"] and set(ends) <= {"fine", "KyokumenError"}
@@ -214,7 +214,7 @@ LONG: dict[str, Operation] = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_ctrl_c_is_heeded_in_time(name: str, tmp_path: pathlib.Path, large: pathlib.Path) -> None:
+def test_ctrl_c_ends_long_calls_soon(name: str, tmp_path: pathlib.Path, large: pathlib.Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = tmp_path / "out"
     folder.mkdir()
@@ -230,13 +230,13 @@ def test_ctrl_c_is_heeded_in_time(name: str, tmp_path: pathlib.Path, large: path
             timer.start()
             LONG[name](large, folder)
         except pa.ArrowException:
-            # The signal comes behind the consumer's own error.
+            # The signal arrives after the consumer's own error.
             for _ in range(10**7):
                 pass
     timer.join()
     assert time.monotonic() - pressed[0] < 5
     left = [path.name for path in folder.iterdir() if name != "fifo"]
-    # An operation that was faster than the signal has left all its outputs, the manifest last.
+    # An operation that ended before the signal has written all outputs. It writes the manifest last.
     assert not left or any(path.endswith(".manifest.json") for path in left), left
     assert not any(path.endswith(".partial") for path in left), left
 
@@ -244,21 +244,21 @@ def test_ctrl_c_is_heeded_in_time(name: str, tmp_path: pathlib.Path, large: path
 @pytest.mark.parametrize(
     ("source", "name", "advice"),
     [
-        ("sample.psv", "a.hcpe", "give the format 'psv', or 'hcpe' to force it"),
-        ("sample.psv.zst", "a.psv", "give the format 'psv.zst', or 'psv' to force it"),
-        ("sample.psv", "a.psv.zst", "give it a name that ends in .psv"),
+        ("sample.psv", "a.hcpe", "set the format to 'psv', or to 'hcpe' to force it"),
+        ("sample.psv.zst", "a.psv", "set the format to 'psv.zst', or to 'psv' to force it"),
+        ("sample.psv", "a.psv.zst", "rename it to end in .psv"),
     ],
 )
-def test_verify_says_what_helps_in_words_of_python(
-    tmp_path: pathlib.Path, made: pathlib.Path, source: str, name: str, advice: str
+def test_advice_names_python_arguments(
+    tmp_path: pathlib.Path, samples: pathlib.Path, source: str, name: str, advice: str
 ) -> None:
     few, path = tmp_path / source, tmp_path / name
-    kyokumen.convert(made / "sample.psv", few, limit=100)
+    kyokumen.convert(samples / "sample.psv", few, limit=100)
     few.rename(path)
     [report] = kyokumen.verify(path)
     [finding] = report.findings
     assert finding.level == "error" and finding.examples[0].what.endswith("; " + advice)
-    # The same words as where the file is used.
+    # Functions that use the file give the same advice.
     for use in (kyokumen.open, kyokumen.stats, kyokumen.DataLoader, functools.partial(kyokumen.gen_filter, output=tmp_path)):
         with pytest.raises(kyokumen.UsageError) as error:
             use(path)  # type: ignore[operator]

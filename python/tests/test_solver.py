@@ -1,4 +1,4 @@
-"""The solver: verdicts, proofs, many positions, interruption."""
+"""The mate solver: verdicts, proofs, many positions, interruption."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2"
 HARD = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161"
 
 
-def test_verdicts() -> None:
+def test_verdicts_lines_and_stop_reasons() -> None:
     solver = kyokumen.Solver(hash_mb=16)
     win = solver.solve(MATE_IN_ONE)
     assert (win.verdict, win.plies, [m.usi for m in win.line], win.stop) == ("win", 1, ["G*5b"], None)
@@ -30,7 +30,7 @@ def test_verdicts() -> None:
     assert shortest.is_shortest and shortest.tsume_plies == 1
 
 
-def test_lines_mate() -> None:
+def test_lines_end_with_mate() -> None:
     solution = kyokumen.Solver().solve(HARD, nodes=10**7, depth=200)
     assert solution.verdict == "win"
     board = cshogi.Board(HARD)
@@ -41,7 +41,7 @@ def test_lines_mate() -> None:
     assert board.is_check() and not list(board.legal_moves)
 
 
-def test_proofs_are_checked() -> None:
+def test_proofs_survive_a_round_trip_and_are_verified() -> None:
     proof = kyokumen.Solver().solve(HARD, nodes=10**7, depth=200).proof
     assert proof is not None and proof.verdict == "win" and len(proof) > 10
     proof.verify()
@@ -55,25 +55,25 @@ def test_proofs_are_checked() -> None:
         kyokumen.Proof.from_bytes(b"")
 
 
-def test_a_false_proof_proves_nothing() -> None:
+def test_a_forged_proof_is_rejected() -> None:
     import hashlib
 
     proof = kyokumen.Solver().solve(MATE_IN_ONE).proof
     assert proof is not None
     body = proof.to_bytes().rsplit(b"end\t", 1)[0].replace(b"G*5b", b"G*9e")
     forged = body + b"end\t1\t" + hashlib.sha256(body).hexdigest().encode() + b"\n"
-    with pytest.raises(kyokumen.KyokumenError, match="gives no check"):
+    with pytest.raises(kyokumen.KyokumenError, match="does not give check"):
         kyokumen.Proof.from_bytes(forged).verify()
 
 
-def test_many_positions(psv: pathlib.Path) -> None:
+def test_solve_many_agrees_with_single_searches(psv: pathlib.Path) -> None:
     archive = kyokumen.open(psv)[:400]
-    told: list[int] = []
-    one = kyokumen.solve_many(archive, nodes=2000, hash_mb=4, threads=1, progress=told.append)
+    done: list[int] = []
+    one = kyokumen.solve_many(archive, nodes=2000, hash_mb=4, threads=1, progress=done.append)
     two = kyokumen.solve_many(archive.numpy(), nodes=2000, hash_mb=4, threads=2)
     for left, right in zip(one, two, strict=True):
         np.testing.assert_array_equal(left, right)
-    assert told == [256]
+    assert done == [256]
     solver = kyokumen.Solver(hash_mb=4, nodes=2000)
     for i in range(0, 400, 23):
         alone = solver.solve(archive[i].position)
@@ -83,7 +83,7 @@ def test_many_positions(psv: pathlib.Path) -> None:
     np.testing.assert_array_equal(skipped, kyokumen.in_check(archive))
 
 
-def test_limits_that_cannot_be() -> None:
+def test_invalid_limits_and_positions_are_rejected() -> None:
     with pytest.raises(kyokumen.UsageError, match="4096"):
         kyokumen.Solver(depth=5000)
     with pytest.raises(kyokumen.UsageError):

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch over the loader's arrays, and loaders in its workers. Skipped where there is no PyTorch."""
+"""PyTorch tensors over the arrays of the loader, and loaders in PyTorch workers. Skipped if PyTorch is not installed."""
 
 import pathlib
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ SMALL: dict[str, Any] = {"segment": 16, "window": 256, "seed": 3}
         {"features": "halfka_hm"},
     ],
 )
-def test_tensors_are_the_arrays(psv: pathlib.Path, features: dict[str, Any]) -> None:
+def test_tensors_equal_the_arrays(psv: pathlib.Path, features: dict[str, Any]) -> None:
     arrays = kyokumen.DataLoader(psv, 256, **SMALL, **features)
     tensors = kyokumen.DataLoader(psv, 256, tensors="torch", **SMALL, **features)
     batches = 0
@@ -37,17 +37,17 @@ def test_tensors_are_the_arrays(psv: pathlib.Path, features: dict[str, Any]) -> 
     assert batches == len(arrays) == 8
 
 
-def test_tensors_share_the_memory_and_keep_it(psv: pathlib.Path) -> None:
+def test_tensors_share_and_keep_the_memory_of_arrays(psv: pathlib.Path) -> None:
     loader = kyokumen.DataLoader(psv, 200, dtype="float16", ahead=1, **SMALL)
     array = next(iter(loader))["features1"]
     tensor = torch.from_dlpack(array)
     assert tensor.data_ptr() == array.ctypes.data
-    # Memory of batches is used again, but not while a tensor has it.
+    # The loader reuses the memory of batches, but not while a tensor uses it.
     kept = [(batch["features1"], batch["features1"].clone()) for batch in kyokumen.DataLoader(
         psv, 200, dtype="float16", ahead=1, tensors="torch", **SMALL
     )]
     assert len(kept) == 10 and all(torch.equal(tensor, copy) for tensor, copy in kept)
-    # One may write to them, which is seen in no later batch.
+    # Writing to tensors does not change later batches.
     sums = [float(batch["features1"].float().sum()) for batch in kyokumen.DataLoader(psv, 200, tensors="torch", **SMALL)]
     written = []
     for batch in kyokumen.DataLoader(psv, 200, tensors="torch", ahead=1, **SMALL):
@@ -57,13 +57,13 @@ def test_tensors_share_the_memory_and_keep_it(psv: pathlib.Path) -> None:
     assert written == sums
 
 
-def test_records_are_no_tensors(psv: pathlib.Path) -> None:
-    with pytest.raises(ValueError, match="no tensors"):
+def test_records_cannot_be_tensors(psv: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match="structured records"):
         kyokumen.DataLoader(psv, 200, features="records", tensors="torch")
 
 
-class OfWorkers(torch.utils.data.IterableDataset):  # type: ignore[misc, name-defined]
-    """Each worker reads its part of the epoch."""
+class WorkerShares(torch.utils.data.IterableDataset):  # type: ignore[misc, name-defined]
+    """Each worker reads its share of the epoch."""
 
     def __init__(self, path: pathlib.Path, epoch: int) -> None:
         self.path, self.epoch = path, epoch
@@ -85,15 +85,15 @@ class OfWorkers(torch.utils.data.IterableDataset):  # type: ignore[misc, name-de
 
 @pytest.mark.parametrize("name", ["sample.psv", "sample.psv.zst"])
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_share_an_epoch(made: pathlib.Path, name: str, method: str) -> None:
-    # Whatever ran in this process before they were forked.
-    kyokumen.features.dlshogi(kyokumen.open(made / name), threads=2)
-    begun = iter(kyokumen.DataLoader(made / name, 100, **SMALL))
+def test_workers_share_an_epoch(samples: pathlib.Path, name: str, method: str) -> None:
+    # Threads are in use before the workers are forked.
+    kyokumen.features.dlshogi(kyokumen.open(samples / name), threads=2)
+    begun = iter(kyokumen.DataLoader(samples / name, 100, **SMALL))
     next(begun)
     orders = []
     for epoch in (0, 0, 1):
         workers = torch.utils.data.DataLoader(
-            OfWorkers(made / name, epoch), batch_size=None, num_workers=2, multiprocessing_context=method
+            WorkerShares(samples / name, epoch), batch_size=None, num_workers=2, multiprocessing_context=method
         )
         batches = list(workers)
         assert all(batch["features1"].shape[1:] == (628,) for batch in batches)
@@ -102,8 +102,8 @@ def test_workers_share_an_epoch(made: pathlib.Path, name: str, method: str) -> N
     assert orders[0] == orders[1] != orders[2]
 
 
-class OfOneFile(torch.utils.data.IterableDataset):  # type: ignore[misc, name-defined]
-    """A loader that was made before the fork."""
+class SharedLoader(torch.utils.data.IterableDataset):  # type: ignore[misc, name-defined]
+    """A loader that was created before the fork."""
 
     def __init__(self, loader: kyokumen.DataLoader) -> None:
         self.loader = loader
@@ -112,15 +112,15 @@ class OfOneFile(torch.utils.data.IterableDataset):  # type: ignore[misc, name-de
         return (batch["features1"] for batch in self.loader)
 
 
-def test_workers_read_files_that_were_opened_before_the_fork(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+def test_workers_can_read_files_opened_before_the_fork(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     games = tmp_path / "a.hcpe3"
     kyokumen.convert(hcpe, games)
     loader = kyokumen.DataLoader(games, 20, tensors="torch", dtype="bits", threads=1, **SMALL)
     expected = [batch["features1"] for batch in loader]
     loader.set_epoch(0)
-    # Both workers read through one opened file at the same time.
+    # Both workers read through the same open file at the same time.
     workers = torch.utils.data.DataLoader(
-        OfOneFile(loader), batch_size=None, num_workers=2, multiprocessing_context="fork"
+        SharedLoader(loader), batch_size=None, num_workers=2, multiprocessing_context="fork"
     )
     found = list(workers)
     assert len(found) == 2 * len(expected)

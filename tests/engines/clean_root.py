@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tries what `release/make` makes where nothing is: in a Debian root without Rust and without libraries of ours.
+"""Tests the release files of `release/make` in a clean Debian root, without Rust and without further libraries.
 
-The checksums are compared; the Debian package is installed, used and removed; the archive is unpacked and used; the wheel,
-if one was built, is installed by pip for the root's own Python. What they write there must be, byte for byte, what the
-program of the archive writes here. The root is made by debootstrap, from the mirror that this machine uses; the Debian package
-of that name is installed if it is missing, which takes root. Where a machine allows no devices or no `chroot`, as some containers
-do, it says so, and only the checksums and the archive are tried, here.
+The checksums are compared. The Debian package is installed, used and removed. The archive is unpacked and used. The
+wheel, if one was built, is installed by pip for the Python of the root. All outputs must equal the outputs of the
+archive's program outside the root. debootstrap creates the root from the mirror of this machine; its Debian package is
+installed if it is missing, which needs root. If the machine allows no devices or no `chroot`, as in some containers,
+the script prints this and tests only the checksums and the archive.
 
-Exit status 0: all right, 1: something is wrong, 2: something is missing.
+Exit status 0: all correct, 1: something is wrong, 2: something is missing.
 
     release/make && python3 tests/engines/clean_root.py
 """
@@ -25,11 +25,11 @@ from programs import ROOT, Missing, Wrong, call, install, try_out
 FILES = ROOT / "target/release-files"
 WHEELS = ROOT / "target/wheels"
 SUITE = "bookworm"
-# What Debian of that suite has.
+# The version in that suite of Debian.
 PYTHON = "3.11"
 SEARCH = ["--nodes", "500", "--progress", "none"]
 
-# Commands of the README, on the bundled sample, with the names of what they write.
+# Commands of the README on the bundled sample, with the names of their outputs.
 COMMANDS = [
     (["filter", "sample.hcp", "-o", "clean", *SEARCH], ["clean/sample.hcp", "clean/sample.hcp.mated"]),
     (["convert", "clean/sample.hcp", "-o", "sample.sfen.zst"], ["sample.sfen.zst"]),
@@ -41,12 +41,12 @@ COMMANDS = [
 def one_of(pattern):
     found = sorted(FILES.glob(pattern))
     if len(found) != 1:
-        raise Missing(f"{pattern}: {len(found)} files in {FILES}; release/make makes one")
+        raise Missing(f"{pattern}: {len(found)} files in {FILES}; release/make creates one")
     return found[0]
 
 
 def written(folder, *program):
-    """What the commands write when the program is called there."""
+    """Runs the commands in the folder and returns their outputs."""
     work = folder / "try"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
@@ -57,7 +57,7 @@ def written(folder, *program):
 
 
 def allows_roots(folder):
-    """Whether this machine lets devices be made and used below a folder, and a root be changed."""
+    """Whether this machine allows devices in a folder and `chroot`."""
     device = folder / "null"
     try:
         os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
@@ -65,7 +65,7 @@ def allows_roots(folder):
         device.unlink()
         call("chroot", "/", "true")
     except (OSError, Wrong) as error:
-        print(f"this machine allows no root of its own: {error}")
+        print(f"this machine allows no separate root: {error}")
         return False
     return True
 
@@ -74,14 +74,14 @@ def in_root(root, *command):
     return call("chroot", root, *command)
 
 
-def compare(what, root, program, expected):
-    # `chroot` begins in the root's own root folder.
+def compare(release_file, root, program, expected):
+    # `chroot` starts in the root folder of the new root.
     shell = ["chroot", str(root), "sh", "-c", 'cd /try && exec "$@"', "sh", program]
     found = written(root, *shell)
     for name, content in expected.items():
         if found[name] != content:
-            raise Wrong(f"{what}: {name} is not what the program writes outside")
-    print(f"{what}: {len(expected)} outputs as outside")
+            raise Wrong(f"{release_file}: {name} differs from the output outside the root")
+    print(f"{release_file}: {len(expected)} outputs equal those outside the root")
 
 
 def try_package(package, root, expected):
@@ -89,9 +89,9 @@ def try_package(package, root, expected):
     in_root(root, "dpkg", "--install", "/package.deb")
     compare("package", root, "kyokumen", expected)
     for program in ("kyokumen", "gen-filter"):
-        said = in_root(root, program, "--version").strip()
+        output = in_root(root, program, "--version").strip()
         pages = in_root(root, "sh", "-c", f"ls /usr/share/man/man1/{program}.1*").strip()
-        print(f"package: {said}; {pages}")
+        print(f"package: {output}; {pages}")
     listed = in_root(root, "dpkg", "--listfiles", "kyokumen").splitlines()
     for folder in ("bash-completion/completions", "zsh/vendor-completions", "fish/vendor_completions.d"):
         if not any(f"/usr/share/{folder}/" in file for file in listed):
@@ -99,7 +99,7 @@ def try_package(package, root, expected):
     in_root(root, "dpkg", "--purge", "kyokumen")
     left = [file for file in listed if "kyokumen" in file and (root / file[1:]).exists()]
     if left:
-        raise Wrong(f"left behind by the package: {left}")
+        raise Wrong(f"files left by the package: {left}")
     print("package: removed, and nothing is left")
 
 
@@ -120,11 +120,11 @@ kyokumen.gen_filter("/try/sample.hcp", "/try/clean", nodes={SEARCH[1]})
 kyokumen.convert("/try/clean/sample.hcp", "/try/sample.sfen.zst")
 print(len(kyokumen.open("/try/clean/sample.hcp").numpy()), "records kept")
 """
-    said = in_root(root, "/venv/bin/python", "-c", lines).strip()
+    output = in_root(root, "/venv/bin/python", "-c", lines).strip()
     for name in ("clean/sample.hcp", "clean/sample.hcp.mated", "sample.sfen.zst"):
         if (work / name).read_bytes() != expected[name]:
-            raise Wrong(f"wheel: {name} is not what the program writes outside")
-    print(f"wheel: {said}, outputs as outside")
+            raise Wrong(f"wheel: {name} differs from the output outside the root")
+    print(f"wheel: {output}, outputs equal those outside the root")
 
 
 def unpacked(archive, folder):
@@ -136,7 +136,7 @@ def unpacked(archive, folder):
 def check(_):
     package, archive = one_of("*.deb"), one_of("*.tar.gz")
     call("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=FILES)
-    print("checksums as they are said")
+    print("the checksums are correct")
     mirror = call("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages").splitlines()[0]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -148,15 +148,15 @@ def check(_):
         install(["debootstrap"], ["debootstrap"])
         root = folder / "root"
         wheels = sorted(WHEELS.glob("*.whl"))
-        # A program needs nothing of the root, a wheel its Python.
+        # The program needs nothing from the root, the wheel needs Python.
         more = ["--include=python3-venv"] if wheels else []
         call("debootstrap", "--variant=minbase", *more, SUITE, root, mirror)
         try_package(package, root, expected)
         (root / "opt").mkdir(exist_ok=True)
         there = unpacked(archive, root / "opt")
         compare("archive", root, f"/opt/{there.name}/kyokumen", expected)
-        said = in_root(root, f"/opt/{there.name}/gen-filter", "--version").strip()
-        print(f"archive: {said}")
+        output = in_root(root, f"/opt/{there.name}/gen-filter", "--version").strip()
+        print(f"archive: {output}")
         for wheel in wheels:
             try_wheel(wheel, root, expected)
         if not wheels:

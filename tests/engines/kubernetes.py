@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Judges what stands in `configs/kubernetes/`: the Jobs by the API's schema, the Containerfile by hadolint.
+"""Checks the files in `configs/kubernetes/`: the Jobs with the API's schema, the Containerfile with hadolint.
 
-The schema is that of every version since the Jobs' fields exist, and fields that it does not know are refused. It
-says little of words and of what goes together, so that is looked at here. Then the commands of the Jobs are run, with
-the exit statuses treated as the Job's own rules say: a shard with a bad record, one that is interrupted and a wrong
-option. The shards, joined by the command of the other Job, must be what a run without shards makes, byte for byte.
-Of all that can be refused a broken copy must be.
+The schemas are those of all versions that have the fields of the Jobs. Unknown fields are refused. The schemas do not
+cover enumerated values and dependencies between fields, so these are checked here. Then the commands of the Jobs run,
+and exit statuses are handled by the rules of the Job: for a shard with a bad record, an interrupted shard and a wrong
+option. The shards, joined by the command of the other Job, must equal a run without shards byte for byte. For every
+check, a broken copy of the file must be refused.
 
-The image is not built: that takes base images and an engine for containers.
+The image is not built, because that needs base images and a container engine.
 
-Exit status 0: all right, 1: something is wrong, 2: something is missing.
+Exit status 0: all correct, 1: something is wrong, 2: something is missing.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/engines/requirements.txt
     cargo build --release && .venv/bin/python tests/engines/kubernetes.py
@@ -35,12 +35,12 @@ from programs import ROOT, Wrong, call, environment, generate, try_out
 CONFIGS = ROOT / "configs/kubernetes"
 CONTAINERFILE = CONFIGS / "Containerfile"
 
-# Since this version all fields are known without asking for them.
+# Since this version all fields are enabled by default.
 FIRST_VERSION = (1, 29)
 
 POSITIONS = 2000
 SEARCH = ["--nodes", "100000"]
-# Its shard has 200 records: the eighth.
+# In the eighth shard. Each shard has 200 records.
 BAD_RECORD = 1500
 MOST_PODS = 5
 
@@ -77,28 +77,28 @@ CONTAINERFILE_BREAKS = {
     "release/kyokumen ": "release/kyokumen2 ",
 }
 
-# Fields whose values are words that the schema explains but does not list as such.
-WORDS = {"completionMode", "podReplacementPolicy", "action", "operator", "restartPolicy", "fsGroupChangePolicy"}
+# Fields with enumerated values, which the schema describes in words but does not list.
+ENUMERATIONS = {"completionMode", "podReplacementPolicy", "action", "operator", "restartPolicy", "fsGroupChangePolicy"}
 
 
 def check(programs):
-    judge_files()
+    check_files()
     with tempfile.TemporaryDirectory(prefix="kyokumen-kubernetes-") as folder:
         run_jobs(pathlib.Path(folder), environment(programs))
 
 
-def judge_files():
+def check_files():
     run, merge = ((CONFIGS / name).read_text() for name in ("gen-filter.yaml", "merge.yaml"))
     versions = [v for v in all_versions() if version(v) >= FIRST_VERSION]
     for text in (run, merge):
-        judge_job(text, versions)
+        check_job(text, versions)
     for good, bad in BREAKS.items():
-        must_be_refused(run, good, bad, lambda text: judge_job(text, versions[:1]))
+        must_be_refused(run, good, bad, lambda text: check_job(text, versions[:1]))
     print(f"valid       2 Jobs in Kubernetes {versions[0]} to {versions[-1]}; {len(BREAKS)} broken copies are not")
     containerfile = CONTAINERFILE.read_text()
-    judge_containerfile(containerfile)
+    check_containerfile(containerfile)
     for good, bad in CONTAINERFILE_BREAKS.items():
-        must_be_refused(containerfile, good, bad, judge_containerfile)
+        must_be_refused(containerfile, good, bad, check_containerfile)
     print(f"valid       the Containerfile; {len(CONTAINERFILE_BREAKS)} broken copies are not")
 
 
@@ -106,17 +106,17 @@ def version(text):
     return tuple(int(number) for number in text.split(".")[:2])
 
 
-def must_be_refused(text, good, bad, judge):
+def must_be_refused(text, good, bad, check_text):
     if good not in text:
-        raise Wrong(f"{good!r} stands nowhere: it cannot be broken")
+        raise Wrong(f"the file does not contain {good!r}")
     try:
-        judge(text.replace(good, bad))
+        check_text(text.replace(good, bad))
     except Wrong:
         return
     raise Wrong(f"{bad!r} instead of {good!r} is not refused")
 
 
-def judge_job(text, versions):
+def check_job(text, versions):
     [job] = yaml.safe_load_all(text)
     for each in versions:
         try:
@@ -125,14 +125,14 @@ def judge_job(text, versions):
             place = ".".join(str(step) for step in error.path)
             raise Wrong(f"{each}: {place}: {error.message}") from None
         if version(used) != version(each):
-            raise Wrong(f"the schema of {each} is that of {used}")
-    judge_words(job, schema_of_job(versions[0]))
-    judge_spec(job["spec"])
+            raise Wrong(f"for {each}, the schema of {used} was used")
+    check_enumerations(job, schema_of_job(versions[0]))
+    check_spec(job["spec"])
 
 
-def schema_of_job(of_version):
+def schema_of_job(version_text):
     folder = pathlib.Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema"
-    path = folder / f"v{of_version}-local-strict" / "_definitions.json"
+    path = folder / f"v{version_text}-local-strict" / "_definitions.json"
     definitions = json.loads(path.read_text())["$defs"]
 
     def resolve(schema):
@@ -143,25 +143,25 @@ def schema_of_job(of_version):
     return resolve, definitions["io.k8s.api.batch.v1.Job"]
 
 
-def judge_words(value, schema):
-    """Values of fields that take words are among the words with which their descriptions explain them."""
+def check_enumerations(value, schema):
+    """Checks that enumerated values occur in the descriptions of their fields."""
     resolve, fields = schema
     for name, field in value.items():
         known = fields.get("properties", {}).get(name, {})
-        of_objects = field if isinstance(field, list) else [field]
-        for each in of_objects:
+        values = field if isinstance(field, list) else [field]
+        for each in values:
             if isinstance(each, dict):
-                judge_words(each, (resolve, resolve(known)))
-        takes_words = name in WORDS or name == "type" and "seccomp" in known.get("description", "")
-        if takes_words and not re.search(rf"\b{field}\b", known["description"]):
-            raise Wrong(f"{name}: {field} is none of the words")
+                check_enumerations(each, (resolve, resolve(known)))
+        is_enumerated = name in ENUMERATIONS or name == "type" and "seccomp" in known.get("description", "")
+        if is_enumerated and not re.search(rf"\b{field}\b", known["description"]):
+            raise Wrong(f"{name}: {field} is not a known value")
 
 
-def judge_spec(spec):
-    """What the API asks for beyond the schema, and what of other files is said again here."""
+def check_spec(spec):
+    """Checks requirements of the API beyond the schema, and values that other files repeat."""
     pod = spec["template"]["spec"]
     [container] = pod["containers"]
-    # Behind a shell's script stands the program that it runs.
+    # After the script of a shell comes the program that it runs.
     command = container["command"]
     program = command[3] if command[0] == "sh" else command[0]
     image = CONTAINERFILE.read_text()
@@ -174,27 +174,27 @@ def judge_spec(spec):
     conditions = {condition["type"] for rule in rules for condition in rule.get("onPodConditions", [])}
     resources = [entry["valueFrom"]["resourceFieldRef"]["resource"] for entry in container.get("env", [])]
     limits = {f"limits.{name}" for name in container["resources"]["limits"]}
-    demands = {
-        "an exit status in rules asks for Pods that are not restarted in place": pod["restartPolicy"] == "Never",
-        "and for replacement of failed ones only": spec["podReplacementPolicy"] == "Failed",
-        "exit statuses stand in order, without 0": all(
+    requirements = {
+        "rules with exit statuses need Pods that are not restarted in place": pod["restartPolicy"] == "Never",
+        "only failed Pods are replaced": spec["podReplacementPolicy"] == "Failed",
+        "exit statuses are sorted, without 0": all(
             codes["values"] == sorted(set(codes["values"])) and 0 not in codes["values"] for codes in exits
         ),
         "rules name the container": all(codes["containerName"] == container["name"] for codes in exits),
         "conditions of Pods are known": conditions <= {"DisruptionTarget"},
-        "as many completions as shards": [str(spec.get("completions"))] == shards or not shards,
+        "there are as many completions as shards": [str(spec.get("completions"))] == shards or not shards,
         "variables are limits": set(resources) <= limits,
         "mounts are volumes": {m["name"] for m in container["volumeMounts"]} <= {v["name"] for v in pod["volumes"]},
         "the image is of this version": container["image"] == f"{name}:{version}",
         "the image has the program": f"/{program} " in image,
         "the image has the user": f"\nUSER {user}\n" in image,
     }
-    for demand, is_met in demands.items():
+    for requirement, is_met in requirements.items():
         if not is_met:
-            raise Wrong(f"not met: {demand}")
+            raise Wrong(f"not met: {requirement}")
 
 
-def judge_containerfile(text):
+def check_containerfile(text):
     hadolint = pathlib.Path(sys.executable).parent / "hadolint"
     command = [hadolint, "--no-color", "--failure-threshold", "style", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
@@ -204,17 +204,17 @@ def judge_containerfile(text):
     copied = {name for names in copied for name in names}
     missing = [name for name in copied if not (ROOT / name).exists()]
     if missing:
-        raise Wrong(f"there is no {', '.join(missing)} to be copied")
+        raise Wrong(f"files to be copied are missing: {', '.join(missing)}")
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
     members = {member.split("/")[0] for member in cargo["workspace"]["members"]}
     needed = {"Cargo.toml", "Cargo.lock", "src"} | members
     if copied != needed:
-        raise Wrong(f"copied are {copied}, needed {needed}")
+        raise Wrong(f"{copied} are copied, but {needed} are needed")
     built = {f"/target/release/{binary['name']} " for binary in cargo["bin"]}
     if not all(binary in text for binary in built):
         raise Wrong("not all programs are in the image")
     if not re.search(r"^USER [1-9]\d*:[1-9]\d*$", text, re.MULTILINE):
-        raise Wrong("the user has no number, or is root")
+        raise Wrong("the user is not given by number, or it is root")
 
 
 def run_jobs(folder, env):
@@ -229,23 +229,23 @@ def run_jobs(folder, env):
         raise Wrong("a wrong option does not end the Job")
     replaced = {}
     for index in range(job["spec"]["completions"]):
-        # The first ones, until one is not done before the signal reaches it.
+        # The first shards are interrupted, until the signal arrives before the end of one.
         replaced[index] = run_index(pod, job, index, is_interrupted=143 not in replaced.values())
     if set(replaced.values()) != {None, 143}:
-        raise Wrong(f"exit statuses of Pods that were replaced: {replaced}")
+        raise Wrong(f"unexpected exit statuses of replaced Pods: {replaced}")
     bad = BAD_RECORD * len(replaced) // POSITIONS
     quarantined = [path.name for path in (folder / "clean").glob("*.quarantine.bin") if path.stat().st_size > 0]
     if quarantined != [f"positions-{bad + 1:05}-of-{len(replaced):05}.quarantine.bin"]:
-        raise Wrong(f"bad records are in {quarantined}, not in that of shard {bad + 1}")
+        raise Wrong(f"bad records are in {quarantined}, not in the file of shard {bad + 1}")
     if pod.run(merge) != 0:
         raise Wrong("the shards are not joined")
     if (folder / "clean.hcp").read_bytes() != (folder / "local/positions.hcp").read_bytes():
-        raise Wrong("the shards joined are not what a run without shards makes")
-    print(f"equal       {len(replaced)} shards of {POSITIONS} positions joined, and a run without shards")
+        raise Wrong("the joined shards differ from a run without shards")
+    print(f"equal       {len(replaced)} joined shards of {POSITIONS} positions and a run without shards")
 
 
 def run_index(pod, job, index, is_interrupted):
-    """Starts Pods until one is done; with what status the one before it ended."""
+    """Starts Pods until one succeeds. Returns the exit status of the Pod before it, if any."""
     before = None
     for _ in range(MOST_PODS):
         status = pod.run(job, index, is_interrupted and before is None)
@@ -254,11 +254,11 @@ def run_index(pod, job, index, is_interrupted):
         if action(job, status) != "Ignore":
             raise Wrong(f"index {index} fails with exit status {status}")
         before = status
-    raise Wrong(f"index {index} comes to no end")
+    raise Wrong(f"index {index} does not end")
 
 
 def action(job, status):
-    """What the Job does about a container that ended with this status."""
+    """The action of the Job for a container that ended with this status."""
     for rule in job["spec"]["podFailurePolicy"]["rules"]:
         if status in rule.get("onExitCodes", {}).get("values", []):
             return rule["action"]
@@ -266,7 +266,7 @@ def action(job, status):
 
 
 class Pod:
-    """Runs the command of a container here, in a folder that stands for the volume."""
+    """Runs the command of a container here, in a folder in place of the volume."""
 
     def __init__(self, folder, env):
         self.folder = folder

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Opens the pages of `stats`, `inspect`, `solve` and `marubatsu show` in Chromium.
 
-Nothing may be asked of another place, no script may run but the page's own, nothing may be wrong in the console, a phone
-must not have to scroll sideways, light and dark must differ, and pictures must show something. Mates are stepped
-through by buttons, keys, the slider and the list; without JavaScript all boards must be seen. Names of files and
-columns that look like markup must stay text. The Debian packages of Chromium, its driver and Japanese fonts are
-installed if they are missing, which takes root.
+A page must load no external resources, run only its own script, log no errors to the console, need no horizontal
+scrolling on a phone, differ in light and dark, and show something. Mates are played with buttons, keys, the slider and
+the list. Without JavaScript all boards must be visible. File names and columns that look like markup must stay text.
+The Debian packages of Chromium, its driver and Japanese fonts are installed if they are missing, which needs root.
 
-Exit status 0: all right, 1: something is wrong, 2: something is missing.
+Exit status 0: all correct, 1: something is wrong, 2: something is missing.
 
     cargo build --release && python3 tests/engines/pages.py
 
-The variable KYOKUMEN_SCREENSHOTS names a folder for the pictures.
+The variable KYOKUMEN_SCREENSHOTS names a folder for screenshots.
 """
 
 import io
@@ -34,7 +33,7 @@ except ImportError:
 
 ATTACK = "<script>window.attacked = 1</script><img src=x onerror='window.attacked = 1'>"
 
-# A mate in five, none, and White's in three.
+# A mate in five by Black, no mate, and a mate in three by White.
 PROBLEMS = [
     "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1",
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
@@ -50,7 +49,7 @@ PHONE, DESK = (390, 844), (1280, 900)
 
 
 def make_pages(folder, env):
-    """Pages by their names, each of a file whose name is an attack."""
+    """Creates the pages, by name. The names of their inputs are attacks."""
     problems = folder / f"{ATTACK.replace('/', '')} & problems.sfen"
     problems.write_text("".join(f"{sfen}\t{ATTACK}\n" for sfen in PROBLEMS))
     records = folder / f"{ATTACK.replace('/', '')} & records.psv"
@@ -66,7 +65,7 @@ def make_pages(folder, env):
 
 
 class Browser:
-    """Chromium with a folder of its own."""
+    """Chromium with a separate profile folder."""
 
     def __init__(self, folder, javascript=True):
         options = webdriver.ChromeOptions()
@@ -101,7 +100,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """Addresses that were asked for since the page was opened."""
+        """The addresses requested since the page was opened."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
         return [params["request"]["url"] for params in sent]
@@ -115,7 +114,7 @@ class Browser:
     def shown(self, selector):
         return [element for element in self.all(selector) if element.is_displayed()]
 
-    def ask(self, script):
+    def js(self, script):
         return self.driver.execute_script(f"return {script}")
 
 
@@ -125,7 +124,7 @@ def expect(what, found, expected):
 
 
 def look_at(browser, name, page, screenshots):
-    """What every page must be."""
+    """Checks the properties that every page must have."""
     pictures = {}
     for theme in ("light", "dark"):
         browser.theme(theme)
@@ -137,9 +136,9 @@ def look_at(browser, name, page, screenshots):
             picture = pictures[theme, size] = browser.picture()
             colors = picture.getcolors(1 << 24)
             if len(colors) < 20 or max(count for count, _ in colors) > 0.98 * picture.width * picture.height:
-                raise Wrong(f"{name}: nothing to be seen, {len(colors)} colours")
-            # What is wider than a phone scrolls by itself.
-            expect(f"{name}: sideways on {size}", browser.ask("document.documentElement.scrollWidth <= innerWidth"), True)
+                raise Wrong(f"{name}: nothing is visible, {len(colors)} colours")
+            # Elements wider than a phone scroll separately.
+            expect(f"{name}: fits {size}", browser.js("document.documentElement.scrollWidth <= innerWidth"), True)
             if screenshots:
                 picture.save(screenshots / f"{name}-{theme}-{size[0]}.png")
     corners = [pictures[theme, DESK].getpixel((1, 1)) for theme in ("light", "dark")]
@@ -148,21 +147,21 @@ def look_at(browser, name, page, screenshots):
     browser.theme("light")
     browser.resize(DESK)
     browser.open(page)
-    expect(f"{name}: attacked", browser.ask("window.attacked"), None)
+    expect(f"{name}: attacked", browser.js("window.attacked"), None)
     expect(f"{name}: broken pictures", len(browser.all("img")), 0)
     print(f"opened      {name}")
 
 
 def try_policy(browser, name, page, folder):
-    """Even if markup got into a page, nothing would come of it."""
+    """Checks that the content security policy blocks markup that is injected into a page."""
     attacked = folder / "attacked.html"
     foreign = "https://kyokumen.invalid/picture.png"
     body = page.read_text().replace("<main>", f"<main>{ATTACK}<img src='{foreign}'><p id='there'></p>", 1)
     attacked.write_text(body)
     browser.open(attacked)
     expect(f"{name}: injected", len(browser.all("#there")), 1)
-    expect(f"{name}: injected script", browser.ask("window.attacked"), None)
-    # A browser may list the address that it refuses to ask.
+    expect(f"{name}: injected script", browser.js("window.attacked"), None)
+    # A browser may list an address that it refuses to request.
     refused = [message for message in browser.console() if "Content Security Policy" in message]
     if len(refused) < 3:
         raise Wrong(f"{name}: not refused: {refused}")
@@ -170,7 +169,7 @@ def try_policy(browser, name, page, folder):
 
 
 def play(browser, page):
-    """Steps through the mates."""
+    """Plays the mates."""
     browser.open(page)
     expect("solve: title", ATTACK.replace("/", "") in browser.driver.title, True)
     mates = browser.all(".mate")
@@ -211,7 +210,7 @@ def play(browser, page):
         at(ply, "keys")
     slider.send_keys(Keys.ARROW_RIGHT)
     at(1, "slider")
-    # The keys are those of the mate that was used last.
+    # The keys control the mate that was used last.
     mates[1].find_elements(By.CSS_SELECTOR, ".controls button")[2].click()
     body.send_keys(Keys.ARROW_RIGHT)
     expect("second mate", mates[1].get_attribute("data-ply"), "2")
@@ -228,7 +227,7 @@ def without_javascript(browser, pages):
     for name in ("stats", "inspect"):
         browser.open(pages[name])
         if not browser.shown("svg"):
-            raise Wrong(f"{name}: nothing without JavaScript")
+            raise Wrong(f"{name}: nothing is visible without JavaScript")
     print("read        without JavaScript")
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the commands of `configs/parallel.md` as they stand, and again, when there is nothing left to do.
+"""Runs the commands in `configs/parallel.md` unchanged, each a second time when nothing is left to do.
 
-What they make must be what a run without shards makes, byte for byte. The Debian package `parallel` is installed if
-it is missing, which takes root. The machines that the page speaks of are this one: a script that stands for `ssh`
-starts what it is told to, in another folder, as `ssh` would.
+Their outputs must equal a run without shards byte for byte. The Debian package `parallel` is installed if it is
+missing, which needs root. This machine plays all machines of the page: a script in place of `ssh` runs the commands
+here, in another folder, like `ssh`.
 
-Exit status 0: all right, 1: something is wrong, 2: something is missing.
+Exit status 0: all correct, 1: something is wrong, 2: something is missing.
 
     cargo build --release && python3 tests/engines/parallel.py
 """
@@ -50,7 +50,7 @@ class Commands:
         ssh = self.home / "bin/ssh"
         ssh.write_text(SSH)
         ssh.chmod(0o755)
-        # Parallel keeps what it remembers in the home folder.
+        # GNU parallel stores its settings in the home folder.
         self.env = environment(f"{self.home / 'bin'}:{programs}", HOME=str(self.home))
         self.make_inputs()
 
@@ -79,7 +79,7 @@ class Commands:
             self.try_twice(block, self.judge_shards)
             self.clear()
             if self.run(block.replace("seq 10", "seq 9")).returncode == 0:
-                raise Wrong(f"a missing shard is not missed by {block}")
+                raise Wrong(f"a missing shard is not reported by {block}")
         self.judge_machines()
 
     def try_twice(self, block, judge):
@@ -93,12 +93,12 @@ class Commands:
         print(f"equal       {command_line(block)}")
 
     def clear(self):
-        """Takes away what commands have made."""
+        """Removes the outputs of the commands."""
         shutil.rmtree(self.work / "clean", ignore_errors=True)
         self.clear_joined()
 
     def clear_joined(self):
-        """Takes away what merge does not replace."""
+        """Removes the files that merge does not replace."""
         for path in self.work.glob("clean.hcp*"):
             path.unlink()
 
@@ -109,17 +109,17 @@ class Commands:
     def judge_games(self):
         for name, content in self.games.items():
             if (self.work / f"clean/{name}.hcp").read_bytes() != content:
-                raise Wrong(f"{name}.hcp is not what a run of its own makes of it")
+                raise Wrong(f"{name}.hcp differs from a separate run")
 
     def judge_shards(self):
         if (self.work / "clean.hcp").read_bytes() != self.positions:
-            raise Wrong("the shards joined are not what a run without shards makes")
+            raise Wrong("the joined shards differ from a run without shards")
 
     def judge_machines(self):
         calls = self.home / "called"
         called = set(calls.read_text().split()) if calls.exists() else set()
         if called != set(MACHINES):
-            raise Wrong(f"called were {called}, not {MACHINES}")
+            raise Wrong(f"the machines {called} were called, not {MACHINES}")
 
 
 def command_line(block):

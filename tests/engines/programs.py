@@ -1,4 +1,4 @@
-"""What the scripts of this folder have in common: finding, installing and calling programs, and how they end."""
+"""Common code of the scripts in this folder: finding, installing and calling programs, and exit statuses."""
 
 import argparse
 import os
@@ -10,21 +10,21 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN = ("gen-filter", "kyokumen")
 
-# Variables that say to gen-filter or to a job system's programs what this test is to say.
+# Variables that would change the settings of gen-filter or of the programs of a job system.
 FOREIGN = ("KYOKUMEN_", "SLURM", "SBATCH_", "SCANCEL_", "SINFO_", "SQUEUE_", "JOB_COMPLETION_", "PARALLEL")
 
 
 class Missing(Exception):
-    """Something without which nothing can be tried."""
+    """Something that the test needs is missing."""
 
 
 class Wrong(Exception):
-    """Something is not as it should be."""
+    """The test has failed."""
 
 
 def try_out(description, check):
-    """Calls `check` with the folder of our programs and returns the exit status: 0 all right, 1 something is wrong,
-    2 something is missing."""
+    """Calls `check` with the folder of Kyokumen's programs. Returns the exit status: 0 all correct, 1 something is
+    wrong, 2 something is missing."""
     sys.stdout.reconfigure(line_buffering=True)
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "target/release")
@@ -32,7 +32,7 @@ def try_out(description, check):
     try:
         for name in OWN:
             if not (folder / name).is_file():
-                raise Missing(f"{folder / name} is missing; cargo build --release makes it")
+                raise Missing(f"{folder / name} is missing; build it with cargo build --release")
         check(folder)
     except Missing as missing:
         print(missing, file=sys.stderr)
@@ -40,18 +40,18 @@ def try_out(description, check):
     except Wrong as wrong:
         print(f"WRONG       {wrong}")
         return 1
-    print("all right")
+    print("all correct")
     return 0
 
 
 def environment(folder, **variables):
-    """The variables of this process without those that would mean something here, and our programs on the path."""
+    """The environment of this process without `FOREIGN` variables, with Kyokumen's programs on the path."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     return ours | {"PATH": f"{folder}:{ours['PATH']}"} | variables
 
 
 def install(packages, programs):
-    """Sees to it that these programs of Debian packages are there."""
+    """Installs these programs from Debian packages if they are missing."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     missing = [program for program in programs if shutil.which(program) is None]
     if not missing:
@@ -68,17 +68,17 @@ def install(packages, programs):
 
 
 def call(*command, statuses=(0,), **options):
-    """Standard output of a command."""
+    """Runs a command and returns its standard output."""
     command = [str(argument) for argument in command]
     done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     if done.returncode not in statuses:
-        said = f"{done.stdout}{done.stderr}".strip()
-        raise Wrong(f"exit status {done.returncode} of {' '.join(command)}: {said}")
+        output = f"{done.stdout}{done.stderr}".strip()
+        raise Wrong(f"exit status {done.returncode} of {' '.join(command)}: {output}")
     return done.stdout
 
 
 def generate(path, positions, env, seed=1, bad_record=None):
-    """A file of positions of random games, one of which may be none."""
+    """Writes a file with positions of random games. Record number `bad_record` is made bad."""
     command = ["kyokumen", "generate", "--count", positions, "--every", 7, "--seed", seed, "-o", path]
     call(*command, env=env)
     if bad_record is not None:

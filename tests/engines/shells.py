@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tries the completions in bash, zsh and fish, and the manual pages in groff.
+"""Tests the completions in bash, zsh and fish, and the manual pages in groff.
 
-Shells complete a few command lines as somebody who presses the tabulator would see it. The Debian packages of zsh, fish and
-groff are installed if they are missing, which takes root.
+The shells complete a few command lines as if a user pressed the tab key. The Debian packages of zsh, fish and groff are
+installed if they are missing, which needs root.
 
-Exit status 0: all right, 1: something is wrong, 2: something is missing.
+Exit status 0: all correct, 1: something is wrong, 2: something is missing.
 
     cargo build --release && python3 tests/engines/shells.py
 """
@@ -16,7 +16,7 @@ import tempfile
 
 from programs import Wrong, call, environment, install, try_out
 
-# What is typed, and some of what must be offered.
+# Program and typed word, and some of the completions that must be offered.
 TYPED = [
     ("kyokumen", "con", {"convert"}),
     ("kyokumen", "s", {"solve", "stats", "status", "shuffle", "split", "sample", "selfplay"}),
@@ -31,7 +31,7 @@ function=$(complete -p {program} | sed 's/.* -F \\([^ ]*\\) .*/\\1/')
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
-# What a function adds is seen only inside of completion: a terminal presses the key.
+# Completions of a function are visible only during a completion, so a pseudo-terminal sends the key.
 ZSH = """\
 zmodload zsh/zpty
 zpty shell 'PS1= zsh -f -i'
@@ -82,7 +82,7 @@ def check_pages(folder, env):
     names = {page.name for page in pages}
     missing = {"kyokumen.1", "kyokumen-convert.1", "gen-filter.1"} - names
     if missing:
-        raise Wrong(f"there are no pages {missing}: {names}")
+        raise Wrong(f"the pages {missing} are missing: {names}")
     for page in pages:
         done = subprocess.run(["groff", "-Kutf8", "-man", "-Tutf8", "-ww", page], capture_output=True, text=True, check=False)
         if done.returncode != 0 or done.stderr:

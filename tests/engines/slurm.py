@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Runs the job scripts of `configs/slurm/` on a Slurm cluster of one node, which it starts and stops.
 
-Ten array tasks filter positions of random games. One shard is begun by an array of its own, which is cancelled and
-must stay so. Of the tasks that have come to a checkpoint one is killed, one is put back into the queue by
-`scontrol requeue` as after a preemption, and one is told that its time is up. All three must come back, and all four
-shards go on where they stood. The outputs, joined by jobs that depend on the array, must be those of a run here
-without shards, byte for byte.
+Ten array tasks filter positions of random games. A separate array starts one shard and is cancelled; it must stay
+cancelled. Of the tasks with a checkpoint, one is killed, one is requeued by `scontrol requeue` as after a preemption,
+and one gets the signal that its time is up. All three must restart, and all four shards must resume. The outputs,
+joined by jobs that depend on the array, must equal a local run without shards byte for byte.
 
-The cluster lives in a temporary folder and on the loopback device; it needs neither systemd nor cgroups, nor the
-users `slurm` and `munge`. The Debian packages are installed if they are missing, which takes root.
+The cluster uses a temporary folder and the loopback device. It needs neither systemd nor cgroups, nor the users `slurm`
+and `munge`. The Debian packages are installed if they are missing, which needs root.
 
-Exit status 0: all right, 1: something is wrong (the logs of the cluster are printed), 2: something is missing.
+Exit status 0: all correct, 1: something is wrong (the logs of the cluster are printed), 2: something is missing.
 
     cargo build --release && python3 tests/engines/slurm.py
 """
@@ -35,21 +34,21 @@ SCRIPTS = ROOT / "configs/slurm"
 PACKAGES = ["slurm-wlm", "munge"]
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo", "squeue"]
 
-# Nothing here is measured. A machine that takes so long for anything is taken for stuck.
+# Nothing here is measured. A machine that takes longer for a single step counts as stuck.
 PATIENCE_S = 300
 LOOK_S = 0.1
 
 TASKS = 10
-# More than most machines have, so that tasks run at the same time; Slurm is told to believe it.
+# More than most machines have, so that tasks run at the same time. Slurm is configured to accept it.
 CPUS = 4
-# For so long Slurm puts off what was requeued, 120 s unless told otherwise; a launch must not take longer.
+# Slurm delays requeued jobs by this time (120 s by default). A launch must not take longer.
 REQUEUE_S = 20
 INPUT = "positions.hcp"
 POSITIONS = 12_000
 SEARCH = ["--nodes", "100000", "--depth", "31"]
-# It is in the sixth of ten shards: that task ends with status 3, which must not stop the others.
+# In the sixth of ten shards. Its task ends with status 3, which must not stop the others.
 BAD_RECORD = 6600
-# The shard that is begun before the others.
+# The shard that starts before the others.
 CANCELLED = 9
 STREAMS = ["kept", "mated", "mated_lines", "quarantine", "quarantine_lines"]
 
@@ -110,7 +109,7 @@ def check(programs):
 
 
 def local_run(work, env):
-    """Makes the input, and what a run without shards makes of it."""
+    """Writes the input, and returns the outputs of a run without shards."""
     generate(work / INPUT, POSITIONS, env, bad_record=BAD_RECORD)
     started = time.monotonic()
     command = ["gen-filter", INPUT, "-o", "local", *SEARCH, "--progress", "none"]
@@ -121,12 +120,12 @@ def local_run(work, env):
     expected = {stream: (work / "local" / outputs[stream]).read_bytes() for stream in STREAMS}
     for stream, content in expected.items():
         if not content:
-            raise Wrong(f"nothing is {stream}: that compares nothing")
+            raise Wrong(f"the output {stream} is empty, so nothing would be compared")
     return expected
 
 
 def wait_for(what, condition):
-    """What the condition returns once that is true."""
+    """Waits until the condition is true and returns its value."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if answer := condition():
@@ -144,7 +143,7 @@ class Cluster:
         self.daemons = []
 
     def __enter__(self):
-        # Whatever the daemons leave behind becomes a child of this process, and is found at the end.
+        # Processes that the daemons leave become children of this process, and are found at the end.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         try:
             self.start()
@@ -171,7 +170,7 @@ class Cluster:
         key = self.folder / "munge.key"
         key.touch(mode=0o600)
         key.write_bytes(os.urandom(128))
-        # --force: the folder above may be one that everybody can write to.
+        # --force: the parent folder may be writable by everybody.
         files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
         places = [f"--{option}={self.folder}/munge.{suffix}" for option, suffix in files.items()]
         self.daemon("munged", "--foreground", "--force", *places)
@@ -201,7 +200,7 @@ class Cluster:
         return True
 
     def ask(self, *command):
-        """Standard output of a command, empty while nobody answers."""
+        """Standard output of a command. Empty if the command fails, for example before the daemons answer."""
         done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
         return done.stdout if done.returncode == 0 else ""
 
@@ -215,7 +214,7 @@ class Cluster:
             daemon.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 daemon.wait(timeout=30)
-        # Steps of jobs outlive slurmd. Those of jobs that were not done are left only when something went wrong.
+        # Steps of jobs outlive slurmd. Steps of unfinished jobs are left only after a failure.
         while left := children():
             for process in left:
                 with contextlib.suppress(ProcessLookupError):
@@ -245,7 +244,7 @@ def children():
     found = []
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # After the name, which may hold anything, in brackets: state and parent.
+            # After the name in brackets, which may contain any characters, come state and parent.
             if int(stat.read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
                 found.append(int(stat.parent.name))
     return found
@@ -259,10 +258,10 @@ class Run:
         self.work = work
         self.merges = []
         self.disturbed = set()
-        self.came_back = set()
+        self.restarted = set()
 
     def begin_and_cancel(self):
-        """A single task of ten, which ends like one whose time is up, but by the will of its owner."""
+        """Starts a single task of ten and cancels it. It ends like a task whose time is up, but must not restart."""
         self.array = self.submit_tasks(CANCELLED, {"KYOKUMEN_SHARDS": str(TASKS)})
         shard, process = wait_for("a task to be cancelled", self.catch)
         self.cluster.call("scancel", self.array)
@@ -271,7 +270,7 @@ class Run:
         [job] = self.jobs()
         if job["JobState"] != "CANCELLED" or job["Restarts"] != "0":
             raise Wrong(f"a cancelled job is {job['JobState']} with {job['Restarts']} restarts")
-        self.tell("cancelled", shard)
+        self.print_shard("cancelled", shard)
 
     def submit(self):
         self.array = self.submit_tasks(f"1-{TASKS}")
@@ -289,19 +288,19 @@ class Run:
         return self.cluster.call("sbatch", *arguments, cwd=self.work, **options).strip()
 
     def disturb(self):
-        """What may befall tasks. Each waits until it meets one that has come to a checkpoint."""
+        """Kills, requeues and warns one task each. Each step waits for a task with a checkpoint."""
         for what, how in [("killed", self.kill), ("requeued", self.requeue), ("out of time", self.warn)]:
             shard, process = wait_for(f"a task to be {what}", self.catch)
             how(shard["shard"].split("/")[0], process)
-            self.came_back.add(shard["shard"])
-            self.tell(what, shard)
+            self.restarted.add(shard["shard"])
+            self.print_shard(what, shard)
 
-    def tell(self, what, shard):
+    def print_shard(self, what, shard):
         self.disturbed.add(shard["shard"])
         print(f"{what:<11} task {shard['shard']}, after {shard['done']} of {shard['records']} records")
 
     def catch(self):
-        """A shard and its process, which is stopped: it cannot end while we look."""
+        """A shard and its process, which is stopped so that it cannot end meanwhile."""
         for shard in self.status():
             if not self.is_fit(shard):
                 continue
@@ -317,7 +316,7 @@ class Run:
         return self.is_running() and None
 
     def is_fit(self, shard):
-        """Whether it is running for the first time, behind a checkpoint, and far from its end."""
+        """Whether the shard runs for the first time, has a checkpoint, and is far from its end."""
         is_new = shard["shard"] not in self.disturbed
         return is_new and shard["state"] == "running" and 0 < shard["done"] < 0.6 * shard["records"]
 
@@ -329,7 +328,7 @@ class Run:
         os.kill(process, signal.SIGCONT)
 
     def warn(self, task, process):
-        """The signal that --signal of the script asks for, sooner."""
+        """Sends the signal of the script's --signal before the time is up."""
         self.cluster.call("scancel", "--batch", "--signal=USR1", f"{self.array}_{task}")
         os.kill(process, signal.SIGCONT)
 
@@ -343,7 +342,7 @@ class Run:
         return self.cluster.call("squeue", "-h", "-r", "-o", "%i %T").splitlines()
 
     def wait(self):
-        """Slurm itself puts requeued tasks off for a while."""
+        """Waits for all jobs. Slurm delays requeued tasks."""
         wait_for("an empty queue", lambda: not self.queue())
 
     def status(self):
@@ -358,8 +357,8 @@ class Run:
         self.judge_shards()
         for stream, content in expected.items():
             if (self.work / f"merged.{stream}").read_bytes() != content:
-                raise Wrong(f"the shards joined are not the {stream} of the local run")
-        print(f"equal       {', '.join(expected)} of {TASKS} shards joined, and of the local run")
+                raise Wrong(f"the joined shards differ from the output {stream} of the local run")
+        print(f"equal       {', '.join(expected)} of {TASKS} joined shards and of the local run")
 
     def judge_jobs(self):
         restarts = {}
@@ -368,12 +367,12 @@ class Run:
                 raise Wrong(f"job {job['JobId']} is {job['JobState']}, {job['ExitCode']}")
             if "ArrayTaskId" in job:
                 restarts[f"{job['ArrayTaskId']}/{TASKS}"] = int(job["Restarts"])
-        wanted = {f"{i}/{TASKS}": int(f"{i}/{TASKS}" in self.came_back) for i in range(1, TASKS + 1)}
+        wanted = {f"{i}/{TASKS}": int(f"{i}/{TASKS}" in self.restarted) for i in range(1, TASKS + 1)}
         if restarts != wanted:
             raise Wrong(f"restarts of the tasks are {restarts}, not {wanted}")
 
     def jobs(self):
-        """The tasks of the last array, and what depends on it."""
+        """The tasks of the last array, and the jobs that depend on it."""
         found = []
         for line in self.cluster.call("scontrol", "show", "job", "--oneliner").splitlines():
             job = dict(field.split("=", 1) for field in line.split() if "=" in field)
@@ -394,11 +393,11 @@ class Run:
             if manifest["resumed_from"]:
                 resumed.add(manifest["shard"])
         if resumed != self.disturbed:
-            raise Wrong(f"resumed are {resumed}, disturbed were {self.disturbed}")
+            raise Wrong(f"the shards {resumed} were resumed, but {self.disturbed} were disturbed")
         left = [path.name for path in (self.work / "clean").iterdir() if "-of-00010." not in path.name]
         left += [path.name for path in (self.work / "clean").glob("*.partial")]
         if left:
-            raise Wrong(f"left behind: {left}")
+            raise Wrong(f"unexpected files: {left}")
 
 
 if __name__ == "__main__":

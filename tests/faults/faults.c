@@ -1,12 +1,12 @@
-/* Lets calls of the system fail, for tests/it/faults.rs: LD_PRELOAD on Linux.
+/* Lets system calls fail, for tests/it/faults.rs. Loaded with LD_PRELOAD on Linux.
  *
- * FAULT_CALL    which call: rename, fsync, open (for writing), look (open for reading), unlink, ftruncate,
+ * FAULT_CALL    the call: rename, fsync, open (for writing), look (open for reading), unlink, ftruncate,
  *               write, read, mkdir, flock
- * FAULT_FIRST   the number of the first one that fails, from 1; 0 for none
- * FAULT_MANY    whether all behind it fail, too; with EINTR every other one, since it is made again
- * FAULT_ERRNO   with what
- * FAULT_FOLDER  only calls about what stands there are counted
- * FAULT_REPORT  file to which the number of calls is written that were counted
+ * FAULT_FIRST   the number of the first call that fails, from 1; 0 for none
+ * FAULT_MANY    1 if all later calls fail too; with EINTR every other call, since the program repeats it
+ * FAULT_ERRNO   the error number
+ * FAULT_FOLDER  only calls on paths in this folder are counted
+ * FAULT_REPORT  the file for the number of counted calls
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads the arrays of `kyokumen convert … -o x.npz` with numpy and compares them with records and with cshogi.
 
-The records of `data/` in every format become arrays of both families. They must equal, row by row, what numpy reads
-of the same records as hcpe and as psv with the types of cshogi, and results those that cshogi's boards give.
+The records of `data/` in every format are converted to arrays of both families. Each row must equal the same record in
+hcpe and psv, read by numpy with the types of cshogi. Results must equal those of cshogi's boards.
 
     python3 tests/interop/arrays.py --kyokumen target/debug/kyokumen
 """
@@ -80,10 +80,10 @@ def main():
         source = DATA / "sample.psv"
         for options in (["--max-abs-eval", "300"], ["--mirror"], ["--dedup"], ["--limit", "77"], ["--drop-in-check"]):
             psv = np.fromfile(convert(source, "a.psv", *options), cshogi.PackedSfenValue)
-            made = arrays(source, "a.npz", "--family", "yaneuraou", *options)
-            assert len(psv) and (made["packed_sfen"] == psv["sfen"]).all(), options
-            assert (made["move_yaneuraou"] == psv["move"]).all(), options
-            assert (made["result"] == psv["game_result"]).all(), options
+            converted = arrays(source, "a.npz", "--family", "yaneuraou", *options)
+            assert len(psv) and (converted["packed_sfen"] == psv["sfen"]).all(), options
+            assert (converted["move_yaneuraou"] == psv["move"]).all(), options
+            assert (converted["result"] == psv["game_result"]).all(), options
         print("filters and mirrors")
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Asks cshogi about every first move of which `kyokumen solve --all` says something.
+"""Compares every first move in the output of `kyokumen solve --all` with cshogi.
 
-The checks must be those of cshogi's rules. After each check cshogi's DfPn searches whether the defender is being mated,
-and must not contradict: where one program says mate and the other none, the case is settled as in `cshogi_mates.py`.
-Every line is replayed to its mate by cshogi's rules.
+The first moves must be all checks by cshogi's rules. After each check, cshogi's DfPn searches whether the defender is
+being mated. If one program finds a mate and the other one none, the case is settled as in `cshogi_mates.py`. Every line
+is replayed to its mate by cshogi's rules.
 
-Positions are the mates of random games, or those of the files named, with an SFEN in the first column.
+The positions are mates from random games, or the first column of the given files.
 
-Exit status 0: nothing contradicts, 1: something does, 2: something is missing.
+Exit status 0: no contradiction, 1: a contradiction, 2: something is missing.
 
     cargo build --release && .venv/bin/python tests/interop/cshogi_alternatives.py
 """
@@ -29,13 +29,13 @@ VERDICTS = {"win": mates.MATE, "no_mate": mates.NONE}
 def main():
     args = arguments()
     if not args.kyokumen.is_file():
-        print(f"{args.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{args.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     sfens = mates.positions(args)
     if not args.files:
         answers = mates.kyokumen(args, mates.QUESTIONS[0], sfens, nodes=2_000, depth=7)
-        wins = [sfen for sfen, answer in zip(sfens, answers) if answer["says"] == mates.MATE]
-        # From all over the games, and as many as there is time for.
+        wins = [sfen for sfen, answer in zip(sfens, answers) if answer["outcome"] == mates.MATE]
+        # Mates spread over all games, at most `--mates`.
         sfens = wins[:: max(len(wins) // args.mates, 1)]
     counts, faults = collections.Counter(), 0
     solver = mates.DfPn(args.depth, args.nodes)
@@ -53,11 +53,11 @@ def arguments():
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.tsv")
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     parser.add_argument("--positions", type=int, default=6_000, help="positions of random games")
-    parser.add_argument("--mates", type=int, default=40, help="of which so many mates are asked about")
-    parser.add_argument("--seed", type=int, default=5, help="of generated positions")
-    parser.add_argument("--depth", type=int, default=31, help="limit of depth, in plies")
-    parser.add_argument("--nodes", type=int, default=10_000, help="cshogi's limit of nodes of one search")
-    parser.add_argument("--all-nodes", type=int, default=60_000, help="our nodes for one position")
+    parser.add_argument("--mates", type=int, default=40, help="number of mates among them to compare")
+    parser.add_argument("--seed", type=int, default=5, help="seed of generated positions")
+    parser.add_argument("--depth", type=int, default=31, help="depth limit in plies")
+    parser.add_argument("--nodes", type=int, default=10_000, help="node limit of one search of cshogi")
+    parser.add_argument("--all-nodes", type=int, default=60_000, help="node limit of Kyokumen for one position")
     parser.set_defaults(generate=True, data=ROOT)
     return parser.parse_args()
 
@@ -71,7 +71,7 @@ def all_moves(args, sfens):
 
 
 def compare(args, solver, sfen, moves, counts):
-    """How many things are wrong with the moves of one position."""
+    """The number of faults in the moves of one position."""
     board = cshogi.Board(sfen)
     attack, defence = mates.QUESTIONS
     checks = {cshogi.move_to_usi(m) for m in board.legal_moves if mates.gives_check(board, m)}
@@ -80,15 +80,15 @@ def compare(args, solver, sfen, moves, counts):
         print(f"{sfen}: other checks than {sorted(checks)}")
         faults += 1
     for found in moves:
-        says = VERDICTS.get(found["verdict"], f"unknown/{found['stop']}")
-        fault = mates.fault_of_line(attack, board, found["line"]) if says == mates.MATE else None
+        outcome = VERDICTS.get(found["verdict"], f"unknown/{found['stop']}")
+        fault = mates.fault_of_line(attack, board, found["line"]) if outcome == mates.MATE else None
         if fault:
             print(f"{sfen}: {found['move']}: {fault}")
             faults += 1
         board.push(board.move_from_usi(found["move"]))
-        theirs = solver.ask(defence, board)
-        counts["a move", says, theirs] += 1
-        answer = {"says": says, "plies": (found["plies"] or 1) - 1, "line": found["line"][1:]}
+        theirs = solver.answer_to(defence, board)
+        counts["a move", outcome, theirs] += 1
+        answer = {"outcome": outcome, "plies": (found["plies"] or 1) - 1, "line": found["line"][1:]}
         kind = mates.contradiction(args, answer, theirs)
         if kind and not mates.settle(args, defence, board.sfen(), answer, kind):
             faults += 1

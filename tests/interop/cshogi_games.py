@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Compares Kyokumen's games with those that cshogi reads and writes.
+"""Compares games of Kyokumen with games that cshogi reads and writes.
 
-Kyokumen makes games and writes them as hcpe3, CSA and KIF. cshogi's own parsers read the texts, and the
-hcpe3 is walked with numpy and cshogi's types as dlshogi's `hcpe3_to_hcpe.py` does it; all must hold the
-same moves, evaluations and results. Then cshogi writes CSA, KIF and KI2 of random games, and Kyokumen must
-read them as the moves that were played. Last, both say moves in words.
+Kyokumen writes games as hcpe3, CSA and KIF. cshogi's parsers read the texts. The hcpe3 is read with numpy and the types
+of cshogi, like in dlshogi's `hcpe3_to_hcpe.py`. All must hold the same moves, evaluations and results. Then cshogi
+writes random games as CSA, KIF and KI2, and Kyokumen must read the same moves. Last, Japanese move names are compared.
 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
@@ -35,13 +34,13 @@ CANDIDATE = np.dtype([("move", cshogi.dtypeMove16), ("visits", np.uint16)])
 def main():
     options = parse_arguments()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{options.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         failures = read_by_cshogi(options.kyokumen, folder, options.records)
         failures += written_by_cshogi(options.kyokumen, folder, options.games)
-        failures += in_words(options.kyokumen, folder, options.records)
+        failures += compare_move_names(options.kyokumen, folder, options.records)
     print("all equal" if failures == 0 else f"{failures} differ")
     return 1 if failures else 0
 
@@ -55,7 +54,7 @@ def parse_arguments():
 
 
 def read_by_cshogi(kyokumen, folder, records):
-    """What Kyokumen writes, read by cshogi."""
+    """Compares games that Kyokumen writes and cshogi reads."""
     hcpe3, csa, kif, hcpe = (folder / f"made.{name}" for name in ("hcpe3", "csa", "kif", "hcpe"))
     run(kyokumen, "generate", "--count", records, "--seed", 7, "-o", hcpe3)
     give_evaluations(hcpe3)
@@ -63,13 +62,13 @@ def read_by_cshogi(kyokumen, folder, records):
         run(kyokumen, "convert", hcpe3, "-o", target)
     games = list(walk(hcpe3))
     expected = [(moves, evals, result & 3) for moves, evals, result in games]
-    failures = compare("hcpe3 as CSA", [of_csa(game) for game in CSA.Parser.parse_file(str(csa))
+    failures = compare("hcpe3 as CSA", [values_of_csa(game) for game in CSA.Parser.parse_file(str(csa))
                                         if game.moves], expected)
     texts = kif.read_text("cp932").split("手合割：平手\n")[1:]
-    of_kif = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
+    kif_games = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
     failures += compare(
         "hcpe3 as KIF",
-        [[cshogi.move_to_usi(move) for move in game.moves] for game in of_kif],
+        [[cshogi.move_to_usi(move) for move in game.moves] for game in kif_games],
         [moves for moves, _, _ in expected],
     )
     failures += joined(kyokumen, folder, hcpe3, expected)
@@ -79,32 +78,32 @@ def read_by_cshogi(kyokumen, folder, records):
 
 
 def joined(kyokumen, folder, hcpe3, expected):
-    """Records of these games, put together to games again and read by cshogi."""
+    """Compares records of these games that Kyokumen joins to games and cshogi reads."""
     psv, csa, kif = (folder / f"joined.{name}" for name in ("psv", "csa", "kif"))
     run(kyokumen, "convert", hcpe3, "-o", psv, "--keep-untrained")
     for target in (csa, kif):
         run(kyokumen, "convert", psv, "-o", target)
-    games = [of_csa(game) for game in CSA.Parser.parse_file(str(csa)) if game.moves]
-    # What is told of a game in psv is who won: no flags above that.
-    told = [(moves, evals, result & 3) for moves, evals, result in expected]
-    failures = compare("psv as CSA", games, told)
+    games = [values_of_csa(game) for game in CSA.Parser.parse_file(str(csa)) if game.moves]
+    # psv holds only the winner of a game, without flags of the ending.
+    without_flags = [(moves, evals, result & 3) for moves, evals, result in expected]
+    failures = compare("psv as CSA", games, without_flags)
     texts = kif.read_text("cp932").split("手合割：平手\n")[1:]
-    of_kif = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
+    kif_games = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
     return failures + compare(
         "psv as KIF",
-        [[cshogi.move_to_usi(move) for move in game.moves] for game in of_kif],
+        [[cshogi.move_to_usi(move) for move in game.moves] for game in kif_games],
         [moves for moves, _, _ in expected],
     )
 
 
-def of_csa(game):
+def values_of_csa(game):
     signs = [1, -1]
     evals = [signs[i % 2] * score for i, score in enumerate(game.scores)]
     return [cshogi.move_to_usi(move) for move in game.moves], evals, game.win
 
 
 def give_evaluations(path):
-    """Evaluations that differ from move to move; some moves not for training."""
+    """Gives every move another evaluation, and marks some moves as not for training."""
     source, out = random.Random(5), bytearray()
     for header, moves in parts(path.read_bytes()):
         out += header.tobytes()
@@ -118,7 +117,7 @@ def give_evaluations(path):
 
 
 def parts(data):
-    """Header and moves with their candidates, of each game."""
+    """The header and the moves with their candidates, for each game."""
     at = 0
 
     def take(dtype, count=1):
@@ -136,7 +135,7 @@ def parts(data):
 
 
 def walk(path):
-    """Moves in USI notation, evaluations and result of each game."""
+    """The moves in USI notation, the evaluations and the result, for each game."""
     board = cshogi.Board()
     for header, infos in parts(path.read_bytes()):
         board.set_hcp(header["hcp"].copy())
@@ -150,7 +149,7 @@ def walk(path):
 
 
 def to_hcpe(path, target):
-    """As dlshogi's hcpe3_to_hcpe.py."""
+    """Converts like dlshogi's hcpe3_to_hcpe.py."""
     board = cshogi.Board()
     records = []
     for header, infos in parts(path.read_bytes()):
@@ -167,7 +166,7 @@ def to_hcpe(path, target):
 
 
 def written_by_cshogi(kyokumen, folder, games):
-    """What cshogi writes, read by Kyokumen."""
+    """Compares games that cshogi writes and Kyokumen reads."""
     source = random.Random(3)
     csa, failures = folder / "theirs.csa", 0
     exporter, expected = CSA.Exporter(str(csa)), []
@@ -204,22 +203,22 @@ def written_by_cshogi(kyokumen, folder, games):
     return failures
 
 
-# What cshogi writes in another way.
+# Characters that cshogi writes differently.
 SIGNS = str.maketrans({"▲": "☗", "△": "☖", "竜": "龍", "王": "玉", "全": "成銀", "圭": "成桂", "杏": "成香", "\u3000": None})
 
 
-def in_words(kyokumen, folder, records):
-    """Moves of random games in words, by `inspect --kanji` and by cshogi."""
+def compare_move_names(kyokumen, folder, records):
+    """Compares Japanese move names of random games, by `inspect --kanji` and by cshogi."""
     path = folder / "words.sfen"
     run(kyokumen, "generate", "--count", records, "--seed", 9, "-o", path)
     command = [kyokumen, "inspect", path, "--range", f"0..{records}", "--kanji"]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     made, expected = [], []
-    for sfen, usi, words in re.findall(r"^sfen      (.*)\n^move      (\S+)  (\S+)$", said, re.MULTILINE):
+    for sfen, usi, words in re.findall(r"^sfen      (.*)\n^move      (\S+)  (\S+)$", output, re.MULTILINE):
         board = cshogi.Board(sfen)
         made.append(words)
         expected.append(KI2.move_to_ki2(board.move_from_usi(usi), board).translate(SIGNS))
-    return compare("moves in words", made, expected) + (len(made) < records / 2)
+    return compare("Japanese move names", made, expected) + (len(made) < records / 2)
 
 
 def run(kyokumen, *arguments):

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Compares Kyokumen's readers and writers with those of cshogi, which were written independently.
 
-cshogi plays random games, even ones and handicap ones, and writes every position as hcp, hcpe, psv and
-text. Then for each pair of formats: what `kyokumen convert` makes of cshogi's file must be cshogi's other
-file, byte for byte, wherever the target holds no more than the source. Records in the `dev.*` files of a
-data folder are compared in the same way if the folder is there.
+cshogi plays random games, even and handicap games, and writes every position as hcp, hcpe, psv and text. For each pair
+of formats where the target holds no more than the source, `kyokumen convert` must reproduce cshogi's other file byte
+for byte. The `dev.*` files of a data folder are compared in the same way, if they exist.
 
 Exit status 0: all equal, 1: a difference (the first ones are printed), 2: something is missing.
 
@@ -44,7 +43,7 @@ FIRST_DIFFERENCES = 5
 def main():
     options = parse_arguments()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{options.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +76,7 @@ def parse_arguments():
 
 
 def comparisons(folder, stem):
-    """Source file, target format, file to be equal to, fill for what the source lacks."""
+    """Source file, target format, expected file, and the fill for fields that the source lacks."""
     file = {name: folder / f"{stem}.{name}" for name in ("hcp", "hcpe", "psv", "sfen")}
     yield file["sfen"], "hcp", file["hcp"], None
     yield file["sfen"], "hcpe", file["hcpe"], None
@@ -159,7 +158,7 @@ def play(start, random_source):
 
 
 def compare(kyokumen, folder, source, target, expected, fill):
-    """Converts a file and compares it with the one expected; 1 if they differ."""
+    """Converts a file and compares it with the expected one. Returns 1 if they differ."""
     made = folder / f"made.{target}"
     made.unlink(missing_ok=True)
     command = [kyokumen, "convert", source, "-o", made]

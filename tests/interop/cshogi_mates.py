@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Asks Kyokumen and cshogi's DfPn the same questions about mate, and settles every contradiction.
+"""Compares mate searches of Kyokumen and of cshogi's DfPn, and settles every contradiction.
 
-Does the side to move mate? If it is in check: is it being mated? Both programs get the same limits of depth
-and nodes. cshogi says `none` where the depth limit was in its way, too, so a `none` against our `unknown`
-is no contradiction. Where one program says mate and the other none, the case is decided:
+The questions are whether the side to move mates and, if it is in check, whether it is being mated. Both programs get
+the same limits of depth and nodes. cshogi also answers `none` if the depth limit stopped it, so `none` from cshogi and
+`unknown` from Kyokumen do not contradict each other. If one program finds a mate and the other one none:
 
-- our mate: its line is replayed by cshogi's rules, and then every defence is tried until cshogi, with more
-  nodes and depth, sees each mate itself;
-- cshogi's mate: we search with more nodes and depth, and must say no mate again; and its own proof is
-  followed until a defence is found after which cshogi itself sees no mate.
+- A mate by Kyokumen: its line is replayed by cshogi's rules. Then every defence is tried, until cshogi finds each mate
+  with more nodes and depth.
+- A mate by cshogi: Kyokumen searches with more nodes and depth and must find no mate again. Then cshogi's proof is
+  followed to a defence after which cshogi finds no mate.
 
-Positions are those of the files named, with an SFEN in the first column; without files those of the data
-folder if it is there, else of `kyokumen generate`.
+The positions come from the first column of the given files, else from the data folder if it exists, else from
+`kyokumen generate`.
 
 Exit status 0: every contradiction is settled in favour of Kyokumen, 1: one is not, 2: something is missing.
 
@@ -38,16 +38,16 @@ HCP_BYTES = 32
 
 MATE, NONE, NODES = "mate", "none", "unknown/nodes"
 
-# A contradiction is looked at with so many times the nodes and the plies of the comparison.
+# Contradictions are examined with this multiple of the nodes and plies of the comparison.
 MORE_NODES, MORE_PLIES = 100, 4
-# Positions of a proof that are looked at before a case counts as not settled.
+# The most positions of a proof that are examined before a case counts as not settled.
 MOST_POSITIONS = 2_000
 
 
 def main():
     args = arguments()
     if not args.kyokumen.is_file():
-        print(f"{args.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{args.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     sfens = positions(args)
     settled = [settled for question in QUESTIONS for settled in compare(args, question, sfens)]
@@ -63,14 +63,14 @@ def arguments():
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "../shared/data")
     parser.add_argument("--positions", type=int, default=10_000)
     parser.add_argument("--generate", action="store_true", help="do not look for the data folder")
-    parser.add_argument("--seed", type=int, default=1, help="of generated positions")
-    parser.add_argument("--depth", type=int, default=31, help="limit of depth, in plies")
-    parser.add_argument("--nodes", type=int, default=10_000, help="limit of nodes of one search")
+    parser.add_argument("--seed", type=int, default=1, help="seed of generated positions")
+    parser.add_argument("--depth", type=int, default=31, help="depth limit in plies")
+    parser.add_argument("--nodes", type=int, default=10_000, help="node limit of one search")
     return parser.parse_args()
 
 
 def positions(args):
-    """SFENs of the files named, or evenly taken from those of the data folder, or made."""
+    """SFENs of the given files, or spread over the data folder, or generated."""
     if args.files:
         print(f"positions of {', '.join(path.name for path in args.files)}")
         return [
@@ -108,7 +108,7 @@ def generated(args):
 
 
 class Question:
-    """Whether one side mates: the side to move (`or`), or the other, which gives check (`and`)."""
+    """Whether a side mates: the side to move (`or`), or the other side, which gives check (`and`)."""
 
     def __init__(self, mode, words, text):
         self.mode, self.words, self.text = mode, words, text
@@ -128,24 +128,24 @@ QUESTIONS = [
 
 
 def compare(args, question, sfens):
-    """Compares all answers; of each contradiction, whether it could be settled."""
+    """Compares all answers. Returns for each contradiction whether it could be settled."""
     board = cshogi.Board()
-    asked = []
+    relevant = []
     for sfen in sfens:
         board.set_sfen(sfen)
         if question.concerns(board):
-            asked.append(sfen)
-    if not asked:
-        print(f"{question.text}\n    no position to ask it of")
+            relevant.append(sfen)
+    if not relevant:
+        print(f"{question.text}\n    no position for this question")
         return []
-    ours = kyokumen(args, question, asked)
+    ours = kyokumen(args, question, relevant)
     solver = DfPn(args.depth, args.nodes)
     counts, contradictions = collections.Counter(), []
-    for sfen, answer in zip(asked, ours):
+    for sfen, answer in zip(relevant, ours):
         board.set_sfen(sfen)
-        theirs = solver.ask(question, board)
+        theirs = solver.answer_to(question, board)
         kind = contradiction(args, answer, theirs)
-        counts[answer["says"], theirs, kind] += 1
+        counts[answer["outcome"], theirs, kind] += 1
         if kind is not None:
             contradictions.append((sfen, answer, kind))
     print_counts(question, counts)
@@ -153,10 +153,10 @@ def compare(args, question, sfens):
 
 
 def contradiction(args, answer, theirs):
-    if answer["says"] == MATE and theirs == NONE and answer["plies"] <= args.depth:
-        return "cshogi denies our mate"
-    if answer["says"] == NONE and theirs == MATE:
-        return "we deny cshogi's mate"
+    if answer["outcome"] == MATE and theirs == NONE and answer["plies"] <= args.depth:
+        return "cshogi finds no mate where Kyokumen does"
+    if answer["outcome"] == NONE and theirs == MATE:
+        return "Kyokumen finds no mate where cshogi does"
     return None
 
 
@@ -169,7 +169,7 @@ def print_counts(question, counts):
 
 
 def kyokumen(args, question, sfens, nodes=None, depth=None):
-    """Our answers: `says`, and of mates `plies` and `line`."""
+    """Answers of Kyokumen: `outcome`, and for mates `plies` and `line`."""
     limits = ["--depth", depth or args.depth, "--nodes", nodes or args.nodes]
     options = ["--json", "--in-check", question.mode, *map(str, limits)]
     text = "".join(f"{sfen}\n" for sfen in sfens)
@@ -179,45 +179,45 @@ def kyokumen(args, question, sfens, nodes=None, depth=None):
     assert [answer["index"] for answer in answers] == list(range(len(sfens)))
     for answer in answers:
         stop = answer["stop"]
-        answer["says"] = f"unknown/{stop}" if stop else question.words[answer["verdict"]]
+        answer["outcome"] = f"unknown/{stop}" if stop else question.words[answer["verdict"]]
     return answers
 
 
 class DfPn:
-    """cshogi's solver; what it found only counts as `none` if it stayed below its limit of nodes."""
+    """cshogi's solver. A search without a mate is `none` only if it stayed below its node limit."""
 
     def __init__(self, depth, nodes):
         self.nodes = nodes
         self.solver = cshogi.DfPn(depth=depth, nodes=nodes)
 
-    def ask(self, question, board):
+    def answer_to(self, question, board):
         if question.search(self.solver, board):
             return MATE
         return NODES if self.solver.searched_node >= self.nodes else NONE
 
 
 def settle(args, question, sfen, answer, kind):
-    """Prints a contradiction, and whether it is decided for us."""
+    """Prints a contradiction. Returns whether it is settled in favour of Kyokumen."""
     board = cshogi.Board(sfen)
     deeper = DfPn(args.depth * MORE_PLIES, args.nodes * MORE_NODES)
-    if answer["says"] == MATE:
+    if answer["outcome"] == MATE:
         fault = fault_of_line(question, board, answer["line"])
-        reason = "the line is no mate: " + fault if fault else None
+        reason = "the line is not a mate: " + fault if fault else None
         is_settled = fault is None and Proof(args, deeper).holds(question, board)
-        reason = reason or ("every defence is mated" if is_settled else "cshogi sees no mate")
+        reason = reason or ("every defence is mated" if is_settled else "cshogi finds no mate")
     else:
         again = kyokumen(
             args, question, [sfen], args.nodes * MORE_NODES, args.depth * MORE_PLIES
         )[0]
         refutation = refute(question, board, deeper)
-        is_settled = again["says"] == NONE and refutation is not None
-        reason = refutation or f"searching deeper, we say {again['says']}"
+        is_settled = again["outcome"] == NONE and refutation is not None
+        reason = refutation or f"with a deeper search, Kyokumen finds {again['outcome']}"
     print(f"{'settled' if is_settled else 'OPEN   '} {kind}: {sfen}\n        {question.text} {reason}")
     return is_settled
 
 
 def fault_of_line(question, board, line):
-    """Why a line is no mate by the rules of cshogi, or None. The board is left as it was."""
+    """Why a line is not a mate by the rules of cshogi, or None. The board is restored."""
     by_attacker = question.mode == "or"
     played = 0
     fault = None
@@ -229,7 +229,7 @@ def fault_of_line(question, board, line):
         board.push(move)
         played += 1
         if by_attacker and not board.is_check():
-            fault = f"{usi} is no check"
+            fault = f"{usi} gives no check"
             break
         by_attacker = not by_attacker
     if fault is None and not (board.is_game_over() and board.is_check()):
@@ -240,7 +240,7 @@ def fault_of_line(question, board, line):
 
 
 class Proof:
-    """Follows our mate through every defence, until cshogi sees each mate itself."""
+    """Follows a mate by Kyokumen through every defence, until cshogi finds each mate itself."""
 
     def __init__(self, args, deeper):
         self.args, self.deeper = args, deeper
@@ -250,14 +250,14 @@ class Proof:
         self.positions_left -= 1
         if self.positions_left < 0:
             return False
-        if self.deeper.ask(question, board) == MATE:
+        if self.deeper.answer_to(question, board) == MATE:
             return True
         attack, defence = QUESTIONS
         if question is defence:
             return all(self.holds_after(attack, board, move) for move in list(board.legal_moves))
         limits = (self.args.nodes * MORE_NODES, self.args.depth * MORE_PLIES)
         answer = kyokumen(self.args, attack, [board.sfen()], *limits)[0]
-        if answer["says"] != MATE:
+        if answer["outcome"] != MATE:
             return False
         move = board.move_from_usi(answer["line"][0])
         return board.is_legal(move) and self.holds_after(defence, board, move)
@@ -270,7 +270,7 @@ class Proof:
 
 
 def refute(question, board, deeper):
-    """Where cshogi's own proof breaks, or None if every defence is mated. The board is left as it was."""
+    """Where cshogi's own proof fails, or None if every defence is mated. The board is restored."""
     attack, defence = QUESTIONS
     line = []
     refutation = None
@@ -281,11 +281,11 @@ def refute(question, board, deeper):
         else:
             wanted, question = NONE, attack
             moves = board.legal_moves
-        says = ((move, answer_after(question, board, move, deeper)) for move in moves)
-        move = next((move for move, answer in says if answer == wanted), None)
+        answers = ((move, answer_after(question, board, move, deeper)) for move in moves)
+        move = next((move for move, answer in answers if answer == wanted), None)
         if move is None:
             if question is defence:
-                refutation = f"cshogi sees no mate after {' '.join(line) or 'more nodes'}"
+                refutation = f"cshogi finds no mate after {' '.join(line) or 'more nodes'}"
             break
         line.append(cshogi.move_to_usi(move))
         board.push(move)
@@ -303,7 +303,7 @@ def gives_check(board, move):
 
 def answer_after(question, board, move, solver):
     board.push(move)
-    answer = solver.ask(question, board)
+    answer = solver.answer_to(question, board)
     board.pop()
     return answer
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Drives `kyokumen usi` with cshogi's USI client, and judges its answers by cshogi's rules.
+"""Drives `kyokumen usi` with cshogi's USI client, and checks its answers by cshogi's rules.
 
-Mates must be mates by cshogi's legal moves, each move of the attacker a check. On positions of random games
-the answer is compared with cshogi's own mate search: a mate that cshogi finds within a few plies must be
-found, and where the engine says that there is none, cshogi must find none.
+Mates must be mates by cshogi's legal moves, with a check by each move of the attacker. For positions of random games,
+the answer is compared with cshogi's mate search: if the engine answers that there is no mate, cshogi must not find one
+within a few plies.
 
-Exit status 0: all right, 1: a wrong answer (the first ones are printed), 2: something is missing.
+Exit status 0: all correct, 1: a wrong answer (the first ones are printed), 2: something is missing.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     cargo build --release && .venv/bin/python tests/interop/cshogi_usi.py
@@ -26,7 +26,7 @@ from cshogi.usi import Engine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# The client waits for ever for an engine that has ended.
+# The client waits forever for an engine that has ended.
 PATIENCE_S = 300
 
 # Tadao Yamaoka's example of dominance; three mates from issues of cshogi and dlshogi.
@@ -36,17 +36,17 @@ MATES = [
     "ln1g1s2l/1r3k1p1/p1p+B1Ns1p/5ppPg/1p7/3PPBP2/PP1S1P2P/6S2/LN1GKG2L b 2Prnp 73",
     "l5p1k/3+R1p3/3p1g+N2/p1S1p2S1/1p5Kp/5PP2/PP2P1sPP/2P2GG2/L5+r1L b L2P2bgs3np 1",
 ]
-# Microcosmos, 1525 moves: out of reach for a table of 1 MiB.
+# Microcosmos, 1525 plies: not solvable with a table of 1 MiB.
 ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
 
-# Plies of the mates that cshogi looks for.
+# The plies of the mates that cshogi searches for.
 CSHOGI_PLIES = 5
 GO_MATE_MS = 60_000
 LONGEST_GAME = 200
-# With a lance behind the pawn it may promote as well as a gold may be dropped.
+# A lance protects the pawn, so both its promotion and the drop of a gold mate.
 TWO_MATES = "4k4/9/4P4/4L4/9/9/9/9/9 b G2r2b3g4s4n3l14p 1"
 STOPS = 9
-# Of the stops half are answered sooner; single ones wait for a busy machine.
+# The limit of the median answer to `stop`. Single answers may be slower on a busy machine.
 STOP_MS = 50
 FIRST_FAILURES = 5
 
@@ -54,7 +54,7 @@ FIRST_FAILURES = 5
 def main():
     options = parse_arguments()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{options.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     signal.alarm(PATIENCE_S)
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def main():
             engine.quit()
     for failure in failures[:FIRST_FAILURES]:
         print(f"WRONG   {failure}")
-    print("all right" if not failures else f"{len(failures)} answers are wrong")
+    print("all correct" if not failures else f"{len(failures)} answers are wrong")
     return 1 if failures else 0
 
 
@@ -78,7 +78,7 @@ def parse_arguments():
 
 
 def launcher(folder, kyokumen):
-    """The client starts a program without arguments."""
+    """A script that starts the engine, because the client starts programs without arguments."""
     script = folder / "kyokumen-usi"
     script.write_text(f"#!/bin/sh\nexec {shlex.quote(str(kyokumen.resolve()))} usi\n")
     script.chmod(0o755)
@@ -115,15 +115,15 @@ def handshake(engine):
 def known_mates(engine):
     failures = []
     for sfen in MATES:
-        said = []
+        infos = []
         engine.position(sfen=f"sfen {sfen}")
-        answer = engine.go_mate(GO_MATE_MS, listener=said.append)
+        answer = engine.go_mate(GO_MATE_MS, listener=infos.append)
         board = cshogi.Board(sfen)
         if not is_mate(board, answer.split(" ")):
             failures.append(f"{answer} for {sfen}")
-        elif f" pv {answer}" not in said[-2]:
-            failures.append(f"{said[-2]} before {said[-1]}")
-    print(f"asked   {len(MATES)} known mates")
+        elif f" pv {answer}" not in infos[-2]:
+            failures.append(f"{infos[-2]} before {infos[-1]}")
+    print(f"solved  {len(MATES)} known mates")
     return failures
 
 
@@ -133,7 +133,7 @@ def searches_that_do_not_decide(engine):
     engine.position(sfen=f"sfen {ENDLESS}")
     answer = engine.go_mate(1500)
     if answer != "timeout":
-        failures.append(f"{answer} where time was to run out")
+        failures.append(f"{answer} instead of a timeout")
     engine.setoption("USI_Hash", 16)
     engine.position(sfen="startpos", moves=["7g7f", "7g7f"])
     answer = engine.go_mate(1000)
@@ -155,35 +155,35 @@ def several_threads(engine):
 
 
 def several_first_moves(engine):
-    said = []
+    infos = []
     engine.setoption("MultiPV", 4)
     engine.position(sfen=f"sfen {TWO_MATES}")
-    engine.go_mate(GO_MATE_MS, listener=said.append)
+    engine.go_mate(GO_MATE_MS, listener=infos.append)
     engine.setoption("MultiPV", 1)
-    lines = [line.split(" pv ")[1].split(" ") for line in said if " pv " in line]
+    lines = [line.split(" pv ")[1].split(" ") for line in infos if " pv " in line]
     firsts = sorted(line[0] for line in lines)
     if firsts != ["5c5b+", "G*5b"] or not all(is_mate(cshogi.Board(TWO_MATES), line) for line in lines):
-        return [f"{said} where two moves mate"]
+        return [f"{infos} where two moves mate"]
     return []
 
 
 def stops(engine):
-    """How long a search takes to answer `stop`, on all cores and with a `ponderhit` that is none of its concern."""
+    """Measures how long a search on all cores takes to answer `stop`. A `ponderhit` before it must have no effect."""
     waited_ms = []
     failures = []
     engine.position(sfen=f"sfen {ENDLESS}")
     for number in range(STOPS):
-        told = []
+        stopped_at = []
 
         def stop():
             engine.ponderhit()
-            told.append(time.monotonic())
+            stopped_at.append(time.monotonic())
             engine.stop()
 
         timer = threading.Timer(0.2 + 0.1 * number, stop)
         timer.start()
         answer = engine.go_mate()
-        waited_ms.append(1000 * (time.monotonic() - told[0]))
+        waited_ms.append(1000 * (time.monotonic() - stopped_at[0]))
         timer.join()
         if answer != "timeout":
             failures.append(f"{answer} for a search that was stopped")
@@ -195,7 +195,7 @@ def stops(engine):
 
 
 def random_games(engine, positions, random_source):
-    """Positions are sent as the moves that lead to them."""
+    """Checks positions of random games, which are sent as moves."""
     failures = []
     answers = {"mate": 0, "nomate": 0, "timeout": 0}
     engine.setoption("NodesLimit", 20_000)
@@ -213,24 +213,24 @@ def random_games(engine, positions, random_source):
                 engine.position(moves=moves)
                 answer = engine.go_mate(GO_MATE_MS)
                 answers[answer if answer in answers else "mate"] += 1
-                if not is_right(board, answer):
+                if not is_correct(board, answer):
                     failures.append(f"{answer} for {board.sfen()}")
     engine.setoption("NodesLimit", 0)
-    print(f"asked   positions of random games: {answers}")
+    print(f"solved  positions of random games: {answers}")
     if not answers["mate"] or not answers["nomate"]:
         failures.append("the same answer for all random games")
     return failures
 
 
-def is_right(board, answer):
-    """Whether cshogi agrees, as far as it can see."""
+def is_correct(board, answer):
+    """Whether cshogi agrees, within the plies of its search."""
     if answer in ("nomate", "timeout"):
         return answer == "timeout" or board.mate_move(CSHOGI_PLIES) == 0
     return is_mate(board.copy(), answer.split(" "))
 
 
 def is_mate(board, moves):
-    """Whether the moves are legal, checks where the attacker moves, and end in mate."""
+    """Whether the moves are legal, give check if the attacker moves, and end in mate."""
     for ply, usi in enumerate(moves):
         move = board.move_from_usi(usi)
         if not board.is_legal(move):

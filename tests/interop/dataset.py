@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Reads the datasets of `kyokumen dataset` back with pyarrow, pandas, numpy and json, and checks them.
+"""Reads the datasets of `kyokumen dataset` with pyarrow, pandas, numpy and json, and checks them.
 
-The three formats must hold the same rows in the types that docs/datasets.md promises; the counts must be those
-of the manifest; every mating line, played with cshogi, must end in mate, with checks all the way; packed
-positions, keys, 16-bit moves and splits must be what others compute. `data/sample.psv` and, as text with and
-without the attacker's king, some positions of our own are always read, `dev.hcp` of a data folder if it is there.
+The three formats must hold the same rows in the types that docs/datasets.md states. The counts must equal those of the
+manifest. Every mating line, played with cshogi, must end in mate and have a check with each move of the attacker.
+Packed positions, keys, 16-bit moves and splits must equal independent computations. The positions are
+`data/sample.psv`, literal positions with and without the attacker's king and, if it exists, `dev.hcp` of a data folder.
 
-Exit status 0: all right, 1: a difference, 2: something is missing.
+Exit status 0: all correct, 1: a difference, 2: something is missing.
 """
 
 import argparse
@@ -47,7 +47,8 @@ TYPES = {
     "source_ply": "int32",
     "source_result": "string",
 }
-# Mated; being mated; a problem without the attacker's king; nothing to find; check and no mate.
+# A side that is already mated; a side that is being mated; a problem without the attacker's king; no mate; a check
+# without mate.
 TEXT = """\
 4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2
 7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L16Pp 1
@@ -63,7 +64,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "../shared/data")
     options = parser.parse_args()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --features parquet makes it", file=sys.stderr)
+        print(f"{options.kyokumen} is missing; build it with cargo build --release --features parquet", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -76,12 +77,12 @@ def main():
             failures += check(options.kyokumen, dev, folder / "dev", every=20)
         else:
             print(f"skipped: {dev} is missing")
-    print("all right" if failures == 0 else f"{failures} checks failed")
+    print("all correct" if failures == 0 else f"{failures} checks failed")
     return 1 if failures else 0
 
 
 def check(kyokumen, path, folder, every=1):
-    """The number of checks that fail for a file of positions, of which one in so many is taken."""
+    """The number of failed checks for every `every`-th position of a file."""
     for to in ["jsonl", "parquet", "npz"]:
         command = [kyokumen, "dataset", path, "-o", folder, "--to", to, "--name", to, "--nodes", "200"]
         command += ["--every", str(every), "--hash-mb", "8", "--tsume-plies", "--split", ",".join(map(str, SHARES)), "--progress", "none"]
@@ -93,18 +94,18 @@ def check(kyokumen, path, folder, every=1):
     results = {
         "types of Parquet": types(table) == TYPES,
         "JSON = Parquet": rows == [as_json(row) for row in table.to_pylist()],
-        "JSON = numpy": rows == of_numpy(arrays),
-        "JSON = pandas": [row["plies"] for row in rows] == of_pandas(table.to_pandas()["plies"]),
-        "counts of the manifests": all(counts(rows) == of_manifest(manifest) for manifest in manifests),
+        "JSON = numpy": rows == rows_of_arrays(arrays),
+        "JSON = pandas": [row["plies"] for row in rows] == values_of_pandas(table.to_pandas()["plies"]),
+        "counts of the manifests": all(counts(rows) == counts_of_manifest(manifest) for manifest in manifests),
         "lines end in mate": all(map(line_is_mate, rows)),
-        "packed positions, keys, splits": all(map(content_is_right, rows)),
-        "moves of 16 bits": all(map(bits_are_right, rows)),
+        "packed positions, keys, splits": all(map(content_is_correct, rows)),
+        "moves of 16 bits": all(map(bits_are_correct, rows)),
         "places": [(row["file"], row["index"]) for row in rows] == [(str(path), i * every) for i in range(len(rows))],
         "there are mates": sum(row["value"] is not None for row in rows) > 1,
     }
-    for what, is_right in results.items():
-        print(f"{'right' if is_right else 'WRONG'}   {path.name}, {len(rows)} rows: {what}")
-    return sum(not is_right for is_right in results.values())
+    for name, is_correct in results.items():
+        print(f"{'correct' if is_correct else 'WRONG  '} {path.name}, {len(rows)} rows: {name}")
+    return sum(not is_correct for is_correct in results.values())
 
 
 def types(table):
@@ -112,12 +113,12 @@ def types(table):
 
 
 def as_json(row):
-    """A row with its bytes as JSON has them."""
+    """A row with its bytes in hexadecimal, as in JSON."""
     return {name: value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
 
 
-def of_numpy(arrays):
-    """The arrays as rows, by the rules of docs/datasets.md; nothing is pickled."""
+def rows_of_arrays(arrays):
+    """The arrays as rows, by the rules of docs/datasets.md. No array is pickled."""
     columns = {}
     for name in TYPES:
         array = arrays[name]
@@ -136,7 +137,7 @@ def of_numpy(arrays):
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-def of_pandas(column):
+def values_of_pandas(column):
     return [None if value != value else int(value) for value in column]
 
 
@@ -146,18 +147,18 @@ def counts(rows):
     for row in rows:
         if row["stop"] is not None:
             unknown[row["stop"]] = unknown.get(row["stop"], 0) + 1
-    found = {word: verdicts.count(word) for word in ("win", "loss", "no_mate")}
+    found = {verdict: verdicts.count(verdict) for verdict in ("win", "loss", "no_mate")}
     return found | {"unknown": unknown, "rows": len(rows), "nodes": sum(row["nodes"] for row in rows)}
 
 
-def of_manifest(manifest):
+def counts_of_manifest(manifest):
     counts, verdicts = manifest["counts"], manifest["counts"]["verdicts"]
-    kept = {word: verdicts[word] for word in ("win", "loss", "no_mate", "unknown")}
+    kept = {verdict: verdicts[verdict] for verdict in ("win", "loss", "no_mate", "unknown")}
     return kept | {"rows": counts["rows"], "nodes": counts["nodes"]}
 
 
 def line_is_mate(row):
-    """The mate, played: the attacker checks with each of his moves, and at the end there is no move left."""
+    """Whether the line ends in mate with a check by each move of the attacker, and other fields agree with it."""
     is_mate = row["verdict"] in ("win", "loss")
     expected = {"win": 1, "loss": -1}.get(row["verdict"])
     line = row["line"]
@@ -186,13 +187,13 @@ def line_is_mate(row):
     )
 
 
-def content_is_right(row):
+def content_is_correct(row):
     board = cshogi.Board(row["sfen"])
     if board.is_check() != row["in_check"]:
         return False
     key = bytes.fromhex(row["key"])
-    place = int.from_bytes(key[:8], "big") * sum(SHARES) >> 64
-    split = "train" if place < SHARES[0] else "valid" if place < SHARES[0] + SHARES[1] else "test"
+    fraction = int.from_bytes(key[:8], "big") * sum(SHARES) >> 64
+    split = "train" if fraction < SHARES[0] else "valid" if fraction < SHARES[0] + SHARES[1] else "test"
     if row["split"] != split:
         return False
     if row["hcp"] is None:
@@ -203,7 +204,7 @@ def content_is_right(row):
     return hcp.tobytes().hex() == row["hcp"] and hashlib.sha256(hcp.tobytes()).digest()[:16] == key
 
 
-def bits_are_right(row):
+def bits_are_correct(row):
     if row["move"] is None:
         return row["move_apery"] == row["move_yaneuraou"] == 0
     board = cshogi.Board(row["sfen"])

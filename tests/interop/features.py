@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Input planes and move labels against cshogi.dlshogi: every value, both kinds of input2.
+"""Compares input planes and move labels with cshogi.dlshogi: every value, both kinds of input2.
 
     cargo build --examples -p kyokumen-network && .venv/bin/python tests/interop/features.py
 
-Positions are of random play, of cshogi's making, of sides with more than a declaration needs, and of the files named with
---sfens (an SFEN at the start of a line).
+The positions come from random play by cshogi, from literals where a side has more than a declaration needs, and from
+the files given with --sfens (an SFEN at the start of each line).
 """
 
 import argparse
@@ -21,8 +21,8 @@ from cshogi import dlshogi
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INPUT1 = 62 * 81
 
-# The mover has more than 10 pieces besides its king in the other camp, more points than it needs, or both: then there is no
-# plane of what is missing. Random play hardly comes there.
+# The side to move has more than 10 pieces besides its king in the promotion zone, more points than it needs, or both.
+# Then the planes for missing pieces or points are empty. Random play hardly reaches such positions.
 BEYOND = (
     "K+R+R+B+BGGGG/SSS6/9/9/9/9/9/9/8k b 2Ps4n4l16p 1",
     "K8/PPPPPPPPP/PP7/9/9/9/9/9/8k b - 1",
@@ -35,7 +35,7 @@ POINTS_LEFT = slice(68, 88)
 
 
 def random_play(count, seed):
-    """SFENs of random games, most of whose moves capture or promote, so that kings enter and hands fill."""
+    """SFENs of random games that prefer captures and promotions, so that kings advance and hands fill."""
     numbers = random.Random(seed)
     board = cshogi.Board()
     sfens = []
@@ -68,7 +68,7 @@ def theirs(sfen, planes):
 
 
 def check_beyond():
-    """What is beyond in the eyes of cshogi, too: of pieces, of points, and of both."""
+    """Checks that in BEYOND cshogi also finds enough pieces, enough points, and both."""
     dlshogi.use_nyugyoku_features(True)
     kinds = set()
     for sfen in BEYOND:
@@ -76,7 +76,7 @@ def check_beyond():
         input2 = numbers[INPUT1:].reshape(119, 81)
         kinds.add((bool(input2[PIECES_LEFT].any()), bool(input2[POINTS_LEFT].any())))
     if kinds != {(False, False), (False, True), (True, False)}:
-        raise SystemExit(f"cshogi sees something left to be done in {BEYOND}")
+        raise SystemExit(f"cshogi has other planes of missing pieces and points for {BEYOND}")
 
 
 def compare(program, sfens, planes):
@@ -98,7 +98,7 @@ def compare(program, sfens, planes):
             if found != labels:
                 raise SystemExit(f"{sfen}: labels differ: {set(found.items()) ^ set(labels.items())}")
         if child.stdout.read(1):
-            raise SystemExit("more came than was asked for")
+            raise SystemExit("the program sent more than expected")
     if child.returncode != 0:
         raise SystemExit(f"{program} ended with {child.returncode}")
 
@@ -115,10 +115,10 @@ def main():
         sfens += lines_of(path)
     turns = [sum(sfen.split()[1] == turn for sfen in sfens) for turn in "bw"]
     if min(turns) == 0:
-        raise SystemExit(f"of one colour only: {turns}")
+        raise SystemExit(f"only one side is to move in all positions: {turns}")
     for planes in (57, 119):
         compare(options.program, sfens, planes)
-        print(f"input2 of {planes} planes: {len(sfens)} positions ({turns[0]} Black, {turns[1]} White) are as cshogi's")
+        print(f"input2 of {planes} planes: {len(sfens)} positions ({turns[0]} Black, {turns[1]} White) equal cshogi")
 
 
 if __name__ == "__main__":

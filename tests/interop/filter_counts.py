@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the filters of `kyokumen convert` with the same conditions in a few lines of Python.
 
-The records that stay must be the input's, byte for byte, and as many as the report says. Positions are asked
-of cshogi. `data/sample.psv` is always compared, the `dev_engine.psv` of a data folder if it is there.
+The kept records must be copied byte for byte, and their number must equal the report. cshogi evaluates conditions on
+positions. The records are `data/sample.psv` and, if it exists, `dev_engine.psv` of a data folder.
 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
@@ -20,7 +20,7 @@ from comparing import compare_files
 
 
 def sample(records, probability, seed):
-    """The n-th number of SplitMix64 behind the seed, below the probability times 2^64."""
+    """For each record, whether its number of SplitMix64 after the seed is below the probability times 2^64."""
     mask, taken = 2**64 - 1, []
     for n in range(len(records)):
         z = (seed + (n + 1) * 0x9E3779B97F4A7C15) & mask
@@ -31,7 +31,7 @@ def sample(records, probability, seed):
 
 
 def conditions(records):
-    """Options with the records that they must leave."""
+    """Options, each with the records that it must keep."""
     evals, plies = records["score"].astype(int), records["gamePly"]
     white = records["sfen"][:, 0] & 1 == 1
     winner = records["game_result"] * np.where(white, -1, 1)  # 1 black, -1 white
@@ -72,7 +72,7 @@ def conditions(records):
 
 
 def compare(kyokumen, path):
-    """The number of filters that leave other records than they should."""
+    """The number of filters that keep other records than expected."""
     records = np.fromfile(path, cshogi.PackedSfenValue)
     failures = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How `examples/loop/match.py` judges repetitions: the fourth time of a position ends a game, not the second.
+"""Checks repetitions in `examples/loop/match.py`: the fourth occurrence of a position ends a game, not the second.
 
     .venv/bin/python tests/interop/loop_match.py
 """
@@ -16,8 +16,8 @@ KINGS = ("8k/9/9/9/9/9/9/9/K8 b - 1", "9i8i 1a2a 8i9i 2a1a")
 PERPETUAL_CHECK = ("4k4/R8/9/9/9/9/9/9/4K4 b - 1", "9b9a 5a5b 9a9b 5b5a")
 
 
-def judged(sfen, moves):
-    """What is said after each move."""
+def results(sfen, moves):
+    """The result after each move."""
     board = cshogi.Board(sfen)
     history = History(board)
     for move in moves.split():
@@ -27,18 +27,18 @@ def judged(sfen, moves):
 
 
 def main():
-    # The start is the first time; three rounds later it is the fourth.
+    # The start is the first occurrence, three rounds later is the fourth.
     for (sfen, round_), score in ((KINGS, DRAW), (PERPETUAL_CHECK, LOSS)):
-        found = list(judged(sfen, f"{round_} " * 3))
+        found = list(results(sfen, f"{round_} " * 3))
         assert found == [None] * 11 + [score], found
     sfen, round_ = PERPETUAL_CHECK
-    # After a check by Black it is White, the side to move, that wins.
-    assert list(judged(sfen, f"{round_} " * 3 + "9b9a"))[-1] == WIN
-    # A move that is no check, between them, makes it a draw.
+    # After a check by Black, White is to move and wins.
+    assert list(results(sfen, f"{round_} " * 3 + "9b9a"))[-1] == WIN
+    # A move without check in between makes it a draw.
     with_pause = f"{round_} 9b8b 5a4a 8b9b 4a5a {round_} {round_} {round_}"
-    first = next(score for score in judged(sfen, with_pause) if score is not None)
+    first = next(score for score in results(sfen, with_pause) if score is not None)
     assert first == DRAW, first
-    print("repetitions are judged by the rules")
+    print("repetitions follow the rules")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads the dataset of marubatsu back with pyarrow, numpy and json, and solves the game once more to compare.
+"""Reads the dataset of marubatsu with pyarrow, numpy and json, and compares it with a separate solution.
 
-Exit status 0: all right, 1: a difference, 2: something is missing.
+Exit status 0: all correct, 1: a difference, 2: something is missing.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main():
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     kyokumen = parser.parse_args().kyokumen
     if not kyokumen.is_file():
-        print(f"{kyokumen} is missing; cargo build --features parquet makes it", file=sys.stderr)
+        print(f"{kyokumen} is missing; build it with cargo build --release --features parquet", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -47,14 +47,14 @@ def main():
     results = {
         "types of Parquet": types(table) == TYPES,
         "JSON = Parquet": rows == table.to_pylist(),
-        "JSON = numpy": rows == of_numpy(arrays),
+        "JSON = numpy": rows == rows_of_arrays(arrays),
         "positions": sorted(row["board"] for row in rows) == sorted(map(text, reachable())),
         "values, distances and best moves": all(map(is_solved, rows)),
         "classes of symmetry": classes(rows),
     }
-    for what, is_right in results.items():
-        print(f"{'right' if is_right else 'WRONG'}   marubatsu, {len(rows)} rows: {what}")
-    print("all right" if all(results.values()) else "not all is right")
+    for check, is_correct in results.items():
+        print(f"{'correct' if is_correct else 'WRONG  '} marubatsu, {len(rows)} rows: {check}")
+    print("all correct" if all(results.values()) else "not all is correct")
     return 0 if all(results.values()) else 1
 
 
@@ -62,7 +62,7 @@ def types(table):
     return {field.name: str(field.type) + ("" if field.nullable else " not null") for field in table.schema}
 
 
-def of_numpy(arrays):
+def rows_of_arrays(arrays):
     ends = arrays.pop("best_moves_offsets")
     moves = arrays["best_moves"]
     arrays["best_moves"] = [moves[a:b] for a, b in zip(ends[:-1], ends[1:])]
@@ -106,7 +106,7 @@ def reachable():
 
 @functools.cache
 def solve(board):
-    """Value for o, and plies to the end where the winner hurries and the loser delays."""
+    """The value for o, and the plies to the end if the winner plays for a short game and the loser for a long one."""
     if is_over(board):
         return winner(board), 0
     sign = 1 if to_move(board) == "o" else -1
@@ -131,11 +131,11 @@ def images(board):
 
 
 def classes(rows):
-    """Images of a board have its class, other boards others; 765 in all."""
-    of = {row["board"].replace("/", ""): row["symmetry_class"] for row in rows}
-    first = {board: min(images(board)) for board in of}
-    pairs = {(of[board], first[board]) for board in of}
-    return len(pairs) == len(set(of.values())) == len(set(first.values())) == 765
+    """Whether symmetric boards share a class and other boards do not, with 765 classes in all."""
+    class_of = {row["board"].replace("/", ""): row["symmetry_class"] for row in rows}
+    first = {board: min(images(board)) for board in class_of}
+    pairs = {(class_of[board], first[board]) for board in class_of}
+    return len(pairs) == len(set(class_of.values())) == len(set(first.values())) == 765
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A USI engine that counts pieces with cshogi, and fails now and then, for `relabel.py`.
+"""A USI engine that counts pieces with cshogi and fails at random, for `relabel.py`.
 
-With `--fail N` it dies, falls silent or says no score once in about N positions, but never on the first that it is asked
-about: one that is started again answers.
+With `--fail N` it exits, hangs or answers without a score for about one in N positions, but never for its first
+position, so a restarted engine answers.
 """
 
 import argparse
@@ -18,7 +18,7 @@ MATE_PLIES = 7
 
 
 def material(board):
-    """Points of the side to move less those of the other, promoted pieces and those in hand included."""
+    """Points of the side to move minus points of the other side, including promoted pieces and pieces in hand."""
     points = 0
     for piece in board.pieces:
         if piece:
@@ -29,7 +29,7 @@ def material(board):
 
 
 def answer(board):
-    """What the engine says of a position: a score, and its first legal move by name."""
+    """The answer for a position: a score, and the first legal move by name or a mate in 1."""
     moves = sorted(cshogi.move_to_usi(m) for m in board.legal_moves)
     if not moves:
         return "mate -0", "resign"
@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--fail", type=int, default=0)
     options = parser.parse_args()
     numbers = random.Random(time.time_ns())
-    board, nodes_asked, answered = cshogi.Board(), "100", 0
+    board, expected_nodes, answered = cshogi.Board(), "100", 0
     for line in sys.stdin:
         match line.split():
             case ["usi"]:
@@ -54,7 +54,7 @@ def main():
                 print("readyok")
             case ["position", "sfen", *sfen]:
                 board.set_sfen(" ".join(sfen))
-            case ["go", "nodes", nodes] if nodes == nodes_asked:
+            case ["go", "nodes", nodes] if nodes == expected_nodes:
                 if options.fail and answered and numbers.randrange(options.fail) == 0:
                     match numbers.randrange(3):
                         case 0:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Converts whole files from every format to every other and back.
 
-The bundled samples are taken in every format that has one, and the `dev*` files of a data folder if they
-are there. No record may be missing; where the reports say that nothing was lost or filled in on either
-way, the file that comes back must be the file that went, byte for byte.
+The files are the bundled samples of all formats and, if they exist, the `dev*` files of a data folder. No record may be
+missing. If the reports state no lost or filled-in field in both directions, the conversion must reproduce the file byte
+for byte.
 
-Exit status 0: all is as it should be, 1: it is not (what differs is printed), 2: something is missing.
+Exit status 0: all correct, 1: a difference (differences are printed), 2: something is missing.
 
     cargo build --release && python3 tests/interop/matrix.py
 """
@@ -26,7 +26,7 @@ USAGE = 2
 def main():
     options = parse_arguments()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{options.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     samples = sorted((ROOT / "data").glob("sample.*"))
     formats = [sample.suffix[1:] for sample in samples]
@@ -44,7 +44,7 @@ def main():
                 if outcome not in ("identical", "lossy", "no way"):
                     print(f"{source.name} to {target}: {outcome}")
                     failures += 1
-    print(f"{pairs} pairs, {identical} of them lossless and back byte for byte, {failures} failures")
+    print(f"{pairs} pairs, {identical} of them reproduced byte for byte, {failures} failures")
     return 1 if failures else 0
 
 
@@ -54,7 +54,7 @@ class Converter:
         self.folder = folder
 
     def __call__(self, source, name):
-        """The output and the report; none where the formats do not allow the conversion."""
+        """The output and the counts, or None and the message if the formats do not allow the conversion."""
         output = self.folder / name
         words = ["convert", source, "-o", output, "--fill", FILL, "--canonical", "--force", "--json"]
         ran = subprocess.run(
@@ -75,26 +75,26 @@ def there_and_back(convert, source, target):
         first, counts = convert(source, f"first.{own}")
         there, counts_there = convert(first, f"there.{target}")
         if there is None:
-            return "no way" if "holds moves only" in counts_there else counts_there
+            return "no way" if "positions without a move" in counts_there else counts_there
         back, counts_back = convert(there, f"back.{own}")
         if back is None:
-            return "no way" if "holds moves only" in counts_back else counts_back
+            return "no way" if "positions without a move" in counts_back else counts_back
     except RuntimeError as error:
         return str(error)
     written = [part["written"] for part in (counts, counts_there, counts_back)]
     if len(set(written)) != 1 or written[0] == 0:
         return f"{written} records written"
-    changed = [part[what] for part in (counts_there, counts_back) for what in ("lost", "invented")]
+    changed = [part[key] for part in (counts_there, counts_back) for key in ("lost", "invented")]
     if any(changed) or is_regrouped(first, there):
         return "lossy"
-    return "identical" if first.read_bytes() == back.read_bytes() else "other bytes come back"
+    return "identical" if first.read_bytes() == back.read_bytes() else "other bytes are written"
 
 
 GAMES = (".usi", ".csa", ".kif", ".hcpe3", ".pack", ".sbinpack")
 
 
 def is_regrouped(first, there):
-    """Games that pass through records come back as games of one move."""
+    """Whether games are converted to records, which become games of one move."""
     return first.suffix in GAMES and there.suffix not in GAMES
 
 

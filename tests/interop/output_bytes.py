@@ -1,12 +1,12 @@
-"""SHA-256 of what every command writes, for the samples and, if it is there, a folder of data.
+"""Prints the SHA-256 of the files that every command writes, for the samples and, if it exists, a folder of data.
 
     python tests/interop/output_bytes.py --programs target/release > before.txt
-    (change what must not change a byte, and build)
+    (make a change that must not change a byte, and build)
     python tests/interop/output_bytes.py --programs target/release | diff before.txt -
 
-Each line is a checksum, a command and a file that it wrote; standard output is the file `-`, the exit status stands
-behind the command. Times, and what depends on them, are left out of manifests and reports. Two builds are to be compared
-on one machine: manifests hold the version of the program.
+Each line has a checksum, a command with its exit status, and a file that it wrote. Standard output is the file `-`.
+Times and values that depend on times are left out of manifests and reports. Compare two builds of one version on one
+machine, because manifests contain the version of the program.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What a time is, or follows from one, as the checksums of manifests that hold times.
+# Keys of times and of values that depend on times, for example checksums of manifests with times.
 VARIES = {
     "copying_elapsed_ms", "elapsed_ms", "elapsed_s", "ended_unix_s", "games_per_s", "make_unmake_elapsed_ms", "nodes_per_s",
     "parents", "records_per_s", "resumed_from", "saved",
@@ -30,7 +30,7 @@ SMALL = 4 << 20
 
 
 def steady(value):
-    """A JSON value without what varies from run to run."""
+    """A JSON value without the keys that vary from run to run."""
     if isinstance(value, dict):
         return {key: steady(inner) for key, inner in value.items() if key not in VARIES}
     if isinstance(value, list):
@@ -39,7 +39,7 @@ def steady(value):
 
 
 def checksum(name, content):
-    """That of a file; of JSON, whole or a value a line, that of what does not vary."""
+    """The checksum of a file. For JSON and JSON lines, the checksum of the values that do not vary."""
     if name == "-" or name.endswith((".json", ".jsonl")):
         try:
             try:
@@ -57,7 +57,7 @@ def search(nodes):
 
 
 def commands_on(file, nodes):
-    """Commands on a file with this name in the folder; what stands behind `&&` reads what the first one wrote."""
+    """Commands on a file with this name in the folder. A command after `&&` reads the outputs of the one before it."""
     extension = file.split(".", 1)[1]
     plain = extension.split(".")[0]
     limits, bad = search(nodes), "--on-error quarantine"
@@ -109,14 +109,14 @@ def commands_alone(formats):
 
 
 def run(programs, file, line):
-    """What a command wrote: lines of checksum, command and file."""
+    """Runs a command. Returns lines of checksum, command and file."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if file:
             (folder / file.name).write_bytes(file.read_bytes())
-            # Its time is in manifests and indices.
+            # Manifests and offset tables contain the modification time.
             os.utime(folder / file.name, (0, 0))
-        said, status = b"", 0
+        stdout, status = b"", 0
         for words in line.split(" && "):
             words = [
                 word
@@ -124,8 +124,8 @@ def run(programs, file, line):
                 for word in (sorted(str(p.relative_to(folder)) for p in folder.glob(pattern)) if "*" in pattern else [pattern])
             ]
             ran = subprocess.run([programs / "kyokumen", *words], cwd=folder, capture_output=True, check=False)
-            said, status = said + ran.stdout, ran.returncode
-        found = {"-": said}
+            stdout, status = stdout + ran.stdout, ran.returncode
+        found = {"-": stdout}
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not (file and path == folder / file.name):
                 found[str(path.relative_to(folder))] = path.read_bytes()
@@ -139,7 +139,7 @@ def main():
     options = parser.parse_args()
     programs = options.programs.resolve()
     if not (programs / "kyokumen").is_file():
-        print(f"{programs / 'kyokumen'} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{programs / 'kyokumen'} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     samples = sorted((ROOT / "data").glob("sample.*"))
     formats = [sample.name.split(".", 1)[1] for sample in samples]

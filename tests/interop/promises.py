@@ -1,4 +1,4 @@
-"""What scripts have in common that check promises about `benches/`."""
+"""Common code of scripts that check the scripts in `benches/`."""
 
 import argparse
 import os
@@ -12,25 +12,25 @@ BENCHES = ROOT / "benches"
 
 
 def check(description, things, *checks):
-    """Calls each `check(folder, program)`, which yields promises in words with whether they hold, with a folder that is
-    removed afterwards. Returns the exit status: 0 all hold, 1 one does not, 2 the program is missing."""
+    """Calls each `check(folder, program)` with a temporary folder. A check yields pairs of a statement and whether it
+    is true. Returns the exit status: 0 all are true, 1 one is false, 2 the program is missing."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     program = parser.parse_args().kyokumen.resolve()
     if not program.is_file():
-        print(f"{program} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{program} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        promises = (promise for check in checks for promise in check(pathlib.Path(folder), program))
-        failures = [what for what, holds in promises if not holds]
-    for what in failures:
-        print(f"not so: {what}")
-    print(f"{len(failures)} promises about {things} are broken" if failures else "all as promised")
+        statements = (statement for check in checks for statement in check(pathlib.Path(folder), program))
+        failures = [statement for statement, is_true in statements if not is_true]
+    for statement in failures:
+        print(f"false: {statement}")
+    print(f"{len(failures)} statements about {things} are false" if failures else "all statements are true")
     return 1 if failures else 0
 
 
 def run(script, *words, packages=None):
-    """The end of a script of `benches/`, which imports from a folder of packages first if there is one."""
+    """Runs a script of `benches/` and returns the finished process. Imports look into the folder `packages` first."""
     command = [sys.executable, BENCHES / script, *map(str, words)]
     environment = os.environ | ({"PYTHONPATH": str(packages)} if packages else {})
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares Kyokumen's Parquet files with pyarrow, which was written independently.
 
-What `kyokumen convert` writes must be what `jsonl` says, column by column, and what pyarrow writes, in
-other widths and with packed positions, must be read as the same records.
+The columns that `kyokumen convert` writes must equal the fields in `jsonl`. A file by pyarrow, with other integer
+widths and packed positions, must be read as the same records.
 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 
@@ -60,11 +60,11 @@ def check_written(kyokumen, folder, made, records):
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     expected = {name: [r.get(COLUMNS.get(name, name)) for r in records] for name in TYPES}
     groups = pyarrow.parquet.ParquetFile(path).num_row_groups
-    return report("pyarrow reads what we wrote", types == TYPES and columns == expected and groups == 2)
+    return report("pyarrow reads the file of Kyokumen", types == TYPES and columns == expected and groups == 2)
 
 
 def check_foreign(kyokumen, folder, made, records):
-    """A table as pandas would write it, with packed positions instead of SFEN and a column of its own."""
+    """A table as pandas would write it, with packed positions instead of SFEN and an unknown column."""
     hcp = folder / "made.hcp"
     run(kyokumen, "convert", made, "-o", hcp)
     packed = hcp.read_bytes()
@@ -91,7 +91,7 @@ def check_foreign(kyokumen, folder, made, records):
         if i % 3:
             kept["eval"] = i % 500
         expected.append(kept)
-    return report("we read what pyarrow wrote", read_lines(read) == expected)
+    return report("Kyokumen reads the file of pyarrow", read_lines(read) == expected)
 
 
 def read_lines(path):
@@ -102,8 +102,8 @@ def run(*words):
     subprocess.run([str(word) for word in words], check=True, capture_output=True)
 
 
-def report(what, is_equal):
-    print(f"{what}: {'equal' if is_equal else 'DIFFERENT'}")
+def report(comparison, is_equal):
+    print(f"{comparison}: {'equal' if is_equal else 'DIFFERENT'}")
     return 0 if is_equal else 1
 
 

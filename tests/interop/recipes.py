@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the recipes of examples/recipes/ and compares what they say with kyokumen and with cshogi.
+"""Runs the recipes of examples/recipes/ and compares their results with kyokumen and cshogi.
 
     python3 tests/interop/recipes.py --kyokumen target/debug/kyokumen [--torch PYTHON]
 
-PYTHON is an interpreter that has PyTorch; without one that recipe is skipped, which is said.
+PYTHON is an interpreter with PyTorch. Without it, the recipe for PyTorch is skipped with a message.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def run(*words):
 
 def check_figures(recipe, program, folder):
     for name in ("sample.psv", "sample.hcpe"):
-        # Evaluations by chance, the least of all among them.
+        # Random evaluations, and the smallest possible one.
         records = np.fromfile(ROOT / "data" / name, PSV if name.endswith("psv") else HCPE)
         records["eval_cp"] = np.random.default_rng(1).integers(-3000, 3000, len(records))
         records["eval_cp"][7] = -32768
@@ -49,7 +49,7 @@ def check_figures(recipe, program, folder):
             for key in ("least", "most", "mean"):
                 assert abs(found["evals"][key] - expected["evals"][key]) < 1e-9, (path, key)
 
-        # What the recipe keeps is what convert keeps.
+        # The recipe and convert must keep the same records.
         kept, by_convert = folder / f"kept-{name}", folder / f"convert-{name}"
         run(sys.executable, recipe, source, "-o", kept, "--max-abs-eval", 2000, "--drop-draws")
         words = ["--max-abs-eval", 2000, "--result", "black,white", "--progress", "none"]
@@ -96,14 +96,14 @@ def check_torch(python, program, folder):
     run(program, "shuffle", ROOT / "data" / "sample.psv", "-o", shuffled, "--progress", "none")
     records = np.fromfile(shuffled, PSV)
     expected = f"{len(records)} records, results {int(outcome(records).sum()):+d}"
-    said = {}
+    last_lines = {}
     for workers in (0, 1, 3):
         lines = run(python, RECIPES / "torch_dataset.py", shuffled, "--workers", workers, "--batch", 300).splitlines()
         assert all(expected in line for line in lines) and len(lines) == 5, lines
         losses = [float(line.rsplit(" ", 1)[1]) for line in lines]
         assert losses[-1] < 0.9 * losses[0], losses
-        said[workers] = lines[-1]
-    print(f"torch_dataset.py: {said[3]}")
+        last_lines[workers] = lines[-1]
+    print(f"torch_dataset.py: {last_lines[3]}")
 
 
 def main():
@@ -118,7 +118,7 @@ def main():
         if options.torch:
             check_torch(options.torch, options.kyokumen, folder)
         else:
-            print("SKIPPED: torch_dataset.py, no PyTorch was named by --torch", file=sys.stderr)
+            print("SKIPPED: torch_dataset.py, because --torch was not given", file=sys.stderr)
 
 
 main()

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Compares what `kyokumen relabel` writes with evaluations found in other ways: every record.
+"""Compares every record of `kyokumen relabel` with evaluations from other sources.
 
-- By an engine that counts pieces (`material_engine.py`), three processes at a time, which die and fall silent: the
-  evaluations are those that cshogi finds here, and everything else of a record is as it was.
-- By a network, if its file is there and the program is built with networks: the evaluations are those of ONNX Runtime on
-  cshogi's planes, to 2 centipawns; and so they are if
-  `examples/evaluator.py` evaluates the network in processes of its own.
+- An engine that counts pieces (`material_engine.py`), also in three processes that exit and hang at random. The
+  evaluations must equal those that cshogi gives here, and all other fields of a record must stay unchanged.
+- A network, if `--model` is given. This needs a program with networks. The evaluations must equal those of ONNX Runtime
+  on cshogi's planes within 2 centipawns, also if `examples/evaluator.py` evaluates the network in separate processes.
 
-Exit status 0: all as it should be, 1: a difference, 2: something is missing.
+Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
 
 import argparse
@@ -48,7 +47,7 @@ def main():
             failures += by_network(options.kyokumen, path, records, options.model)
         else:
             print("skipped: evaluations by a network (--model NET.onnx)")
-    print("all as it should be" if failures == 0 else f"{failures} differences")
+    print("all equal" if failures == 0 else f"{failures} differences")
     return 1 if failures else 0
 
 
@@ -59,20 +58,20 @@ def relabel(kyokumen, path, *words):
     return np.fromfile(out / path.name, cshogi.HuffmanCodedPosAndEval)
 
 
-def differences(what, records, new, expected, near=0):
-    """How many records are not as they were but for the evaluation, or whose evaluation is not as expected."""
+def differences(name, records, new, expected, near=0):
+    """The number of unexpected evaluations and of other fields that changed."""
     failures = 0
     if len(new) != len(records):
-        print(f"{what}: {len(new)} records instead of {len(records)}")
+        print(f"{name}: {len(new)} records instead of {len(records)}")
         return 1
     for field in ("hcp", "bestMove16", "gameResult", "dummy"):
         if not np.array_equal(records[field], new[field]):
-            print(f"{what}: another {field}")
+            print(f"{name}: {field} has changed")
             failures += 1
     wrong = np.abs(new["eval"].astype(int) - np.asarray(expected)) > near
     for index in np.flatnonzero(wrong)[:5]:
-        print(f"{what}: record {index} has {new['eval'][index]}, expected {expected[index]}")
-    print(f"{what}: {len(records)} records, {int(wrong.sum())} with another evaluation than expected")
+        print(f"{name}: record {index} has {new['eval'][index]}, expected {expected[index]}")
+    print(f"{name}: {len(records)} records, {int(wrong.sum())} with an unexpected evaluation")
     return failures + int(wrong.sum())
 
 

@@ -1,4 +1,4 @@
-"""A server of S3 on this machine, and a proxy before it that counts what goes through and gets in the way."""
+"""A local S3 server, and a proxy in front of it that records requests and disturbs them."""
 
 import http.client
 import http.server
@@ -14,7 +14,7 @@ BUCKET = "bucket"
 
 
 class Server:
-    """moto's server, in a process of its own, with one bucket."""
+    """The server of moto, in a separate process."""
 
     def __enter__(self):
         self.port = free_port()
@@ -36,7 +36,7 @@ class Server:
 
 
 class Request:
-    """What went through the proxy: `read` and `written` are bytes of bodies."""
+    """A request through the proxy. `read` and `written` are numbers of body bytes."""
 
     def __init__(self, method, path, byte_range, read, written, status):
         self.method, self.path, self.range = method, path, byte_range
@@ -44,8 +44,8 @@ class Request:
 
 
 class Proxy:
-    """Passes requests on. `before(method, path)` is called first and may wait, or return a status to answer
-    with instead, or "cut", which sends half of the answer."""
+    """Passes requests on to the server. First it calls `before(method, path)`, which may wait. `before` may also return
+    a status, which is answered instead, or "cut", which sends half of the answer."""
 
     def __init__(self, server):
         self.requests, self.before = [], lambda method, path: None
@@ -56,10 +56,10 @@ class Proxy:
 
             def handle_any(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                wish = proxy.before(self.command, self.path)
-                if isinstance(wish, int):
-                    self.log(len(body), 0, wish)
-                    return self.answer(wish, [], b"")
+                disturbance = proxy.before(self.command, self.path)
+                if isinstance(disturbance, int):
+                    self.log(len(body), 0, disturbance)
+                    return self.answer(disturbance, [], b"")
                 inner = http.client.HTTPConnection("127.0.0.1", server.port)
                 inner.request(self.command, self.path, body, dict(self.headers))
                 response = inner.getresponse()
@@ -67,7 +67,7 @@ class Proxy:
                 inner.close()
                 skipped = ("connection", "transfer-encoding", "server", "date")
                 headers = [(k, v) for k, v in response.getheaders() if k.lower() not in skipped]
-                sent = content[: len(content) // 2] if wish == "cut" else content
+                sent = content[: len(content) // 2] if disturbance == "cut" else content
                 self.log(len(body), len(sent), response.status)
                 self.answer(response.status, headers, sent, len(content))
 
@@ -96,7 +96,7 @@ class Proxy:
             daemon_threads = True
 
             def handle_error(self, *_):
-                """Clients that are killed leave in the middle of an answer."""
+                """Killed clients close their connections during an answer."""
 
         self.http = Silent(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
@@ -105,20 +105,20 @@ class Proxy:
         return f"http://127.0.0.1:{self.http.server_port}"
 
     def begin(self, before=None):
-        """Forgets what went through, and gets in the way from now on if it is to."""
+        """Clears the recorded requests and sets `before`."""
         self.requests.clear()
         self.before = before or (lambda method, path: None)
 
 
 def environment(endpoint):
-    """That of a process which asks this endpoint."""
+    """The environment of a process that uses this endpoint."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
     own = {
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",
         "AWS_REGION": "us-east-1",
         "AWS_ENDPOINT_URL": endpoint,
-        # Nobody else answers here.
+        # No server answers at this address.
         "AWS_METADATA_ENDPOINT": f"http://127.0.0.1:{free_port()}",
         "NO_PROXY": "127.0.0.1",
     }

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Replays the games of `kyokumen selfplay` with cshogi and judges them by its rules.
+"""Replays the games of `kyokumen selfplay` with cshogi and checks them by its rules.
 
-Every move and every candidate must be legal, no game may go on behind its end, and its result must follow from the
-position in which it ended or from its moves. `hashed` plays games of all kinds; with a network's file
-(`--model NET.onnx`) the same holds.
+Every move and every candidate must be legal. No game may continue after its end. The result must follow from the last
+position or from the moves. The default model `hashed` gives all kinds of endings; `--model NET.onnx` uses a network.
 
-Exit status 0: all as it should be, 1: a difference, 2: something is missing.
+Exit status 0: all correct, 1: a fault, 2: something is missing.
 """
 
 import argparse
@@ -84,7 +83,7 @@ def games(data):
 
 
 def faults(header, moves):
-    """What is wrong with a game."""
+    """The faults of a game."""
     board = cshogi.Board()
     board.set_hcp(np.ascontiguousarray(header["hcp"]))
     positions = [key(board)]
@@ -115,14 +114,14 @@ def faults(header, moves):
     elif len(moves) == MAX_MOVES:
         expected = (DRAW, MOVE_LIMIT)
     else:
-        yield "it stops in the middle"
+        yield "the game stops without an ending"
         return
     if (result, ending) != expected:
         yield f"result and ending are {(result, ending)}, expected {expected}"
 
 
 def by_repetition(positions, checks, mover, other):
-    """A draw, unless one side did nothing but give check since the position came first."""
+    """A draw, unless one side gave check with every move since the first occurrence of the position."""
     since = checks[positions.index(positions[-1]) :]
     # The last move was the other side's.
     if all(since[-1::-2]):

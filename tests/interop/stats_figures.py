@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares the figures of `kyokumen stats` with those that numpy and cshogi count in the same records.
+"""Compares the figures of `kyokumen stats` with counts by numpy and cshogi.
 
-`data/sample.psv` is always compared, as it is and with evaluations that fit its results, the `dev_engine.psv` of a data
-folder if it is there. The scale of the win rates is compared with a fit of numpy's own, squares with those of cshogi.
+The records are `data/sample.psv`, also with random evaluations that fit its results, and, if it exists,
+`dev_engine.psv` of a data folder. The scale of the win rates is compared with a fit by numpy, squares with cshogi.
 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
@@ -48,7 +48,7 @@ def scale(evals, outcomes):
 
 
 def expected(records):
-    """Names of figures with their values."""
+    """The names of the figures with their expected values."""
     evals, plies = records["score"].astype(int), records["gamePly"].astype(int)
     outcomes = records["game_result"]
     board, check, captures, drops, promotions = cshogi.Board(), 0, 0, 0, 0
@@ -118,12 +118,12 @@ def compare_records(kyokumen, path, records):
     report = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     failures = 0
     for name, value in expected(records):
-        told = report
+        found = report
         for part in name.split("."):
-            told = told[part]
-        is_equal = np.isclose(told, value, rtol=1e-9) if isinstance(value, float) else told == value
+            found = found[part]
+        is_equal = np.isclose(found, value, rtol=1e-9) if isinstance(value, float) else found == value
         failures += not is_equal
-        print(f"{'equal  ' if is_equal else 'DIFFERS'} {path.name} {name}: {told}, expected {value}")
+        print(f"{'equal  ' if is_equal else 'DIFFERS'} {path.name} {name}: {found}, expected {value}")
     return failures
 
 

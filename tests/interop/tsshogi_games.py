@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares games that Kyokumen converts with what tsshogi, cshogi and python-shogi read from them.
+"""Compares games that Kyokumen converts, as read by tsshogi, cshogi and python-shogi.
 
-Games in KIF, KI2, CSA and JSON, of this script and of data/sample.*, are converted to kif, kifu, ki2, ki2u, csa and
-jkf. tsshogi reads both sides; start, moves, winner, reason, names, comments, times and variations must be the same,
-as far as the format can hold them. cshogi and python-shogi read the kif, kifu and csa files. tsshogi comes from npm;
+Games in KIF, KI2, CSA and JSON, from this script and from data/sample.*, are converted to kif, kifu, ki2, ki2u, csa and
+jkf. tsshogi reads source and output. Start, moves, winner, ending, names, comments, times and variations must be the
+same, if the format can hold them. cshogi and python-shogi read the kif, kifu and csa files. tsshogi comes from npm;
 without npm and Node.js nothing is compared.
 
 Exit status 0: all equal, or skipped, 1: a difference, 2: something is missing.
@@ -111,7 +111,7 @@ DIAGRAM = """後手の持駒：飛　角二　金四　銀三　桂四　香四�
    4 投了         ( 0:00/00:00:00)
 まで3手で先手の勝ち
 """
-WORDS = {  # How the sixth line of MOVES may end the game.
+WORDS = {  # Endings of the game of MOVES, for its sixth line and its summary.
     "resign": ("投了", "まで5手で先手の勝ち"),
     "mate": ("詰み", "まで5手で詰み"),
     "repetition": ("千日手", "まで5手で千日手"),
@@ -198,7 +198,7 @@ def main():
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     options = parser.parse_args()
     if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        print(f"{options.kyokumen} is missing; build it with cargo build --release", file=sys.stderr)
         return 2
     if not (shutil.which("npm") and shutil.which("node")):
         print("skipped: npm or node is missing")
@@ -258,7 +258,7 @@ def compare_games(kyokumen, packages, games, folder):
 
 
 def compare_samples(kyokumen, packages, folder):
-    """Converts whole files of several games; what is written is cut into games again."""
+    """Converts files of several games. The outputs are split into games for the comparison."""
     failures = 0
     for source in ("kif", "ki2", "csa"):
         texts = cut(decoded(ROOT / f"data/sample.{source}"), source)
@@ -301,7 +301,7 @@ def write_all(folder, stem, texts, source):
 
 
 def tsshogi(packages, files):
-    """What tsshogi reads from files of these formats."""
+    """The games that tsshogi reads from files of these formats."""
     lines = "\n".join(json.dumps([str(path), source]) for path, source in files)
     command = ["node", ROOT / "tests/interop/tsshogi_read.mjs", packages]
     answers = subprocess.run(command, input=lines, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -309,7 +309,7 @@ def tsshogi(packages, files):
 
 
 def differing(expected, found, source, target):
-    """What of a game is not the same in both readings, of what `target` can hold."""
+    """The differences between two games in the fields that `target` can hold."""
     for side, game in (("source", expected), ("output", found)):
         if "error" in game:
             return [f"tsshogi rejects the {side}: {game['error']}"]
@@ -327,13 +327,13 @@ def differing(expected, found, source, target):
 
 
 def comparable(game, source, target):
-    """The game without what the formats say in different ways."""
+    """The game without values that depend on the format."""
     game = dict(game, headers=dict(game["headers"]), times=list(game["times"]), comments=list(game["comments"]))
-    # Of the end of the game nothing may be said.
+    # The time and the comment at the end of the game may be missing.
     game["times"] += [0] * (len(game["moves"]) + 1 - len(game["times"]))
     game["comments"] += [""] * (len(game["moves"]) + 2 - len(game["comments"]))
     if game["ending"] == "move_limit":
-        game["ending"] = "impasse"  # Only V3.0 of the CSA standard has a word for it.
+        game["ending"] = "impasse"  # Only V3.0 of the CSA standard has an own word for it.
     names = {"shitateName": "blackName", "uwateName": "whiteName", "title": "tournament"}
     game["headers"] = {names.get(key, key): value for key, value in game["headers"].items()}
     if "csa" in (source, target):
@@ -343,7 +343,7 @@ def comparable(game, source, target):
 
 
 def by_python(path, expected):
-    """What cshogi and python-shogi read differently from a kif, kifu or csa file."""
+    """The differences of a kif, kifu or csa file as read by cshogi and python-shogi."""
     differences, is_kif = [], path.suffix != ".csa"
     text = decoded(path)
     headers = comparable(expected, "csa", "csa")["headers"]
@@ -352,16 +352,16 @@ def by_python(path, expected):
         try:
             game = KIF.Parser.parse_file(str(path)) if is_kif else CSA.Parser.parse_file(str(path))[0]
             found = ([cshogi.move_to_usi(move) for move in game.moves], [name or None for name in game.names])
-        except Exception as error:  # Whatever it is, the file could not be read.
+        except Exception as error:  # With any exception, the file could not be read.
             found = error
         if found != (expected["moves"], names):
             differences.append(f"cshogi: {(expected['moves'], names)} became {found}")
     try:
         found = (shogi.KIF if is_kif else shogi.CSA).Parser.parse_str(text)[0]["moves"]
-    except Exception as error:  # Whatever it is, the file could not be read.
+    except Exception as error:  # With any exception, the file could not be read.
         found = error
     if is_kif and branches(expected["lines"]) and isinstance(found, list):
-        found = found[: len(expected["moves"])]  # It takes the moves of variations for moves of the game.
+        found = found[: len(expected["moves"])]  # python-shogi appends the moves of variations.
     if found != expected["moves"]:
         differences.append(f"python-shogi: {expected['moves']} became {found}")
     return differences
@@ -372,11 +372,11 @@ def branches(lines):
 
 
 def convert(kyokumen, source, target):
-    """Writes `target`. Returns what went wrong."""
+    """Writes `target`. Returns the error, if any."""
     command = [kyokumen, "convert", source, "-o", target, "--progress", "none"]
     kif = {".kif", ".kifu", ".ki2", ".ki2u"}
     if source.suffix == target.suffix or {source.suffix, target.suffix} <= kif:
-        command.append("--canonical")  # Else the words of the game would be copied.
+        command.append("--canonical")  # Otherwise the text of the game would be copied.
     answer = subprocess.run(command, capture_output=True, text=True)
     return [] if answer.returncode == 0 else [f"exit status {answer.returncode}: {answer.stderr.strip()}"]
 

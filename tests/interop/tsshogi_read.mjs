@@ -1,7 +1,7 @@
 // Reads games with tsshogi, for tsshogi_games.py.
 //
-// node tsshogi_read.mjs FOLDER: FOLDER has tsshogi in its node_modules. Each line of standard input is a JSON array
-// [path, format]; each line of standard output says in JSON what tsshogi reads from that file.
+// usage: node tsshogi_read.mjs FOLDER, where FOLDER has tsshogi in its node_modules. Each line of standard input is a
+// JSON array [path, format]. Each line of standard output is the game or the error that tsshogi reads, as JSON.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,7 +22,7 @@ const READERS = {
   jkf: [importJKFString, "utf-8"],
 };
 
-// What the special moves say: who wins, seen from the side to move, and why where that is not mate or resignation.
+// The special moves: the result from the side to move, and the ending if it is not mate or resignation.
 const ENDINGS = {
   resign: ["loss", null],
   mate: ["loss", null],
@@ -48,7 +48,7 @@ function read(path, format) {
   const game = mainLine(record);
   const fouler = /%?([-+])ILLEGAL_ACTION/.exec(text);
   if (fouler && (format === "csa" || format === "jkf") && game.ending === "illegal_move") {
-    // CSA: `%+ILLEGAL_ACTION`: Black broke a rule and loses. tsshogi 2.2.0 takes it the other way round.
+    // In CSA, `%+ILLEGAL_ACTION` means that Black broke a rule and loses. tsshogi 2.2.0 reads the opposite.
     game.winner = fouler[1] === "+" ? "white" : "black";
   }
   return { ...game, headers: headers(record.metadata), lines: record.first.next ? lines(record.first.next) : [] };
@@ -74,7 +74,7 @@ function mainLine(record) {
   return game;
 }
 
-// The comment on a move, without evaluations and summaries, whose words differ from format to format.
+// The comment on a move, without evaluations and summaries, because their words depend on the format.
 function comment(node) {
   const isOther = /^([*#](評価値=| )[-+]?[0-9]|summary:)/;
   return node.comment.split("\n").filter((line) => !isOther.test(line)).join("\n").trim();
@@ -87,7 +87,7 @@ function headers(metadata) {
   return Object.fromEntries(filled.map(([key, value]) => [key, value.trim()]));
 }
 
-// The moves that could be played in the place of `first`, itself included, each with all that follows it.
+// `first` and its alternatives, each with all lines that follow it.
 function lines(first) {
   const all = [];
   for (let node = first; node; node = node.branch) {
@@ -97,12 +97,12 @@ function lines(first) {
   return all;
 }
 
-// Only the summary of a KI2 file says how the game ended, and tsshogi knows no summary with a reason behind it.
+// In KI2 only the summary contains the ending, and tsshogi knows no summary with an added reason.
 function typeOf(special) {
   return special.name === "持将棋（最大手数）" ? "maxMoves" : special.type;
 }
 
-// An ending in a word that is the same in all formats: who broke a rule and what a draw is called differ.
+// The ending in a word that all formats share. Formats differ in the side that broke a rule and in the names of draws.
 function endOfLine(special) {
   const [outcome, ending] = ENDINGS[typeOf(special)] ?? [null, special.name];
   const same = { impasse: "draw", move_limit: "draw", illegal_move: "foul" };

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A game between two processes of `kyokumen usi --model`, conducted by cshogi's USI client and judged by its rules.
+"""Games between two processes of `kyokumen usi --model`, run by cshogi's USI client and checked by its rules.
 
-Every move must be legal by cshogi; who resigns must be mated, who declares must be allowed to; a side that ponders must
-answer `ponderhit` or `stop`. One side counts nodes, the other time.
+Every move must be legal. A side that resigns must be mated, and a side that declares a win must be allowed to. One side
+has a node limit, the other one a time limit.
 
-Exit status 0: all as it should be, 1: a mistake, 2: something is missing.
+Exit status 0: all correct, 1: a fault, 2: something is missing.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from cshogi.usi import Engine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# The client waits for ever for an engine that has ended.
+# The client waits forever for an engine that has ended.
 PATIENCE_S = 600
 MAX_MOVES = 320
 NODES = 60
@@ -50,12 +50,12 @@ def main():
             failures += len(faults)
         for engine in players:
             engine.quit()
-    print("all as it should be" if failures == 0 else f"{failures} mistakes")
+    print("all correct" if failures == 0 else f"{failures} faults")
     return 1 if failures else 0
 
 
 def player(script, kyokumen, model):
-    """The client starts a program without arguments."""
+    """Starts an engine through a script, because the client starts programs without arguments."""
     words = [str(kyokumen.resolve()), "usi", "--model", str(pathlib.Path(model).resolve() if "/" in model else model)]
     script.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
     script.chmod(0o755)
@@ -67,7 +67,7 @@ def player(script, kyokumen, model):
 
 
 def play(players):
-    """How a game ended, its moves, and what was wrong."""
+    """Plays a game. Returns its ending, its moves and the faults."""
     board, moves, faults = cshogi.Board(), [], []
     for engine in players:
         engine.usinewgame()
@@ -98,7 +98,7 @@ def play(players):
 
 
 def faults_of_infos(board, infos):
-    """What `info` lines say must be moves that can be played, one after the other."""
+    """The `info` lines whose variation contains an illegal move."""
     for line in infos:
         if not line.startswith("info ") or " pv " not in line:
             continue

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads what liblzma compresses, by the module `lzma` of Python, with every preset, check and filter, and damaged.
+"""Reads files compressed by liblzma (Python's module `lzma`) with every preset, check and filter, and damaged files.
 
     python3 tests/interop/xz_files.py --kyokumen target/release/kyokumen
 """
@@ -14,8 +14,8 @@ import tempfile
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 
 
-def ways():
-    """Names and arguments of `lzma.compress`."""
+def settings():
+    """Names of compression settings, with the arguments of `lzma.compress`."""
     for preset in range(10):
         yield f"preset {preset}", {"preset": preset}
     yield "preset 9e", {"preset": 9 | lzma.PRESET_EXTREME}
@@ -44,24 +44,24 @@ def main():
             return run.returncode, run.stderr
 
         count = 0
-        for name, how in ways():
-            code, said = copy(lzma.compress(records, **how))
-            assert code == 0, f"{name}: {said}"
+        for name, arguments in settings():
+            code, message = copy(lzma.compress(records, **arguments))
+            assert code == 0, f"{name}: {message}"
             assert output.read_bytes() == records, name
             count += 1
-        print(f"{count} ways to compress")
+        print(f"{count} compression settings")
 
-        # Streams of any number of bytes, with zeros between them.
+        # Streams of random sizes in one file, with padding between them.
         choice = random.Random(1)
         cuts = sorted(choice.randrange(len(records)) for _ in range(50))
         pieces = [records[a:b] for a, b in zip([0, *cuts], [*cuts, len(records)])]
         streams = b"".join(lzma.compress(piece) + bytes(4 * choice.randrange(4)) for piece in pieces)
-        code, said = copy(streams)
-        assert code == 0, said
+        code, message = copy(streams)
+        assert code == 0, message
         assert output.read_bytes() == records
         print(f"{len(pieces)} streams one after another")
 
-        # What liblzma refuses is refused, and nothing is written.
+        # Files that liblzma refuses are refused, and nothing is written.
         output.unlink()
         for _ in range(100):
             damaged = bytearray(streams)
@@ -69,15 +69,15 @@ def main():
                 del damaged[choice.randrange(len(damaged)) :]
             else:
                 damaged[choice.randrange(len(damaged))] ^= 1 << choice.randrange(8)
-            code, said = copy(damaged)
+            code, message = copy(damaged)
             try:
                 read = lzma.decompress(bytes(damaged))
             except lzma.LZMAError:
-                assert code == 1 and "cannot read" in said and "Traceback" not in said, (code, said)
+                assert code == 1 and "cannot read" in message and "Traceback" not in message, (code, message)
                 assert not output.exists()
             else:
-                # Cut where a stream ends.
-                assert code in (0, 1, 2), said
+                # The file is cut at the end of a stream.
+                assert code in (0, 1, 2), message
                 if output.exists():
                     assert output.read_bytes() == read
                     output.unlink()

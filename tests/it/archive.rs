@@ -1,4 +1,4 @@
-//! Archives of our own making: random games, some records bad, all from fixed seeds.
+//! Generated archives: random games from fixed seeds, some records bad.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(crate) fn encoded(format: Format, record: &Record) -> Vec<u8> {
     bytes
 }
 
-/// An archive in which every eleventh record is bad and the padding holds private bits.
+/// An archive where every eleventh record is bad and the padding has random bits.
 pub(crate) fn archive(format: Format, count: usize) -> Vec<u8> {
     let mut random = Random::new(7);
     let mut bytes = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn archive(format: Format, count: usize) -> Vec<u8> {
     bytes
 }
 
-/// Puts both kings on square 0, or a letter that is no piece into the text.
+/// Puts both kings on square 0. In text, writes a letter that is not a piece.
 fn spoil(format: Format, record: &mut [u8]) {
     if format == Format::Sfen {
         record[0] = b'x';

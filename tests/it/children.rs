@@ -1,4 +1,4 @@
-//! Engines and evaluators that hang, flood, lie or die: errors, signals, and nothing left behind.
+//! Engines and evaluators that hang, flood, give wrong answers or die: errors and signals. No process is left.
 #![cfg(unix)]
 
 #[cfg(feature = "network")]
@@ -15,10 +15,10 @@ use snapbox::{assert_data_eq, str};
 
 use crate::archive::{encoded, records};
 use crate::harness::{Dir, TestCommand};
-use crate::messages::told_by;
+use crate::messages::transcript_of;
 use crate::signals::{heeds_hangups, send};
 
-/// An engine that evaluates a position by the length of its line. Faults take the places of the words in capitals.
+/// An engine that evaluates a position by the length of its line. Faults replace the words in capitals.
 const ENGINE: &str = r#"
 echo $$ >> pids
 START
@@ -27,15 +27,15 @@ while read -r line; do
     usi) USI; echo "id name Lengths"; echo usiok ;;
     isready) ISREADY; echo readyok ;;
     position*) position="$line" ;;
-    go*) GO; echo "info depth 1 score cp ${#position}"; echo "bestmove resign"; BEHIND ;;
+    go*) GO; echo "info depth 1 score cp ${#position}"; echo "bestmove resign"; AFTER ;;
     quit) exit ;;
   esac
 done"#;
 
-/// Where the faults stand, in the order in which they are replaced.
-const PLACES: [&str; 5] = ["START", "ISREADY", "USI", "GO", "BEHIND"];
+/// The words that faults replace, in the order of their replacement.
+const PLACES: [&str; 5] = ["START", "ISREADY", "USI", "GO", "AFTER"];
 
-/// How long a process may take that is to end at once. Machines may be busy.
+/// The time limit for a process that should end at once. Machines may be busy.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A script with a fault in one place.
@@ -69,7 +69,7 @@ impl Bench {
         finished(spawned(self.command(words)))
     }
 
-    /// Relabels with the engine in little memory, far below what a flood of some seconds takes.
+    /// Relabels with the engine, in less memory than a flood of some seconds would take.
     fn relabel(&self, words: &[&str]) -> Output {
         let command = self.command(&[&RELABEL, words].concat());
         // Not every system has this limit.
@@ -77,21 +77,21 @@ impl Bench {
     }
 
     fn error(&self, output: &Output) -> String {
-        told_by(self.0.path(), output)
+        transcript_of(self.0.path(), output)
     }
 
     fn manifest(&self) -> Value {
         self.0.json("out/a.manifest.json")
     }
 
-    /// None of the programs that have noted their ids runs any more.
+    /// Asserts that no program whose id is in `pids` is running.
     #[track_caller]
     fn assert_no_program_is_left(&self) {
         let ids = self.0.text("pids");
         let until = Instant::now() + PATIENCE;
         for id in ids.split_whitespace() {
             while is_running(id) {
-                assert!(Instant::now() < until, "the program {id} runs");
+                assert!(Instant::now() < until, "the program {id} is still running");
                 sleep(Duration::from_millis(10));
             }
         }
@@ -100,8 +100,8 @@ impl Bench {
 
 /// Whether a process runs. One that has ended may wait for its parent to notice.
 fn is_running(id: &str) -> bool {
-    let asked = Command::new("ps").args(["-o", "stat=", "-p", id]).output();
-    let state = asked.expect("ps is installed").stdout;
+    let output = Command::new("ps").args(["-o", "stat=", "-p", id]).output();
+    let state = output.expect("ps is installed").stdout;
     !state.is_empty() && !state.starts_with(b"Z")
 }
 
@@ -127,17 +127,17 @@ fn finished(mut child: Child) -> Output {
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > until {
             child.kill().unwrap();
-            panic!("it does not end");
+            panic!("the process does not end");
         }
         sleep(Duration::from_millis(10));
     }
     child.wait_with_output().unwrap()
 }
 
-/// The program's own child, which has its pipes.
+/// Starts a child of the program that inherits its pipes.
 const GRANDCHILD: &str = "sleep 600 & echo $! >> pids; ";
 
-/// Signals in the order in which they are sent, and the exit status.
+/// Signals in sending order, and the exit status.
 const SIGNALS: [(&[i32], i32); 4] = [
     (&[libc::SIGTERM], 143),
     (&[libc::SIGINT], 130),
@@ -145,8 +145,8 @@ const SIGNALS: [(&[i32], i32); 4] = [
     (&[libc::SIGINT, libc::SIGINT], 130),
 ];
 
-/// Sends signals when a fault is reached: in a place, where a condition does not hold. The run ends, no program is
-/// left, and it is resumed when the program is repaired.
+/// Sends signals when a program reaches its fault. The fault replaces the word `place` and occurs if `unless` fails.
+/// Checks that the run ends, that no program is left, and that the run can be resumed with the repaired program.
 #[track_caller]
 fn survives_signals(
     script: &str,
@@ -172,12 +172,12 @@ fn survives_signals(
         sleep(Duration::from_millis(50));
         for &signal in signals {
             send(signal, &child);
-            // Two signals of one kind at the same time are one.
+            // Two equal signals at the same time count as one.
             sleep(Duration::from_millis(5));
         }
-        let told = bench.error(&finished(child));
-        let is_told = signals.len() > 1 || told.contains("error: interrupted");
-        assert!(told.starts_with(&format!("status {code}\n")) && is_told, "{fault:?} {told}");
+        let transcript = bench.error(&finished(child));
+        let is_reported = signals.len() > 1 || transcript.contains("error: interrupted");
+        assert!(transcript.starts_with(&format!("status {code}\n")) && is_reported, "{fault:?} {transcript}");
         bench.assert_no_program_is_left();
         bench.0.write("repaired", b"");
         let resumed = bench.run(&[words, &["--resume"]].concat());
@@ -187,7 +187,7 @@ fn survives_signals(
 }
 
 #[test]
-fn a_signal_ends_a_run_whatever_its_engine_does() {
+fn a_signal_ends_a_run_even_if_its_engine_hangs_or_floods() {
     for fault in [
         ("START", "false", "trap '' HUP INT TERM; sleep 600"),
         ("START", "false", "while :; do echo hello; sleep 0.01; done"),
@@ -209,7 +209,7 @@ fn a_signal_that_is_ignored_at_the_start_stays_ignored() {
     let child = spawned(command.in_shell("trap '' HUP"));
     let until = Instant::now() + PATIENCE;
     while !bench.path("reached").exists() {
-        assert!(Instant::now() < until, "the engine is not asked");
+        assert!(Instant::now() < until, "the engine gets no `go`");
         sleep(Duration::from_millis(5));
     }
     send(libc::SIGHUP, &child);
@@ -219,11 +219,11 @@ fn a_signal_that_is_ignored_at_the_start_stays_ignored() {
 }
 
 #[test]
-fn a_signal_to_all_processes_is_not_an_engine_that_died() {
+fn a_signal_to_all_processes_is_reported_as_an_interruption() {
     // As when a job system sends a signal to every process of a job.
     let bench = Bench::new(ENGINE, ("GO", "kill -INT $PPID; kill -INT $$; sleep 600"));
-    let told = bench.error(&bench.relabel(&[]));
-    assert!(told.starts_with("status 130\nerror: interrupted"), "{told}");
+    let transcript = bench.error(&bench.relabel(&[]));
+    assert!(transcript.starts_with("status 130\nerror: interrupted"), "{transcript}");
 }
 
 #[test]
@@ -235,16 +235,16 @@ fn no_program_is_left_after_sigquit() {
 }
 
 #[test]
-fn an_engine_is_told_to_quit() {
+fn engines_get_quit_at_the_end() {
     let script = ENGINE.replace("quit) exit", "quit) echo >> ended; exit");
     let bench = Bench::new(&script, ("", ""));
     assert!(bench.relabel(&[]).status.success());
-    // Once for its name, once for its evaluations.
+    // One process reports the name, another one evaluates.
     assert_eq!(bench.0.text("ended"), "\n\n");
 }
 
 #[test]
-fn what_an_engine_says_is_bounded() {
+fn the_output_of_an_engine_is_limited() {
     for (fault, why) in [
         (("START", "exec yes hello"), "`sh program` sent more than 16 MiB and no answer"),
         (("USI", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
@@ -252,20 +252,20 @@ fn what_an_engine_says_is_bounded() {
         (("GO", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
     ] {
         let bench = Bench::new(ENGINE, fault);
-        let told = bench.error(&bench.relabel(&[]));
-        assert!(told.starts_with("status 1\n") && told.ends_with(&format!("{why}\n")), "{told}");
+        let transcript = bench.error(&bench.relabel(&[]));
+        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(&format!("{why}\n")), "{transcript}");
     }
     let name = "x".repeat(50_000);
     let bench = Bench::new(ENGINE, ("GO", &format!("echo bestmove {name}; continue")));
-    let told = bench.error(&bench.relabel(&["--limit=1"]));
-    assert!(told.starts_with("status 1\n") && told.len() < 1000, "{told}");
-    // What goes to standard error is nobody's business.
+    let transcript = bench.error(&bench.relabel(&["--limit=1"]));
+    assert!(transcript.starts_with("status 1\n") && transcript.len() < 1000, "{transcript}");
+    // Standard error is not limited.
     let bench = Bench::new(ENGINE, ("GO", "yes | head -c 10000000 >&2"));
     assert!(bench.relabel(&["--limit=2"]).status.success());
 }
 
 #[test]
-fn an_engine_that_does_not_get_ready_is_given_up_whatever_it_says() {
+fn an_engine_that_does_not_answer_is_stopped_after_the_timeout() {
     let talks = "while :; do echo info string hello; sleep 0.01; done";
     for fault in [
         ("START", "exec sleep 600"),
@@ -277,38 +277,38 @@ fn an_engine_that_does_not_get_ready_is_given_up_whatever_it_says() {
         ("GO", talks),
     ] {
         let bench = Bench::new(ENGINE, fault);
-        let told = bench.error(&bench.relabel(&["--engine-timeout=1"]));
+        let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
         let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
-        assert!(told.starts_with("status 1\n") && told.ends_with(why), "{fault:?} {told}");
+        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(why), "{fault:?} {transcript}");
         bench.assert_no_program_is_left();
     }
 }
 
 #[test]
-fn an_engine_that_makes_no_progress_is_given_up() {
+fn an_engine_without_progress_is_stopped_after_the_timeout() {
     for fault in [
         "while :; do echo info depth 1; sleep 0.01; done",
         "while :; do echo info depth 1 nodes 5 score cp 3; sleep 0.01; done",
-        // The depth does not count if the engine names its nodes.
+        // The depth does not count as progress if the engine reports nodes.
         "while :; do i=$((i + 1)); echo info depth $i nodes 5; sleep 0.01; done",
         // No end, and no answer to `stop`.
         "while :; do i=$((i + 1)); echo info depth $i; sleep 0.001; done",
         "while :; do i=$((i + 1)); echo info nodes ${i}00000; sleep 0.1; done",
     ] {
         let bench = Bench::new(ENGINE, ("GO", fault));
-        let told = bench.error(&bench.relabel(&["--engine-timeout=1"]));
+        let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
         let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
-        assert!(told.starts_with("status 1\n") && told.ends_with(why), "{fault:?} {told}");
+        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(why), "{fault:?} {transcript}");
         bench.assert_no_program_is_left();
     }
 }
 
 #[test]
-fn a_slow_engine_keeps_its_time_and_a_late_one_is_stopped() {
+fn an_engine_with_progress_or_an_answer_to_stop_may_be_slow() {
     for fault in [
         // Three seconds, with a line every half second.
         "for i in 1 2 3 4 5 6; do echo info nodes $i; sleep 0.5; done",
-        // Ends when it is told to stop.
+        // Ends on `stop`.
         "echo info nodes 2000000; while read -r line && [ \"$line\" != stop ]; do :; done",
     ] {
         let bench = Bench::new(ENGINE, ("GO", fault));
@@ -318,19 +318,19 @@ fn a_slow_engine_keeps_its_time_and_a_late_one_is_stopped() {
 }
 
 #[test]
-fn an_engine_is_not_asked_about_a_mated_position() {
+fn an_engine_does_not_search_a_mated_position() {
     let mated = "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2\n";
-    let bench = Bench::new(ENGINE, ("GO", "touch asked"));
+    let bench = Bench::new(ENGINE, ("GO", "touch searched"));
     bench.0.write("a.sfen", mated.as_bytes());
     let words = [&["relabel", "a.sfen"], &RELABEL[2..]].concat();
     assert!(bench.run(&words).status.success());
     let written = bench.0.text("out/a.sfen");
     assert_eq!(written.trim_end().split('\t').nth(2), Some("-30000"), "{written}");
-    assert!(!bench.path("asked").exists());
+    assert!(!bench.path("searched").exists());
 }
 
 #[test]
-fn an_engine_timeout_is_above_zero() {
+fn an_engine_timeout_must_be_above_zero() {
     for time in ["0", "0.0", "1e-30"] {
         let bench = Bench::new(ENGINE, ("START", "touch started"));
         let output = bench.relabel(&["--engine-timeout", time]);
@@ -340,9 +340,9 @@ fn an_engine_timeout_is_above_zero() {
 }
 
 #[test]
-fn an_answer_that_is_none_ends_the_run() {
+fn invalid_answers_end_the_run() {
     for (fault, failed, why) in [
-        // A line that the end of the process cuts off.
+        // A line that is cut off by the end of the process.
         (
             ("GO", "echo info score cp 1; printf 'bestmove 7g7f'; exit 4"),
             "failed 3 times",
@@ -359,7 +359,7 @@ fn an_answer_that_is_none_ends_the_run() {
             "the engine said no score before `bestmove `",
         ),
         (
-            ("BEHIND", "echo bestmove resign"),
+            ("AFTER", "echo bestmove resign"),
             "failed",
             "`sh program` sent `bestmove` that nobody asked for",
         ),
@@ -370,8 +370,8 @@ fn an_answer_that_is_none_ends_the_run() {
         ),
     ] {
         let bench = Bench::new(ENGINE, fault);
-        let told = bench.error(&bench.relabel(&["--limit=1"]));
-        let last = told.lines().last().unwrap();
+        let transcript = bench.error(&bench.relabel(&["--limit=1"]));
+        let last = transcript.lines().last().unwrap();
         let expected =
             format!("error: records cannot be evaluated: the engine {failed} on [..] b - 1: {why}");
         assert_data_eq!(last.to_owned(), expected);
@@ -399,13 +399,13 @@ fn an_illegal_best_move_is_not_written() {
     assert_eq!(manifest["counts"]["bad"]["quarantined"], 5);
     let reasons = bench.0.text("out/a.quarantine.jsonl");
     assert!(reasons.contains(r#"the best move that the engine found, \"5e5d\", is not legal"#));
-    // Without --policy no move is written, and those that would have been refused are counted.
+    // Without --policy no move is written, and illegal best moves are only counted.
     assert_eq!(bench.relabel(&["--to=hcpe", "--force"]).status.code(), Some(0));
     assert_eq!(bench.manifest()["counts"]["warnings"]["illegal_best_move"], 5);
 }
 
 #[test]
-fn mates_of_any_length_are_mates() {
+fn mate_scores_of_any_length_become_evaluations() {
     for (score, eval) in [
         ("mate 1001", 29_000),
         ("mate 30001", 29_000),

@@ -1,7 +1,7 @@
-//! What the commands print, word for word: `tests/cmd/*.trycmd`, the README and the pages in `docs/`.
+//! Snapshots of what commands print: `tests/cmd/*.trycmd`, the README and the pages in `docs/`.
 //!
-//! After a change that is meant, `TRYCMD=overwrite cargo test cli_snapshots` writes them anew;
-//! what differs from run to run (times, nodes of a search) is then to be replaced by `[..]` again.
+//! After an intended change, `TRYCMD=overwrite cargo test cli_snapshots` rewrites them. Then replace values that differ
+//! from run to run (times, nodes of a search) by `[..]` again.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,11 @@ use assert_cmd::cargo::cargo_bin;
 use crate::harness::Dir;
 
 #[test]
-fn commands_print_what_the_snapshots_say() {
+fn commands_print_the_snapshots() {
     trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("README.md").case("docs/*.md");
 }
 
-/// The blocks of shell commands of a page, as a reader would paste them.
+/// The blocks of shell commands on a page, as a reader would paste them.
 fn shell_blocks(page: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join(page)).unwrap();
     let blocks = text.split("```sh\n").skip(1);
@@ -27,9 +27,9 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// With fewer nodes than the README's, for the sake of time.
+/// Uses fewer nodes than the README to save time.
 #[test]
-fn the_main_job_of_the_readme_runs() {
+fn the_first_command_of_the_readme_runs() {
     let blocks = shell_blocks("README.md");
     let arguments = blocks[0].strip_prefix("cargo run --bin gen-filter -- ").unwrap();
     assert_eq!(blocks[1], "cargo test");
@@ -47,22 +47,22 @@ fn the_main_job_of_the_readme_runs() {
 
 #[cfg(unix)]
 #[test]
-fn the_conversation_of_the_page_takes_place() {
+fn the_usi_session_of_the_page_has_the_shown_number_of_lines() {
     let programs = cargo_bin("kyokumen").parent().unwrap().to_owned();
     let run = Command::new("/bin/sh")
         .args(["-c", &shell_blocks("docs/usi.md")[0]])
         .env("PATH", programs)
         .output();
-    let said = String::from_utf8(run.unwrap().stdout).unwrap();
+    let output = String::from_utf8(run.unwrap().stdout).unwrap();
     let page = fs::read_to_string(root().join("docs/usi.md")).unwrap();
     let (_, after) = page.split_once("| kyokumen usi\n```\n\n```text\n").unwrap();
-    // The first line has a time in it.
+    // Some lines contain a time, so only the number of lines and the last line are compared.
     let shown: Vec<&str> = after.split("```").next().unwrap().lines().collect();
-    let said: Vec<&str> = said.lines().collect();
-    assert_eq!((said.len(), said.last()), (shown.len(), shown.last()));
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!((lines.len(), lines.last()), (shown.len(), shown.last()));
 }
 
-/// The README and the pages in which every command and option is named, in both languages.
+/// The README and the pages that name every command and option, in both languages.
 fn pages() -> String {
     let pages = [
         "README.md",
@@ -79,7 +79,7 @@ fn pages() -> String {
     pages.map(|page| fs::read_to_string(root().join(page)).unwrap()).concat()
 }
 
-/// Every option and subcommand that the pages name is in the help.
+/// The pages name every command, and the help contains every option that the pages name.
 #[test]
 fn the_pages_name_what_there_is() {
     let readme = pages();
@@ -104,7 +104,10 @@ fn the_pages_name_what_there_is() {
         "selfplay",
         "relabel",
     ] {
-        assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
+        assert!(
+            readme.contains(&format!("`kyokumen {command}")),
+            "the pages do not name {command}"
+        );
         known += &help(&[command, "--help"]);
     }
     known += &help(&["merge", "--help"]);
@@ -112,17 +115,17 @@ fn the_pages_name_what_there_is() {
     known += &help(&["dataset", "--help"]);
     known += &help(&["marubatsu", "show", "--help"]);
     known += &help(&["marubatsu", "check", "--help"]);
-    let of_cargo =
+    let cargo_options =
         ["--release", "--bin", "--example", "--path", "--profile", "--open", "--features", "--"];
     for option in readme.split([' ', '`', '"', '\n', '(', ')', ',', ';', '、', '。', '=']) {
-        if option.starts_with("--") && !of_cargo.contains(&option) && !option.contains('|') {
-            assert!(known.contains(option), "{option} of the README is in no help");
+        if option.starts_with("--") && !cargo_options.contains(&option) && !option.contains('|') {
+            assert!(known.contains(option), "the pages name {option}, but no help contains it");
         }
     }
 }
 
-/// A page in two languages, and the headings of what is in English only.
-const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 9] = [
+/// A page in both languages, and the headings of sections that exist only in English.
+const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 10] = [
     ("README.md", "README.ja.md", &[]),
     ("docs/commands.md", "docs/ja/commands.md", &[]),
     ("docs/filters.md", "docs/ja/filters.md", &[]),
@@ -131,7 +134,8 @@ const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 9] = [
     ("docs/datasets.md", "docs/ja/datasets.md", &[]),
     ("docs/usi.md", "docs/ja/usi.md", &[]),
     ("docs/selfplay.md", "docs/ja/selfplay.md", &["How it is done", "What it costs"]),
-    ("docs/search.md", "docs/ja/search.md", &["Files", "Hazards", "Looking on", "Sources"]),
+    ("docs/tsume.md", "docs/ja/tsume.md", &[]),
+    ("docs/search.md", "docs/ja/search.md", &["Hazards", "Sources"]),
 ];
 
 /// The text of a page without the sections of these headings.
@@ -146,7 +150,7 @@ fn without_sections(page: &str, left_out: &[&str]) -> String {
     kept.collect::<Vec<_>>().join("\n## ")
 }
 
-/// What does not depend on the language: the depth of headings, tables, items of lists, blocks.
+/// The structure of a page in any language: levels of headings, rows of tables, list items, code blocks.
 fn skeleton(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut block = None;
@@ -155,7 +159,10 @@ fn skeleton(text: &str) -> Vec<String> {
         match (&mut block, is_fence) {
             (None, true) => block = Some(line.to_owned()),
             (Some(_), true) => parts.extend(block.take()),
-            (Some(block), false) => block.extend(["\n", line]),
+            // Comments are in the language of the page.
+            (Some(block), false) => {
+                block.extend(["\n", line.split("  #").next().unwrap().trim_end()])
+            }
             (None, false) => parts.extend(skeleton_of_line(line)),
         }
     }
@@ -175,22 +182,43 @@ fn skeleton_of_line(line: &str) -> Option<String> {
     is_item.then(|| "an item".to_owned())
 }
 
-/// What stands between backquotes outside of blocks; figures with a comma or a point, or of two digits.
+/// Large round numbers in full, since the languages group digits differently: `5.1 million` and `510 万` are 5100000.
+fn in_full(text: &str) -> String {
+    let is_figure = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let mut text = text.to_owned();
+    for (unit, size) in [(" million", 1_000_000.0), (" 万", 10_000.0)] {
+        let mut full = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once(unit) {
+            let number = before.trim_end_matches(is_figure).len();
+            full += &before[..number];
+            match before[number..].replace(',', "").parse::<f64>() {
+                Ok(number) => full += &format!("{:.0}", number * size),
+                Err(_) => full += &format!("{}{unit}", &before[number..]),
+            }
+            rest = after;
+        }
+        text = full + rest;
+    }
+    text
+}
+
+/// Code spans outside of blocks, and figures with a comma, a point or at least two digits.
 fn code_and_figures(text: &str) -> (Vec<String>, Vec<String>) {
     let outside = text.split("```").step_by(2).collect::<String>();
     let spans = outside.split('`').skip(1).step_by(2);
-    // A line may end within one.
+    // A code span may contain a line break.
     let mut code: Vec<String> = spans.map(|span| span.replace('\n', " ")).collect();
     code.sort();
     code.dedup();
     let is_figure = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
-    // Targets of links differ, and may have digits.
+    // Link targets differ between the languages and may contain digits.
     let without_targets =
         text.split("](").enumerate().map(|(i, part)| match part.split_once(')') {
-            Some((_, behind)) if i > 0 => behind,
+            Some((_, rest)) if i > 0 => rest,
             _ => part,
         });
-    let text = without_targets.collect::<Vec<_>>().join(" ");
+    let text = in_full(&without_targets.collect::<Vec<_>>().join(" "));
     let words = text.split(|c: char| !is_figure(c));
     let words = words.map(|word| word.trim_matches(['.', ',']));
     let mut figures: Vec<String> = words
@@ -202,8 +230,8 @@ fn code_and_figures(text: &str) -> (Vec<String>, Vec<String>) {
     (code, figures)
 }
 
-/// Headings, tables, lists, blocks, code and figures of the pages in Japanese are those of the English ones, in which
-/// nothing changes without the other.
+/// The Japanese pages have the headings, tables, lists, blocks, code and figures of the English pages. Change both
+/// languages together.
 #[test]
 fn the_japanese_pages_keep_step() {
     for (english, japanese, left_out) in IN_BOTH_LANGUAGES {
@@ -214,7 +242,7 @@ fn the_japanese_pages_keep_step() {
             (0..expected.len().max(found.len())).find(|&i| expected.get(i) != found.get(i))
         {
             let [expected, found] = [expected.get(place), found.get(place)];
-            panic!("{japanese}: part {place} is {found:?}, in {english} {expected:?}");
+            panic!("{japanese}: element {place} is {found:?}, but in {english} it is {expected:?}");
         }
         let (code, figures) = code_and_figures(&in_english);
         let (code_in_japanese, figures_in_japanese) = code_and_figures(&in_japanese);
@@ -225,17 +253,17 @@ fn the_japanese_pages_keep_step() {
             let added: Vec<_> = found.iter().filter(|one| !expected.contains(one)).collect();
             assert!(
                 lacking.is_empty() && added.is_empty(),
-                "{what}: {japanese} lacks {lacking:?}, which {english} has; the other way round {added:?}"
+                "{what}: only {english} has {lacking:?}, only {japanese} has {added:?}"
             );
         }
     }
 }
 
-/// Links of the pages lead to files that are there.
+/// Links of the pages lead to existing files.
 #[test]
-fn links_lead_somewhere() {
-    let of_book = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
-    let listed = of_book.split("](").skip(1).map(|link| link.split(')').next().unwrap());
+fn links_lead_to_existing_files() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let listed = summary.split("](").skip(1).map(|link| link.split(')').next().unwrap());
     let pages = listed.map(|page| format!("docs/{page}"));
     let others = ["README.md", "README.ja.md", "docs/SUMMARY.md"].map(str::to_owned);
     for page in pages.chain(others) {

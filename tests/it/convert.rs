@@ -1,6 +1,6 @@
-//! `kyokumen convert` as a program: what it writes, byte for byte, what it refuses, what it reports.
+//! `kyokumen convert`: outputs byte for byte, refusals, reports.
 //!
-//! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
+//! Literal records contain the start position with 2g2f, 10 centipawns, ply 1, and a win of Black.
 
 mod arrays;
 mod filters;
@@ -46,7 +46,7 @@ fn literal(format: Format) -> Vec<u8> {
     }
 }
 
-/// Source, target, fill, the bytes that come out, fields lost, fields filled in.
+/// Source, target, fill, expected bytes, lost fields, filled-in fields.
 type Case =
     (Format, Format, &'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
 
@@ -87,7 +87,7 @@ fn two_each(fields: &[&str]) -> Value {
 }
 
 #[test]
-fn every_format_becomes_every_other_and_the_report_says_what_that_costs() {
+fn every_format_converts_to_every_other_with_a_report_of_losses() {
     for (from, to, fill, expected, lost, invented) in cases() {
         let dir = Dir::new();
         dir.write(format!("a.{from}"), literal(from).repeat(2));
@@ -113,21 +113,21 @@ fn every_format_becomes_every_other_and_the_report_says_what_that_costs() {
 }
 
 #[test]
-fn losses_are_told_before_and_counted_after() {
+fn losses_are_announced_before_the_run_and_counted_after_it() {
     let dir = Dir::new();
     dir.write("a.psv", literal(Format::Psv));
     let ran = convert(&dir, "a.psv", "b.hcpe", &[]);
     let path = dir.join("b.hcpe");
-    let told = format!(
+    let expected = format!(
         "psv to hcpe: lost: ply\n\
          1 record: 1 written, 0 filtered, 0 bad\n  ply lost in 1 record\n  {} (1 record)\n",
         path.display()
     );
-    assert_eq!(ran.stderr, told);
+    assert_eq!(ran.stderr, expected);
     dir.write("a.hcp", literal(Format::Hcp));
     let ran = convert(&dir, "a.hcp", "c.sfen", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 0
 hcp to sfen: filled in: ply=1
@@ -151,7 +151,7 @@ fn unknown_results_are_filled_in_only_where_a_line_has_none() {
 }
 
 #[test]
-fn records_pass_untouched_unless_canonical_form_is_asked_for() {
+fn records_are_copied_unchanged_without_canonical() {
     let dir = Dir::new();
     let text = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
     let setup: Setup = text.parse().unwrap();
@@ -195,7 +195,7 @@ fn evals(psv: &[u8]) -> Vec<i16> {
 }
 
 #[test]
-fn every_filter_named_must_hold() {
+fn all_filters_must_hold() {
     let dir = Dir::new();
     dir.write("a.psv", evaluated(&[499, 500, -499, -500, i16::MIN, i16::MAX, 0]));
     for (filters, kept, filtered) in [
@@ -226,10 +226,10 @@ fn every_filter_named_must_hold() {
 }
 
 #[test]
-fn evaluations_that_the_result_contradicts_are_left_out_on_request() {
+fn drop_contradictions_drops_evaluations_that_the_result_contradicts() {
     let dir = Dir::new();
     let board = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
-    // Seen from the side to move: better and won, better and lost, too little to say, drawn, worse and won.
+    // From the side to move: better and won, better and lost, below the limit, drawn, worse and won, worse and lost.
     let lines: Vec<String> = [
         ("b", "2g2f", 500, "b"),
         ("b", "2g2f", 500, "w"),
@@ -249,13 +249,13 @@ fn evaluations_that_the_result_contradicts_are_left_out_on_request() {
 }
 
 #[test]
-fn records_in_which_something_happens_are_left_out_on_request() {
+fn quiet_drops_captures_promotions_and_checks() {
     let dir = Dir::new();
     let line = |sfen: &str, best: &str| format!("{sfen}\t{best}\t0\t1\td\n");
     let open = "4k4/4p4/9/9/9/2b6/2P1P4/1B7/4K4 b G 1";
     let lines = [
         line(open, "5g5f"),
-        // A capture, a promotion, a check by a piece and by a drop, no move of anybody, none at all.
+        // A capture, a promotion, a check by a piece and by a drop, an illegal move, no move.
         line(open, "7g7f"),
         line("4k4/9/9/8P/9/9/9/9/4K4 b - 1", "1d1c+"),
         line("4k4/9/9/9/9/9/9/9/R3K4 b - 1", "9i9a"),
@@ -285,10 +285,10 @@ fn the_smallest_evaluation_survives_every_format() {
 }
 
 #[test]
-fn positions_in_check_are_left_out_on_request() {
+fn drop_in_check_drops_positions_in_check() {
     let dir = Dir::new();
     let in_check = "4k4/9/9/9/9/9/9/9/4K3r b 2b4g4s4n4l18p 1\n";
-    // White could take the king, so that it is no position: counted, passed on.
+    // White could capture the king, so the position is invalid. It is counted and written.
     let illegal = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
     let quiet = "4k4/9/9/9/9/9/9/8r/4K4 b 2b4g4s4n4l18p 1\n";
     dir.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
@@ -301,7 +301,7 @@ fn positions_in_check_are_left_out_on_request() {
 }
 
 #[test]
-fn inputs_are_read_as_one_sequence_and_the_limit_holds_over_all() {
+fn inputs_are_one_sequence_and_the_limit_counts_all_inputs() {
     let dir = Dir::new();
     dir.write("a.psv", literal(Format::Psv).repeat(3));
     dir.write("b.sfen", literal(Format::Sfen).repeat(3));
@@ -340,7 +340,7 @@ fn compressed_files_are_read_and_written_by_name() {
     assert_eq!(convert(&dir, "a.psv.zst", "b.hcpe.zst", &[]).code, Some(0));
     let hcpe = zstd::decode_all(&dir.read("b.hcpe.zst")[..]).unwrap();
     assert!(hcpe == literal(Format::Hcpe).repeat(3000));
-    // A name that ends in .zst is a compressed file, whatever --to says about its records.
+    // A name that ends in .zst is a compressed file, even if --to names only the format of the records.
     assert_eq!(convert(&dir, "a.psv.zst", "c.bin.zst", &["--to", "hcp"]).code, Some(0));
     let hcp = zstd::decode_all(&dir.read("c.bin.zst")[..]).unwrap();
     assert!(hcp == literal(Format::Hcp).repeat(3000));
@@ -393,7 +393,7 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
     assert_eq!(lines, (0..5000).filter(|i| i % 11 != 5).count());
 }
 
-/// A game without a move has no record, and is no line that cannot be read.
+/// A game without moves has no record, but its line is valid.
 #[test]
 fn games_without_moves_hold_no_records() {
     let dir = Dir::new();
@@ -411,7 +411,7 @@ fn an_empty_input_gives_an_empty_output() {
 }
 
 #[test]
-fn a_closed_pipe_ends_quietly() {
+fn a_closed_standard_output_is_not_an_error() {
     let dir = Dir::new();
     let input = dir.write("a.psv", literal(Format::Psv).repeat(5000));
     let (reader, writer) = std::io::pipe().unwrap();
@@ -433,7 +433,7 @@ fn a_device_is_written_to_and_not_replaced() {
 }
 
 #[test]
-fn a_record_that_is_cut_short_is_told_with_its_byte_and_the_whole_ones_before_it() {
+fn an_error_about_a_truncated_record_states_its_byte_and_the_records_before_it() {
     let dir = Dir::new();
     for format in Format::ALL {
         let Some(len) = format.record_len() else { continue };
@@ -444,13 +444,13 @@ fn a_record_that_is_cut_short_is_told_with_its_byte_and_the_whole_ones_before_it
             let input = dir.write(&name, &records[..2 * len + cut]);
             let output = dir.join("b.hcp");
             let command = converter(&dir).args([input]).args(["--from", format.name(), "-o"]);
-            let said = command.args([output]).fails(1);
+            let stderr = command.args([output]).fails(1);
             let message = format!(
                 "{name}, record 2, at byte {}: byte {cut}: a record has {len} bytes, found {cut}; \
                  2 whole records stand before it",
                 2 * len
             );
-            assert!(said.contains(&message), "{said}");
+            assert!(stderr.contains(&message), "{stderr}");
             assert!(!dir.join("b.hcp").exists());
         }
     }

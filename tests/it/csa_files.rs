@@ -1,4 +1,4 @@
-//! Files of several CSA games: a separator stands between two games, and nowhere else.
+//! Files with several CSA games: a separator is between two games, and nowhere else.
 
 use crate::harness::Dir;
 
@@ -6,10 +6,10 @@ const FIRST: &str = "V2.2\nN+A\nPI\n+\n+7776FU\nT1\n%TORYO\n";
 const SECOND: &str = "V2.2\nN+B\nPI\n+\n+2726FU\n-8384FU\n%CHUDAN\n";
 
 #[test]
-fn games_are_separated_and_neither_begin_nor_end_with_a_separator() {
+fn csa_separators_are_only_between_games() {
     let dir = Dir::new();
     let both = format!("{FIRST}/\n{SECOND}");
-    // With a last separator and without a last line end, as other programs write them, and joined as they are.
+    // With a final separator, without a final line end (other programs write both), and joined without a separator.
     for (name, content) in [
         ("closed.csa", format!("{FIRST}/\n{SECOND}/\n")),
         ("open.csa", format!("{FIRST}/\n{}", SECOND.trim_end())),
@@ -27,7 +27,7 @@ fn games_are_separated_and_neither_begin_nor_end_with_a_separator() {
         };
         assert_eq!([part(1), part(2)], [FIRST, SECOND]);
     }
-    // Several inputs are one sequence; compressed outputs hold the same.
+    // Several inputs form one sequence. A compressed output has the same content.
     dir.write("1.csa", FIRST);
     dir.write("2.csa", SECOND);
     dir.kyokumen(["convert", "1.csa", "2.csa", "-o", "two.csa"]).succeeds();
@@ -40,9 +40,9 @@ fn games_are_separated_and_neither_begin_nor_end_with_a_separator() {
     assert_eq!(dir.text("again.csa"), both);
 }
 
-/// What the standard output takes is a file as any other.
+/// Standard output has the same separators as a file.
 #[test]
-fn mates_are_separated_on_the_standard_output() {
+fn csa_mates_on_standard_output_are_separated() {
     let dir = Dir::new();
     let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\n";
     dir.write("a.sfen", sfen.repeat(2));
@@ -55,16 +55,16 @@ fn mates_are_separated_on_the_standard_output() {
     assert!(line.lines().all(|line| line.ends_with("moves G*5b")), "{line}");
 }
 
-/// Words for the end of a game are written where the source knows how it ended.
+/// The ending of a game is written if the source contains it.
 #[test]
-fn the_end_of_a_game_passes_through_usi() {
+fn usi_keeps_the_ending_of_a_game() {
     let dir = Dir::new();
     dir.write("1.csa", FIRST);
     dir.kyokumen(["convert", "1.csa", "-o", "1.usi"]).succeeds();
     assert_eq!(dir.text("1.usi"), "startpos moves 7g7f resign\n");
     dir.kyokumen(["convert", "1.usi", "-o", "2.csa"]).succeeds();
     assert_eq!(dir.text("2.csa"), "V2.2\nPI\n+\n+7776FU\n%TORYO\n");
-    // psv does not say how it was won.
+    // psv does not contain the ending.
     dir.kyokumen(["convert", "1.usi", "-o", "1.psv", "--fill", "eval=0"]).succeeds();
     dir.kyokumen(["convert", "1.psv", "-o", "3.usi"]).succeeds();
     assert_eq!(dir.text("3.usi"), "startpos moves 7g7f\n");

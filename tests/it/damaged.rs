@@ -247,7 +247,7 @@ impl<'a> Case<'a> {
         let report = self.convert(&file, &kept, fill);
         let Some(report) = self.done(report) else { return };
         let Some(content) = &self.content else { return };
-        assert_eq!(report.inputs[0].account.bytes, content.len() as u64);
+        assert_eq!(report.inputs[0].entry.bytes, content.len() as u64);
         let number = chunks(format, content).count() as u64;
         assert!(report.counts.input <= content.len() as u64 + number * MAX_MOVES);
         let reasons = format!("kept{}", OutputKind::QuarantineLines.suffix(format.name()));

@@ -1,5 +1,5 @@
-//! Datasets of solved positions as the program makes them; what pyarrow and numpy say of them is in
-//! `tests/interop/`, how runs are gone on with in `resume.rs` and `killed.rs`.
+//! `kyokumen dataset`. `tests/interop/` reads its files with pyarrow and numpy, `resume.rs` and `killed.rs` test
+//! interrupted runs.
 //!
 //! The literal rows were worked out by hand: squares, piece numbers and mates of a few small positions.
 
@@ -13,7 +13,7 @@ use snapbox::{assert_data_eq, str};
 use crate::archive::archive;
 use crate::harness::{Dir, TestCommand};
 
-/// What this build writes.
+/// The table formats of this build.
 pub(crate) const FORMATS: &[&str] =
     if cfg!(feature = "parquet") { &["jsonl", "npz", "parquet"] } else { &["jsonl", "npz"] };
 
@@ -22,7 +22,7 @@ fn dataset(dir: &Dir, words: &[&str]) -> TestCommand {
 }
 
 #[track_caller]
-fn makes(dir: &Dir, words: &[&str], status: i32) {
+fn run(dir: &Dir, words: &[&str], status: i32) {
     dataset(dir, words).exits(&[status]);
 }
 
@@ -30,18 +30,18 @@ fn rows(dir: &Dir, name: &str) -> Vec<Value> {
     dir.text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A mate in one by a drop, and a king without a move: the one without the attacker's king, whom packed
-/// positions cannot do without.
+/// A mate in one by a drop, and a side that is already mated. The first position has no king of the attacker, so it has
+/// no packed form.
 const PROBLEMS: &str = "\
 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
 4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2
 ";
 
 #[test]
-fn rows_say_all_that_is_known() {
+fn rows_hold_position_and_solution() {
     let dir = Dir::new();
     dir.write("a.sfen", PROBLEMS);
-    makes(&dir, &["a.sfen", "-o", "out", "--to", "jsonl", "--tsume-plies"], 0);
+    run(&dir, &["a.sfen", "-o", "out", "--to", "jsonl", "--tsume-plies"], 0);
     let rows = rows(&dir, "out/a.jsonl");
     // 5b is square 4 × 9 + 1; gold is the seventh kind in hand.
     let (square, gold) = (37, 7);
@@ -69,21 +69,21 @@ fn rows_say_all_that_is_known() {
 }
 
 #[test]
-fn what_the_source_says_comes_along() {
+fn rows_hold_the_fields_of_the_source() {
     let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     let line = format!(
         "{{\"sfen\":\"{start}\",\"move\":\"2g2f\",\"eval\":-37,\"ply\":5,\"result\":\"draw\"}}\n"
     );
     dir.write("a.jsonl", line.as_bytes());
-    makes(&dir, &["a.jsonl", "-o", "out", "--to", "jsonl", "--split", "0,0,1"], 0);
+    run(&dir, &["a.jsonl", "-o", "out", "--to", "jsonl", "--split", "0,0,1"], 0);
     let row = &rows(&dir, "out/a.jsonl")[0];
     let keys = ["source_move", "source_eval_cp", "source_ply", "source_result"];
     assert_eq!(
         keys.map(|key| row[key].clone()),
         [json!("2g2f"), json!(-37), json!(5), json!("draw")]
     );
-    // The key of the start position stands in the documentation of `ContentHash`.
+    // The documentation of `ContentHash` states the key of the start position.
     assert_eq!(row["key"], "3b45a485c44f2fea723ce26c5376d45d");
     let rest = ["verdict", "value", "plies", "tsume_plies", "move", "split"];
     let expected =
@@ -91,21 +91,21 @@ fn what_the_source_says_comes_along() {
     assert_eq!(rest.map(|key| row[key].clone()), expected);
 }
 
-/// The outputs of a folder but for the manifests.
+/// The files in a folder, without manifests.
 fn outputs(dir: &Dir, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let names = dir.names(folder).into_iter().filter(|name| !name.ends_with(".manifest.json"));
     names.map(|name| (name.clone(), dir.read(format!("{folder}/{name}")))).collect()
 }
 
 #[test]
-fn threads_change_no_byte_and_nothing_else_is_left() {
+fn outputs_do_not_depend_on_threads_and_no_other_file_remains() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 600));
     for to in FORMATS {
         let (one, three) = (format!("{to}-1"), format!("{to}-3"));
         for (out, threads) in [(&one, "1"), (&three, "3")] {
             let words = ["a.hcp", "-o", out, "--to", to, "--nodes", "50", "--threads", threads];
-            makes(&dir, &words, 3);
+            run(&dir, &words, 3);
         }
         let (one, three) = (outputs(&dir, &one), outputs(&dir, &three));
         let names: Vec<&str> = one.keys().map(String::as_str).collect();
@@ -119,13 +119,13 @@ fn threads_change_no_byte_and_nothing_else_is_left() {
 }
 
 #[test]
-fn shards_in_order_are_the_whole() {
+fn shards_in_order_equal_the_whole() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 500));
     let words = ["a.psv", "--to", "jsonl", "--nodes", "50", "-o"];
-    makes(&dir, &[&words[..], &["whole"]].concat(), 3);
+    run(&dir, &[&words[..], &["whole"]].concat(), 3);
     for shard in ["1/3", "2/3", "3/3"] {
-        makes(&dir, &[&words[..], &["parts", "--shard", shard]].concat(), 3);
+        run(&dir, &[&words[..], &["parts", "--shard", shard]].concat(), 3);
     }
     let part = |i| dir.read(format!("parts/a-0000{i}-of-00003.jsonl"));
     let whole = dir.read("whole/a.jsonl");
@@ -135,22 +135,26 @@ fn shards_in_order_are_the_whole() {
 }
 
 #[test]
-fn equal_positions_go_the_same_way() {
+fn equal_positions_get_the_same_split() {
     let dir = Dir::new();
     let records = archive(Format::Psv, 900);
     dir.write("a.psv", &records);
     dir.write("b.psv", [&records[records.len() / 2..], &records].concat());
     let words =
         ["a.psv", "b.psv", "-o", "out", "--to", "jsonl", "--nodes", "1", "--split", "2,1,1"];
-    makes(&dir, &words, 3);
-    let mut ways: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    run(&dir, &words, 3);
+    let mut splits: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut shares: BTreeMap<String, u32> = BTreeMap::new();
     for row in rows(&dir, "out/a.jsonl") {
-        ways.entry(row["key"].to_string()).or_default().push(row["split"].clone());
+        splits.entry(row["key"].to_string()).or_default().push(row["split"].clone());
         *shares.entry(row["split"].as_str().unwrap().to_owned()).or_default() += 1;
     }
-    assert!(ways.values().all(|ways| ways.len() >= 2 && ways.iter().all(|way| *way == ways[0])));
-    let [train, valid, test] = ["train", "valid", "test"].map(|way| shares[way]);
+    assert!(
+        splits
+            .values()
+            .all(|splits| splits.len() >= 2 && splits.iter().all(|split| *split == splits[0]))
+    );
+    let [train, valid, test] = ["train", "valid", "test"].map(|split| shares[split]);
     assert!(train > valid && train > test && valid > 300 && test > 300, "{shares:?}");
 }
 
@@ -160,7 +164,7 @@ fn positions_that_are_not_searched_have_no_row() {
     dir.write("a.hcp", archive(Format::Hcp, 400));
     for (out, option) in [("skipped", ["--in-check", "skip"]), ("all", ["--in-check", "both"])] {
         let words = ["a.hcp", "-o", out, "--to", "jsonl", "--nodes", "1"];
-        makes(&dir, &[&words[..], &option].concat(), 3);
+        run(&dir, &[&words[..], &option].concat(), 3);
     }
     let count = |out: &str| dir.json(format!("{out}/a.manifest.json"))["counts"].clone();
     let (skipped, all) = (count("skipped"), count("all"));
@@ -173,7 +177,7 @@ fn positions_that_are_not_searched_have_no_row() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn invalid_requests_are_refused() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 20));
     dir.write("a.jsonl", b"");
@@ -187,13 +191,13 @@ fn what_cannot_be_done_is_refused() {
         &["a.hcp", "-o", "out", "--to", "npz", "--mated", "drop"],
         &["a.jsonl", "-o", ".", "--to", "jsonl"],
     ] {
-        refused += &dataset(&dir, words).run().told;
+        refused += &dataset(&dir, words).run().transcript;
     }
     assert!(!dir.join("out").exists());
-    makes(&dir, &["a.hcp", "-o", "out", "--to", "npz"], 3);
-    refused += &dataset(&dir, &["a.hcp", "-o", "out", "--to", "npz"]).run().told;
-    makes(&dir, &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
-    refused += &dataset(&dir, &["a.hcp", "-o", "out", "--to", "npz", "--resume"]).run().told;
+    run(&dir, &["a.hcp", "-o", "out", "--to", "npz"], 3);
+    refused += &dataset(&dir, &["a.hcp", "-o", "out", "--to", "npz"]).run().transcript;
+    run(&dir, &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
+    refused += &dataset(&dir, &["a.hcp", "-o", "out", "--to", "npz", "--resume"]).run().transcript;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -249,9 +253,9 @@ nothing to do: the run was done before
 fn a_build_without_parquet_names_the_feature() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 5));
-    let told = dataset(&dir, &["a.hcp", "-o", "out", "--to", "parquet"]).run().told;
+    let transcript = dataset(&dir, &["a.hcp", "-o", "out", "--to", "parquet"]).run().transcript;
     assert_data_eq!(
-        told,
+        transcript,
         str![[r#"
 status 2
 error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
@@ -261,13 +265,13 @@ error: this program was built without Parquet; `cargo install --path . --feature
 }
 
 #[test]
-fn columns_are_not_joined_by_their_bytes() {
+fn merge_refuses_columnar_files() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 40));
     for shard in ["1/2", "2/2"] {
         for to in ["npz", "jsonl"] {
             let words = ["a.hcp", "-o", to, "--to", to, "--nodes", "5", "--shard", shard];
-            makes(&dir, &words, 3);
+            run(&dir, &words, 3);
         }
     }
     let merge = |from: &str, to: &str| {
@@ -275,7 +279,7 @@ fn columns_are_not_joined_by_their_bytes() {
         dir.kyokumen(words).run()
     };
     assert_data_eq!(
-        merge("npz", "all.npz").told,
+        merge("npz", "all.npz").transcript,
         str![[r#"
 status 2
 error: the shards are npz: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table

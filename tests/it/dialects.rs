@@ -1,6 +1,6 @@
-//! Files whose writers encoded moves in their own way, or wrote records of another length.
+//! Files with other move encodings or record lengths than their name suggests.
 //!
-//! What is found out must be the same for every shard, and can be overruled.
+//! Every shard must detect the same encoding, and an option overrides it.
 
 use kyokumen::format::move16::Dialect;
 use kyokumen::format::{Fill, Format, Record, encode};
@@ -9,7 +9,7 @@ use snapbox::{assert_data_eq, str};
 use crate::archive::{encoded, records};
 use crate::harness::Dir;
 
-/// Records as psv with moves in this encoding.
+/// Records as psv, with moves in this encoding.
 fn psv(records: &[Record], dialect: Dialect) -> Vec<u8> {
     let mut bytes = Vec::new();
     for record in records {
@@ -25,9 +25,9 @@ fn all(format: Format, records: &[Record]) -> Vec<u8> {
 }
 
 #[test]
-fn moves_are_read_as_they_were_written() {
+fn every_move_encoding_is_detected() {
     let dir = Dir::new();
-    // More than are sampled, so that not all are looked at.
+    // More records than the detection samples.
     let records = records(6000, 21);
     let hcpe = all(Format::Hcpe, &records);
     for dialect in Dialect::ALL {
@@ -43,26 +43,26 @@ fn moves_are_read_as_they_were_written() {
             (&evidence["sampled"], &evidence["moves"]["illegal"]),
             (&4096.into(), &0.into())
         );
-        let said = output.stderr;
+        let message = output.stderr;
         let is_odd = dialect != Dialect::YaneuraOu;
-        assert_eq!(said.contains("moves are encoded as by"), is_odd, "{said}");
+        assert_eq!(message.contains("moves are encoded as by"), is_odd, "{message}");
 
-        // Where the format stays nothing changes, unless canonical form is asked for.
+        // Without a change of format no byte changes, except with --canonical.
         dir.line("convert a.psv -o b.psv --force").succeeds();
         assert!(dir.read("b.psv") == bytes);
         dir.line("convert a.psv -o b.psv --force --canonical").succeeds();
         assert!(dir.read("b.psv") == all(Format::Psv, &records));
     }
-    // The last file has moves of rshogi's older tools: a forced encoding reads drops as other pieces.
+    // The last file has the encoding of older rshogi tools. Read as apery, drops are drops of other pieces.
     dir.line("convert a.psv -o c.hcpe --dialect apery").succeeds();
     assert!(dir.read("c.hcpe") != hcpe);
 }
 
 #[test]
-fn every_shard_comes_to_the_same_view() {
+fn every_shard_detects_the_same_move_encoding() {
     let dir = Dir::new();
     let records = records(9000, 22);
-    // The last third alone would be taken for YaneuraOu's.
+    // The last third alone would be detected as YaneuraOu's encoding.
     let bytes = psv(&records, Dialect::Rshogi);
     dir.write("a.psv", bytes);
     let evidence = ["1/3", "2/3", "3/3"].map(|shard| {
@@ -77,7 +77,7 @@ fn every_shard_comes_to_the_same_view() {
 }
 
 #[test]
-fn records_of_42_bytes_are_told_from_those_of_38() {
+fn hcpe_records_of_42_and_38_bytes_are_distinguished() {
     let dir = Dir::new();
     let records = records(500, 23);
     let fill: Fill = "end_ply=0".parse().unwrap();
@@ -93,19 +93,19 @@ fn records_of_42_bytes_are_told_from_those_of_38() {
     assert!(shown.text().starts_with("a.hcpe: hcpe42, 500 records"));
 }
 
-/// Of damaged bytes a record can be read now and then in any way.
+/// By chance, a few damaged records can be read in another format.
 #[test]
-fn a_name_is_believed_unless_most_records_speak_against_it() {
+fn a_name_decides_the_format_unless_most_records_contradict_it() {
     let dir = Dir::new();
     let record = &encoded(Format::Hcpe, &records(1, 23)[0]);
     let mut bytes = vec![0; 42 * 46];
     bytes[42 * 5..][..record.len()].copy_from_slice(record);
     dir.write("a.hcpe", &bytes);
     let verified = dir.line("verify a.hcpe").run();
-    let said = &verified.stderr;
-    assert!(verified.text().starts_with("a.hcpe: hcpe, "), "{said}");
+    let message = &verified.stderr;
+    assert!(verified.text().starts_with("a.hcpe: hcpe, "), "{message}");
     assert_data_eq!(
-        said.clone(),
+        message.clone(),
         str![[r#"
  WARN a.hcpe, record 0, at byte 0: byte 1: both kings stand on 1a; 0 of 51 records of a sample can be read as hcpe, as the name says, and no other format fits
 

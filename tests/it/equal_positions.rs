@@ -1,6 +1,6 @@
-//! Equal positions: searched once, and nobody can tell from what comes out.
+//! The memo of verdicts: equal positions are searched once, and outputs are the same as without a memo.
 //!
-//! The positions are of random play; what is right is what each search says by itself.
+//! The positions come from random play. The expected results come from a separate search of each position.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -32,12 +32,11 @@ fn search(nodes: u64) -> MateSettings {
     MateSettings { nodes, hash_mb: 1, ..MateSettings::default() }
 }
 
-/// Positions of wild games, most of them several times, in no order.
-fn with_equal_ones(seed: u64, count: usize) -> Vec<Position> {
+/// Positions of random play, most of them several times, in random order.
+fn with_repetitions(seed: u64, count: usize) -> Vec<Position> {
     let mut random = Random::new(seed);
     let mut positions = Vec::new();
     for position in random_play(seed, count * 4).into_iter().skip(40).step_by(4) {
-        // Mates and unfinished searches are the ones that matter.
         let times = 1 + random.below(4);
         positions.extend(std::iter::repeat_n(position, times));
     }
@@ -45,7 +44,7 @@ fn with_equal_ones(seed: u64, count: usize) -> Vec<Position> {
     positions
 }
 
-/// A file of these positions, each with a ply of its own.
+/// A psv file of these positions, each with another ply.
 fn psv(positions: &[Position]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (ply, position) in (1..).zip(positions) {
@@ -61,21 +60,21 @@ fn psv(positions: &[Position]) -> Vec<u8> {
     bytes
 }
 
-/// How a file is filtered: with the solver alone, as the program does, or with a memory of one bucket.
+/// How a file is filtered: without a memo, as by the program, or with a memo of one bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
-    EachByItself,
-    AsTheProgram,
-    Forgetful,
+enum MemoUse {
+    NoMemo,
+    AsProgram,
+    OneBucket,
 }
 
 fn filtered(
     input: &Path,
-    way: Way,
+    memo_use: MemoUse,
     threads: usize,
     nodes: u64,
 ) -> (BTreeMap<String, Vec<u8>>, RecordManifest) {
-    let folder = input.with_extension(format!("{way:?}-{threads}"));
+    let folder = input.with_extension(format!("{memo_use:?}-{threads}"));
     let search = search(nodes);
     let request = JobRequest {
         inputs: vec![input.to_owned()],
@@ -90,12 +89,12 @@ fn filtered(
     };
     let plan = JobPlan::new(request).unwrap();
     let (mut progress, cancel) = (Progress::none(), AtomicBool::new(false));
-    let filtered = match way {
-        Way::EachByItself => {
+    let filtered = match memo_use {
+        MemoUse::NoMemo => {
             filter_with(plan, move || Judge::try_new(&search), &mut progress, &cancel)
         }
-        Way::AsTheProgram => filter(plan, &mut progress, &cancel),
-        Way::Forgetful => {
+        MemoUse::AsProgram => filter(plan, &mut progress, &cancel),
+        MemoUse::OneBucket => {
             let memo = Arc::new(Memo::with_buckets(1));
             let make_judge = move || Ok(Memoized::new(Judge::try_new(&search)?, Arc::clone(&memo)));
             filter_with(plan, make_judge, &mut progress, &cancel)
@@ -109,19 +108,19 @@ fn filtered(
 }
 
 #[test]
-fn a_filter_that_remembers_writes_the_same_bytes() {
-    let mut positions = with_equal_ones(71, 250);
+fn a_filter_with_a_memo_writes_the_same_bytes() {
+    let mut positions = with_repetitions(71, 250);
     let mut random = Random::new(72);
     for round in 0..2 {
         let folder = TempDir::new().unwrap();
         let input = write(folder.path(), "a.psv", &psv(&positions));
-        let (expected, alone) = filtered(&input, Way::EachByItself, 2, 300);
+        let (expected, alone) = filtered(&input, MemoUse::NoMemo, 2, 300);
         assert_eq!(alone.totals.saved, MemoHits::default());
         assert!(expected["a.mated.jsonl"].len() > 1000 && expected["a.psv.unknown"].len() > 400);
-        for way in [Way::AsTheProgram, Way::Forgetful] {
+        for memo_use in [MemoUse::AsProgram, MemoUse::OneBucket] {
             for threads in [1, 4] {
-                let (files, manifest) = filtered(&input, way, threads, 300);
-                assert!(files == expected, "{way:?}, {threads} threads, round {round}");
+                let (files, manifest) = filtered(&input, memo_use, threads, 300);
+                assert!(files == expected, "{memo_use:?}, {threads} threads, round {round}");
                 assert_eq!(manifest.totals.counts, alone.totals.counts);
                 assert_eq!(manifest.outputs.len(), alone.outputs.len());
                 let sums = manifest.outputs.iter().map(|output| &output.sha256);
@@ -134,10 +133,10 @@ fn a_filter_that_remembers_writes_the_same_bytes() {
     }
 }
 
-/// On one thread nothing is left to chance: all but the first of those that are worth remembering.
+/// On one thread the hits are exact: each repetition of a position whose search takes at least `MIN_NODES` nodes.
 #[test]
 fn one_thread_searches_each_position_once() {
-    let positions = with_equal_ones(73, 200);
+    let positions = with_repetitions(73, 200);
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.psv", &psv(&positions));
     let mut judge = Judge::new(&search(200));
@@ -156,16 +155,16 @@ fn one_thread_searches_each_position_once() {
         }
     }
     assert!(expected.answers > 50, "{expected:?}");
-    assert_eq!(filtered(&input, Way::AsTheProgram, 1, 200).1.totals.saved, expected);
-    let forgetful = filtered(&input, Way::Forgetful, 1, 200).1.totals.saved;
-    assert!((1..expected.answers).contains(&forgetful.answers), "{forgetful:?}");
+    assert_eq!(filtered(&input, MemoUse::AsProgram, 1, 200).1.totals.saved, expected);
+    let one_bucket = filtered(&input, MemoUse::OneBucket, 1, 200).1.totals.saved;
+    assert!((1..expected.answers).contains(&one_bucket.answers), "{one_bucket:?}");
 }
 
-/// All that a solution says about its position.
-fn solved(file: &Path, wishes: &SolveOptions, threads: usize) -> Vec<Solution> {
+/// The solutions of a file.
+fn solved(file: &Path, options: &SolveOptions, threads: usize) -> Vec<Solution> {
     let mut solutions = Vec::new();
     let positions = Positions::open(file, None);
-    let ended = solve(positions, &search(150), wishes, threads, |solved| {
+    let ended = solve(positions, &search(150), options, threads, |solved| {
         solutions.push(solved?);
         Ok::<(), Box<dyn Error>>(())
     });
@@ -174,21 +173,21 @@ fn solved(file: &Path, wishes: &SolveOptions, threads: usize) -> Vec<Solution> {
 }
 
 #[test]
-fn a_solution_from_memory_is_that_of_a_search() {
-    let positions = with_equal_ones(74, 200);
+fn a_solution_from_the_memo_equals_that_of_a_search() {
+    let positions = with_repetitions(74, 200);
     let folder = TempDir::new().unwrap();
     let lines: Vec<String> = positions.iter().map(ToString::to_string).collect();
     let text = lines.join("\n");
     let file = write(folder.path(), "a.sfen", text.as_bytes());
     for (proof, threads) in [(true, 1), (false, 1), (false, 4)] {
-        let wishes =
+        let options =
             || SolveOptions { shortest: true, tsume_plies: true, proof, ..SolveOptions::default() };
         let mut known = BTreeMap::new();
-        for (position, solution) in positions.iter().zip(solved(&file, &wishes(), threads)) {
+        for (position, solution) in positions.iter().zip(solved(&file, &options(), threads)) {
             let mut judge = Judge::new(&search(150)).shortest(true);
             let mate_result = judge.judge(position, &AtomicBool::new(false));
             let verdict = mate_result.verdict;
-            let index = solution.found.location.index;
+            let index = solution.input.location.index;
             assert_eq!(solution.mate_result.as_ref(), Some(&mate_result), "{position}");
             let counted = judge.tsume_plies(position, verdict, &AtomicBool::new(false));
             assert_eq!(solution.tsume_plies, counted, "{position}");
@@ -202,24 +201,24 @@ fn a_solution_from_memory_is_that_of_a_search() {
                 verdict if verdict.is_mate() => "mate",
                 _ => "no mate",
             };
-            *known.entry(kind).or_insert(0) += u32::from(solution.was_known);
+            *known.entry(kind).or_insert(0) += u32::from(solution.is_from_memo);
         }
         assert!(known["unknown"] > 3 && known["no mate"] > 3, "{known:?}");
         assert_eq!(known["mate"] > 3, !proof, "{known:?}");
     }
 }
 
-/// Real games: how often an equal position has been searched.
+/// Real games contain equal positions, and the memo finds them.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn an_archive_of_games_holds_equal_positions() {
+fn the_memo_finds_equal_positions_of_real_games() {
     let archive = shared("dev.hcp");
     let folder = TempDir::new().unwrap();
     let records = 2_000;
     let bytes = fs::read(archive).unwrap();
     let input = write(folder.path(), "games.hcp", &bytes[..32 * records]);
-    let (expected, alone) = filtered(&input, Way::EachByItself, 0, 50);
-    let (files, manifest) = filtered(&input, Way::AsTheProgram, 0, 50);
+    let (expected, alone) = filtered(&input, MemoUse::NoMemo, 0, 50);
+    let (files, manifest) = filtered(&input, MemoUse::AsProgram, 0, 50);
     assert!(files == expected);
     assert_eq!(manifest.totals.counts, alone.totals.counts);
     assert!(manifest.totals.saved.answers > 0);

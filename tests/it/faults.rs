@@ -1,7 +1,7 @@
-//! Calls of the system that fail: whatever they are, the same command makes the files that it would have made.
+//! Failing system calls. After any failure, the command, run again, writes the same files as without the failure.
 //!
-//! `KYOKUMEN_FAULTS=1000 cargo test --release faults` lets up to so many calls of a kind fail, in every way;
-//! without it a few do. Needs Linux and a compiler for C, and says so where there is none.
+//! `KYOKUMEN_FAULTS=1000 cargo test --release faults` lets up to 1000 calls of each kind fail, with every error. By
+//! default a few calls fail. The tests need Linux and a C compiler; without a compiler they print a note and pass.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
-use crate::messages::told_by;
+use crate::messages::transcript_of;
 
-/// Kinds of calls, with what they fail: what is done again by itself last.
+/// Kinds of system calls and their errors. `EINTR`, after which a call is repeated, is the last error.
 const CALLS: [(&str, &[i32]); 10] = [
     ("rename", &[libc::EIO, libc::ENOSPC, libc::EACCES]),
     ("fsync", &[libc::EIO, libc::ENOSPC, libc::EINTR]),
@@ -33,12 +33,12 @@ const CALLS: [(&str, &[i32]); 10] = [
     ("flock", &[libc::EIO]),
 ];
 
-/// How many calls of a kind fail in a test, if that is said.
-fn most() -> Option<u64> {
-    std::env::var("KYOKUMEN_FAULTS").ok().map(|most| most.parse().unwrap())
+/// The most calls of each kind that fail in a test, from the environment.
+fn max_faults() -> Option<u64> {
+    std::env::var("KYOKUMEN_FAULTS").ok().map(|number| number.parse().unwrap())
 }
 
-/// The library that lets calls fail, if it can be compiled here.
+/// The preloaded library that lets calls fail. `None` without a C compiler.
 fn library() -> Option<&'static Path> {
     static LIBRARY: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let compile = || {
@@ -52,18 +52,18 @@ fn library() -> Option<&'static Path> {
     };
     let library = LIBRARY.get_or_init(compile).as_ref().map(|(_, library)| &**library);
     if library.is_none() {
-        eprintln!("passed over: no C compiler, without which no call of the system fails");
+        eprintln!("skipped: no C compiler was found");
     }
     library
 }
 
-/// A call that fails.
+/// A failing system call.
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     call: &'static str,
     /// Its number, from 1; 0 for none.
     number: u64,
-    /// Whether all behind it fail, too.
+    /// Whether all later calls fail too.
     many: bool,
     errno: i32,
 }
@@ -71,32 +71,32 @@ struct Fault {
 /// A command that writes into a folder.
 struct Job {
     folder: TempDir,
-    /// `IN` stands for the input and `OUT` for the folder.
+    /// `IN` is replaced by the input and `OUT` by the output folder.
     words: Vec<String>,
-    /// What is there before.
+    /// The files in the output folder before the run.
     before: BTreeMap<String, Vec<u8>>,
-    /// What another process is to be told that goes on.
-    then: Vec<&'static str>,
+    /// Arguments that let another process resume the run. Empty if it cannot be resumed.
+    resume_args: Vec<&'static str>,
     status: i32,
 }
 
 impl Job {
-    fn new(command: &str, then: &[&'static str], status: i32) -> Self {
-        // In memory, where there is such a place: the disk is asked for often, and is slow to answer.
+    fn new(command: &str, resume_args: &[&'static str], status: i32) -> Self {
+        // In memory if possible: the tests call fsync often, which is slow on a disk.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
         write(folder.path(), "a.hcp", &archive(Format::Hcp, 100));
         let words = command.split(' ').map(str::to_owned).collect();
-        Self { folder, words, before: BTreeMap::new(), then: then.to_vec(), status }
+        Self { folder, words, before: BTreeMap::new(), resume_args: resume_args.to_vec(), status }
     }
 
-    /// A search, which another process can go on with.
+    /// A search, which another process can resume.
     fn search(command: &str) -> Self {
         let more = "IN -o OUT --nodes 10 --hash-mb 1 --threads 2 --progress none";
         Self::new(&format!("{command} {more}"), &["--resume"], 3)
     }
 
-    /// The same over the files of another search.
-    fn over(mut self, other: &str) -> Self {
+    /// The same job, replacing the files of another search.
+    fn replacing(mut self, other: &str) -> Self {
         let other = Self::search(other).words;
         let mut words = std::mem::replace(&mut self.words, other);
         self.before = self.whole();
@@ -112,18 +112,18 @@ impl Job {
         command
     }
 
-    /// Another process goes on, or does the same again.
-    fn again(&self, out: &Path, has_begun: bool) -> Output {
+    /// Resumes the run in another process, or runs the same command again.
+    fn run_again(&self, out: &Path, has_begun: bool) -> Output {
         let mut command = self.command(out);
-        if has_begun && !self.then.is_empty() {
+        if has_begun && !self.resume_args.is_empty() {
             let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
             command = Command::new(cargo_bin("kyokumen"));
-            command.args(words.iter().filter(|word| *word != "--force")).args(&self.then);
+            command.args(words.iter().filter(|word| *word != "--force")).args(&self.resume_args);
         }
         command.output().unwrap()
     }
 
-    /// Runs it with a call that fails; as well how many of its kind there were.
+    /// Runs the command with a failing call. Also returns the number of calls of that kind.
     fn faulty(&self, out: &Path, fault: Fault) -> (Output, u64) {
         let report = self.folder.path().join("report");
         let mut command = self.command(out);
@@ -136,7 +136,7 @@ impl Job {
         (output, fs::read_to_string(&report).unwrap().parse().unwrap())
     }
 
-    /// The files of a run in which nothing fails.
+    /// The files of a run without failures.
     fn whole(&self) -> BTreeMap<String, Vec<u8>> {
         let out = self.out();
         let output = self.command(&out).output().unwrap();
@@ -144,14 +144,14 @@ impl Job {
         contents(&out)
     }
 
-    /// A folder with what is there before.
+    /// A new output folder with the files of `before`.
     fn out(&self) -> PathBuf {
         let out = self.folder.path().join("out");
         if out.exists() {
             fs::remove_dir_all(&out).unwrap();
         }
-        // Searches and `split` make their folder.
-        if !self.before.is_empty() || self.then.is_empty() && self.words[0] != "split" {
+        // Searches and `split` create their folder.
+        if !self.before.is_empty() || self.resume_args.is_empty() && self.words[0] != "split" {
             fs::create_dir(&out).unwrap();
         }
         for (name, bytes) in &self.before {
@@ -169,14 +169,14 @@ impl Job {
         for (call, errnos) in CALLS {
             let none = Fault { call, number: 0, many: false, errno: 0 };
             let (_, calls) = self.faulty(&self.out(), none);
-            let tried = most().unwrap_or(2).min(calls);
+            let tried = max_faults().unwrap_or(2).min(calls);
             for i in 0..tried {
-                // The last of all are those that give names.
+                // The last calls rename the files, so the tests begin with them.
                 let number = calls - i * calls / tried;
                 for (way, &errno) in errnos.iter().enumerate() {
                     for many in [false, true] {
                         let is_chosen = (number + way as u64 + u64::from(many)).is_multiple_of(3);
-                        if most().is_none() && !is_chosen {
+                        if max_faults().is_none() && !is_chosen {
                             continue;
                         }
                         failed += u64::from(
@@ -190,44 +190,45 @@ impl Job {
         eprintln!("{}: {runs} runs with faults, {failed} of them failed", self.words.join(" "));
     }
 
-    /// Whether the run failed.
+    /// Runs the command with the fault and checks the files. If it failed or can be resumed, runs it again and checks
+    /// them again. Returns whether the first run failed.
     #[track_caller]
     fn survives_one(&self, fault: Fault, whole: &BTreeMap<String, Vec<u8>>) -> bool {
         let out = self.out();
         let (output, _) = self.faulty(&out, fault);
-        let told = format!("{fault:?}: {}", message(&output));
+        let context = format!("{fault:?}: {}", message(&output));
         let has_failed = output.status.code() == Some(1);
-        assert!(has_failed || output.status.code() == Some(self.status), "{told}");
-        assert!(!(has_failed && fault.errno == libc::EINTR), "{told}");
+        assert!(has_failed || output.status.code() == Some(self.status), "{context}");
+        assert!(!(has_failed && fault.errno == libc::EINTR), "{context}");
         let found = if out.exists() { contents(&out) } else { BTreeMap::new() };
         for (name, expected) in whole {
             let found = found.get(name);
             let is_whole = found.is_some_and(|found| is_same(name, found, expected));
             let is_before = found == self.before.get(name);
-            let is_right = match (has_failed, self.then.is_empty()) {
+            let is_right = match (has_failed, self.resume_args.is_empty()) {
                 (false, _) => is_whole,
-                // Some names may have been given.
+                // Some files may already have their final names.
                 (true, false) => is_whole || is_before || found.is_none(),
                 (true, true) => is_before,
             };
-            assert!(is_right, "{name}, {told}");
+            assert!(is_right, "{name}, {context}");
         }
-        if has_failed || !self.then.is_empty() {
-            // Before it is written down that files are to be replaced, only --force replaces them.
+        if has_failed || !self.resume_args.is_empty() {
+            // Until a checkpoint records that files are to be replaced, only --force replaces them.
             let has_begun = self.before.is_empty()
                 || found.contains_key("a.checkpoint")
                 || self.before.iter().any(|(name, bytes)| found.get(name) != Some(bytes));
-            let again = self.again(&out, has_begun);
-            let told = format!("{told}\nthen: {}", message(&again));
-            assert_eq!(again.status.code(), Some(self.status), "{told}");
+            let second = self.run_again(&out, has_begun);
+            let context = format!("{context}\nthe second run: {}", message(&second));
+            assert_eq!(second.status.code(), Some(self.status), "{context}");
             let found = contents(&out);
             assert_eq!(
                 found.keys().collect::<Vec<_>>(),
                 whole.keys().collect::<Vec<_>>(),
-                "{told}"
+                "{context}"
             );
             for (name, bytes) in whole {
-                assert!(is_same(name, &found[name], bytes), "{name}, {told}");
+                assert!(is_same(name, &found[name], bytes), "{name}, {context}");
             }
         }
         has_failed
@@ -238,7 +239,7 @@ fn message(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Whether two files are the same, times in manifests and what varies with them apart.
+/// Whether two files are the same. Manifests are compared without times and values that depend on them.
 fn is_same(name: &str, one: &[u8], other: &[u8]) -> bool {
     if !name.ends_with(".manifest.json") {
         return one == other;
@@ -267,25 +268,25 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_filter_survives() {
+fn a_filter_survives_failing_calls() {
     Job::search("filter").survives();
     Job::search("filter --to hcp.zst --unknown split --checkpoint-every 0").survives();
 }
 
 #[test]
-fn a_filter_over_another_survives() {
-    Job::search("filter --unknown split").over("filter --depth 1").survives();
-    Job::search("filter --checkpoint-every 0").over("filter").survives();
+fn a_filter_that_replaces_another_survives_failing_calls() {
+    Job::search("filter --unknown split").replacing("filter --depth 1").survives();
+    Job::search("filter --checkpoint-every 0").replacing("filter").survives();
 }
 
 #[test]
-fn tables_survive() {
+fn dataset_tables_survive_failing_calls() {
     Job::search("dataset --to npz").survives();
     Job::search("dataset --to npz --checkpoint-every 0").survives();
 }
 
 #[test]
-fn who_cannot_give_names_says_what_to_do() {
+fn the_error_of_a_failed_rename_states_how_to_continue() {
     if library().is_none() {
         return;
     }
@@ -293,7 +294,7 @@ fn who_cannot_give_names_says_what_to_do() {
     let fault = Fault { call: "rename", number: 1, many: true, errno: libc::ENOSPC };
     let (output, _) = job.faulty(&job.out(), fault);
     assert_data_eq!(
-        told_by(job.folder.path(), &output),
+        transcript_of(job.folder.path(), &output),
         str![[r#"
 status 1
 error: the outputs did not get their names; the same command with --resume goes on: cannot rename [FOLDER]/out/a.hcp.partial: No space left on device (os error 28)
@@ -302,9 +303,9 @@ error: the outputs did not get their names; the same command with --resume goes 
     );
 }
 
-/// So much that encoders hand on what they have while they are at work.
+/// The input is large enough that encoders write before its end.
 #[test]
-fn interrupted_calls_are_made_again() {
+fn interrupted_calls_are_repeated() {
     if library().is_none() {
         return;
     }
@@ -318,7 +319,7 @@ fn interrupted_calls_are_made_again() {
 }
 
 #[test]
-fn what_cannot_be_resumed_is_done_again() {
+fn commands_without_resume_succeed_when_run_again() {
     let quarantine = "--on-error quarantine";
     for (command, status) in [
         (format!("convert IN -o OUT/b.sfen.zst {quarantine}"), 3),

@@ -1,4 +1,4 @@
-//! Names of files are bytes: they come through as they are, and stand reversibly in manifests.
+//! File names that are not UTF-8: output names keep their bytes, and manifests contain them reversibly escaped.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -22,19 +22,19 @@ fn names(folder: &Path) -> BTreeSet<OsString> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
 }
 
-/// Two names that are one if what is no text is replaced, one that reads like the text of the first, and one with a
+/// Two names that differ only in an invalid byte, one that equals the escaped form of the first, and one with a
 /// backslash.
 const STEMS: [&[u8]; 4] = [b"\xE9", b"\xEA", b"\\xE9", b"a\\b"];
 
 #[test]
-fn names_that_are_no_text_come_through() {
+fn names_that_are_not_utf8_keep_their_bytes() {
     let dir = Dir::new();
     for (number, stem) in STEMS.iter().enumerate() {
         let bytes = archive(Format::Hcp, 50 + number);
         let name = [stem, &b".hcp"[..]].concat();
-        // Some file systems take text only.
+        // Some file systems accept only UTF-8.
         if fs::write(dir.join(OsStr::from_bytes(&name)), bytes).is_err() {
-            println!("skipped: this file system has no such names");
+            println!("skipped: the file system refuses names that are not UTF-8");
             return;
         }
         run(&dir, &[b"filter", &name, b"-o", b"out", b"--nodes", b"20", b"--hash-mb", b"1"]);
@@ -72,13 +72,13 @@ fn names_that_are_no_text_come_through() {
 }
 
 #[test]
-fn solve_reads_a_file_whose_name_is_no_text() {
+fn solve_reads_a_file_whose_name_is_not_utf8() {
     let dir = Dir::new();
     let name = b"\xE9.hcp";
     if fs::write(dir.join(OsStr::from_bytes(name)), archive(Format::Hcp, 3)).is_err() {
-        println!("skipped: this file system has no such names");
+        println!("skipped: the file system refuses names that are not UTF-8");
         return;
     }
-    let said = run(&dir, &[b"solve", name, b"--depth", b"1", b"--hash-mb", b"1"]);
-    assert!(said.contains("3 records: 3 no mate"), "{said}");
+    let text = run(&dir, &[b"solve", name, b"--depth", b"1", b"--hash-mb", b"1"]);
+    assert!(text.contains("3 records: 3 no mate"), "{text}");
 }

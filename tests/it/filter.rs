@@ -1,6 +1,6 @@
-//! The promises of runs, with a judge whose verdicts are a plain function of the position.
+//! The guarantees of runs, tested with a judge whose verdicts are a simple function of the position.
 //!
-//! What the search says is no matter here: the promises hold for any judge.
+//! The search does not matter here: the guarantees hold for any judge.
 
 mod failures;
 mod groups;
@@ -34,7 +34,7 @@ use tempfile::TempDir;
 
 use crate::archive::{archive, encoded, records, write};
 
-/// Takes its verdicts from the key of the board; slow now and then, so that blocks overtake each other.
+/// Derives verdicts from the key of the board. It is sometimes slow, so that blocks overtake each other.
 struct FakeJudge;
 
 impl PositionJudge for FakeJudge {
@@ -78,7 +78,7 @@ fn request(input: &Path, output: &Path) -> JobRequest {
     }
 }
 
-fn of_shard(shard: Option<Shard>, request: JobRequest) -> JobRequest {
+fn with_shard(shard: Option<Shard>, request: JobRequest) -> JobRequest {
     let run = RunRequest { shard: shard.map(ShardChoice::This), ..request.run };
     JobRequest { run, ..request }
 }
@@ -106,7 +106,7 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
 
-/// Every shard's part of an output, joined.
+/// An output of all shards, joined.
 fn joined(shards: &BTreeMap<String, Vec<u8>>, name: &str, count: u32) -> Vec<u8> {
     let (stem, suffix) = name.split_once('.').unwrap();
     let part = |index| &shards[&format!("{stem}-{index:05}-of-{count:05}.{suffix}")][..];
@@ -114,7 +114,7 @@ fn joined(shards: &BTreeMap<String, Vec<u8>>, name: &str, count: u32) -> Vec<u8>
 }
 
 #[test]
-fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
+fn shards_in_order_equal_the_unsharded_output_for_any_number_of_threads() {
     for (format, name) in [(Format::Hcp, "a.hcp"), (Format::Psv, "a.psv"), (Format::Sfen, "a.sfen")]
     {
         let folder = TempDir::new().unwrap();
@@ -123,13 +123,13 @@ fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
         run(JobRequest { settings: split_everything(), ..request(&input, &whole) });
         let whole = contents(&whole);
         assert_eq!(whole.len(), 7);
-        assert!(whole.values().all(|bytes| !bytes.is_empty()), "every stream is exercised");
+        assert!(whole.values().all(|bytes| !bytes.is_empty()), "every output has records");
         for threads in [1, 2] {
             let shards = folder.path().join(format!("shards-{threads}"));
             for index in 1..=10 {
                 let settings = Settings { threads, ..split_everything() };
                 let shard = Shard::new(index, 10);
-                run(of_shard(shard, JobRequest { settings, ..request(&input, &shards) }));
+                run(with_shard(shard, JobRequest { settings, ..request(&input, &shards) }));
             }
             let shards = contents(&shards);
             for (name, bytes) in &whole {
@@ -140,7 +140,7 @@ fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
 }
 
 #[test]
-fn several_inputs_are_one_sequence_with_their_own_numbers() {
+fn several_inputs_are_one_sequence_with_record_numbers_per_input() {
     let folder = TempDir::new().unwrap();
     let bytes = archive(Format::Hcpe, 300);
     let (head, tail) = bytes.split_at(38 * 130);
@@ -154,7 +154,7 @@ fn several_inputs_are_one_sequence_with_their_own_numbers() {
     run(named);
     for index in 1..=3 {
         let shard = Shard::new(index, 3);
-        run(of_shard(shard, JobRequest { inputs: inputs.clone(), ..request(&one, &shards) }));
+        run(with_shard(shard, JobRequest { inputs: inputs.clone(), ..request(&one, &shards) }));
     }
     let [both, alone, shards] = [both, alone, shards].map(|folder| contents(&folder));
     assert!(both["first.hcpe"] == alone["first.hcpe"]);
@@ -180,14 +180,14 @@ fn no_byte_is_lost_or_changed() {
         let manifest = run(JobRequest { settings: split_everything(), ..request(&input, &out) });
         let out = contents(&out);
         let extension = format.name();
-        let names = ["", ".mated", ".unknown"].map(|stream| format!("a.{extension}{stream}"));
+        let names = ["", ".mated", ".unknown"].map(|output| format!("a.{extension}{output}"));
         let records = names.iter().flat_map(|name| out[name].chunks(len));
         let mut records: Vec<&[u8]> = records.chain(out["a.quarantine.bin"].chunks(len)).collect();
         let mut expected: Vec<&[u8]> = bytes.chunks(len).collect();
         records.sort_unstable();
         expected.sort_unstable();
         assert!(records == expected);
-        // Records 5, 16, …, 498 of the archive and the truncated one behind it.
+        // Records 5, 16, …, 498 of the archive and the truncated one after it.
         assert_eq!(
             (manifest.totals.counts.input, manifest.totals.counts.bad.quarantined),
             (501, 45 + 1)
@@ -198,7 +198,7 @@ fn no_byte_is_lost_or_changed() {
 }
 
 #[test]
-fn a_bad_record_is_quarantined_with_its_place_and_reason() {
+fn a_bad_record_is_quarantined_with_its_offset_and_reason() {
     let folder = TempDir::new().unwrap();
     let good = encoded(Format::Hcp, &records(1, 1)[0]);
     let input = write(folder.path(), "a.hcp", &[&good[..], &[0; 32], &good, &good[..7]].concat());
@@ -223,7 +223,7 @@ byte 7: a record has 32 bytes, found 7; 3 whole records stand before it
 }
 
 #[test]
-fn a_position_whose_king_could_be_taken_is_quarantined() {
+fn a_position_whose_king_could_be_captured_is_quarantined() {
     let folder = TempDir::new().unwrap();
     let text = "4k4/9/9/9/4R4/9/9/9/4K4 b - 1\n4k4/9/9/9/4R4/9/9/9/4K4 w - 1\n";
     let input = write(folder.path(), "a.sfen", text.as_bytes());
@@ -238,9 +238,9 @@ fn a_position_whose_king_could_be_taken_is_quarantined() {
 }
 
 #[test]
-fn a_missing_attacker_is_a_problem_and_a_missing_king_to_mate_is_none() {
+fn only_the_attackers_king_may_be_missing() {
     let folder = TempDir::new().unwrap();
-    // Black attacks without a king; there is no king to attack; White defends against no king.
+    // Black attacks without a king; the king to be mated is missing; White defends against a side without a king.
     let text =
         "4k4/9/9/9/9/9/9/9/9 b G 1\n9/9/9/9/9/9/9/9/4K4 b G 1\n4k4/4G4/9/9/9/9/9/9/9 w - 1\n";
     let input = write(folder.path(), "a.sfen", text.as_bytes());
@@ -273,7 +273,7 @@ fn on_error_skip_counts_and_stop_leaves_nothing() {
 }
 
 #[test]
-fn a_compressed_input_gives_the_outputs_of_the_plain_one() {
+fn a_compressed_input_gives_the_outputs_of_the_uncompressed_one() {
     for (format, extension) in [(Format::Psv, "psv"), (Format::Sfen, "sfen")] {
         let folder = TempDir::new().unwrap();
         let bytes = archive(format, 700);
@@ -281,51 +281,51 @@ fn a_compressed_input_gives_the_outputs_of_the_plain_one() {
         let packed = zstd::encode_all(&bytes[..], 1).unwrap();
         let packed = write(folder.path(), &format!("a.{extension}.zst"), &packed);
         for shard in [None, Shard::new(2, 3)] {
-            let streams = [(&plain, "plain"), (&packed, "packed")].map(|(input, name)| {
+            let outputs = [(&plain, "plain"), (&packed, "packed")].map(|(input, name)| {
                 let out = folder.path().join(name).join(shard.is_some().to_string());
                 let to = Some(extension.parse().unwrap());
-                run(of_shard(
+                run(with_shard(
                     shard,
                     JobRequest { to, settings: split_everything(), ..request(input, &out) },
                 ));
-                let mut streams = contents(&out);
-                // The lines hold the name of the input; what had to be counted has an index.
+                let mut outputs = contents(&out);
+                // The lines contain the name of the input. If a shard had to count records, there is an offset table.
                 let index =
-                    streams.remove(&format!("{}.index.json", input.file_name().unwrap().display()));
+                    outputs.remove(&format!("{}.index.json", input.file_name().unwrap().display()));
                 assert_eq!(
                     index.is_some(),
                     shard.is_some() && (name == "packed" || extension == "sfen")
                 );
-                streams.retain(|name, _| !name.contains("jsonl"));
-                streams
+                outputs.retain(|name, _| !name.contains("jsonl"));
+                outputs
             });
-            assert_eq!(streams[0].len(), 4);
-            assert!(streams[0] == streams[1]);
+            assert_eq!(outputs[0].len(), 4);
+            assert!(outputs[0] == outputs[1]);
         }
     }
 }
 
 #[test]
-fn compressed_outputs_hold_the_plain_ones_in_shards_too() {
+fn compressed_shards_hold_the_uncompressed_outputs() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.psv", &archive(Format::Psv, 500));
     let [plain, packed] = ["plain", "packed"].map(|name| folder.path().join(name));
     run(request(&input, &plain));
     for index in 1..=2 {
         let to = Some("psv.zst".parse().unwrap());
-        run(of_shard(Shard::new(index, 2), JobRequest { to, ..request(&input, &packed) }));
+        run(with_shard(Shard::new(index, 2), JobRequest { to, ..request(&input, &packed) }));
     }
     let (plain, packed) = (contents(&plain), contents(&packed));
-    for stream in ["a.psv", "a.psv.mated"] {
-        // Frames may stand in a row: the shards are joined before they are decompressed.
-        let joined = joined(&packed, &stream.replacen("psv", "psv.zst", 1), 2);
-        assert!(zstd::decode_all(&joined[..]).unwrap() == plain[stream], "{stream}");
+    for output in ["a.psv", "a.psv.mated"] {
+        // Compressed files can be concatenated, so the shards are joined before they are decompressed.
+        let joined = joined(&packed, &output.replacen("psv", "psv.zst", 1), 2);
+        assert!(zstd::decode_all(&joined[..]).unwrap() == plain[output], "{output}");
     }
     assert!(joined(&packed, "a.mated.jsonl", 2) == plain["a.mated.jsonl"]);
 }
 
 #[test]
-fn a_mated_line_says_what_was_proven() {
+fn a_line_of_the_mated_list_holds_the_proven_mate() {
     let folder = TempDir::new().unwrap();
     let all = records(300, 5);
     let bytes: Vec<u8> = all.iter().flat_map(|record| encoded(Format::Psv, record)).collect();
@@ -371,7 +371,7 @@ fn dropped_mates_and_unknowns_are_counted() {
 }
 
 #[test]
-fn relabelled_mates_keep_their_place_and_every_other_byte() {
+fn relabelled_records_keep_their_place_and_all_other_bytes() {
     let folder = TempDir::new().unwrap();
     let mut bytes = Vec::new();
     for (padding, record) in (1u8..=255).zip(records(255, 9)) {
@@ -435,7 +435,7 @@ fn positions_in_check_are_not_searched_on_request() {
 }
 
 #[test]
-fn text_lines_pass_untouched_but_for_a_missing_last_line_end() {
+fn text_lines_are_copied_unchanged_except_for_a_missing_last_line_end() {
     let folder = TempDir::new().unwrap();
     let first = "4k4/9/9/9/4R4/9/9/9/4K4 w - 1\r\nsfen 4k4/9/9/9/4R4/9/9/9/4K4 w - 2";
     let second = "4k4/9/9/9/4R4/9/9/9/4K4  w - 3\n";
@@ -452,12 +452,12 @@ fn text_lines_pass_untouched_but_for_a_missing_last_line_end() {
 }
 
 #[test]
-fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_position() {
+fn an_overlong_line_is_quarantined_in_pieces_even_if_one_is_a_valid_position() {
     const PIECE: usize = 65_536;
     let position = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
     let unreadable = Unreadable::Accepted;
     let folder = TempDir::new().unwrap();
-    // The pieces lie within a block of 64 records, or on both sides of its end.
+    // The pieces are within a block of 64 records, or they cross its end.
     for (before, name) in [(1, "within"), (62, "last"), (63, "across")] {
         let long = [&vec![b'x'; 2 * PIECE][..], position.as_bytes()].concat();
         let bytes = [position.repeat(before).as_bytes(), &long, position.as_bytes()].concat();
@@ -470,11 +470,11 @@ fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_posit
             let counts = run(JobRequest { to, unreadable, ..request(&input, &out) }).totals.counts;
             let records = before as u64 + 4;
             assert_eq!((counts.input, counts.bad.quarantined), (records, 3), "{name}");
-            // One record a shard: two begin in the middle of the line.
+            // One record per shard: two shards begin in the middle of the line.
             let shards = (before..before + 3).map(|i| Shard::new(i as u32 + 1, records as u32));
             for shard in shards {
                 let counts =
-                    run(of_shard(shard, JobRequest { to, unreadable, ..request(&input, &out) }))
+                    run(with_shard(shard, JobRequest { to, unreadable, ..request(&input, &out) }))
                         .totals
                         .counts;
                 assert_eq!((counts.input, counts.bad.quarantined), (1, 1), "{name}");
@@ -490,7 +490,7 @@ fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_posit
 }
 
 #[test]
-fn a_change_of_format_says_what_it_lost_and_filled_in() {
+fn a_change_of_format_counts_lost_and_filled_in_fields() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcpe", &archive(Format::Hcpe, 100));
     let to = Some("psv".parse().unwrap());
@@ -526,19 +526,19 @@ fn empty_inputs_give_empty_outputs() {
 }
 
 #[test]
-fn more_shards_than_records_are_fine() {
+fn more_shards_than_records_read_each_record_once() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2));
     let out = folder.path().join("out");
     let counts = (1..=5).map(|index| {
-        run(of_shard(Shard::new(index, 5), request(&input, &out))).totals.counts.input
+        run(with_shard(Shard::new(index, 5), request(&input, &out))).totals.counts.input
     });
     assert_eq!(counts.sum::<u64>(), 2);
 }
 
 #[cfg(unix)]
 #[test]
-fn an_output_that_is_an_input_is_refused_whatever_its_name() {
+fn an_output_that_links_to_an_input_is_refused() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "input.hcp", &archive(Format::Hcp, 5));
     let out = folder.path().join("out");
@@ -560,11 +560,11 @@ fn an_output_that_is_an_input_is_refused_whatever_its_name() {
 }
 
 #[test]
-fn the_manifest_describes_the_files_beside_it() {
+fn the_manifest_describes_inputs_and_outputs() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.psv", &archive(Format::Psv, 300));
     let out = folder.path().join("out");
-    run(of_shard(Shard::new(2, 3), request(&input, &out)));
+    run(with_shard(Shard::new(2, 3), request(&input, &out)));
     let manifest = fs::read(out.join("a-00002-of-00003.manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     let hex = |bytes: &[u8]| {

@@ -1,6 +1,6 @@
-//! `gen-filter` as a program: exit statuses, standard input, signals, configuration files.
+//! The program `gen-filter`: exit statuses, standard input, signals, configuration files.
 //!
-//! The statuses are those of the command line's documentation: 0, 1, 2, 3, 130, 143.
+//! The exit statuses are the documented ones: 0, 1, 2, 3, 130, 143.
 
 use std::fs;
 use std::path::Path;
@@ -33,11 +33,11 @@ fn exit_statuses_are_those_documented() {
         gen_filter(&dir).args(inputs).args([Path::new("-o"), &dir.join("out")]).args(more).run()
     };
     assert_eq!(run(&[&input], &[]).code, Some(0));
-    let mut refused = run(&[&input], &[]).told;
+    let mut refused = run(&[&input], &[]).transcript;
     assert_eq!(run(&[&input], &["--force"]).code, Some(0));
     assert_eq!(run(&[&bad], &[]).code, Some(3));
     assert_eq!(run(&[&bad], &["--force", "--on-error", "stop"]).code, Some(1));
-    refused += &run(&[&odd], &[]).told;
+    refused += &run(&[&odd], &[]).transcript;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -68,23 +68,23 @@ error: [FOLDER]/a.bin is of no known format: neither its name nor its content sa
 }
 
 #[test]
-fn what_was_done_with_bad_records_ends_the_same_again() {
+fn resuming_a_finished_run_repeats_its_exit_status_and_report() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 20));
     let run = || gen_filter(&dir).args(["a.hcp", "-o", "out"]);
-    let told = run().fails(3);
-    let told_again = run().args(["--resume"]).fails(3);
-    assert_eq!(told_again, format!("nothing to do: the run was done before\n{told}"));
+    let first = run().fails(3);
+    let again = run().args(["--resume"]).fails(3);
+    assert_eq!(again, format!("nothing to do: the run was done before\n{first}"));
 }
 
 #[test]
-fn names_that_cannot_be_given_are_refused_before_the_search() {
+fn output_names_that_are_folders_are_refused_before_the_search() {
     let dir = Dir::new();
     dir.write("a.hcp", good(20));
     let refuses = |name: &str, command: TestCommand| {
         let place = dir.join("out").join(name);
         fs::create_dir_all(&place).unwrap();
-        let refusal = command.args(["--force"]).run().told.replace(name, "NAME");
+        let refusal = command.args(["--force"]).run().transcript.replace(name, "NAME");
         assert_data_eq!(
             refusal,
             str![[r#"
@@ -117,7 +117,7 @@ error: out/NAME is a folder
     refuses("b.hcp.manifest.json", dir.kyokumen(shuffle));
     let table = ["marubatsu", "dataset", "-o", "out/b.jsonl"];
     refuses("b.jsonl.partial", dir.kyokumen(table));
-    // Longer than any name may be.
+    // Longer than a file name may be.
     let name = "n".repeat(240);
     let words = ["a.hcp", "-o", "out", "--on-error", "skip", "--name", &name];
     gen_filter(&dir).args(words).fails(1);
@@ -139,7 +139,7 @@ fn standard_input_gives_the_outputs_of_a_file() {
 }
 
 #[test]
-fn a_configuration_file_yields_to_the_command_line() {
+fn the_command_line_overrides_a_configuration_file() {
     let dir = Dir::new();
     let input = dir.write("a.hcp", good(3));
     let config =
@@ -157,7 +157,7 @@ fn a_configuration_file_yields_to_the_command_line() {
     assert_eq!(dir.names("out"), ["a.hcp", "a.manifest.json", "a.mated.jsonl", "a.unknown.jsonl"]);
 
     assert_data_eq!(
-        run(&dir.write("typo.toml", b"dept = 5\n")).run().told,
+        run(&dir.write("typo.toml", b"dept = 5\n")).run().transcript,
         str![[r#"
 status 2
 error: [FOLDER]/typo.toml: there is no option dept; there are output, [..], limit
@@ -167,7 +167,7 @@ error: [FOLDER]/typo.toml: there is no option dept; there are output, [..], limi
 }
 
 #[test]
-fn the_ready_settings_are_valid() {
+fn the_files_in_configs_are_valid() {
     let dir = Dir::new();
     dir.write("a.hcp", good(1));
     for name in ["seed.toml", "quick.toml"] {
@@ -181,13 +181,13 @@ fn the_ready_settings_are_valid() {
 fn a_dry_run_creates_nothing() {
     let dir = Dir::new();
     dir.write("a.hcp", good(50));
-    let said = gen_filter(&dir).args(["a.hcp", "-o", "out", "--dry-run"]).run().text();
-    assert!(said.contains("records 0 to 50") && said.contains("a.manifest.json"), "{said}");
+    let text = gen_filter(&dir).args(["a.hcp", "-o", "out", "--dry-run"]).run().text();
+    assert!(text.contains("records 0 to 50") && text.contains("a.manifest.json"), "{text}");
     assert!(!dir.join("out").exists());
 }
 
 #[test]
-fn a_closed_pipe_ends_quietly() {
+fn a_closed_standard_output_is_not_an_error() {
     let dir = Dir::new();
     dir.write("a.hcp", good(50));
     let words = ["a.hcp", "-o", ".", "--dry-run", "--name", "b"];
@@ -232,7 +232,7 @@ error: interrupted; unfinished outputs were removed
 }
 
 #[test]
-fn comments_in_text_are_passed_over_and_counted() {
+fn comments_in_text_are_skipped_and_counted() {
     let dir = Dir::new();
     let position = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n";
     let text = format!("# two positions\n{position}#\n{position}");
@@ -245,7 +245,7 @@ fn comments_in_text_are_passed_over_and_counted() {
 }
 
 #[test]
-fn programs_can_watch_a_run() {
+fn progress_and_metrics_are_machine_readable() {
     let dir = Dir::new();
     dir.write("a.hcp", good(50));
     let words = ["a.hcp", "-o", "out", "--metrics", "run.prom", "--progress", "json", "--shard"];
@@ -270,18 +270,18 @@ fn programs_can_watch_a_run() {
 }
 
 #[test]
-fn a_dry_run_tells_and_writes_nothing() {
+fn a_dry_run_estimates_time_and_size() {
     let dir = Dir::new();
     let lines: Vec<u8> =
         records(300, 11).iter().flat_map(|record| encoded(Format::Sfen, record)).collect();
     for input in [dir.write("a.hcp", good(300)), dir.write("b.sfen", &lines)] {
         let command = gen_filter(&dir).args([input]).args(["-o", "out", "--dry-run"]);
-        let said = command.run().text();
-        assert!(said.contains("write "), "{said}");
-        // All of so few are measured.
-        assert!(said.contains("\n300 records: about 0 s, between 0 s and 0 s"), "{said}");
-        assert!(said.contains("measured on 300)"), "{said}");
-        assert!(said.contains("\noutputs of about 0.0 MiB, between 0.0 and 0.0"), "{said}");
+        let text = command.run().text();
+        assert!(text.contains("write "), "{text}");
+        // 300 records are few enough to measure all of them.
+        assert!(text.contains("\n300 records: about 0 s, between 0 s and 0 s"), "{text}");
+        assert!(text.contains("measured on 300)"), "{text}");
+        assert!(text.contains("\noutputs of about 0.0 MiB, between 0.0 and 0.0"), "{text}");
         assert!(!dir.join("out").exists());
     }
 }
@@ -292,7 +292,7 @@ fn metrics_are_not_written_over_an_input() {
     let input = dir.write("a.hcp", good(20));
     let command = gen_filter(&dir).args(["-o", "out", "--metrics"]).args([&input, &input]);
     assert_data_eq!(
-        command.run().told,
+        command.run().transcript,
         str![[r#"
 status 2
 error: [FOLDER]/a.hcp would be written over the input [FOLDER]/a.hcp
@@ -303,12 +303,12 @@ error: [FOLDER]/a.hcp would be written over the input [FOLDER]/a.hcp
 }
 
 #[test]
-fn what_cannot_be_resumed_is_refused() {
+fn resume_is_refused_where_it_cannot_work() {
     let dir = Dir::new();
     let input = dir.write("a.hcp", good(20));
     let refusal = |words: &[&str]| {
         let out = [Path::new("-o"), &dir.join("out")];
-        gen_filter(&dir).args(words).args(out).args(["--resume"]).run().told
+        gen_filter(&dir).args(words).args(out).args(["--resume"]).run().transcript
     };
     let input = input.to_str().unwrap();
     let settings = dir.write("a.toml", b"force = true");
@@ -347,7 +347,7 @@ error: [FOLDER]/out/a.parquet cannot be resumed: write jsonl.zst, and convert it
 
 #[test]
 #[cfg(unix)]
-fn a_link_of_its_name_is_the_program() {
+fn a_link_named_gen_filter_runs_gen_filter() {
     let dir = Dir::new();
     let link = dir.join("gen-filter");
     std::os::unix::fs::symlink(cargo_bin("kyokumen"), &link).unwrap();

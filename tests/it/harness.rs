@@ -1,4 +1,4 @@
-//! Test harness: a temporary folder, the programs run in it, and what they print.
+//! Test harness: a temporary folder, commands that run in it, and their output.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::messages::told;
+use crate::messages::transcript;
 
 /// A temporary folder. Commands run in it, so names in their arguments are relative to it.
 pub(crate) struct Dir(TempDir);
@@ -75,7 +75,7 @@ impl Dir {
 pub(crate) trait Words: IntoIterator<Item: AsRef<OsStr>> {}
 impl<T: IntoIterator<Item: AsRef<OsStr>>> Words for T {}
 
-/// The command itself is public, for what only `std::process` can do.
+/// The inner command is public, so that tests can use all options of `std::process`.
 #[must_use]
 pub(crate) struct TestCommand(pub(crate) Command);
 
@@ -105,8 +105,8 @@ impl TestCommand {
     pub(crate) fn run(mut self) -> Ran {
         let Output { status, stdout, stderr } = self.0.output().unwrap();
         let stderr = String::from_utf8(stderr).unwrap();
-        let told = told(self.0.get_current_dir().unwrap(), status.code(), &stderr);
-        Ran { code: status.code(), stdout, stderr, told }
+        let transcript = transcript(self.0.get_current_dir().unwrap(), status.code(), &stderr);
+        Ran { code: status.code(), stdout, stderr, transcript }
     }
 
     #[track_caller]
@@ -125,7 +125,7 @@ impl TestCommand {
     pub(crate) fn exits(self, codes: &[i32]) -> Ran {
         let command = format!("{:?}", self.0);
         let ran = self.run();
-        assert!(codes.iter().any(|&code| ran.code == Some(code)), "{command}: {}", ran.told);
+        assert!(codes.iter().any(|&code| ran.code == Some(code)), "{command}: {}", ran.transcript);
         ran
     }
 }
@@ -135,7 +135,7 @@ pub(crate) struct Ran {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
     /// Exit status and standard error for a snapshot, with the folder as `[FOLDER]`.
-    pub(crate) told: String,
+    pub(crate) transcript: String,
 }
 
 impl Ran {

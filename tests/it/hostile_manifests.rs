@@ -1,4 +1,4 @@
-//! Manifests that were edited: no command believes what cannot be, and none takes long over it.
+//! Edited manifests: every command refuses impossible values, and none needs long for it.
 
 use std::fs;
 use std::path::Path;
@@ -37,8 +37,8 @@ fn edit(dir: &Dir, shard: u32, edit: impl FnOnce(&mut Value)) {
     fs::write(path, serde_json::to_vec(&value).unwrap()).unwrap();
 }
 
-/// What every command says that is told by the manifest of the second shard.
-fn told(dir: &Dir) -> Vec<(&'static str, Option<i32>, String)> {
+/// Runs every command that reads the manifest of the second shard. Returns its name, exit status and output.
+fn run_all(dir: &Dir) -> Vec<(&'static str, Option<i32>, String)> {
     let manifests = [1, 2, 3].map(manifest);
     let verify = ["verify", "--manifest", &manifests[0], &manifests[1], &manifests[2]];
     let resume = ["a.hcp", "-o", "out", "--shard", "2/3", "--resume"];
@@ -52,26 +52,25 @@ fn told(dir: &Dir) -> Vec<(&'static str, Option<i32>, String)> {
         ("resume", "gen-filter", &resume),
         ("retry", "gen-filter", &retry),
     ];
-    let told = commands.map(|(name, program, words)| {
+    let results = commands.map(|(name, program, words)| {
         let ran = dir.program(program, words).run();
-        let (code, said) = (ran.code, both(&ran));
-        (name, code, said)
+        (name, ran.code, stdout_and_stderr(&ran))
     });
     assert!(!dir.join("joined.hcp").exists() && !dir.join("again/a.hcp").exists());
-    told.into()
+    results.into()
 }
 
 /// Standard output and standard error.
-fn both(ran: &Ran) -> String {
+fn stdout_and_stderr(ran: &Ran) -> String {
     format!("{}{}", ran.text(), ran.stderr)
 }
 
-/// All of it, behind the names of the commands.
-fn lines_of(told: &[(&str, Option<i32>, String)]) -> String {
+/// The transcripts of all commands, each after its name.
+fn lines_of(results: &[(&str, Option<i32>, String)]) -> String {
     let mut lines = String::new();
-    for (name, code, said) in told {
+    for (name, code, output) in results {
         lines.extend([name, ": "]);
-        lines += &messages::told(Path::new("/nowhere"), *code, said);
+        lines += &messages::transcript(Path::new("/nowhere"), *code, output);
     }
     lines
 }
@@ -82,7 +81,7 @@ fn add(value: &mut Value, number: i64) {
 
 type Edit = fn(&mut Value);
 
-/// Edits of a manifest by itself.
+/// Edits that make a manifest contradict itself.
 const EDITS: &[Edit] = &[
     |m| m["outputs"] = json!([]),
     |m| {
@@ -121,23 +120,23 @@ const EDITS: &[Edit] = &[
     |m| m["inputs"] = json!([]),
 ];
 
-/// Why a manifest contradicts itself.
-fn reason(said: &str) -> &str {
-    let (_, reason) = said.split_once("contradicts itself: ").unwrap_or_else(|| panic!("{said}"));
+/// The reason in a message about a manifest that contradicts itself.
+fn reason(output: &str) -> &str {
+    let (_, reason) = output.split_once("contradicts itself: ").unwrap_or_else(|| panic!("{output}"));
     reason.split([';', '\n']).next().unwrap_or(reason)
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_every_command() {
+fn impossible_values_are_refused_by_every_command() {
     let dir = shards();
     let original = dir.read(manifest(2));
     let mut reasons = String::new();
     for change in EDITS {
         edit(&dir, 2, change);
-        let told = told(&dir);
-        let expected = reason(&told[0].2);
-        for (name, code, said) in &told {
-            assert_eq!((*code, reason(said)), (Some(1), expected), "{name}");
+        let results = run_all(&dir);
+        let expected = reason(&results[0].2);
+        for (name, code, output) in &results {
+            assert_eq!((*code, reason(output)), (Some(1), expected), "{name}");
         }
         reasons += expected;
         reasons += "\n";
@@ -177,11 +176,10 @@ the counts do not add up: records read = 0, but input = 101
 
 "#]]
     );
-    let healthy = told_by_healthy(&dir);
-    assert_eq!(healthy, [0, 0, 0]);
+    assert_eq!(statuses_of_intact_shards(&dir), [0, 0, 0]);
 }
 
-fn told_by_healthy(dir: &Dir) -> [i32; 3] {
+fn statuses_of_intact_shards(dir: &Dir) -> [i32; 3] {
     let manifests = [1, 2, 3].map(manifest);
     let verify = ["verify", "--manifest", &manifests[0], &manifests[1], &manifests[2]];
     let merge = ["merge", "out", "-o", "joined.hcp"];
@@ -189,15 +187,15 @@ fn told_by_healthy(dir: &Dir) -> [i32; 3] {
 }
 
 #[test]
-fn shards_that_do_not_belong_together_are_told() {
+fn gaps_and_overlaps_of_shards_are_reported() {
     let dir = shards();
     edit(&dir, 2, |m| {
         add(&mut m["inputs"][0]["from"], 60);
         add(&mut m["inputs"][0]["to"], 60);
     });
-    // A new beginning would help the run that was to go on.
+    // For the resumed run, the message suggests a restart.
     assert_data_eq!(
-        lines_of(&told(&dir)),
+        lines_of(&run_all(&dir)),
         str![[r#"
 merge: status 1
 error: the shards in out cannot be joined:
@@ -229,11 +227,11 @@ error: out/a-00002-of-00003.unknown.jsonl, line 1: record [..] of a.hcp is not a
 }
 
 #[test]
-fn bytes_of_shards_follow_one_another() {
+fn bytes_of_shards_must_be_contiguous() {
     let dir = shards();
     edit(&dir, 2, |m| add(&mut m["inputs"][0]["offset"], -32));
     assert_data_eq!(
-        lines_of(&told(&dir)[..3]),
+        lines_of(&run_all(&dir)[..3]),
         str![[r#"
 merge: status 1
 error: the shards in out cannot be joined:
@@ -259,13 +257,13 @@ error: the outputs are not as their manifests say, in 2 points
 }
 
 #[test]
-fn shards_end_with_their_inputs() {
+fn shards_must_reach_the_end_of_their_inputs() {
     let dir = shards();
     for shard in 1..=3 {
         edit(&dir, shard, |m| add(&mut m["inputs"][0]["file_bytes"], 320));
     }
     assert_data_eq!(
-        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -275,23 +273,23 @@ error: the shards in out cannot be joined:
     );
 }
 
-/// Neither time nor memory for what is not there.
+/// Missing shards take neither time nor memory.
 #[test]
-fn billions_of_missing_shards_are_one_row() {
+fn billions_of_missing_shards_are_listed_as_ranges() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 3));
     let words = ["a.hcp", "-o", "out", "--shard", "7/4294967295"];
     dir.program("gen-filter", [&words, &SETTINGS[..]].concat()).succeeds();
     let ran = dir.kyokumen(["status", "out"]).succeeds();
-    let said = ran.text();
-    assert!(said.starts_with("a: 1 done, 4294967294 missing; 0 of "), "{said}");
-    assert!(said.contains("8-4294967295/4294967295  missing"), "{said}");
+    let text = ran.text();
+    assert!(text.starts_with("a: 1 done, 4294967294 missing; 0 of "), "{text}");
+    assert!(text.contains("8-4294967295/4294967295  missing"), "{text}");
     let status = dir.kyokumen(["status", "out", "--json"]).run().json();
     let shards: Vec<_> = status["shards"].as_array().unwrap().iter().collect();
     assert_eq!((shards.len(), &shards[0]["shard"]), (3, &"1-6/4294967295".into()));
     assert_eq!((&shards[0]["shards"], &shards[1]["shards"]), (&6.into(), &1.into()));
     assert_data_eq!(
-        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -303,7 +301,7 @@ error: the shards in out cannot be joined:
 }
 
 #[test]
-fn lists_of_an_earlier_run_speak_of_its_records() {
+fn lists_of_an_earlier_run_must_name_its_records() {
     let dir = shards();
     let list = dir.join("out/a-00002-of-00003.unknown.jsonl");
     let text = fs::read_to_string(&list).unwrap();
@@ -313,7 +311,7 @@ fn lists_of_an_earlier_run_speak_of_its_records() {
     let index = last.find("\"index\":").unwrap();
     let digits = last[index + 8..].find(',').unwrap();
     let beyond = format!("{}900{}\n", &last[..index + 8], &last[index + 8 + digits..]);
-    let mut told = String::new();
+    let mut transcripts = String::new();
     for text in [
         without_last.clone() + &beyond,
         without_last.clone(),
@@ -327,10 +325,10 @@ fn lists_of_an_earlier_run_speak_of_its_records() {
             list["sha256"] = Sha256Sum::of(text.as_bytes()).to_string().into();
         });
         let words = ["--retry-unknown", &manifest(2), "-o", "again", "--nodes", "9"];
-        told += &dir.program("gen-filter", &words).run().told;
+        transcripts += &dir.program("gen-filter", &words).run().transcript;
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 1
 error: out/a-00002-of-00003.unknown.jsonl, line [..]: record 900 of a.hcp is not among those that were read
@@ -343,9 +341,9 @@ error: out/a-00002-of-00003.unknown.jsonl, line [..]: it has more than 65536 byt
     );
 }
 
-/// The accounts of commands that do not search are looked at, too.
+/// Manifests of commands without a search are checked too.
 #[test]
-fn accounts_of_other_commands_must_add_up() {
+fn manifests_of_other_commands_must_add_up() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 30));
     let words = ["split", "a.hcp", "-o", "out", "--parts", "2", "--on-error", "skip"];
@@ -360,17 +358,17 @@ fn accounts_of_other_commands_must_add_up() {
         |m| m["counts"]["written"] = u64::MAX.into(),
         |m| m["outputs"] = json!([]),
     ];
-    let mut told = String::new();
+    let mut transcripts = String::new();
     for change in edits {
         let mut edited = original.clone();
         change(&mut edited);
         fs::write(&path, serde_json::to_vec(&edited).unwrap()).unwrap();
         let words = ["verify", "--manifest", "out/a.manifest.json"];
         let ran = dir.kyokumen(words).run();
-        told += &messages::told(dir.path(), ran.code, &both(&ran));
+        transcripts += &messages::transcript(dir.path(), ran.code, &stdout_and_stderr(&ran));
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 1
 out/a: not as 1 manifest says
@@ -401,7 +399,7 @@ error: the outputs are not as their manifests say
     );
 }
 
-/// Makes a manifest of games out of one of records, as far as anybody can tell.
+/// Turns a manifest of records into a plausible manifest of games.
 fn into_games(manifest: &mut Value, endings: &Value) {
     let kept = |output: &&Value| output["stream"] == "kept";
     let outputs = manifest["outputs"].as_array().unwrap();
@@ -421,7 +419,7 @@ fn games_and_records_are_not_joined() {
     let dir = shards();
     edit(&dir, 2, |manifest| into_games(manifest, &json!({})));
     assert_data_eq!(
-        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -433,14 +431,14 @@ error: the shards in out cannot be joined:
 }
 
 #[test]
-fn any_number_of_endings_is_added_up() {
+fn sums_of_endings_do_not_overflow() {
     let dir = shards();
     let endings = (0..70_000).map(|number| (number.to_string(), json!(1_u64 << 48)));
     let endings = Value::Object(endings.collect());
     edit(&dir, 2, |manifest| into_games(manifest, &endings));
     let ran = dir.kyokumen(["status", "out"]).run();
     assert_data_eq!(
-        messages::told(dir.path(), ran.code, &both(&ran)),
+        messages::transcript(dir.path(), ran.code, &stdout_and_stderr(&ran)),
         str![[r#"
 status 1
 a: 2 done, 1 damaged; 202 of about 303 records

@@ -1,6 +1,6 @@
-//! `kyokumen inspect` as a program: boards, dialects, ranges.
+//! `kyokumen inspect`: boards, move encodings, ranges, samples.
 //!
-//! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
+//! Literal records contain the start position with 2g2f, 10 centipawns, ply 1, and a win of Black.
 
 use std::fs::File;
 
@@ -70,7 +70,7 @@ bytes     {START_PSV}0a008e0701000100
 }
 
 #[test]
-fn json_has_a_line_a_record() {
+fn json_has_one_line_per_record() {
     let bad = [0; 40];
     let mut illegal = start_psv();
     illegal[34..36].copy_from_slice(&[0x0d, 0x07]);
@@ -98,13 +98,13 @@ fn json_has_a_line_a_record() {
     );
 }
 
-/// What is said of a record in `jsonl` is said of it by `inspect`, in both of its forms.
+/// Both output forms of `inspect` show all fields of a `jsonl` record.
 #[test]
-fn a_record_of_a_game_is_shown_with_all_that_it_says() {
-    let said = r#""move":"2g2f","eval":10,"ply":1,"result":"draw","ending":"move_limit","end_ply":320,"candidates":[{"move":"2g2f","visits":900},{"move":"7g7f","visits":20}],"for_training":false"#;
-    let line = format!(r#"{{"sfen":"{}",{said}}}"#, sfen::START);
+fn all_fields_of_a_game_record_are_shown() {
+    let fields = r#""move":"2g2f","eval":10,"ply":1,"result":"draw","ending":"move_limit","end_ply":320,"candidates":[{"move":"2g2f","visits":900},{"move":"7g7f","visits":20}],"for_training":false"#;
+    let line = format!(r#"{{"sfen":"{}",{fields}}}"#, sfen::START);
     let output = inspect("a.jsonl", line.as_bytes(), &["--json"]);
-    assert!(output.text().contains(said), "{}", output.text());
+    assert!(output.text().contains(fields), "{}", output.text());
     let output = inspect("a.jsonl", line.as_bytes(), &[]);
     let shown = "\
 result    draw
@@ -145,7 +145,7 @@ fn a_range_beyond_the_end_is_a_usage_error() {
 }
 
 #[test]
-fn a_long_stream_is_not_read_to_its_end_for_the_first_record() {
+fn standard_input_is_not_read_to_its_end_for_the_first_record() {
     let dir = Dir::new();
     let input = dir.write("a.hcp", bytes(START_HCP).repeat(5000));
     let inspect = |range: &str| {
@@ -159,7 +159,7 @@ fn a_long_stream_is_not_read_to_its_end_for_the_first_record() {
     assert!(shown.contains("record 4999, at byte 159968\n"), "{shown}");
     let beyond = inspect("4999..5001");
     assert_data_eq!(
-        beyond.told,
+        beyond.transcript,
         str![[r#"
 status 2
 error: - has 5000 records, numbered from 0: 4999..5001 goes beyond that
@@ -169,7 +169,7 @@ error: - has 5000 records, numbered from 0: 4999..5001 goes beyond that
 }
 
 #[test]
-fn the_writer_is_known_by_the_order_of_the_pieces_in_hand() {
+fn the_order_of_pieces_in_hand_identifies_the_writer() {
     let telling = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
     let setup: Setup = telling.parse().unwrap();
     let in_order = |order: HandOrder| {
@@ -177,7 +177,7 @@ fn the_writer_is_known_by_the_order_of_the_pieces_in_hand() {
     };
     let [canonical, gold_last, rook_first] = HandOrder::ALL.map(in_order);
     let start = bytes(START_HCP);
-    for (records, told) in [
+    for (records, expected) in [
         ([&start, &canonical], "P L N S G B R (1 record tells)"),
         ([&gold_last, &start], "P L N S B R G (1 record tells)"),
         ([&rook_first, &rook_first], "R B G S N L P (2 records tell)"),
@@ -185,12 +185,12 @@ fn the_writer_is_known_by_the_order_of_the_pieces_in_hand() {
         ([&start, &start], "not told by any record"),
     ] {
         let shown = inspect("a.hcp", &records.map(Vec::as_slice).concat(), &[]).text();
-        assert!(shown.contains(&format!("  hand order    {told}\n")), "{shown}");
+        assert!(shown.contains(&format!("  hand order    {expected}\n")), "{shown}");
     }
 }
 
 #[test]
-fn the_sample_counts_what_is_unusual() {
+fn unusual_records_are_counted() {
     let content = archive(Format::Psv, 500);
     let bad = (0..500).filter(|i| i % 11 == 5).count();
     let padded =
@@ -206,14 +206,14 @@ fn the_sample_counts_what_is_unusual() {
 }
 
 #[test]
-fn a_sample_is_the_one_that_sample_takes() {
+fn a_sample_equals_that_of_the_command_sample() {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, 9000);
     let input = dir.write("a.psv", &bytes);
     dir.write("b.psv.zst", zstd::encode_all(&*bytes, 1).unwrap());
     let taken = dir.line("sample a.psv -o s.psv --count 2 --seed 5 --on-error skip").run();
     let taken_bytes = dir.read("s.psv");
-    // Two of so many are gone to, and 40 found on the way; a compressed file is read through.
+    // Two records are found by seeking, 40 by reading the file. A compressed file is always read.
     let shown = |name: &str, count: &str| {
         let words = ["inspect", name, "--sample", count, "--seed", "5", "--json", "--hex"];
         let lines = dir.kyokumen(words).run().text();
@@ -231,14 +231,14 @@ fn a_sample_is_the_one_that_sample_takes() {
     assert_eq!(shown("b.psv.zst", "2"), two);
     let many = shown("a.psv", "40");
     assert!(many.len() == 40 && many.is_sorted_by_key(|(index, _)| *index));
-    assert!(two.iter().all(|one| many.contains(one)), "a larger sample holds the smaller one");
+    assert!(two.iter().all(|one| many.contains(one)), "a larger sample contains the smaller one");
     assert_eq!(many, shown("b.psv.zst", "40"));
-    let said = dir.line("inspect a.psv b.psv.zst").run().text();
-    assert_eq!(said.matches("record 0, at byte 0").count(), 2, "{said}");
+    let text = dir.line("inspect a.psv b.psv.zst").run().text();
+    assert_eq!(text.matches("record 0, at byte 0").count(), 2, "{text}");
     let mut command = dir.line("inspect - --from psv --sample 3");
     command.0.stdin(File::open(input).unwrap());
     assert_data_eq!(
-        command.run().told,
+        command.run().transcript,
         str![[r#"
 status 2
 error: - is read once, and a sample needs the number of its records first; write it to a file, or take --range

@@ -1,6 +1,6 @@
-//! Processes that end at any instant, `kill -9` included: `--resume` makes the same files all the same.
+//! Processes killed at any instant, also by `kill -9`. `--resume` then writes the same files as an uninterrupted run.
 //!
-//! `KYOKUMEN_KILLS=200 cargo test --release killed` kills so many; without it 20 die.
+//! `KYOKUMEN_KILLS=200 cargo test --release killed` kills 200 processes per test. The default is 20.
 #![cfg(unix)]
 
 use std::cell::Cell;
@@ -21,7 +21,7 @@ use crate::harness::{Dir, Ran, TestCommand};
 use crate::signals::{heeds_hangups, send};
 use kyokumen_testing::positions::Random;
 
-/// How many processes are killed in a test of this kind.
+/// The number of processes that a test kills.
 fn kills() -> u64 {
     std::env::var("KYOKUMEN_KILLS").map_or(20, |kills| kills.parse().unwrap())
 }
@@ -32,7 +32,7 @@ struct Job {
     input: Option<PathBuf>,
     command: &'static str,
     words: &'static [&'static str],
-    /// Words that change no byte of the outputs: each process has the next ones.
+    /// Sets of arguments that do not change the outputs. Each process takes the next set.
     varied: &'static [&'static [&'static str]],
     started: Cell<usize>,
 }
@@ -89,7 +89,7 @@ impl Job {
         self.dir.join(name)
     }
 
-    /// The files that an uninterrupted run makes, and how long that takes.
+    /// The files of an uninterrupted run, and its duration.
     fn whole(&self) -> (BTreeMap<String, Vec<u8>>, Duration) {
         let whole = self.out("whole");
         let started = std::time::Instant::now();
@@ -98,8 +98,8 @@ impl Job {
         (contents(&whole), started.elapsed())
     }
 
-    /// A process that replaces a finished run of other settings, or of the same, is killed as soon as it writes: what
-    /// resumes it writes what an uninterrupted run does, and does not take the old run for its own.
+    /// Kills a process that replaces a finished run, with other or with the same settings, as soon as it writes. Then
+    /// `--resume` must write the files of an uninterrupted run, and must not continue the old run.
     #[track_caller]
     fn replaces_a_run(&self, partial: &str) {
         let written = |out: &Path, words: &[&str]| {
@@ -122,7 +122,11 @@ impl Job {
                 sleep(Duration::from_millis(1));
             }
             child.kill().unwrap();
-            assert_eq!(child.wait().unwrap().code(), None, "it was done before it was killed");
+            assert_eq!(
+                child.wait().unwrap().code(),
+                None,
+                "the process ended before it was killed"
+            );
             let status = self.dir.kyokumen([Path::new("status"), &out]).run().text();
             assert!(status.starts_with("a: 1 interrupted"), "{status}");
             let resumed = written(&out, &[&second[..], &every, &["--resume"]].concat());
@@ -131,8 +135,8 @@ impl Job {
         }
     }
 
-    /// Kills as many processes as are to be killed, each at a random instant, and begins anew when a run
-    /// comes to its end all the same.
+    /// Kills [`kills`] processes, each at a random instant, and resumes the run each time. Starts a new run when one
+    /// finishes first.
     #[track_caller]
     fn survives(&self) {
         let (whole, duration) = self.whole();
@@ -147,7 +151,7 @@ impl Job {
             child.kill().unwrap();
             let output = child.wait_with_output().unwrap();
             assert!(output.status.code().is_none_or(|code| code == 0), "{}", message(&output));
-            no_half_file_has_its_name(&out, &whole);
+            assert_no_partial_file_has_a_final_name(&out, &whole);
             if output.status.code().is_none() {
                 killed += 1;
                 in_this_run += 1;
@@ -161,8 +165,8 @@ impl Job {
         let ran = self.run(&out);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         check(&out, &whole);
-        assert!(resumed > 0, "no process was killed behind its first checkpoint");
-        eprintln!("{killed} processes killed, {resumed} of them behind a checkpoint, {runs} runs");
+        assert!(resumed > 0, "no process was killed after its first checkpoint");
+        eprintln!("{killed} processes killed, {resumed} of them after a checkpoint, {runs} runs");
     }
 }
 
@@ -180,7 +184,7 @@ fn message(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Contents of a folder by file name; of the manifest only that it is there.
+/// Contents of a folder by file name. Manifests are listed without content.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let content = |path: PathBuf| {
@@ -192,7 +196,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[track_caller]
-fn no_half_file_has_its_name(out: &Path, whole: &BTreeMap<String, Vec<u8>>) {
+fn assert_no_partial_file_has_a_final_name(out: &Path, whole: &BTreeMap<String, Vec<u8>>) {
     for (name, bytes) in whole {
         let found = fs::read(out.join(name));
         assert!(found.is_err() || bytes.is_empty() || found.unwrap() == *bytes, "{name}");
@@ -204,19 +208,19 @@ fn positions(format: Format, count: usize) -> Vec<u8> {
 }
 
 #[test]
-fn plain_outputs_survive() {
+fn plain_outputs_survive_kills() {
     let words = &["--nodes", "300", "--unknown", "split", "--checkpoint-every", "0"];
     Job::new("a.psv", &positions(Format::Psv, 4000), words).survives();
 }
 
 #[test]
-fn compressed_outputs_survive() {
+fn compressed_outputs_survive_kills() {
     let words = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "hcp.zst"];
     Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(70), words).survives();
 }
 
 #[test]
-fn tables_survive() {
+fn dataset_tables_survive_kills() {
     let lines = &["--nodes", "300", "--checkpoint-every", "0", "--to", "jsonl"];
     Job::new("a.psv", &positions(Format::Psv, 4000), lines).dataset().survives();
     // Many rows and no searches, so that some of the processes are killed while the file is made.
@@ -226,13 +230,13 @@ fn tables_survive() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn tables_of_parquet_survive() {
+fn parquet_tables_survive_kills() {
     let columns = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "parquet"];
     Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(40), columns).dataset().survives();
 }
 
 #[test]
-fn a_signal_leaves_what_can_be_gone_on_with() {
+fn a_run_ended_by_a_signal_can_be_resumed() {
     let job = Job::new("a.hcp", &positions(Format::Hcp, 4000), &["--nodes", "300"]);
     let (whole, _) = job.whole();
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
@@ -246,7 +250,7 @@ fn a_signal_leaves_what_can_be_gone_on_with() {
         }
         send(signal, &child);
         if signal == libc::SIGTERM {
-            // Job systems tell a process and its parent, who passes it on.
+            // Job systems send a signal to a process and to its parent, which passes the signal on.
             send(signal, &child);
         }
         let output = child.wait_with_output().unwrap();
@@ -254,10 +258,10 @@ fn a_signal_leaves_what_can_be_gone_on_with() {
         assert!(!out.join("a.lock").exists());
         let checkpoint =
             Checkpoint::<RecordProgress>::read(&out.join("a.checkpoint")).unwrap().unwrap();
-        let told = message(&output);
-        let records = checkpoint.progress.place.counts.input.to_string();
+        let stderr = message(&output);
+        let records = checkpoint.progress.resume_point.counts.input.to_string();
         assert_data_eq!(
-            told.replace(&records, "N"),
+            stderr.replace(&records, "N"),
             str![[r#"
 error: interrupted after N records; the same command with --resume goes on
 
@@ -269,7 +273,7 @@ error: interrupted after N records; the same command with --resume goes on
 }
 
 #[test]
-fn a_full_disk_loses_nothing_that_was_written() {
+fn a_run_ended_by_a_full_disk_can_be_resumed() {
     let job = Job::new(
         "a.psv",
         &positions(Format::Psv, 4000),
@@ -277,23 +281,23 @@ fn a_full_disk_loses_nothing_that_was_written() {
     );
     let (whole, _) = job.whole();
     let out = job.out("out");
-    // Blocks of 512 bytes, in some shells of 1024: more than a checkpoint, less than the outputs.
+    // 100 blocks of 512 bytes, in some shells of 1024: more than a checkpoint, less than the outputs.
     let ran = job.command(&out, &["--resume"]).in_shell("ulimit -f 100").run();
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 error: cannot write [FOLDER]/out/[..]: File too large (os error 27)
 
 "#]]
     );
-    no_half_file_has_its_name(&out, &whole);
+    assert_no_partial_file_has_a_final_name(&out, &whole);
     assert!(
         Checkpoint::<RecordProgress>::read(&out.join("a.checkpoint"))
             .unwrap()
             .unwrap()
             .progress
-            .place
+            .resume_point
             .blocks
             > 0
     );
@@ -304,7 +308,7 @@ error: cannot write [FOLDER]/out/[..]: File too large (os error 27)
 
 #[test]
 #[cfg(feature = "network")]
-fn new_evaluations_survive() {
+fn new_evaluations_survive_kills() {
     let bytes: Vec<u8> =
         records(2000, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
     let words = &["--model=hashed", "--playouts=20", "--checkpoint-every=0.001", "--root-mate=0,0"];
@@ -313,10 +317,10 @@ fn new_evaluations_survive() {
     Job::new("a.hcpe", &bytes, words).relabel().varied(varied).survives();
 }
 
-/// Several threads, whose games come to their ends in another order each time.
+/// Several threads, which finish their games in another order each time.
 #[test]
 #[cfg(feature = "network")]
-fn games_survive() {
+fn selfplay_games_survive_kills() {
     Job::selfplay(&[
         "--model=hashed",
         "--name=a",
@@ -337,7 +341,7 @@ fn games_survive() {
 }
 
 #[test]
-fn a_run_that_replaces_another_is_not_taken_for_it() {
+fn resume_never_continues_a_replaced_run() {
     let bytes = positions(Format::Hcp, 3000);
     let words = &["--nodes=30", "--sample=0.9"];
     Job::new("a.hcp", &bytes, words).replaces_a_run("a.hcp.partial");
@@ -347,7 +351,7 @@ fn a_run_that_replaces_another_is_not_taken_for_it() {
 
 #[test]
 #[cfg(feature = "network")]
-fn a_run_with_a_network_that_replaces_another_is_not_taken_for_it() {
+fn resume_with_a_network_never_continues_a_replaced_run() {
     let bytes: Vec<u8> =
         records(600, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
     let words = &["--model=hashed", "--playouts=20", "--sample=0.9"];

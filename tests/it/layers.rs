@@ -1,4 +1,4 @@
-//! What the compiler does not check: the order of the modules in `src`, and the width of comments.
+//! Checks that the compiler does not make: dependencies between the modules of `src`, and the width of comments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,9 @@ fn modules_use_only_those_before_them() {
     }
 }
 
-/// rustfmt leaves comments as they are.
+/// rustfmt does not wrap comments.
 #[test]
-fn comments_fit_on_the_page() {
+fn comments_have_at_most_120_columns() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for folder in ["src", "crates", "python/src", "benches/src", "tests"] {
         for (path, text) in sources(&root.join(folder)) {

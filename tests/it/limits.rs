@@ -1,7 +1,7 @@
-//! A disk that is full: exit status 1, a message with the path, and no file left behind. Little memory: files
-//! of any size are converted all the same.
+//! Full disks and little memory. A full disk gives exit status 1, a message with the path, and leaves no file. Files of
+//! any size are converted in little memory.
 //!
-//! Limits of the shell stand in for disk and memory: they need no rights.
+//! `ulimit` simulates both, because it needs no special rights.
 #![cfg(unix)]
 
 use std::fs;
@@ -15,18 +15,18 @@ use crate::archive::{encoded, records};
 use crate::harness::{Dir, Ran};
 use crate::messages;
 
-/// Files of 8 KiB at most; the shell counts in blocks of 512 bytes, some shells in blocks of 1024.
+/// At most 8 KiB per file, or 16 KiB: shells count blocks of 512 or of 1024 bytes.
 const SMALL_FILES: &str = "ulimit -f 16";
 
 #[test]
-fn nothing_is_half_written() {
+fn a_full_disk_leaves_no_partial_file() {
     let dir = Dir::new();
     let bytes: Vec<u8> =
         records(4000, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
     dir.write("a.psv", bytes);
     let filter = ["a.psv", "-o", ".", "--nodes", "10", "--hash-mb", "1", "--name", "out"];
     let generate = ["generate", "--count", "4000", "-o", "out.hcpe"];
-    let mut told = String::new();
+    let mut transcripts = String::new();
     for (program, words) in [
         ("kyokumen", &["convert", "a.psv", "-o", "out.hcp"][..]),
         ("kyokumen", &["convert", "a.psv", "-o", "out.sfen.zst"]),
@@ -35,12 +35,13 @@ fn nothing_is_half_written() {
     ] {
         let Ran { code, stderr: message, .. } =
             dir.program(program, words).in_shell(SMALL_FILES).run();
-        told += &messages::told(dir.path(), code, message.lines().last().unwrap_or_default());
-        told += "\n";
+        transcripts +=
+            &messages::transcript(dir.path(), code, message.lines().last().unwrap_or_default());
+        transcripts += "\n";
         assert_eq!(dir.names(""), ["a.psv"], "{words:?}");
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 1
 error: cannot write out.hcp: File too large (os error 27)
@@ -55,7 +56,7 @@ error: cannot write ./out.psv: File too large (os error 27)
     );
 }
 
-/// The files are larger than the memory that is allowed, the stacks of the threads included.
+/// The input is larger than the allowed memory, which includes the stacks of the threads.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_does_not_grow_with_the_input() {
@@ -71,22 +72,22 @@ fn memory_does_not_grow_with_the_input() {
     ] {
         dir.kyokumen(&words).in_shell(limit).succeeds();
     }
-    // The limit is one: with less there is no room for the stack of a thread.
+    // The limit takes effect: with less memory the stack of a thread does not fit.
     let words = ["convert", "a.psv", "-o", "d.hcp"];
     assert_ne!(dir.kyokumen(&words).in_shell("ulimit -d 4096").run().code, Some(0));
 }
 
-/// What does not end is cut into pieces, of which few are in memory, and quarantined piece by piece.
+/// A chunk without an end is cut into pieces. Few pieces are in memory at a time, and each is quarantined.
 #[test]
 #[cfg(target_os = "linux")]
-fn what_does_not_end_takes_no_memory() {
+fn a_chunk_without_an_end_needs_little_memory() {
     const BYTES: u64 = 200 << 20;
     let dir = Dir::new();
     let zeros = || io::repeat(0).take(BYTES);
     let file = |name: &str| fs::File::create(dir.join(name)).unwrap();
     let mut gzip = GzEncoder::new(file("a.csa.gz"), flate2::Compression::fast());
-    // No line of this ends a game.
-    let line = b"+7776FU is no game, and neither is what follows\n";
+    // None of these lines ends a game.
+    let line = b"+7776FU is not a game, nor is the rest\n";
     for _ in 0..BYTES / line.len() as u64 {
         gzip.write_all(line).unwrap();
     }
@@ -104,7 +105,7 @@ fn what_does_not_end_takes_no_memory() {
                 dir.kyokumen(words).in_shell("ulimit -d 163840").run();
             let expected = match words[0] {
                 "inspect" => [Some(0), Some(3)],
-                // Nobody has asked for a quarantine.
+                // Without a quarantine, a file that fits no format is refused.
                 "stats" => [Some(2); 2],
                 _ => [Some(3); 2],
             };
@@ -115,13 +116,13 @@ fn what_does_not_end_takes_no_memory() {
         let reasons = if name == "a.jsonl" { "b.quarantine.reasons" } else { "b.quarantine.jsonl" };
         let lines = dir.read(reasons);
         assert!(lines.split(|&byte| byte == b'\n').all(|line| line.len() < 1000), "{name}");
-        for side in ["b.quarantine.bin", reasons] {
-            fs::remove_file(dir.join(side)).unwrap();
+        for name in ["b.quarantine.bin", reasons] {
+            fs::remove_file(dir.join(name)).unwrap();
         }
     }
 }
 
-/// A frame that is to be decompressed in more memory than `zstd -d` would take.
+/// A frame whose window is larger than `zstd -d` accepts.
 #[test]
 fn giant_windows_are_refused() {
     let dir = Dir::new();
@@ -131,7 +132,7 @@ fn giant_windows_are_refused() {
     encoder.flush().unwrap();
     dir.write("a.hcp.zst", encoder.finish().unwrap());
     assert_data_eq!(
-        dir.kyokumen(["verify", "a.hcp.zst"]).in_shell("ulimit -d 102400").run().told,
+        dir.kyokumen(["verify", "a.hcp.zst"]).in_shell("ulimit -d 102400").run().transcript,
         str![[r#"
 status 1
 error: cannot read a.hcp.zst after byte 0 of the uncompressed data: a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`
@@ -140,10 +141,10 @@ error: cannot read a.hcp.zst after byte 0 of the uncompressed data: a zstd frame
     );
 }
 
-/// Searches whose tables do not fit into the memory that a process may have.
+/// Searches whose transposition tables do not fit into the memory limit of the process.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_table_without_memory_is_an_error_in_every_command() {
+fn a_table_larger_than_memory_is_an_error_in_every_command() {
     const SMALL_MEMORY: &str = "ulimit -v 2600000";
     let dir = Dir::new();
     let bytes: Vec<u8> =
@@ -165,7 +166,7 @@ fn a_table_without_memory_is_an_error_in_every_command() {
                         and each thread has one\n";
         assert_eq!((code, &*message), (Some(1), expected), "{words:?}");
     }
-    // One table fits, and not one for each thread.
+    // One table fits, but not one per thread.
     for words in commands.iter().filter(|words| words[0] != "solve") {
         let threads = ["--hash-mb", "1000", "--threads", "4", "--progress", "none"];
         let many = [words, &threads[..]].concat();

@@ -1,4 +1,4 @@
-//! Tables of frames and indices that lie: what they say is compared with what is read, and no record is lost.
+//! Wrong seek tables of zstd files and wrong offset tables: they are compared with the data, and no record is lost.
 
 use std::fs;
 use std::io::Write;
@@ -21,7 +21,7 @@ use crate::harness::Dir;
 const RECORDS: usize = 320;
 const SHARDS: u32 = 3;
 
-/// Bytes behind the sizes of the frames.
+/// Bytes of the footer after the sizes of the frames.
 const FOOT_BYTES: usize = 9;
 
 fn sequence(format: Format) -> Vec<u8> {
@@ -38,44 +38,44 @@ fn seekable(bytes: &[u8], frame_bytes: u32) -> Vec<u8> {
     packed
 }
 
-/// Where the table of a file begins, the head of its frame included.
+/// The offset of the seek table, including the header of its frame.
 fn table_start(file: &[u8]) -> usize {
     let at = file.len() - FOOT_BYTES;
     let frames = u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     at - 8 * frames as usize - 8
 }
 
-/// Changes the uncompressed size of a frame, as the table says it.
+/// Changes the uncompressed size of a frame in the table.
 fn change_size(file: &mut [u8], frame: usize, change: impl Fn(u32) -> u32) {
     let at = table_start(file) + 8 + 8 * frame + 4;
     let size = u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     file[at..at + 4].copy_from_slice(&change(size).to_le_bytes());
 }
 
-/// What all parts of a plan read, one after the other; the message if one fails.
+/// Reads all input ranges of a plan in order. Returns the message if one fails.
 fn read(path: &Path, out: &Path, shard: Option<Shard>) -> Result<Vec<u8>, String> {
     let inputs = vec![path.to_owned()];
     let shard = shard.map(ShardChoice::This);
     let run = RunRequest { shard, ..RunRequest::new(out) };
     let request = JobRequest { inputs, run, ..JobRequest::default() };
     let plan = JobPlan::new(request).map_err(|error| error.to_string())?;
-    for (path, index) in &plan.offset_tables {
+    for (path, table) in &plan.offset_tables {
         fs::create_dir_all(out).unwrap();
-        index.save(path).unwrap();
+        table.save(path).unwrap();
     }
     let mut bytes = Vec::new();
     for block in Source::new(plan.ranges, 17) {
-        bytes.extend_from_slice(block.map_err(told)?.bytes());
+        bytes.extend_from_slice(block.map_err(with_cause)?.bytes());
     }
     Ok(bytes)
 }
 
-fn told(error: impl std::error::Error) -> String {
+fn with_cause(error: impl std::error::Error) -> String {
     let cause = error.source().map_or(String::new(), |source| format!(": {source}"));
     format!("{error}{cause}")
 }
 
-/// What all shards together read, or what the first one says that fails.
+/// Reads all shards in order. Returns the message of the first one that fails.
 fn read_shards(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let shards = (1..=SHARDS).map(|index| Shard::new(index, SHARDS));
     Ok(shards.map(|shard| read(path, out, shard)).collect::<Result<Vec<_>, _>>()?.concat())
@@ -88,7 +88,7 @@ fn no_flipped_bit_of_a_table_loses_a_record() {
     let bytes = sequence(Format::Hcp);
     // Frames that end within records, and one of a single byte.
     let frames = [&bytes[..4000], &bytes[4000..4001], &bytes[4001..8192], &bytes[8192..]];
-    let whole = one_table(&frames);
+    let whole = with_frames(&frames);
     fs::write(&path, &whole).unwrap();
     assert!(read_shards(&path, &out).unwrap() == bytes);
     let (mut failed, mut succeeded) = (0, 0);
@@ -98,7 +98,7 @@ fn no_flipped_bit_of_a_table_loses_a_record() {
         fs::write(&path, &flipped).unwrap();
         match read(&path, &out, None) {
             Ok(read) => assert!(read == bytes, "bit {bit}"),
-            // The head of the last frame is no longer one that decoders pass over.
+            // With a damaged frame header, decoders no longer skip the frame of the table.
             Err(error) => assert!(bit < 8 * (table_start(&whole) + 8), "bit {bit}: {error}"),
         }
         match read_shards(&path, &out) {
@@ -112,12 +112,12 @@ fn no_flipped_bit_of_a_table_loses_a_record() {
             }
         }
     }
-    // What is no longer a table is not gone by; sizes of what frames hold are found out.
+    // A damaged table is ignored. Wrong frame sizes are detected.
     assert!(failed >= 4 * 32 && succeeded >= 4 * 32, "{failed} failed, {succeeded} succeeded");
 }
 
-/// A file of these frames.
-fn one_table(frames: &[&[u8]]) -> Vec<u8> {
+/// A seekable file of these frames.
+fn with_frames(frames: &[&[u8]]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut table = zeekstd::SeekTable::new();
     for frame in frames {
@@ -130,15 +130,15 @@ fn one_table(frames: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn sizes_that_make_up_for_each_other_are_found_out() {
+fn frame_sizes_that_compensate_each_other_are_detected() {
     let folder = TempDir::new().unwrap();
     let (path, out) = (folder.path().join("a.hcp.zst"), folder.path().join("out"));
     let whole = seekable(&sequence(Format::Hcp), 1024);
     for (one, other) in [(0, 9), (9, 0), (3, 4), (4, 3), (0, 1), (8, 9)] {
-        let mut lying = whole.clone();
-        change_size(&mut lying, one, |size| size + 32);
-        change_size(&mut lying, other, |size| size - 32);
-        fs::write(&path, &lying).unwrap();
+        let mut wrong = whole.clone();
+        change_size(&mut wrong, one, |size| size + 32);
+        change_size(&mut wrong, other, |size| size - 32);
+        fs::write(&path, &wrong).unwrap();
         let error = read_shards(&path, &out).unwrap_err();
         assert_data_eq!(
             error,
@@ -147,7 +147,7 @@ fn sizes_that_make_up_for_each_other_are_found_out() {
             ]
         );
     }
-    // Two frames told as one are the same bytes.
+    // A table that merges two frames into one describes the same bytes.
     let mut joined = whole.clone();
     let at = table_start(&joined) + 8;
     let size = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap());
@@ -163,15 +163,15 @@ fn sizes_that_make_up_for_each_other_are_found_out() {
 }
 
 #[test]
-fn a_table_that_claims_nothing_is_not_gone_by() {
+fn a_table_with_sizes_of_0_is_ignored() {
     let folder = TempDir::new().unwrap();
     let (path, out) = (folder.path().join("a.hcp.zst"), folder.path().join("out"));
     let bytes = sequence(Format::Hcp);
     for frame_bytes in [1024, 1 << 20] {
-        let mut lying = seekable(&bytes, frame_bytes);
+        let mut wrong = seekable(&bytes, frame_bytes);
         let frames = bytes.len().div_ceil(frame_bytes as usize);
-        (0..frames).for_each(|frame| change_size(&mut lying, frame, |_| 0));
-        fs::write(&path, &lying).unwrap();
+        (0..frames).for_each(|frame| change_size(&mut wrong, frame, |_| 0));
+        fs::write(&path, &wrong).unwrap();
         assert!(read(&path, &out, None).unwrap() == bytes);
         assert!(read_shards(&path, &out).unwrap() == bytes);
         let mut first = seekable(&bytes, frame_bytes);
@@ -182,7 +182,7 @@ fn a_table_that_claims_nothing_is_not_gone_by() {
 }
 
 #[test]
-fn an_index_that_somebody_edited_is_made_anew() {
+fn an_edited_offset_table_is_rebuilt() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     for name in ["a.sfen", "a.sfen.zst"] {
@@ -201,48 +201,48 @@ fn an_index_that_somebody_edited_is_made_anew() {
 }
 
 #[test]
-fn an_index_that_lies_is_found_out_at_the_end() {
+fn a_wrong_offset_table_is_detected_at_the_end() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let path = write(folder.path(), "a.sfen", &sequence(Format::Sfen));
     let twice = [sequence(Format::Sfen), sequence(Format::Sfen)].concat();
     for (other, how) in [(twice, "fewer"), (sequence(Format::Sfen)[..9000].to_vec(), "more")] {
-        // The index of another file under the name of this one.
+        // The offset table of another file under the name of this one.
         let state = fs::metadata(&path).unwrap();
         let other = write(folder.path(), "other.sfen", &other);
-        let index = index_of(&other);
-        let mut told: Value = serde_json::to_value(&index).unwrap();
-        let own: Value = serde_json::to_value(index_of(&path)).unwrap();
+        let table = offset_table_of(&other);
+        let mut edited: Value = serde_json::to_value(&table).unwrap();
+        let own: Value = serde_json::to_value(offset_table_of(&path)).unwrap();
         for key in ["input", "file_bytes", "modified_unix_ns"] {
-            told[key] = own[key].clone();
+            edited[key] = own[key].clone();
         }
-        let lying: OffsetTable = serde_json::from_value(told).unwrap();
+        let wrong: OffsetTable = serde_json::from_value(edited).unwrap();
         fs::create_dir_all(&out).unwrap();
-        lying.save(&out.join("a.sfen.index.json")).unwrap();
+        wrong.save(&out.join("a.sfen.index.json")).unwrap();
         let error = read_shards(&path, &out).unwrap_err();
-        let expected = format!("a.sfen holds {how} records than the {}", lying.records);
+        let expected = format!("a.sfen holds {how} records than the {}", wrong.records);
         assert!(error.contains(&expected), "{error}");
         assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), state.modified().unwrap());
     }
 }
 
-fn index_of(path: &Path) -> OffsetTable {
+fn offset_table_of(path: &Path) -> OffsetTable {
     let format = kyokumen::records::format_name::FormatName::plain(Format::Sfen);
     OffsetTable::build(&Input::named(path, format)).unwrap()
 }
 
-/// A file of which the table leaves out most records.
-fn lying_file(dir: &Dir) -> (PathBuf, Vec<u8>) {
+/// A file whose seek table leaves out 16 records.
+fn file_with_wrong_table(dir: &Dir) -> (PathBuf, Vec<u8>) {
     let bytes = sequence(Format::Hcp);
-    let mut lying = seekable(&bytes, 1024);
-    change_size(&mut lying, 9, |size| size - 512);
-    (dir.write("a.hcp.zst", &lying), bytes)
+    let mut wrong = seekable(&bytes, 1024);
+    change_size(&mut wrong, 9, |size| size - 512);
+    (dir.write("a.hcp.zst", &wrong), bytes)
 }
 
 #[test]
-fn commands_read_all_of_a_file_whatever_its_table_says() {
+fn commands_read_all_records_despite_a_wrong_table() {
     let dir = Dir::new();
-    let (_, bytes) = lying_file(&dir);
+    let (_, bytes) = file_with_wrong_table(&dir);
     let whole: Vec<&[u8]> = bytes.chunks(32).collect();
     for words in [
         &["convert", "a.hcp.zst", "-o", "out.hcp"][..],
@@ -255,8 +255,8 @@ fn commands_read_all_of_a_file_whatever_its_table_says() {
         let done = dir.kyokumen([words, &["--progress", "none", "--force"]].concat()).run();
         let message = done.stderr;
         assert!(done.code == Some(0), "{words:?}: {message}");
-        let told = "a.hcp.zst holds more records than the 304 that its table of frames";
-        assert!(message.contains(told), "{words:?}: {message}");
+        let expected_message = "a.hcp.zst holds more records than the 304 that its table of frames";
+        assert!(message.contains(expected_message), "{words:?}: {message}");
         let Ok(out) = fs::read(dir.join("out.hcp")) else { continue };
         let mut found: Vec<&[u8]> = out.chunks(32).collect();
         let mut expected = whole.clone();
@@ -271,9 +271,9 @@ fn commands_read_all_of_a_file_whatever_its_table_says() {
 }
 
 #[test]
-fn a_table_that_lies_is_a_finding() {
+fn verify_reports_a_wrong_table() {
     let dir = Dir::new();
-    lying_file(&dir);
+    file_with_wrong_table(&dir);
     let done = dir.kyokumen(["verify", "a.hcp.zst", "--json", "--progress", "none"]).run();
     assert_eq!(done.code, Some(3));
     let report = done.json();
@@ -284,15 +284,15 @@ fn a_table_that_lies_is_a_finding() {
 }
 
 #[test]
-fn a_shard_of_a_file_whose_table_lies_has_no_output() {
+fn a_shard_of_a_file_with_a_wrong_table_writes_no_output() {
     let dir = Dir::new();
-    lying_file(&dir);
+    file_with_wrong_table(&dir);
     let words = ["filter", "a.hcp.zst", "-o", "out", "--nodes", "5", "--hash-mb", "1"];
     let run = |shard| dir.kyokumen([&words[..], &["--shard", shard]].concat()).run();
     assert_eq!(run("1/2").code, Some(0));
     let last = run("2/2");
     assert_data_eq!(
-        last.told,
+        last.transcript,
         str![[r#"
 status 1
 error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than the table at the end of the file says; `kyokumen convert`, without shards, reads the file without the table and writes a right one

@@ -1,7 +1,7 @@
-//! Contracts of the library and of its programs, in one binary.
+//! Tests of the library and of the programs, in one binary.
 
 #![cfg(feature = "cli")]
-#![allow(clippy::needless_raw_string_hashes, reason = "snapshots are written with them")]
+#![allow(clippy::needless_raw_string_hashes, reason = "generated snapshots have them")]
 
 mod archive;
 mod children;

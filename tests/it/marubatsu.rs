@@ -1,4 +1,4 @@
-//! Marubatsu: the figures of the articles, and the generic search against the whole truth.
+//! Marubatsu (tic-tac-toe): figures of published articles, and the generic search against the complete solution.
 
 mod checks;
 mod commands;

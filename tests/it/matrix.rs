@@ -1,6 +1,6 @@
-//! Every format to every other: the bundled samples, and real games where they stand beside the checkout.
+//! Converts every format to every other and back: the bundled samples, and real games if they are available.
 //!
-//! What a format holds must come through it unchanged; what it does not hold is filled in and told.
+//! Fields that a format holds must stay unchanged. Other fields are filled in and reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use kyokumen::ops::convert::{
 use kyokumen_testing::positions::shared;
 use tempfile::TempDir;
 
-/// Records of a file that are taken; `tests/interop/matrix.py` takes all.
+/// Records converted per file. `tests/interop/matrix.py` converts all.
 const MAX_RECORDS: u64 = 2000;
 
 fn written_formats() -> impl Iterator<Item = Format> {
@@ -44,7 +44,7 @@ fn run(from: &Path, to: &Path, fill: Fill) -> ConvertReport {
     })
 }
 
-/// Fills whatever a format needs.
+/// Neutral values for all fields that a format needs.
 fn neutral(format: Format) -> Fill {
     Fill::neutral(format.needs())
 }
@@ -66,17 +66,17 @@ fn there_and_back(source: &Path, from: Format, folder: &Path) {
         if from.holds_games() && !to.fields().contains(Field::BestMove) {
             continue;
         }
-        let said = lost(&report.counts.lost);
+        let lost_fields = lost(&report.counts.lost);
         let is_filled = !report.counts.invented.is_empty();
         let report = run(&there, &back, neutral(from));
         assert_eq!(report.counts.written, records, "{from} {to} {from}");
-        // A game of one move a record is the same records in other lines.
-        let is_lossless = said.is_empty() && report.counts.invented.is_empty();
+        // Records may become games of one move each: the same records, but other lines.
+        let is_lossless = lost_fields.is_empty() && report.counts.invented.is_empty();
         if is_lossless && !from.holds_games() {
             assert!(fs::read(&back).unwrap() == original, "{from} to {to} and back");
         }
-        // What was filled in is said in games that can say it.
-        if from.holds_games() && to.holds_games() && said.is_empty() && !is_filled {
+        // Games can mark values as filled in, so the bytes are the same only without such values.
+        if from.holds_games() && to.holds_games() && lost_fields.is_empty() && !is_filled {
             assert!(fs::read(&back).unwrap() == original, "{from} to {to} and back");
         }
     }
@@ -87,7 +87,7 @@ fn lost(counts: &BTreeMap<String, u64>) -> Vec<&str> {
 }
 
 #[test]
-fn samples_come_through_every_format_that_holds_what_they_say() {
+fn samples_keep_their_fields_in_every_format_that_holds_them() {
     let folder = TempDir::new().unwrap();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     for from in written_formats() {
@@ -97,7 +97,7 @@ fn samples_come_through_every_format_that_holds_what_they_say() {
 
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn real_games_come_through_every_format_that_holds_what_they_say() {
+fn real_games_keep_their_fields_in_every_format_that_holds_them() {
     let folder = TempDir::new().unwrap();
     for (name, from) in [
         ("dev_engine.hcpe", Format::Hcpe),
@@ -109,19 +109,18 @@ fn real_games_come_through_every_format_that_holds_what_they_say() {
     }
 }
 
-/// The same content by way of any format is the same bytes.
 #[test]
-fn all_ways_lead_to_the_same_psv() {
-    by_every_format(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.psv"));
+fn psv_is_reproduced_through_every_format_that_holds_its_fields() {
+    check_psv_through_every_format(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.psv"));
 }
 
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
-fn all_ways_lead_to_the_same_psv_of_real_games() {
-    by_every_format(&shared("dev.psv"));
+fn psv_of_real_games_is_reproduced_through_every_format_that_holds_its_fields() {
+    check_psv_through_every_format(&shared("dev.psv"));
 }
 
-fn by_every_format(source: &Path) {
+fn check_psv_through_every_format(source: &Path) {
     let folder = TempDir::new().unwrap();
     let mut expected = fs::read(source).unwrap();
     expected.truncate(MAX_RECORDS as usize * 40);

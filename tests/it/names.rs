@@ -1,4 +1,4 @@
-//! Names of files with more in them than a name: what a terminal would obey, lines of their own, passwords.
+//! Control characters and secrets in file names and URLs must never reach the terminal.
 
 use kyokumen::format::Format;
 
@@ -13,7 +13,7 @@ fn kyokumen(dir: &Dir, words: &[&str]) -> Ran {
 
 #[cfg(unix)]
 #[test]
-fn no_name_speaks_to_the_terminal() {
+fn control_characters_in_file_names_are_never_printed() {
     let dir = Dir::new();
     let stem = "\u{1b}]0;title\u{7}a\rb\nforged: line";
     let (input, missing) = (&*format!("{stem}.psv"), &*format!("{stem}.hcp"));
@@ -48,17 +48,17 @@ fn no_name_speaks_to_the_terminal() {
         &["marubatsu", "check", "--player", stem],
     ] {
         let output = kyokumen(&dir, words);
-        for said in [output.text(), output.stderr] {
+        for text in [output.text(), output.stderr] {
             let is_raw = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-            assert!(!said.contains(is_raw), "{words:?}: {said:?}");
-            assert!(!said.lines().any(|line| line.starts_with("forged")), "{words:?}: {said}");
+            assert!(!text.contains(is_raw), "{words:?}: {text:?}");
+            assert!(!text.lines().any(|line| line.starts_with("forged")), "{words:?}: {text}");
         }
     }
     assert_eq!(kyokumen(&dir, &["verify", input, "--json"]).json()["file"], input);
 }
 
 #[test]
-fn nothing_that_gives_access_is_shown() {
+fn secrets_in_urls_and_environment_are_never_printed() {
     let dir = Dir::new();
     for url in [
         "s3://AKIAKEY:hidden@bucket/a.psv",
@@ -81,8 +81,8 @@ fn nothing_that_gives_access_is_shown() {
         ] {
             let output = kyokumen(&dir, words);
             assert_ne!(output.code, Some(0), "{words:?}");
-            let said = output.text() + &output.stderr;
-            assert!(!said.contains("hidden") && !said.contains("AKIAKEY"), "{words:?}: {said}");
+            let text = output.text() + &output.stderr;
+            assert!(!text.contains("hidden") && !text.contains("AKIAKEY"), "{words:?}: {text}");
         }
     }
 }

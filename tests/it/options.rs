@@ -1,5 +1,5 @@
-//! Every option of every command with values that nobody means: each is refused as a mistake in the arguments, or
-//! is taken and the command comes to an end.
+//! Every option of every command with absurd values: each value is refused as a usage error, or it is accepted and the
+//! command ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -33,7 +33,7 @@ const VALUES: [&str; 12] = [
     "inf",
 ];
 
-/// Nothing ends later that ends at all: the files are small.
+/// The files are small, so a command that runs longer never ends.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// The arguments a command needs to work on small files.
@@ -61,11 +61,11 @@ fn arguments(command: &str) -> &'static [&'static str] {
         "marubatsu match" => &["--players", "ai1,ai14s", "--games", "5"],
         "marubatsu boards" => &["--games", "5"],
         "marubatsu dataset" => &["-o", "out", "--to", "jsonl"],
-        _ => panic!("{command} is not attacked"),
+        _ => panic!("no arguments are defined for {command}"),
     }
 }
 
-/// Numbers of things to make that are as large as it says.
+/// Options that make the work as long as their value.
 const ENDLESS: [(&str, &str); 4] = [
     ("generate", "count"),
     ("selfplay", "games"),
@@ -77,13 +77,13 @@ const SELFPLAY: [&str; 10] =
     ["--model", "hashed", "-o", "out", "--games", "2", "--playouts", "4", "--max-moves", "6"];
 
 /// A command line to try.
-struct Try {
+struct Attempt {
     program: &'static str,
     command: String,
     words: Vec<String>,
 }
 
-/// The commands that do something, below this one.
+/// The commands without subcommands, below this one.
 fn leaves(path: &str, command: &clap::Command) -> Vec<(String, clap::Command)> {
     let subcommands = command.get_subcommands().filter(|command| command.get_name() != "help");
     let below: Vec<_> = subcommands
@@ -92,7 +92,7 @@ fn leaves(path: &str, command: &clap::Command) -> Vec<(String, clap::Command)> {
     if below.is_empty() { vec![(path.to_owned(), command.clone())] } else { below }
 }
 
-/// The arguments with this value for an option, or in the place of the first word.
+/// The arguments with this value for an option. A value for a positional argument replaces the leading words.
 fn with_value(arguments: &[&str], option: &Arg, value: &str) -> Vec<String> {
     let names = |word: &str| {
         let short = option.get_short().is_some_and(|short| word == format!("-{short}"));
@@ -105,7 +105,7 @@ fn with_value(arguments: &[&str], option: &Arg, value: &str) -> Vec<String> {
     if let Some(long) = option.get_long() {
         words.push(format!("--{long}={value}"));
     } else {
-        // `-1` would be an option.
+        // Without `--`, a value such as `-1` would be an option.
         let rest = words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len());
         words.drain(..rest);
         words.extend(["--".to_owned(), value.to_owned()]);
@@ -113,9 +113,9 @@ fn with_value(arguments: &[&str], option: &Arg, value: &str) -> Vec<String> {
     words
 }
 
-/// What clap takes; what it does not, it says with status 2.
-fn tries() -> Vec<Try> {
-    let mut tries = Vec::new();
+/// All command lines that clap accepts. It refuses the others with status 2.
+fn attempts() -> Vec<Attempt> {
+    let mut attempts = Vec::new();
     for (program, definition) in ["kyokumen", "gen-filter"].into_iter().zip(command_lines()) {
         let path = if program == "kyokumen" { "" } else { program };
         for (command, leaf) in leaves(path, &definition) {
@@ -132,20 +132,20 @@ fn tries() -> Vec<Try> {
                     let name = option.get_id().as_str();
                     if parsed.is_ok() && !ENDLESS.contains(&(&*command, name)) {
                         let command = command.clone();
-                        tries.push(Try { program, command, words });
+                        attempts.push(Attempt { program, command, words });
                     }
                 }
             }
         }
     }
-    tries
+    attempts
 }
 
-fn check(Try { program, command, words }: &Try, dir: &Dir) {
+fn check(Attempt { program, command, words }: &Attempt, dir: &Dir) {
     let subcommand = command.split(' ').filter(|word| !word.is_empty() && word != program);
-    let said = fs::File::create(dir.join("said")).unwrap();
+    let stderr = fs::File::create(dir.join("stderr")).unwrap();
     let mut run = dir.program(program, subcommand).args(words);
-    run.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+    run.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
     let mut child = run.0.spawn().unwrap();
     let started = Instant::now();
     let status = loop {
@@ -158,19 +158,19 @@ fn check(Try { program, command, words }: &Try, dir: &Dir) {
         }
         thread::sleep(Duration::from_millis(1));
     };
-    let said = dir.text("said");
-    let is_fault = said.contains("panicked") || said.contains("internal error");
+    let message = dir.text("stderr");
+    let is_fault = message.contains("panicked") || message.contains("internal error");
     assert!(
         matches!(status.code(), Some(0..=3)) && !is_fault,
-        "{command} {words:?}: {status}: {said}"
+        "{command} {words:?}: {status}: {message}"
     );
 }
 
 #[test]
-fn no_value_of_an_option_brings_a_command_down() {
-    let tries = tries();
-    assert!(tries.len() > 300, "{}", tries.len());
-    tries.par_iter().for_each(|attempt| {
+fn no_value_of_an_option_makes_a_command_panic_or_hang() {
+    let attempts = attempts();
+    assert!(attempts.len() > 300, "{}", attempts.len());
+    attempts.par_iter().for_each(|attempt| {
         let dir = Dir::new();
         dir.write("a.psv", archive(Format::Psv, 4));
         fs::create_dir(dir.join("runs")).unwrap();
@@ -178,9 +178,9 @@ fn no_value_of_an_option_brings_a_command_down() {
     });
 }
 
-/// What asked for more than there can be, and went about it.
+/// Commands used to accept these numbers and to start the work.
 #[test]
-fn numbers_without_a_meaning_are_refused() {
+fn absurdly_large_numbers_are_refused() {
     let dir = Dir::new();
     for words in [
         "generate --count 3 -o a.psv --every 18446744073709551615",
@@ -193,11 +193,11 @@ fn numbers_without_a_meaning_are_refused() {
     }
 }
 
-/// What Rust says of numbers helps nobody who has not read its library.
+/// The messages of the standard library about numbers do not help users.
 #[test]
-fn refused_values_are_answered_with_what_is_expected() {
+fn errors_about_values_state_what_is_expected() {
     let values = ["many", "0", "-1", "1.5", "99999999999999999999", "", "1x", "NaN"];
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for (program, definition) in ["kyokumen", "gen-filter"].into_iter().zip(command_lines()) {
         for (command, leaf) in leaves(program, &definition) {
             for option in leaf.get_arguments().filter(|option| option.get_action().takes_values()) {
@@ -206,25 +206,27 @@ fn refused_values_are_answered_with_what_is_expected() {
                     let refusal = leaf.clone().try_get_matches_from(words).err();
                     let source = refusal.as_ref().and_then(Error::source).map(ToString::to_string);
                     let id = option.get_id();
-                    told.extend(source.map(|source| format!("{command} {id} {value}: {source}")));
+                    messages
+                        .extend(source.map(|source| format!("{command} {id} {value}: {source}")));
                 }
             }
         }
     }
-    assert!(told.len() > 1000, "{}", told.len());
-    let of_rust = [" digit", "target type", "empty string", "float literal", "is not in", "zero"];
-    told.retain(|told| of_rust.iter().any(|words| told.contains(words)));
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    assert!(messages.len() > 1000, "{}", messages.len());
+    let rust_phrases =
+        [" digit", "target type", "empty string", "float literal", "is not in", "zero"];
+    messages.retain(|message| rust_phrases.iter().any(|phrase| message.contains(phrase)));
+    assert!(messages.is_empty(), "{}", messages.join("\n"));
 }
 
 #[test]
-fn numbers_out_of_bounds_are_answered_with_the_bounds() {
+fn errors_about_numbers_state_the_bounds() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 4));
     dir.write("deep.toml", "depth = 4097\n");
     dir.write("two.toml", "nodes = [1, 2]\n");
     dir.write("word.toml", "nodes = \"many\"\n");
-    let mut told = String::new();
+    let mut messages = String::new();
     for words in [
         "convert a.psv -o b.psv --every 0",
         "convert a.psv -o b.psv --every 99999999999999999999",
@@ -242,12 +244,13 @@ fn numbers_out_of_bounds_are_answered_with_the_bounds() {
         "filter a.psv -o b --config word.toml",
         "filter a.psv -o b --config nothing.toml",
     ] {
-        let said = dir.line(words).run().told;
-        told += said.trim_end_matches("\nFor more information, try '--help'.\n").trim_end();
-        told += "\n";
+        let transcript = dir.line(words).run().transcript;
+        messages +=
+            transcript.trim_end_matches("\nFor more information, try '--help'.\n").trim_end();
+        messages += "\n";
     }
     assert_data_eq!(
-        told,
+        messages,
         str![[r#"
 status 2
 error: invalid value '0' for '--every <K>': expected a whole number, 1 or more
@@ -285,23 +288,26 @@ error: cannot read nothing.toml: No such file or directory (os error 2); check t
 }
 
 #[test]
-fn a_negative_number_is_a_wrong_value_of_its_option() {
+fn a_negative_number_is_an_invalid_value_not_an_option() {
     let dir = Dir::new();
     let refusal = |words: &[&str]| dir.kyokumen(words).fails(2).lines().next().unwrap().to_owned();
     for option in ["every", "threads", "limit", "seed", "depth", "hash-mb", "min-ply"] {
-        let said = refusal(&["filter", "a.hcp", "-o", "out", &format!("--{option}"), "-1"]);
+        let message = refusal(&["filter", "a.hcp", "-o", "out", &format!("--{option}"), "-1"]);
         let start = format!("error: invalid value '-1' for '--{option} <");
-        assert!(said.starts_with(&start) && said.contains("expected a whole number"), "{said}");
+        assert!(
+            message.starts_with(&start) && message.contains("expected a whole number"),
+            "{message}"
+        );
     }
-    let said = refusal(&["split", "a.hcp", "-o", "out", "--parts", "-1"]);
-    assert!(said.contains("expected a whole number from 1 to "), "{said}");
-    let said = refusal(&["filter", "a.hcp", "-o", "out", "--every", "0"]);
-    assert!(said.ends_with("expected a whole number, 1 or more"), "{said}");
+    let message = refusal(&["split", "a.hcp", "-o", "out", "--parts", "-1"]);
+    assert!(message.contains("expected a whole number from 1 to "), "{message}");
+    let message = refusal(&["filter", "a.hcp", "-o", "out", "--every", "0"]);
+    assert!(message.ends_with("expected a whole number, 1 or more"), "{message}");
 }
 
-/// An option that several commands have stands under the same heading of their help, if it stands under one.
+/// An option that several commands share has the same heading in their help, if it has one.
 #[test]
-fn options_of_one_name_stand_under_one_heading() {
+fn options_of_one_name_have_one_heading() {
     let mut headings: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for command in command_lines() {
         for (_, command) in leaves("", &command) {

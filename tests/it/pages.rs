@@ -1,4 +1,4 @@
-//! Pages of `solve` and `inspect`: what is on them, and that nothing of an input becomes markup.
+//! HTML pages of `solve` and `inspect`: their content, and that text of an input never becomes markup.
 //!
 //! `tests/engines/pages.py` opens them in a browser.
 
@@ -10,7 +10,7 @@ fn count(page: &str, text: &str) -> usize {
     page.matches(text).count()
 }
 
-/// Nothing comes from elsewhere, and what is opened is closed.
+/// Checks that a page loads no external resources, has balanced tags, and defines all symbols that it uses.
 fn assert_sound(page: &str) {
     for foreign in ["http:", "https:", "<link", "<img", "url(", "@import", "NaN", "<script>alert"] {
         assert!(!page.contains(foreign), "{foreign}");
@@ -47,9 +47,9 @@ fn assert_sound(page: &str) {
 }
 
 #[test]
-fn mates_can_be_played() {
+fn solve_writes_a_page_with_playable_mates() {
     let dir = Dir::new();
-    // A mate, none, one of White's, and one that is over.
+    // A mate by Black, a position without mate, a mate by White, and a side that is already mated.
     let problems = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\t<script>alert(1)</script>\n\
                     lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n\
                     +L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1\n\
@@ -61,7 +61,7 @@ fn mates_can_be_played() {
     let page = ran.text();
     assert_sound(&page);
     assert_eq!(count(&page, "class=\"card problem\""), 4);
-    // Lines of 5 and 3 plies, with their beginnings, and two positions without one.
+    // Lines of 5 and 3 plies, each with its start position, and two positions without a line.
     assert_eq!(count(&page, "class=\"mate\""), 2);
     assert_eq!(count(&page, "<figure class=\"step\">"), 6 + 4);
     assert_eq!(count(&page, "class=\"k-board\""), 6 + 4 + 2);
@@ -79,17 +79,17 @@ fn mates_can_be_played() {
         assert!(page.contains(text), "{text}\n{page}");
     }
     let again = dir.kyokumen([&arguments[..], &["3"]].concat()).run();
-    assert_eq!(page, again.text(), "threads change nothing");
+    assert_eq!(page, again.text(), "the page does not depend on threads");
     let ran = dir.kyokumen(["solve", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "--to", "html"]).succeeds();
-    assert_eq!(count(&ran.text(), "<script"), 0, "nothing to be played");
+    assert_eq!(count(&ran.text(), "<script"), 0, "without a line there is no script");
     assert_sound(&ran.text());
 }
 
 #[test]
-fn records_are_boards_with_arrows() {
+fn inspect_writes_a_page_of_boards_with_arrows() {
     let dir = Dir::new();
     let name = if cfg!(windows) { "a & b.sfen" } else { "<script>alert(2) & 'b'.sfen" };
-    // A move, a promotion that mates, a drop, a move that nobody can play, and a line that is no position.
+    // A move, a drop that mates, an illegal move, and a line that is not a position.
     let start = kyokumen::shogi::sfen::START;
     let head = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1";
     let lines = format!(
@@ -125,14 +125,16 @@ fn records_are_boards_with_arrows() {
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }
-    let mut refused = dir.kyokumen(&arguments).run().told;
+    let mut refused = dir.kyokumen(&arguments).run().transcript;
     dir.kyokumen([&arguments[..], &["--force", "--threads", "3"]].concat()).exits(&[3]);
     assert_eq!(page, dir.text("boards.html"));
-    // What stands behind a page that could not be finished is not a page.
-    refused +=
-        &dir.kyokumen(["inspect", "more.sfen", "--range", "5", "--html", "none.html"]).run().told;
+    // An error while a page is written leaves no file.
+    refused += &dir
+        .kyokumen(["inspect", "more.sfen", "--range", "5", "--html", "none.html"])
+        .run()
+        .transcript;
     assert!(!dir.join("none.html").exists());
-    refused += &dir.kyokumen(["inspect", "more.sfen", "--nodes", "5"]).run().told;
+    refused += &dir.kyokumen(["inspect", "more.sfen", "--nodes", "5"]).run().transcript;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -148,18 +150,18 @@ error: limits of a search are for --solve, which searches the positions of a pag
 }
 
 #[test]
-fn pages_that_nobody_looks_at_are_refused() {
+fn pages_with_too_many_boards_are_refused() {
     let dir = Dir::new();
     dir.write("a.hcp", crate::archive::archive(kyokumen::format::Format::Hcp, 6000));
     let inspect = ["inspect", "a.hcp", "--range", "..", "--html", "a.html"];
     let solve = ["solve", "a.hcp", "--to", "html", "--nodes", "1", "--depth", "1"];
-    let told = [&inspect[..], &solve].map(|words| {
+    let transcripts = [&inspect[..], &solve].map(|words| {
         let ran = dir.kyokumen(words).run();
         assert_eq!(ran.text(), "");
-        ran.told
+        ran.transcript
     });
     assert_data_eq!(
-        told.concat(),
+        transcripts.concat(),
         str![[r#"
 status 2
 error: a page holds up to 5000 boards: --range or --sample chooses some

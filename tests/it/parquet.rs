@@ -1,6 +1,6 @@
-//! `.parquet` files as a program reads and writes them; what pyarrow says of them is in `tests/interop/`.
+//! Conversion from and to `.parquet` files. `tests/interop/` compares the files with pyarrow.
 //!
-//! Without the feature `parquet` such files are refused.
+//! A build without the feature `parquet` refuses such files.
 
 use snapbox::{assert_data_eq, str};
 
@@ -14,14 +14,14 @@ fn convert(dir: &Dir, from: &str, to: &str, options: &[&str]) -> Ran {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn a_build_without_it_names_the_feature() {
+fn a_build_without_parquet_names_the_feature() {
     let dir = Dir::new();
     dir.write("a.psv", bytes(&format!("{START_PSV}0a008e0701000100")));
     dir.write("a.parquet", b"");
-    let told = [("a.psv", "b.parquet"), ("a.parquet", "b.psv")]
-        .map(|(from, to)| convert(&dir, from, to, &[]).told);
+    let transcripts = [("a.psv", "b.parquet"), ("a.parquet", "b.psv")]
+        .map(|(from, to)| convert(&dir, from, to, &[]).transcript);
     assert_data_eq!(
-        told.concat(),
+        transcripts.concat(),
         str![[r#"
 status 2
 error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
@@ -40,7 +40,7 @@ mod built_in {
 
     use super::*;
 
-    /// Games enough for two row groups.
+    /// Enough games for two row groups.
     const RECIPE: GenerateSettings =
         GenerateSettings { count: 70_000, seed: 5, every: 1, most_moves: 200 };
 
@@ -57,7 +57,7 @@ mod built_in {
     }
 
     #[test]
-    fn columns_hold_what_lines_hold_whatever_the_threads() {
+    fn parquet_equals_json_lines_for_any_number_of_threads() {
         let dir = Dir::new();
         let lines = generated(Format::Jsonl, RECIPE);
         dir.write("a.jsonl", &lines);
@@ -74,7 +74,7 @@ mod built_in {
     }
 
     #[test]
-    fn what_is_not_said_is_not_there() {
+    fn missing_fields_stay_missing() {
         let dir = Dir::new();
         let start = kyokumen::shogi::sfen::START;
         let lines = format!(
@@ -95,7 +95,7 @@ mod built_in {
     }
 
     #[test]
-    fn damage_is_an_error() {
+    fn damaged_files_never_cause_a_panic() {
         let dir = Dir::new();
         let lines = generated(Format::Jsonl, GenerateSettings { count: 300, ..RECIPE });
         dir.write("a.jsonl", &lines);
@@ -108,7 +108,7 @@ mod built_in {
             for bytes in [&whole[..at], &damaged] {
                 dir.write("b.parquet", bytes);
                 let ran = convert(&dir, "b.parquet", "b.psv", &["--force"]);
-                // Not every byte is under a checksum; but nothing ends in a panic.
+                // Not every byte has a checksum, but no damage may cause a panic.
                 assert!(matches!(ran.code, Some(0..=2)), "{at}: {}", ran.stderr);
                 assert!(!ran.stderr.contains("panicked"), "{at}: {}", ran.stderr);
             }
@@ -119,10 +119,11 @@ mod built_in {
     fn other_formats_and_standard_input_are_refused() {
         let dir = Dir::new();
         dir.write("a.psv", bytes(&format!("{START_PSV}0a008e0701000100")));
-        let told = [("a.psv", "b.parquet", ["--to", "psv"]), ("-", "b.psv", ["--from", "parquet"])]
-            .map(|(from, to, options)| convert(&dir, from, to, &options).told);
+        let transcripts =
+            [("a.psv", "b.parquet", ["--to", "psv"]), ("-", "b.psv", ["--from", "parquet"])]
+                .map(|(from, to, options)| convert(&dir, from, to, &options).transcript);
         assert_data_eq!(
-            told.concat(),
+            transcripts.concat(),
             str![[r#"
 status 2
 error: a Parquet file holds the fields of jsonl, not psv; leave the format out

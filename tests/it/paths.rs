@@ -1,8 +1,7 @@
-//! Paths on the command line: what can be read only once, what is read and written in one run, devices, and links
-//! that somebody else has put there.
+//! Paths on the command line: pipes as inputs, files that a run would both read and write, devices, and links in
+//! place of files.
 //!
-//! Devices are those of the system behind links in a folder of the test, and, where the test runs as root, copies
-//! of them in it.
+//! The tests use links to devices of the system and, as root, copies of the devices in the test's folder.
 #![cfg(unix)]
 
 mod devices;
@@ -22,9 +21,9 @@ use snapbox::{assert_data_eq, str};
 
 use crate::archive::{encoded, records};
 use crate::harness::{Dir, Ran, TestCommand};
-use crate::messages::told;
+use crate::messages::transcript;
 
-/// A folder in which programs run.
+/// A folder for commands.
 struct Bench(Dir);
 
 impl Bench {
@@ -59,7 +58,7 @@ impl Bench {
         make_node(&self.path(name), libc::S_IFIFO, 0).unwrap();
     }
 
-    /// A program with words, in which the filter does not search long.
+    /// A command without standard input. Searches get small limits.
     fn command(&self, line: &str) -> TestCommand {
         let mut command = self.0.line(line);
         command.0.stdin(Stdio::null());
@@ -78,12 +77,12 @@ impl Bench {
         self.command(line).succeeds()
     }
 
-    /// The status and the last line of what it says.
+    /// The exit status and the last line of standard error.
     fn last_of(&self, ran: &Ran) -> String {
-        told(self.0.path(), ran.code, ran.stderr.lines().last().unwrap_or_default()) + "\n"
+        transcript(self.0.path(), ran.code, ran.stderr.lines().last().unwrap_or_default()) + "\n"
     }
 
-    /// All that is there, links and pipes as such.
+    /// All paths in the folder with their content. Links are not followed, pipes are not read.
     fn content(&self) -> Vec<(PathBuf, String)> {
         let mut folders = vec![self.0.path().to_owned()];
         let mut content = Vec::new();
@@ -108,13 +107,13 @@ impl Bench {
         content
     }
 
-    /// Runs it and looks that it ends with this status, says this, and changes nothing.
+    /// Asserts that the command exits with this status and message, and changes no file.
     #[track_caller]
-    fn is_refused(&self, command: TestCommand, code: i32, message: &str) {
+    fn assert_refused(&self, command: TestCommand, code: i32, message: &str) {
         let before = self.content();
         let shown = format!("{:?}", command.0);
-        let said = command.fails(code);
-        assert!(said.contains(message), "{shown}: {said}");
+        let stderr = command.fails(code);
+        assert!(stderr.contains(message), "{shown}: {stderr}");
         let after = self.content();
         assert!(before == after, "{shown}: {before:?} became {after:?}");
     }
@@ -130,17 +129,16 @@ fn good(count: usize) -> Vec<u8> {
     records(count, 11).iter().flat_map(|record| encoded(Format::Hcp, record)).collect()
 }
 
-/// Makes a pipe or a device.
+/// Creates a pipe or a device.
 fn make_node(path: &Path, kind: libc::mode_t, device: libc::dev_t) -> std::io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    #[expect(unsafe_code, reason = "the standard library makes no nodes")]
+    #[expect(unsafe_code, reason = "the standard library cannot create pipes and devices")]
     // SAFETY: a plain system call; the text ends with a zero and lives until it returns.
     let made = unsafe { libc::mknod(path.as_ptr(), kind | 0o666, device) };
     if made == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Writes to a pipe with a name as soon as somebody reads it, as much as is wanted: a command that has enough reads no
-/// further.
+/// Writes to a named pipe as soon as it has a reader. The reader may close the pipe before the end.
 fn feed(path: PathBuf, bytes: Vec<u8>) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || match fs::write(path, bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
@@ -162,11 +160,11 @@ fn open_to_write(path: &Path) -> File {
     File::options().create(true).append(true).open(path).unwrap()
 }
 
-/// Before anything else that could be said of the command line.
+/// A missing file is reported before other errors of the command line.
 #[test]
-fn files_that_are_not_there_are_told_with_what_to_do() {
+fn missing_files_are_reported_first_with_what_to_do() {
     let bench = Bench::new();
-    let mut said = String::new();
+    let mut transcripts = String::new();
     for line in [
         "convert nothing.hcp -o b.psv",
         "convert nothing.hcp -o b.hcp --min-abs-eval 3",
@@ -180,10 +178,10 @@ fn files_that_are_not_there_are_told_with_what_to_do() {
         "relabel a.hcp -o b --to hcpe --fill move=none,result=draw --nodes 5 --engine ./no-engine",
         "relabel a.hcp -o b --to hcpe --fill move=none,result=draw --nodes 5 --engine ./a.hcp",
     ] {
-        said += &bench.last_of(&bench.run(line));
+        transcripts += &bench.last_of(&bench.run(line));
     }
     assert_data_eq!(
-        said,
+        transcripts,
         str![[r#"
 status 1
 error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]

@@ -1,27 +1,30 @@
-//! The texts of the project stay readable: turns of phrase that make technical English hard to read remain rare.
+//! Phrases that make technical English hard to read must stay rare in the texts of the project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Harmless one by one; many of them make a text hard to read. Words are separated by one space.
+/// Each phrase is harmless alone, but a text with many of them is hard to read. Words are separated by one space.
 const PHRASES: &str = "behind|so many|so much|so far|stands|stood|said|says|told|tells|speaks|nobody|anew|afresh|go on|\
     goes on|gone|asked for|asked about|is asked|are asked|set aside|sets aside|of its own|of their own|nothing else|\
     but for|for which|of which|in which|those of|that of|how far|comes of it|only once|as a rule|beside|whoever|\
     whatever|wherever|is no|are no|what was|what it|what they|what stands|what lies|what becomes|what makes|what follows";
 
-/// The most phrases per 1,000 words.
+/// The largest allowed number of phrases per 1,000 words.
 const LIMIT: usize = 4;
 
 fn files(path: &Path, found: &mut Vec<PathBuf>) {
     let name = path.file_name().unwrap_or_default();
     if path.is_dir() && name != "target" && name != "ja" {
         fs::read_dir(path).unwrap().for_each(|entry| files(&entry.unwrap().path(), found));
-    } else if path.extension().is_some_and(|extension| ["rs", "md", "trycmd"].iter().any(|one| extension == *one)) {
+    } else if path
+        .extension()
+        .is_some_and(|extension| ["rs", "md", "trycmd"].iter().any(|one| extension == *one))
+    {
         found.push(path.to_owned());
     }
 }
 
-/// Comments and string literals of a Rust file; the text of a page without its code.
+/// The comments and string literals of a Rust file, or the text of a page without its code blocks.
 fn prose(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let mut is_code = false;
@@ -40,7 +43,7 @@ fn prose(path: &Path) -> String {
     }
 }
 
-/// The number of words and of phrases.
+/// The numbers of words and of phrases in a text.
 fn count(text: &str) -> (usize, usize) {
     let words: Vec<String> = text
         .split_whitespace()
@@ -54,12 +57,17 @@ fn count(text: &str) -> (usize, usize) {
 #[test]
 fn odd_phrases_are_rare() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for place in ["src", "crates", "python/src", "docs", "README.md", "CONTRIBUTING.md", "tests/cmd"] {
+    for place in
+        ["src", "crates", "python/src", "docs", "README.md", "CONTRIBUTING.md", "tests/cmd"]
+    {
         let mut found = Vec::new();
         files(&root.join(place), &mut found);
         let counts = found.iter().map(|path| count(&prose(path)));
         let (words, phrases) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        assert!(words > 500, "{place} has texts");
-        assert!(phrases * 1000 <= words * LIMIT, "{place}: {phrases} in {words} words");
+        assert!(words > 500, "{place}: only {words} words were found");
+        assert!(
+            phrases * 1000 <= words * LIMIT,
+            "{place}: {phrases} phrases in {words} words, more than {LIMIT} per 1,000"
+        );
     }
 }

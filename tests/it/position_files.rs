@@ -1,4 +1,4 @@
-//! Files of one position, as people exchange problems, and files of none.
+//! Files with a single position, as used for mate problems, and files without records.
 
 use kyokumen_testing::literals::PROBLEM;
 use snapbox::{assert_data_eq, str};
@@ -6,7 +6,7 @@ use snapbox::{assert_data_eq, str};
 use crate::harness::Dir;
 
 #[test]
-fn positions_for_people_are_records() {
+fn positions_in_kif_bod_and_csa_are_records() {
     let dir = Dir::new();
     let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
     dir.write("problem.kif", PROBLEM);
@@ -24,7 +24,7 @@ fn positions_for_people_are_records() {
 }
 
 #[test]
-fn nothing_read_is_no_success() {
+fn inputs_without_records_exit_with_status_3() {
     let dir = Dir::new();
     dir.write("a.usi", "startpos\n");
     dir.write("a.hcp", "");

@@ -1,11 +1,11 @@
-//! What must hold of any bytes whatever that are given as a file of proofs.
+//! Properties that hold for any bytes read as a proof file.
 //!
-//! Called with damaged files by the tests and with hostile input by the fuzz target.
+//! The tests check them on damaged files, the fuzz target on arbitrary input.
 
 use kyokumen::format::proof_file::{ProofFile, ProofReader, ProofText};
 use kyokumen::mate::proof::check;
 
-/// Reading and checking end without a panic; a file that is whole comes back byte for byte.
+/// Reading and checking never panic, and a complete file is reproduced byte for byte.
 pub(crate) fn check_file(bytes: &[u8]) {
     let mut proofs = Vec::new();
     for proof in ProofReader::new(bytes) {
@@ -16,7 +16,7 @@ pub(crate) fn check_file(bytes: &[u8]) {
     assert_eq!(written(&proofs), bytes);
 }
 
-/// The same for bytes with a last line that fits, which nobody would guess.
+/// Checks the bytes with the correct last line appended. Arbitrary bytes would never contain its checksum.
 pub(crate) fn check_closed(bytes: &[u8]) {
     let mut file = bytes.to_vec();
     file.extend_from_slice(b"end\t0\t0\n");

@@ -1,7 +1,6 @@
-//! Proofs as files: checked by rsshogi's rules in place of ours, broken on purpose, cut off, and in the docs.
+//! Proof files: checked by the rules of rsshogi, damaged on purpose, truncated, and in the documentation.
 //!
-//! The reader of files in this module is written after `docs/formats/proof.md` and shares nothing with the
-//! library's.
+//! The reader in this module follows `docs/formats/proof.md` and shares no code with the library.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -28,7 +27,7 @@ use kyokumen_testing::positions::{Random, position};
 /// Pieces in hand of the attacker, by their letter in upper case.
 type Pieces = HashMap<char, u32>;
 
-/// What a file proves by the rules of rsshogi.
+/// The contents of a file whose proofs hold by the rules of rsshogi.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Proven {
     /// Wins of Black and White, losses of Black and White (the sides to move).
@@ -38,12 +37,12 @@ struct Proven {
     longest: u32,
 }
 
-/// Checks every proof of a file.
+/// Checks every proof of a file with rsshogi.
 fn check_by_rsshogi(text: &str) -> Result<Proven, String> {
     let mut proven = Proven::default();
     let mut lines = text.lines();
     if lines.next() != Some("proofs\t1") {
-        return Err("no file of proofs".to_owned());
+        return Err("not a proof file".to_owned());
     }
     let mut proofs = 0;
     while let Some(line) = lines.next() {
@@ -72,7 +71,7 @@ fn check_by_rsshogi(text: &str) -> Result<Proven, String> {
     Err("cut off".to_owned())
 }
 
-/// Hands and plies of the steps from a board.
+/// The hands and plies of the steps, by board.
 type Steps<'a> = HashMap<&'a str, Vec<(Pieces, u32)>>;
 
 fn check_proof(claim: &str, plies: u32, sfen: &str, lines: &[&str]) -> Result<(), String> {
@@ -95,7 +94,7 @@ fn check_proof(claim: &str, plies: u32, sfen: &str, lines: &[&str]) -> Result<()
     }
     let root = board::position_from_sfen(sfen).map_err(|error| format!("{sfen}: {error:?}"))?;
     if claim == "win" {
-        is_met(&known, sfen, attacker, plies)?;
+        check_reply(&known, sfen, attacker, plies)?;
     } else {
         assert!(root.is_in_check() || foreign_moves(&root).is_empty(), "{sfen}");
         check_replies(&known, &root, attacker, plies)?;
@@ -129,19 +128,19 @@ fn check_replies(
         let mut after = position.clone();
         after.apply_move32(board::move_from_usi_expect(&after, &m));
         let left = plies.checked_sub(1).ok_or(format!("{m} comes too late"))?;
-        is_met(known, &after.to_sfen(None), attacker, left)?;
+        check_reply(known, &after.to_sfen(None), attacker, left)?;
     }
     Ok(())
 }
 
-fn is_met(known: &Steps, sfen: &str, attacker: char, most_plies: u32) -> Result<(), String> {
+fn check_reply(known: &Steps, sfen: &str, attacker: char, most_plies: u32) -> Result<(), String> {
     let hand = hand_of(sfen, attacker);
-    let serves = |(least, plies): &(Pieces, u32)| {
+    let is_reply = |(least, plies): &(Pieces, u32)| {
         *plies <= most_plies
             && least.iter().all(|(kind, count)| hand.get(kind).is_some_and(|held| held >= count))
     };
-    let met = known.get(board_of(sfen)).is_some_and(|steps| steps.iter().any(serves));
-    if met { Ok(()) } else { Err(format!("no step within {most_plies} plies from {sfen}")) }
+    let has_reply = known.get(board_of(sfen)).is_some_and(|steps| steps.iter().any(is_reply));
+    if has_reply { Ok(()) } else { Err(format!("no step within {most_plies} plies from {sfen}")) }
 }
 
 fn board_of(sfen: &str) -> &str {
@@ -164,7 +163,7 @@ fn hand_of(sfen: &str, color: char) -> Pieces {
     pieces
 }
 
-/// All pieces of a position but for their place, sorted.
+/// All pieces of a position, without their squares, sorted.
 fn pieces_of(sfen: &str) -> Vec<char> {
     let board = board_of(sfen).chars().filter(char::is_ascii_alphabetic);
     let mut pieces: Vec<char> = board.map(|c| c.to_ascii_uppercase()).collect();
@@ -177,7 +176,7 @@ fn pieces_of(sfen: &str) -> Vec<char> {
     pieces
 }
 
-/// Proofs of mates in positions, as a file.
+/// A file with proofs of the mates among these positions, at most `most`.
 fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, most: u64) -> String {
     let settings =
         MateSettings { depth_plies: 31, nodes: 1_000, hash_mb: 1, ..MateSettings::default() };
@@ -185,11 +184,11 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
         let location = RecordLocation { index, spot: LineOrByte::Line(index + 1) };
         Ok(Ok(InputPosition { location, position, second_column: None }))
     });
-    let wishes = SolveOptions { proof: true, ..SolveOptions::default() };
+    let options = SolveOptions { proof: true, ..SolveOptions::default() };
     let mut bytes = Vec::new();
     let mut file = ProofFile::start(&mut bytes);
     let mut written = 0;
-    let ended = solve(found, &settings, &wishes, 0, |solved| -> Result<(), Box<dyn Error>> {
+    let ended = solve(found, &settings, &options, 0, |solved| -> Result<(), Box<dyn Error>> {
         let solution = solved?;
         let verdict = solution.mate_result.as_ref().map(|mate_result| mate_result.verdict);
         let is_mate = matches!(verdict, Some(PositionVerdict::Win | PositionVerdict::Loss));
@@ -205,7 +204,7 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
     String::from_utf8(bytes).unwrap()
 }
 
-/// Positions of random games, the final ones excepted.
+/// Positions of random games, without the final ones.
 fn generated(seed: u64, count: u64) -> impl Iterator<Item = Position> + Send + 'static {
     let recipe = GenerateSettings { count, seed, every: 2, ..GenerateSettings::default() };
     Generator::new(recipe).map(|record| Position::try_from(&record.setup).unwrap())
@@ -215,14 +214,14 @@ fn read(text: &str) -> Result<Vec<ProofText>, String> {
     ProofReader::new(text.as_bytes()).collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
-/// By the library's reader and checker.
+/// Checks every proof of a file with the library.
 fn check_by_library(text: &str) -> Result<(), String> {
     let proofs = read(text)?;
     proofs.iter().try_for_each(|proof| check(proof).map_err(|error| error.to_string()))
 }
 
 #[test]
-fn ten_thousand_proofs_hold_by_other_rules() {
+fn ten_thousand_proofs_hold_by_the_rules_of_rsshogi() {
     let text = file_of_proofs(generated(61, 1_000_000), 10_000);
     let proven = check_by_rsshogi(&text).unwrap();
     eprintln!("{proven:?}");
@@ -234,7 +233,7 @@ fn ten_thousand_proofs_hold_by_other_rules() {
 }
 
 #[test]
-fn what_is_read_is_what_was_written() {
+fn reading_and_writing_reproduces_the_file() {
     let text = file_of_proofs(generated(62, 2_000), 1_000);
     let proofs = read(&text).unwrap();
     assert!(proofs.len() > 50);
@@ -252,7 +251,7 @@ fn file_of(proofs: &[ProofText]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The lines of steps as a file with one proof; the checksum is right whatever they are.
+/// A file with one proof of these steps. Its checksum is always correct.
 fn file_of_lines(head: &str, steps: &[String]) -> String {
     let lines = format!("proofs\t1\n{head}\n{}", steps.join("\n"));
     let body = if steps.is_empty() { lines } else { lines + "\n" };
@@ -261,7 +260,7 @@ fn file_of_lines(head: &str, steps: &[String]) -> String {
     format!("{body}{end}\n")
 }
 
-/// Both checkers say that something is wrong, each in its own words.
+/// Asserts that both checkers refuse a proof. The message of the library contains `why`.
 fn assert_refused(head: &str, steps: &[String], why: &str) {
     let text = file_of_lines(head, steps);
     let error = check_by_library(&text).unwrap_err();
@@ -294,7 +293,7 @@ fn a_proof_without_one_of_its_replies_is_refused() {
 }
 
 #[test]
-fn replies_that_are_illegal_or_no_checks_are_refused() {
+fn steps_with_illegal_moves_or_without_check_are_refused() {
     let (head, steps) = proof_of(MATE_IN_THREE);
     let last = steps.last().unwrap();
     let with_move = |m: &str| {
@@ -309,7 +308,7 @@ fn replies_that_are_illegal_or_no_checks_are_refused() {
 }
 
 #[test]
-fn plies_that_do_not_shrink_are_refused() {
+fn plies_that_do_not_decrease_are_refused() {
     let (head, steps) = proof_of(MATE_IN_THREE);
     let at = |plies: &str| -> Vec<String> {
         steps.iter().map(|step| format!("{}\t{plies}", step.rsplit_once('\t').unwrap().0)).collect()
@@ -342,9 +341,9 @@ fn the_size_of_a_proof_is_bounded() {
     assert_eq!(proof.steps(), MAX_PROOF_STEPS);
 }
 
-/// The first step would need a silver that White holds.
+/// The first step claims a silver in hand that White has.
 #[test]
-fn steps_that_need_more_than_there_is_are_refused() {
+fn steps_with_more_pieces_in_hand_than_available_are_refused() {
     let (head, mut steps) = proof_of(MATE_IN_THREE);
     let richer = steps[0].replace("b s3p", "b S3p");
     assert_ne!(richer, steps[0]);
@@ -352,9 +351,9 @@ fn steps_that_need_more_than_there_is_are_refused() {
     assert_refused(&head, &steps, "no step of at most 3 plies");
 }
 
-/// The rook chases the king from 1a to 2b and back for ever.
+/// The rook chases the king from 1a to 2b and back forever.
 #[test]
-fn going_round_is_refused() {
+fn cycles_are_refused() {
     let [at_1a, at_2b] = ["8k/R7p/5NNpp/6P2/9/9/9/9/K8 b - 1", "R8/7kp/5NNpp/6P2/9/9/9/9/K8 b - 1"];
     let steps = |plies: [u32; 2]| {
         [format!("step\t{at_1a}\t9b9a\t{}", plies[0]), format!("step\t{at_2b}\t9a9b\t{}", plies[1])]
@@ -365,9 +364,9 @@ fn going_round_is_refused() {
     }
 }
 
-/// A step for another side, of another piece set, or from a position that cannot be.
+/// A step of the other side, with other pieces, or not in canonical spelling.
 #[test]
-fn steps_of_other_games_are_refused() {
+fn steps_that_do_not_belong_to_the_proof_are_refused() {
     let (head, steps) = proof_of(MATE_IN_THREE);
     let more =
         head.replace(&format!("\t3\t{}\t", steps.len()), &format!("\t3\t{}\t", steps.len() + 1));
@@ -386,7 +385,7 @@ fn steps_of_other_games_are_refused() {
 }
 
 #[test]
-fn no_part_of_a_file_is_taken_for_the_whole() {
+fn truncated_and_changed_files_are_refused() {
     let text = file_of_proofs(generated(63, 400), 3);
     assert!(read(&text).is_ok());
     for end in 0..text.len() {
@@ -401,9 +400,9 @@ fn no_part_of_a_file_is_taken_for_the_whole() {
     assert!(read(&format!("{text}\n")).is_err());
 }
 
-/// Bytes changed, lines dropped, doubled and exchanged, with a checksum that is wrong and one that is right.
+/// Bytes changed, lines dropped and repeated, with a wrong and with a correct checksum.
 #[test]
-fn damaged_files_are_no_trouble() {
+fn damaged_files_never_cause_a_panic() {
     let text = file_of_proofs(generated(64, 1_000), 4);
     check_file(text.as_bytes());
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -424,7 +423,7 @@ fn damaged_files_are_no_trouble() {
     }
 }
 
-/// The example of the documentation is a file of proofs that hold.
+/// The example in the documentation is a valid proof file.
 #[test]
 fn the_documented_example_holds() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats/proof.md");

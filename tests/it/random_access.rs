@@ -1,4 +1,4 @@
-//! Archives whose records are asked for by their number, against a reading from the start.
+//! Random access to the records of archives, compared with reading from the start.
 
 use std::fs;
 
@@ -15,11 +15,11 @@ use kyokumen_testing::positions::Random;
 
 const RECORDS: usize = 1000;
 
-fn made(format: Format) -> Vec<Vec<u8>> {
+fn encoded_records(format: Format) -> Vec<Vec<u8>> {
     records(RECORDS, 3).iter().map(|record| encoded(format, record)).collect()
 }
 
-/// Whatever is asked for, in any order, is what stands there.
+/// Checks records and ranges of an archive, in random order, against the expected bytes.
 fn check(archive: &Archive, expected: &[Vec<u8>], format: Format) {
     assert_eq!((archive.len(), archive.is_empty()), (expected.len() as u64, expected.is_empty()));
     let mut random = Random::new(1);
@@ -39,10 +39,10 @@ fn check(archive: &Archive, expected: &[Vec<u8>], format: Format) {
 }
 
 #[test]
-fn records_are_those_of_the_file() {
+fn records_equal_the_bytes_of_the_file() {
     let folder = TempDir::new().unwrap();
     for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
-        let expected = made(format);
+        let expected = encoded_records(format);
         let path = write(folder.path(), &format!("a.{format}"), &expected.concat());
         check(&Archive::open(&path).unwrap(), &expected, format);
         let path = write(folder.path(), &format!("empty.{format}"), b"");
@@ -52,9 +52,9 @@ fn records_are_those_of_the_file() {
 }
 
 #[test]
-fn frames_of_a_compressed_file_are_gone_to() {
+fn a_seekable_zstd_file_has_random_access() {
     let folder = TempDir::new().unwrap();
-    let expected = made(Format::Psv);
+    let expected = encoded_records(Format::Psv);
     write(folder.path(), "a.psv", &expected.concat());
     // Frames of 7,000 bytes end within records.
     let mut seekable = Vec::new();
@@ -66,20 +66,20 @@ fn frames_of_a_compressed_file_are_gone_to() {
     let path = write(folder.path(), "b.psv.zst", &seekable);
     check(&Archive::open(&path).unwrap(), &expected, Format::Psv);
 
-    // A table that lies about a frame, in files without checksums of frames, is found out.
+    // A wrong frame size in the table is detected, even in files without checksums of frames.
     let at = seekable.len() - 9 - 8;
-    let (mut lying, told) = (seekable.clone(), 4);
-    lying[at + told] ^= 1;
-    let path = write(folder.path(), "c.psv.zst", &lying);
+    let (mut wrong, size_offset) = (seekable.clone(), 4);
+    wrong[at + size_offset] ^= 1;
+    let path = write(folder.path(), "c.psv.zst", &wrong);
     let archive = Archive::open(&path).unwrap();
     let error = archive.get(archive.len() - 1).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io), "{error}");
 }
 
 #[test]
-fn what_cannot_be_gone_to_is_refused() {
+fn files_without_random_access_are_refused() {
     let folder = TempDir::new().unwrap();
-    let bytes = made(Format::Psv).concat();
+    let bytes = encoded_records(Format::Psv).concat();
     let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, &bytes).unwrap();
     let open =
@@ -95,9 +95,9 @@ fn what_cannot_be_gone_to_is_refused() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_an_error() {
+fn truncated_and_shrinking_files_are_errors() {
     let folder = TempDir::new().unwrap();
-    let expected = made(Format::Psv).concat();
+    let expected = encoded_records(Format::Psv).concat();
     let path = write(folder.path(), "a.psv", &expected[..expected.len() - 1]);
     let archive = Archive::open(&path).unwrap();
     assert!(archive.is_cut_off());
@@ -105,7 +105,7 @@ fn a_file_that_ends_early_is_an_error() {
     assert_eq!(last.bytes().len(), 39);
     assert!(last.read().is_err());
 
-    // It becomes shorter while it is open: the records that are left can be read, the others are an error.
+    // The file shrinks while it is open: the remaining records can be read, the others are errors.
     fs::File::options().write(true).open(&path).unwrap().set_len(40 * 500).unwrap();
     assert!(archive.get(499).unwrap().is_some());
     let error = archive.get(500).unwrap_err();
@@ -118,13 +118,13 @@ fn sample(dir: &Dir, input: &str, output: &str, count: &str) -> Value {
     dir.json(format!("{output}.manifest.json"))
 }
 
-/// A table that says less of a frame than it holds would move all records behind it: of a compressed file everything is
-/// read, whatever its table says.
+/// If the table stated a frame as too small, all later records would be shifted. Therefore `sample` reads a compressed
+/// file completely.
 #[test]
-fn a_sample_believes_no_table() {
+fn a_sample_ignores_the_table_of_a_compressed_file() {
     let dir = Dir::new();
-    // Hardly compressible: large enough for one record to be worth going to.
-    let bytes = made(Format::Psv).concat().repeat(40);
+    // Hardly compressible, so the file is large enough that seeking to one record would pay.
+    let bytes = encoded_records(Format::Psv).concat().repeat(40);
     dir.write("a.psv", &bytes);
     let mut seekable = Vec::new();
     let options = zeekstd::EncodeOptions::new()
@@ -133,26 +133,26 @@ fn a_sample_believes_no_table() {
     std::io::Write::write_all(&mut encoder, &bytes).unwrap();
     encoder.finish().unwrap();
     assert!(seekable.len() > 1 << 17);
-    // The size of the first frame: behind the head of the table and the frame's compressed size.
+    // The size of the first frame follows the header of the table and the compressed size of the frame.
     let frames = u32::from_le_bytes(*seekable[..seekable.len() - 5].last_chunk().unwrap());
     let table = seekable.len() - 9 - 8 * frames as usize;
     assert_eq!(seekable[table + 4..table + 8], 7000_u32.to_le_bytes());
-    // A record less.
+    // One record less.
     seekable[table + 4] -= 40;
     dir.write("b.psv.zst", &seekable);
     let plain = sample(&dir, "a.psv", "plain.psv", "1");
-    let lying = sample(&dir, "b.psv.zst", "lying.psv.zst", "1");
-    assert_eq!(plain["counts"], lying["counts"]);
+    let wrong = sample(&dir, "b.psv.zst", "lying.psv.zst", "1");
+    assert_eq!(plain["counts"], wrong["counts"]);
     let written = zstd::decode_all(&*dir.read("lying.psv.zst")).unwrap();
     assert!(dir.read("plain.psv") == written);
 }
 
-/// Few of many records are taken without reading the others: the same ones as by reading everything, which is
-/// what happens to a file that has to be read from its start.
+/// A small sample of an uncompressed file is taken by seeking. It equals the sample of a gzip file, which is read
+/// completely.
 #[test]
-fn a_sample_is_the_same_whether_all_is_read_or_not() {
+fn a_small_sample_equals_the_sample_of_a_full_read() {
     let dir = Dir::new();
-    let bytes = made(Format::Psv).concat().repeat(40);
+    let bytes = encoded_records(Format::Psv).concat().repeat(40);
     dir.write("a.psv", &bytes);
     let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, &bytes).unwrap();
@@ -163,9 +163,9 @@ fn a_sample_is_the_same_whether_all_is_read_or_not() {
         assert_eq!(few["counts"], all["counts"]);
         assert_eq!(few["outputs"][0]["sha256"], all["outputs"][0]["sha256"]);
         assert_eq!(few["counts"]["written"].to_string(), count);
-        // What is not read has no checksum.
+        // A file that is not read completely has no checksum.
         assert!(few["inputs"][0]["sha256"].is_null() && all["inputs"][0]["sha256"].is_string());
     }
-    // Where many are wanted everything is read, and there is a checksum.
+    // For a large sample the whole file is read, so it has a checksum.
     assert!(sample(&dir, "a.psv", "many.psv", "100")["inputs"][0]["sha256"].is_string());
 }

@@ -1,5 +1,5 @@
-//! Records that are moved: shuffled, compared, dealt out, drawn by lot, mixed. Nothing is lost, the bytes stay,
-//! and memory and threads change nothing.
+//! `shuffle`, `dedup`, `split`, `sample` and `interleave`: no record is lost or changed, and outputs do not depend on
+//! memory or threads.
 
 mod average;
 mod dedup;
@@ -29,7 +29,7 @@ use crate::harness::Dir;
 use crate::signals::send;
 
 #[track_caller]
-fn is_refused(dir: &Dir, words: &[&str], why: &str) {
+fn assert_refused(dir: &Dir, words: &[&str], why: &str) {
     let message = dir.kyokumen(words).fails(2);
     assert!(message.contains(why), "{message}");
 }
@@ -48,7 +48,7 @@ fn file(dir: &Dir, name: &str) -> Vec<u8> {
     }
 }
 
-/// The chunks of a file, header and separators left out, in their order.
+/// The chunks of a file in order, without header and separators.
 fn in_chunks(format: Format, bytes: &[u8]) -> Vec<Vec<u8>> {
     let bytes = bytes.strip_prefix(format.header()).unwrap_or(bytes);
     let end = if format.is_lines() { &b"\n"[..] } else { b"" };
@@ -61,11 +61,11 @@ fn sorted(mut chunks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     chunks
 }
 
-/// One file of each kind of framing: records of one size, lines, groups of lines, groups of bytes.
+/// Formats for each kind of chunk: records of fixed size, lines, several lines, a variable number of bytes.
 const SHAPES: [&str; 6] = ["hcp", "psv", "sfen", "plain", "csa", "hcpe3"];
 
-/// A file of records or games of this format, made by the program from others.
-fn made(dir: &Dir, extension: &str) -> String {
+/// Writes a file of records or games in this format. Returns its name.
+fn write_input(dir: &Dir, extension: &str) -> String {
     let name = format!("a.{extension}");
     let format = Format::from_extension(extension).unwrap();
     if format.holds_games() {
@@ -80,10 +80,10 @@ fn made(dir: &Dir, extension: &str) -> String {
 }
 
 #[test]
-fn what_is_shuffled_is_all_there_in_another_order() {
+fn shuffle_keeps_all_chunks_in_another_order() {
     for extension in SHAPES {
         let dir = Dir::new();
-        let input = made(&dir, extension);
+        let input = write_input(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
         let before = in_chunks(format, &file(&dir, &input));
         assert!(before.len() >= 3, "{extension}: {}", before.len());
@@ -102,10 +102,10 @@ fn what_is_shuffled_is_all_there_in_another_order() {
 }
 
 #[test]
-fn memory_and_threads_change_no_order() {
+fn shuffle_is_deterministic_for_any_memory_limit_and_threads() {
     for extension in SHAPES {
         let dir = Dir::new();
-        let input = made(&dir, extension);
+        let input = write_input(&dir, extension);
         let output = format!("whole.{extension}");
         dir.kyokumen(["shuffle", &input, "-o", &output, "--threads", "1"]).succeeds();
         let whole = file(&dir, &output);
@@ -120,7 +120,7 @@ fn memory_and_threads_change_no_order() {
     }
 }
 
-/// The outputs of an operation in process for 200 seeds, and how often each occurs.
+/// Runs an operation with 200 seeds. Returns its outputs and their frequencies.
 fn outcomes(
     dir: &Dir,
     inputs: &[&str],
@@ -140,22 +140,22 @@ fn outcomes(
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Whether so many outcomes are equally likely, by the chi-square test.
-fn is_even(counts: &BTreeMap<Vec<u8>, u32>, outcomes: usize) -> bool {
+/// Whether all outcomes are equally likely by the chi-square test.
+fn are_equally_likely(counts: &BTreeMap<Vec<u8>, u32>, outcomes: usize) -> bool {
     let expected = f64::from(counts.values().sum::<u32>()) / outcomes as f64;
     let squares = counts.values().map(|&count| (f64::from(count) - expected).powi(2) / expected);
-    // Exceeded by chance once in a thousand, for 5 and for 9 degrees of freedom.
+    // Exceeded by chance in one of 1,000 tests, with 5 and with 9 degrees of freedom.
     let most = BTreeMap::from([(6, 20.5), (10, 27.9)])[&outcomes];
     counts.len() == outcomes && squares.sum::<f64>() < most
 }
 
-/// One bad record of eleven: 91 of 1000.
+/// Every eleventh record is bad: 91 of 1000.
 #[test]
-fn bad_records_are_told_skipped_or_set_aside() {
+fn bad_records_are_reported_skipped_or_quarantined() {
     let dir = Dir::new();
     let mut bytes = archive(Format::Psv, 1000);
     dir.write("a.psv", &bytes);
-    let mut stopped = dir.kyokumen(["dedup", "a.psv", "-o", "b.psv"]).run().told;
+    let mut stopped = dir.kyokumen(["dedup", "a.psv", "-o", "b.psv"]).run().transcript;
     assert!(!dir.join("b.psv").exists() && !dir.join("b.psv.partial").exists());
     for policy in ["skip", "quarantine"] {
         let words = ["dedup", "a.psv", "-o", "b.psv", "--on-error", policy, "--force"];
@@ -168,7 +168,7 @@ fn bad_records_are_told_skipped_or_set_aside() {
         assert_eq!(file(&dir, "b.psv").len() as u64, 40 * counts["written"].as_u64().unwrap());
     }
     assert_eq!(file(&dir, "b.quarantine.bin").len(), 40 * 91);
-    // What is not read is not judged, but for its end.
+    // These commands do not decode records, so they detect only a truncated end.
     bytes.truncate(bytes.len() - 3);
     dir.write("c.psv", &bytes);
     for (number, command) in
@@ -178,7 +178,7 @@ fn bad_records_are_told_skipped_or_set_aside() {
     {
         let output = format!("d{number}.psv");
         let words = [*command, &["c.psv", "-o", &output]].concat();
-        stopped += &dir.kyokumen(&words).run().told;
+        stopped += &dir.kyokumen(&words).run().transcript;
         dir.kyokumen([&words[..], &["--on-error", "quarantine"]].concat()).exits(&[3]);
         assert_eq!(file(&dir, &format!("d{number}.quarantine.bin")), bytes[39960..]);
     }
@@ -199,10 +199,10 @@ error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 3
 }
 
 #[test]
-fn parts_together_are_the_whole() {
+fn parts_of_split_join_to_the_whole() {
     for extension in SHAPES {
         let dir = Dir::new();
-        let input = made(&dir, extension);
+        let input = write_input(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
         let whole = in_chunks(format, &file(&dir, &input));
         for by in ["round-robin", "ranges"] {
@@ -226,7 +226,7 @@ fn parts_together_are_the_whole() {
 }
 
 #[test]
-fn ranges_are_shards() {
+fn split_by_ranges_gives_the_ranges_of_shards() {
     let dir = Dir::new();
     dir.write("a.hcp", good(Format::Hcp, 101));
     dir.kyokumen([
@@ -247,10 +247,10 @@ fn ranges_are_shards() {
 }
 
 #[test]
-fn a_mixture_keeps_the_order_of_each() {
+fn interleave_keeps_the_order_of_each_input() {
     let dir = Dir::new();
     let bytes = good(Format::Psv, 3000);
-    // The padding says whose record it is, so that equal ones can be told apart.
+    // The padding contains the number of the input, so that equal records can be distinguished.
     let mut inputs: Vec<Vec<u8>> = [0..40 * 1500, 40 * 1500..40 * 2500, 40 * 2500..40 * 3000]
         .map(|range| bytes[range].to_vec())
         .into();
@@ -259,8 +259,8 @@ fn a_mixture_keeps_the_order_of_each() {
         dir.write(format!("{number}.psv"), input);
     }
     let parts = |mixture: &[u8]| -> Vec<Vec<u8>> {
-        let of = |number: u8| mixture.chunks(40).filter(move |record| record[39] == number);
-        (0..3).map(|number| of(number).flatten().copied().collect()).collect()
+        let part = |number: u8| mixture.chunks(40).filter(move |record| record[39] == number);
+        (0..3).map(|number| part(number).flatten().copied().collect()).collect()
     };
     let mix = |words: &[&str]| {
         let inputs = ["interleave", "0.psv", "1.psv", "2.psv", "-o", "mix.psv", "--force"];
@@ -270,7 +270,7 @@ fn a_mixture_keeps_the_order_of_each() {
     let even = mix(&[]);
     assert!(parts(&even) == inputs);
     assert!(mix(&["--seed", "2"]) != even);
-    // All three end together: in the first third there is a third of each.
+    // All three inputs end together, so the first third of the output has a third of each.
     let share = |mixture: &[u8], number: usize| parts(mixture)[number].len() / 40;
     for (number, expected) in [(0, 500), (1, 333), (2, 167)] {
         assert!(share(&even[..40 * 1000], number).abs_diff(expected) < 60, "{number}");
@@ -280,14 +280,14 @@ fn a_mixture_keeps_the_order_of_each() {
     assert!(share(&weighted[..40 * 1200], 1).abs_diff(600) < 80);
     let first = mix(&["--weights", "1,2,1", "--until", "first"]);
     assert!(weighted.starts_with(&first) && share(&first, 1) == 1000);
-    let account = dir.json("mix.psv.manifest.json");
-    assert_eq!(account["counts"]["written"], first.len() / 40);
-    assert_eq!(account["inputs"][0]["to"], share(&first, 0));
+    let manifest = dir.json("mix.psv.manifest.json");
+    assert_eq!(manifest["counts"]["written"], first.len() / 40);
+    assert_eq!(manifest["inputs"][0]["to"], share(&first, 0));
 }
 
-/// The six ways to mix two records with two others.
+/// There are six ways to interleave two records with two others.
 #[test]
-fn mixtures_are_fair() {
+fn interleave_gives_every_order_with_the_same_probability() {
     let dir = Dir::new();
     let bytes = good(Format::Hcp, 4);
     dir.write("a.hcp", &bytes[..64]);
@@ -295,15 +295,15 @@ fn mixtures_are_fair() {
     let counts = outcomes(&dir, &["a.hcp", "b.hcp"], |plan, seed| {
         interleave(plan, None, Until::All, seed, &mut Progress::none(), &NEVER)
     });
-    assert!(is_even(&counts, 6), "{counts:?}");
+    assert!(are_equally_likely(&counts, 6), "{counts:?}");
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_requests_are_refused() {
     let dir = Dir::new();
     dir.write("a.psv", good(Format::Psv, 10));
     dir.write("b.hcp", good(Format::Hcp, 10));
-    let games = made(&dir, "csa");
+    let games = write_input(&dir, "csa");
     let mut refusals = String::new();
     for words in [
         &["shuffle", "a.psv", "b.hcp", "-o", "c.psv"][..],
@@ -330,7 +330,7 @@ fn what_cannot_be_is_refused() {
         &["interleave", "a.psv", "-o", "c.psv", "--weights", "0"],
         &["shuffle", "a.psv", "-o", "-", "--on-error", "quarantine"],
     ] {
-        refusals += &dir.kyokumen(words).run().told;
+        refusals += &dir.kyokumen(words).run().transcript;
     }
     assert_data_eq!(
         refusals,
@@ -412,25 +412,25 @@ error: --on-error quarantine needs an output that is a file, and - is none
 }
 
 #[test]
-fn what_is_not_written_weighs_nothing_in_a_mixture() {
+fn comments_do_not_change_the_proportions_of_interleave() {
     let dir = Dir::new();
     let text = good(Format::Sfen, 100);
-    dir.write("a.sfen", [b"# remark\n".repeat(900), text.clone()].concat());
+    dir.write("a.sfen", [b"# comment\n".repeat(900), text.clone()].concat());
     dir.write("b.sfen", &text);
     dir.kyokumen(["interleave", "a.sfen", "b.sfen", "-o", "c.sfen"]).succeeds();
     let lines = in_chunks(Format::Sfen, &file(&dir, "c.sfen"));
     let (mut rest, mut first) = (in_chunks(Format::Sfen, &text).into_iter().peekable(), 0);
-    // As one of two equal files, as far as the halves go: what does not come from one comes from the other.
+    // The inputs have equal records. A line that is not the next record of one input is from the other input.
     for line in &lines[..100] {
         first += usize::from(rest.next_if_eq(line).is_some());
     }
     assert!((30..=100).contains(&first) && rest.count() > 10, "{first}");
 }
 
-/// Standard input that is the output, and a run that is interrupted while it waits.
+/// An output that is standard input is refused, and a run that waits for input can be interrupted.
 #[test]
 #[cfg(unix)]
-fn pipes_and_redirections() {
+fn redirected_outputs_are_protected_and_waiting_runs_interruptible() {
     let dir = Dir::new();
     dir.write("a.hcp", good(Format::Hcp, 10));
     let words = ["shuffle", "-", "--from", "hcp", "-o", "a.hcp", "--force"];
@@ -460,7 +460,7 @@ fn pipes_and_redirections() {
 }
 
 #[test]
-fn comments_and_headers_are_not_moved() {
+fn shuffle_drops_comments_and_keeps_one_header() {
     let dir = Dir::new();
     let mut text = b"# first\n".to_vec();
     text.extend(good(Format::Sfen, 20));
@@ -482,7 +482,7 @@ fn comments_and_headers_are_not_moved() {
 }
 
 #[test]
-fn the_folder_of_the_output_is_made_and_stays_only_with_it() {
+fn a_created_output_folder_is_removed_after_a_failure() {
     let dir = Dir::new();
     dir.write("in.hcp", good(Format::Hcp, 40));
     dir.write("cut.hcp", &good(Format::Hcp, 40)[..100]);
@@ -499,7 +499,7 @@ fn the_folder_of_the_output_is_made_and_stays_only_with_it() {
             dir.kyokumen([words, &["cut.hcp", "-o", to]].concat()).fails(1);
             assert!(!dir.join("no").exists(), "{words:?} {to}");
         }
-        // What was there stays, empty as it is.
+        // An existing folder stays, even if it is empty.
         assert!(dir.names("there").is_empty(), "{words:?}");
     }
     let unmakeable = format!("no/{}/out.hcp", "n".repeat(300));
@@ -522,14 +522,14 @@ fn an_empty_input_gives_an_empty_output() {
             .enumerate()
     {
         let output = format!("{number}.hcp");
-        // Nothing is read.
+        // The status for inputs without records.
         dir.kyokumen([*words, &["a.hcp", "-o", &output]].concat()).exits(&[3]);
         assert_eq!(file(&dir, &output), b"");
         dir.kyokumen(["verify", "--manifest", &format!("{output}.manifest.json")]).succeeds();
     }
     dir.write("0.hcp", b"x");
     assert_data_eq!(
-        dir.kyokumen(["verify", "--manifest", "0.hcp.manifest.json"]).run().told,
+        dir.kyokumen(["verify", "--manifest", "0.hcp.manifest.json"]).run().transcript,
         str![[r#"
 status 1
 error: the outputs are not as their manifests say

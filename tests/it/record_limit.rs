@@ -1,4 +1,4 @@
-//! `--limit` reads the first records and no others, in every command that reads records.
+//! `--limit` reads only the first records, in every command that reads records.
 
 use kyokumen::format::Format;
 use serde_json::json;
@@ -8,7 +8,8 @@ use crate::harness::Dir;
 
 const RECORDS: usize = 90;
 
-/// Two archives, of which one cannot be counted without being read, and the first 100 of their records.
+/// Two archives and the first 100 of their records in `c.psv`. The records of `b.psv.gz` cannot be counted without
+/// reading it.
 fn archives() -> Dir {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, RECORDS);
@@ -25,7 +26,7 @@ fn archives() -> Dir {
 }
 
 #[test]
-fn a_job_reads_so_many_records_and_its_shards_share_them() {
+fn a_limited_filter_and_its_shards_read_the_first_records() {
     let dir = archives();
     let settings = "--nodes 20 --hash-mb 1 --name x --progress none";
     dir.line(&format!("filter c.psv -o expected {settings}")).exits(&[0, 3]);
@@ -48,7 +49,7 @@ fn a_job_reads_so_many_records_and_its_shards_share_them() {
         dir.line("merge shards -o merged.psv --force").exits(&[0, 3]);
         assert!(dir.read("merged.psv") == expected, "shards of {second}");
     }
-    // A second pass reads as many.
+    // A second pass has the same limit.
     let again =
         "filter --retry-unknown b.psv.d/x.manifest.json -o again --nodes 20 --progress none";
     dir.line(again).exits(&[0, 3]);
@@ -56,7 +57,7 @@ fn a_job_reads_so_many_records_and_its_shards_share_them() {
 }
 
 #[test]
-fn other_commands_read_so_many_records() {
+fn other_commands_read_only_the_first_records() {
     let dir = archives();
     for (words, key, expected) in [
         ("stats a.psv b.psv --limit 100 --json", "records", 100),
@@ -66,8 +67,8 @@ fn other_commands_read_so_many_records() {
         let report = dir.line(words).exits(&[0, 3]).json();
         assert_eq!(report[key], expected, "{words}");
     }
-    let said = dir.line("solve b.psv.gz --limit 7 --nodes 10 --hash-mb 1").exits(&[0, 3]).stderr;
-    assert!(said.contains("\n7 records: "), "{said}");
+    let message = dir.line("solve b.psv.gz --limit 7 --nodes 10 --hash-mb 1").exits(&[0, 3]).stderr;
+    assert!(message.contains("\n7 records: "), "{message}");
     dir.line("dataset a.psv -o rows --to jsonl --limit 5 --nodes 10 --hash-mb 1 --progress none")
         .exits(&[0, 3]);
     let manifest = dir.json("rows/a.manifest.json");
@@ -75,7 +76,7 @@ fn other_commands_read_so_many_records() {
 }
 
 #[test]
-fn figures_are_those_of_the_records_that_were_asked_for() {
+fn stats_with_filters_equal_stats_of_the_filtered_archive() {
     let dir = archives();
     let filters = "--max-abs-eval 20000 --min-ply 5 --drop-in-check --every 2";
     dir.line(&format!("convert a.psv -o quiet.psv --on-error skip {filters}")).exits(&[0, 3]);

@@ -1,4 +1,4 @@
-//! `kyokumen relabel`: what changes of a record and what does not, engines that fail, shards, interruptions.
+//! `kyokumen relabel`: changed and unchanged fields, failing engines, shards, interruptions.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ use snapbox::{assert_data_eq, str};
 use crate::archive::{archive, encoded, records};
 use crate::harness::{Dir, TestCommand};
 
-/// An engine whose evaluation is the number of characters of the line that says the position.
+/// An engine whose evaluation is the number of characters of the `position` line.
 const ENGINE: &str = r#"
 while read -r line; do
   case "$line" in
@@ -34,7 +34,7 @@ impl Bench {
         Self(dir)
     }
 
-    /// An engine that does this before it answers.
+    /// With an engine that runs this shell command before each answer.
     fn failing(fault: &str) -> Self {
         let bench = Self::new();
         bench.0.write("engine", ENGINE.replace("FAULT", fault));
@@ -63,7 +63,7 @@ impl Bench {
     }
 }
 
-/// What the engine says of a record.
+/// The evaluation of a record by the engine.
 fn length(bytes: &[u8], format: Format) -> i16 {
     let record = kyokumen::format::RecordRef::new(format, bytes).unwrap();
     let position = Position::try_from(record.setup().unwrap()).unwrap();
@@ -94,7 +94,7 @@ fn only_the_evaluation_changes() {
 }
 
 #[test]
-fn shards_are_the_parts_of_the_whole() {
+fn shards_in_order_equal_the_whole() {
     let bench = Bench::new();
     bench.write("a.hcpe", &archive(Format::Hcpe, 60));
     bench.run("a.hcpe", &["--policy"]).exits(&[3]);
@@ -127,7 +127,7 @@ fn mates_keep_their_evaluations() {
 }
 
 #[test]
-fn games_stay_games() {
+fn games_change_only_in_their_evaluations() {
     let bench = Bench::new();
     let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcpe3")).unwrap();
     bench.write("a.hcpe3", &sample);
@@ -154,7 +154,7 @@ fn games_stay_games() {
     assert!(evaluated > 100, "{evaluated}");
     let refused = bench.run("a.hcpe3", &["--force", "--shard=1/2"]).run();
     assert_data_eq!(
-        refused.told,
+        refused.transcript,
         str![[r#"
 status 2
 error: a.hcpe3 holds games, which hcpe3 keeps whole: take parts that `kyokumen split` makes, in place of shards
@@ -194,7 +194,7 @@ fn positions_become_records_with_evaluations_and_moves() {
     bench.run("a.hcp", &["--to=hcpe", "--policy"]).exits(&[2]);
     bench.run("a.hcp", &["--to=hcpe", "--policy", "--fill=result=draw"]).succeeds();
     for (record, from) in bench.output("a.hcpe").chunks(38).zip(bytes.chunks(32)) {
-        // 9i9h is 80 to 79.
+        // 9i9h moves from square 80 to square 79.
         let eval = length(from, Format::Hcp).to_le_bytes();
         assert_eq!(record, [from, &eval, &(80_u16 * 128 + 79).to_le_bytes(), &[0, 0]].concat());
     }
@@ -202,12 +202,12 @@ fn positions_become_records_with_evaluations_and_moves() {
 }
 
 #[test]
-fn results_are_mixed_in() {
+fn mix_and_scale_blend_results_into_evaluations() {
     let bench = Bench::new();
     let bytes: Vec<u8> = records(20, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
     bench.write("a.psv", &bytes);
     bench.run("a.psv", &["--mix=1", "--scale=600"]).succeeds();
-    // A win is nearly a mate, and no mate.
+    // A win gets the largest evaluation below a mate.
     for record in bench.output("a.psv").chunks(40) {
         let expected = [-28_999, 0, 28_999][usize::try_from(record[38].cast_signed() + 1).unwrap()];
         assert_eq!(i16::from_le_bytes([record[32], record[33]]), expected);
@@ -217,13 +217,13 @@ fn results_are_mixed_in() {
 }
 
 #[test]
-fn engines_that_fail_are_started_again() {
-    // A process answers five times.
+fn failing_engines_are_restarted() {
+    // A process answers five times, then it exits.
     let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 6 ] || exit 7"#);
     let bytes = archive(Format::Hcpe, 25);
     bench.write("a.hcpe", &bytes);
-    let told = bench.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
-    let message = told.stderr;
+    let ran = bench.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
+    let message = ran.stderr;
     let first = message.lines().next().unwrap_or_default();
     assert_data_eq!(first, str![" WARN the engine died (exit status: 7); it is started again"]);
     let sound = Bench::new();
@@ -233,15 +233,15 @@ fn engines_that_fail_are_started_again() {
 }
 
 #[test]
-fn engines_that_fail_always_end_the_run() {
+fn an_engine_that_always_fails_ends_the_run() {
     for (fault, why) in [
         ("exit 7", "the engine died (exit status: 7)"),
         ("echo bestmove 9i9h; continue", "the engine said no score before `bestmove 9i9h`"),
     ] {
         let bench = Bench::failing(fault);
         bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
-        let told = bench.run("a.psv", &[]).exits(&[1]);
-        let message = told.stderr;
+        let ran = bench.run("a.psv", &[]).exits(&[1]);
+        let message = ran.stderr;
         let expected = "error: records cannot be evaluated: the engine failed 3 times on \
                         lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1: ";
         assert!(message.contains(&format!("{expected}{why}")), "{message}");
@@ -263,12 +263,12 @@ fn engines_that_fail_always_end_the_run() {
 
 #[test]
 fn an_engine_that_fails_too_often_ends_the_run() {
-    // A process answers once.
+    // A process answers once, then it exits.
     let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 2 ] || exit 7"#);
     let bytes: Vec<u8> = records(30, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
     bench.write("a.psv", &bytes);
-    let told = bench.run("a.psv", &["--threads=1"]).exits(&[1]);
-    let message = told.stderr;
+    let ran = bench.run("a.psv", &["--threads=1"]).exits(&[1]);
+    let message = ran.stderr;
     assert_data_eq!(
         message.lines().last().unwrap().to_owned(),
         str![
@@ -299,8 +299,8 @@ fn illegal_best_moves_in_games_are_counted() {
 }
 
 #[test]
-fn a_run_that_ended_is_gone_on_with() {
-    // The engine is gone after 30 answers, until a file is there.
+fn a_run_ended_by_a_failing_engine_can_be_resumed() {
+    // The engine exits after 30 answers, until the file `repaired` exists.
     let fault = r#"n=$((n + 1)); [ "$n" -lt 30 ] || [ -e repaired ] || exit 1"#;
     let fault = format!(
         "[ -e repaired ] || echo x >> answers; {fault}; [ -e repaired ] || [ $(wc -l < answers) -lt 30 ] || exit 1"
@@ -347,7 +347,7 @@ mod networks {
     }
 
     #[test]
-    fn visits_are_written_where_they_can_be() {
+    fn visits_are_written_if_the_format_holds_them() {
         let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcpe3")).unwrap();
         let words = ["--model=uniform", "--playouts=30", "--policy", "--root-mate=0,0"];
         let written = relabelled(&sample, "a.hcpe3", &words);
@@ -363,7 +363,7 @@ mod networks {
 
     #[test]
     fn mates_are_proven() {
-        // A gold mates; the other side has no legal move.
+        // A mate in one by a gold, and a side that is already mated.
         let lines = b"4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1\n\
             4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2\n";
         for words in

@@ -1,6 +1,6 @@
-//! Interrupted runs go on where they stood, and make the same files as one that was never interrupted.
+//! Resumed runs write the same files as uninterrupted runs.
 //!
-//! Here they are interrupted between any two records, by a judge who asks for it; `killed.rs` ends processes.
+//! Here a judge interrupts the runs between any two records. `killed.rs` kills processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ use tempfile::TempDir;
 use crate::archive::{archive, write};
 use crate::dataset::FORMATS;
 
-/// Takes its verdicts from the key of the board, and interrupts the run after so many of them.
+/// Derives verdicts from the key of the board, and interrupts the run when no verdicts are left.
 struct Interrupting {
     left: Arc<AtomicU64>,
     cancel: Arc<AtomicBool>,
@@ -52,7 +52,7 @@ impl PositionJudge for Interrupting {
     }
 }
 
-/// Filters, but for an interruption after so many verdicts.
+/// Filters, with an interruption after this number of verdicts.
 fn run(request: JobRequest, verdicts: u64) -> Result<Completed, Error> {
     let plan = JobPlan::new(request).unwrap();
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
@@ -81,8 +81,8 @@ fn with_run(request: &JobRequest, change: impl FnOnce(&mut RunRequest)) -> JobRe
     request
 }
 
-/// The same from its start, whatever has been written.
-fn afresh(request: &JobRequest) -> JobRequest {
+/// The same from the start, replacing existing files.
+fn restarted(request: &JobRequest) -> JobRequest {
     with_run(request, |run| (run.resume, run.force) = (false, true))
 }
 
@@ -94,9 +94,9 @@ fn second_shard(request: &JobRequest) -> JobRequest {
     })
 }
 
-/// Interrupts the run again and again until it comes to its end; how often.
+/// Interrupts and resumes the run until it finishes. Returns the number of interruptions.
 fn run_in_pieces(request: &JobRequest, verdicts: u64) -> u64 {
-    // More each time: what several threads had begun is begun again.
+    // More verdicts each time, because a resumed run repeats blocks that several threads had begun.
     for interruptions in 0.. {
         let threads = (interruptions % 3) as usize + 1;
         let settings = Settings { threads, ..request.settings.clone() };
@@ -109,10 +109,10 @@ fn run_in_pieces(request: &JobRequest, verdicts: u64) -> u64 {
             Err(error) => assert!(error.is_interruption(), "{error:?}"),
         }
     }
-    unreachable!("the run gets on each time");
+    unreachable!("each attempt makes progress");
 }
 
-/// Contents of a folder by file name; the manifest without what varies.
+/// Contents of a folder by file name. Manifests are listed without values that vary.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let content = |path: PathBuf| {
@@ -134,7 +134,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.map(content).collect()
 }
 
-/// The pieces of a run make the same files as the whole one.
+/// Checks that a run in pieces writes the same files as an uninterrupted run.
 #[track_caller]
 fn check(request: &JobRequest, verdicts: u64) {
     let whole = request.run.output.with_extension("whole");
@@ -149,7 +149,7 @@ fn check(request: &JobRequest, verdicts: u64) {
 }
 
 #[test]
-fn pieces_make_the_whole_in_any_format() {
+fn resumed_runs_equal_uninterrupted_runs_in_every_format() {
     for name in ["a.hcp", "a.psv", "a.sfen", "a.jsonl", "a.sfen.zst", "a.hcpe.zst"] {
         let folder = TempDir::new().unwrap();
         let (stem, compression) = name.strip_suffix(".zst").map_or((name, false), |n| (n, true));
@@ -163,7 +163,7 @@ fn pieces_make_the_whole_in_any_format() {
 }
 
 #[test]
-fn pieces_make_the_whole_table() {
+fn resumed_datasets_equal_uninterrupted_datasets() {
     for to in FORMATS {
         let folder = TempDir::new().unwrap();
         let input = write(folder.path(), "a.psv", &archive(Format::Psv, 3000));
@@ -179,7 +179,7 @@ fn pieces_make_the_whole_table() {
 }
 
 #[test]
-fn frames_end_where_they_would_have_ended() {
+fn resumed_runs_have_the_frames_of_uninterrupted_runs() {
     let folder = TempDir::new().unwrap();
     let bytes = archive(Format::Hcp, 1000).repeat(200);
     let input = write(folder.path(), "a.hcp", &bytes);
@@ -193,7 +193,7 @@ fn frames_end_where_they_would_have_ended() {
 }
 
 #[test]
-fn several_inputs_are_gone_through_as_one() {
+fn runs_over_several_inputs_can_be_resumed() {
     let folder = TempDir::new().unwrap();
     let names = ["a.psv", "b.psv", "c.psv"];
     let inputs = names.map(|name| write(folder.path(), name, &archive(Format::Psv, 700)));
@@ -201,14 +201,14 @@ fn several_inputs_are_gone_through_as_one() {
     check(&JobRequest { inputs: inputs.to_vec(), ..request(&inputs[0], &out) }, 250);
 }
 
-/// A run that stands in the middle.
+/// An interrupted run.
 struct Interrupted {
     folder: TempDir,
     request: JobRequest,
 }
 
-/// Interrupts the run after 600 verdicts, as often as it takes until some of the records are written: they may all be
-/// searched before the thread that writes has had its turn.
+/// Interrupts the run after 600 verdicts, repeatedly until some records are written. All records may be searched before
+/// the thread that writes has run.
 fn interrupt(request: &JobRequest) {
     loop {
         let error = run(request.clone(), 600).unwrap_err();
@@ -233,7 +233,7 @@ impl Interrupted {
         self.request.run.output.join(name)
     }
 
-    /// Why the run does not go on; what is there stays.
+    /// Asserts that the run is refused and changes no file. Returns the error.
     fn refusal(&self, request: JobRequest) -> Error {
         let before = contents(&self.request.run.output);
         let error = run(request, u64::MAX).unwrap_err();
@@ -241,7 +241,7 @@ impl Interrupted {
         error
     }
 
-    /// Refuses what differs in this from the run that was begun; the two values.
+    /// Asserts that the run is refused because of this difference. Returns both values.
     #[track_caller]
     fn difference(&self, request: JobRequest, what: &str) -> [Value; 2] {
         difference(&self.refusal(request), what)
@@ -277,7 +277,7 @@ fn other_settings_are_refused_and_named() {
 }
 
 #[test]
-fn another_input_is_refused() {
+fn a_changed_input_is_refused() {
     let left = interrupted();
     let path = &left.request.inputs[0];
     let modified = path.metadata().unwrap().modified().unwrap();
@@ -291,7 +291,7 @@ fn another_input_is_refused() {
     rewrite(&bytes[..bytes.len() - 32], modified);
     let file_bytes = left.difference(left.request.clone(), "inputs[0].file_bytes");
     assert_eq!(file_bytes, [64_000, 63_968]);
-    // What was read is looked at again, whatever the time of modification says.
+    // The part that was read is compared again, even if the modification time is the same.
     let mut changed = bytes.clone();
     changed[7] ^= 1;
     rewrite(&changed, modified);
@@ -327,7 +327,7 @@ fn damaged_checkpoints_and_outputs_are_refused() {
     fs::remove_file(&mated).unwrap();
     let refusal = left.refusal(left.request.clone());
     assert_eq!(refusal.to_string(), format!("cannot open {}", mated.display()));
-    // What came behind the checkpoint is cut off.
+    // Bytes after the checkpoint are cut off.
     fs::write(&mated, [bytes, vec![1; 1 << 20]].concat()).unwrap();
     run_in_pieces(&left.request, u64::MAX / 2);
     assert!(left.output("a.hcp.mated").metadata().unwrap().len() < 1 << 20);
@@ -335,35 +335,35 @@ fn damaged_checkpoints_and_outputs_are_refused() {
 }
 
 #[test]
-fn an_interrupted_run_is_not_begun_afresh_unasked() {
+fn an_interrupted_run_restarts_only_with_force() {
     let left = interrupted();
     let plan = |force| {
         JobPlan::new(with_run(&left.request, |run| (run.resume, run.force) = (false, force)))
     };
     let error = plan(false).unwrap_err();
     assert!(error.is_usage() && error.to_string().ends_with("is of a run that was interrupted"));
-    assert_eq!(error.remedy(), Some(Remedy::ResumeOrStartAfresh));
+    assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
     assert!(plan(true).is_ok());
-    let filtered = run(afresh(&left.request), u64::MAX).unwrap();
+    let filtered = run(restarted(&left.request), u64::MAX).unwrap();
     assert_eq!(filtered.manifest.resumed_from, [0; 0]);
 }
 
 #[test]
-fn a_run_that_replaces_another_can_be_resumed_too() {
+fn a_run_that_replaces_another_can_be_resumed() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2000));
     let mut request = request(&input, &folder.path().join("out"));
     run(request.clone(), u64::MAX).unwrap();
     request.settings.search.nodes = 5;
-    interrupt(&afresh(&request));
+    interrupt(&restarted(&request));
     fs::write(request.run.output.join("a.checkpoint.partial"), "half a checkpoint").unwrap();
     let filtered = run(request.clone(), u64::MAX).unwrap();
     assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 1));
     let left = contents(&request.run.output);
     assert!(!left.keys().any(|name| name.contains("checkpoint") || name.contains("partial")));
     assert!(run(request.clone(), 1).unwrap().was_done);
-    // The same again: what is there was to be replaced, as good as it may be.
-    let again = afresh(&request);
+    // With --force, the same run also replaces its own complete outputs.
+    let again = restarted(&request);
     interrupt(&again);
     assert!(contents(&request.run.output).len() > left.len());
     assert!(!run(request.clone(), u64::MAX).unwrap().was_done);
@@ -382,11 +382,11 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
     run(with(20, "whole"), u64::MAX).unwrap();
     let whole = contents(&folder.path().join("whole"));
     for (output, depth_plies, has_manifest) in
-        [("same", 20, true), ("other", 7, true), ("unaccounted", 20, false)]
+        [("same", 20, true), ("other", 7, true), ("no-manifest", 20, false)]
     {
         let request = with(20, output);
         run(with(depth_plies, output), u64::MAX).unwrap();
-        // Nobody would see from outside that it is to be replaced.
+        // The damage does not change the size, so it is not visible from outside.
         let damaged = vec![0; fs::read(request.run.output.join("a.hcp")).unwrap().len()];
         write(&request.run.output, "a.hcp", &damaged);
         if !has_manifest {
@@ -394,8 +394,8 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
         }
         let before = contents(&request.run.output);
         for _ in 0..2 {
-            let force = JobPlan::new(afresh(&request));
-            let judge = || -> Result<Interrupting, _> { unreachable!("it is interrupted before") };
+            let force = JobPlan::new(restarted(&request));
+            let judge = || -> Result<Interrupting, _> { unreachable!("the run is interrupted before") };
             let cancelled = AtomicBool::new(true);
             let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
             assert!(matches!(ended.unwrap_err().kind(), ErrorKind::Interrupted));
@@ -413,7 +413,7 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
 }
 
 #[test]
-fn what_is_done_is_not_done_again() {
+fn a_finished_run_is_not_repeated() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
     let request = request(&input, &folder.path().join("out"));
@@ -439,7 +439,7 @@ fn what_is_done_is_not_done_again() {
 }
 
 #[test]
-fn a_process_may_end_while_it_gives_names() {
+fn a_run_that_ended_between_renames_can_be_resumed() {
     let left = interrupted();
     let request = &left.request;
     let checkpoint = fs::read(left.output("a.checkpoint")).unwrap();
@@ -448,7 +448,7 @@ fn a_process_may_end_while_it_gives_names() {
         .into();
     run_in_pieces(request, u64::MAX / 2);
     let whole = contents(&request.run.output);
-    // As if it had ended between two renames.
+    // As if the process had ended between two renames.
     let unname = || {
         fs::write(left.output("a.checkpoint"), &checkpoint).unwrap();
         fs::rename(left.output("a.manifest.json"), left.output("a.manifest.json.partial")).unwrap();
@@ -459,7 +459,7 @@ fn a_process_may_end_while_it_gives_names() {
     unname();
     assert!(run(request.clone(), 1).unwrap().was_done);
     assert!(contents(&request.run.output) == whole);
-    // A manifest of outputs that are not there is none: the run goes on where the checkpoint is.
+    // A manifest without its outputs is ignored, and the run resumes from the checkpoint.
     unname();
     let longer = fs::read(&partials[0].0).unwrap();
     fs::write(&partials[0].0, &longer[..longer.len() - 32]).unwrap();

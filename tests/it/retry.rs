@@ -1,4 +1,4 @@
-//! A second pass over what was unknown: it ends with the outputs of a run that had the larger limits at once.
+//! `--retry-unknown`: a second pass over the unknown positions gives the outputs of a single run with larger limits.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use snapbox::{assert_data_eq, str};
 use crate::archive::archive;
 use crate::harness::Dir;
 
-/// Runs the filter on archives of which some records are bad.
+/// Runs the filter. Its exit status is 3, because some records are bad.
 #[track_caller]
 fn filter(dir: &Dir, words: &[&str]) {
     dir.program("gen-filter", words).exits(&[3]);
@@ -28,7 +28,7 @@ fn unknown(manifest: &Value) -> u64 {
 const FEW: [&str; 4] = ["--nodes", "20", "--hash-mb", "1"];
 const MORE: [&str; 4] = ["--nodes", "3000", "--hash-mb", "1"];
 
-/// Whether two runs left the same files, manifests left out.
+/// Asserts that two runs wrote the same files, except for manifests.
 fn assert_same(dir: &Dir, one: &str, other: &str) {
     let names = |folder| {
         let names = dir.names(folder).into_iter();
@@ -36,13 +36,13 @@ fn assert_same(dir: &Dir, one: &str, other: &str) {
     };
     assert_eq!(names(one), names(other));
     for name in names(one) {
-        let of = |folder| dir.read(Path::new(folder).join(&name));
-        assert!(of(one) == of(other), "{name}");
+        let file = |folder| dir.read(Path::new(folder).join(&name));
+        assert!(file(one) == file(other), "{name}");
     }
 }
 
 #[test]
-fn a_second_pass_ends_where_a_long_first_one_would() {
+fn a_second_pass_equals_a_single_run_with_the_larger_limits() {
     for more in [
         &["--unknown", "split"][..],
         &["--max-abs-eval", "1500", "--every", "2", "--to", "hcpe.zst"],
@@ -55,24 +55,25 @@ fn a_second_pass_ends_where_a_long_first_one_would() {
         filter(&dir, &[&inputs[..], &["direct"], &MORE, more].concat());
         filter(&dir, &[&inputs[..], &["first"], &FEW, more].concat());
         let name = if more.contains(&"other") { "other" } else { "a" };
-        let of = |pass: &str| dir.join(pass).join(format!("{name}.manifest.json"));
+        let manifest = |pass: &str| dir.join(pass).join(format!("{name}.manifest.json"));
         let first = format!("first/{name}.manifest.json");
         filter(&dir, &[&["--retry-unknown", &first, "-o", "second"], &MORE[..]].concat());
         assert_same(&dir, "second", "direct");
-        let [first, second, direct] = ["first", "second", "direct"].map(|pass| dir.json(of(pass)));
+        let [first, second, direct] =
+            ["first", "second", "direct"].map(|pass| dir.json(manifest(pass)));
         assert!(unknown(&first) > 0 && unknown(&second) < unknown(&first), "{more:?}");
         for key in ["kept", "mated", "unknown", "filtered", "bad", "verdicts"] {
             assert_eq!(second["counts"][key], direct["counts"][key], "{key}");
         }
         assert_eq!(second["parents"][0]["file"], format!("{name}.manifest.json"));
-        // What was known took no search.
+        // Known verdicts are not searched again.
         assert!(second["counts"]["nodes"].as_u64() < direct["counts"]["nodes"].as_u64());
     }
 }
 
-/// The name of a file may not say what is in it: the manifest does.
+/// The name of the input does not state its format, but the manifest does.
 #[test]
-fn formats_and_encodings_are_those_of_the_first_pass() {
+fn a_second_pass_has_the_formats_and_move_encodings_of_the_first() {
     let dir = Dir::new();
     dir.write("a.bin", archive(Format::Psv, 100));
     let words = ["a.bin", "--from", "psv", "--dialect", "rshogi", "-o", "first"];
@@ -84,7 +85,7 @@ fn formats_and_encodings_are_those_of_the_first_pass() {
 }
 
 #[test]
-fn proofs_are_listed_whatever_becomes_of_mates_so_that_a_second_pass_can_follow() {
+fn mated_positions_are_listed_for_every_policy_so_that_a_second_pass_works() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 300));
     let pass = |out: &str, words: &[&str]| {
@@ -104,7 +105,7 @@ fn proofs_are_listed_whatever_becomes_of_mates_so_that_a_second_pass_can_follow(
     }
 }
 
-/// The command line cannot take an option back; the library can.
+/// The command line cannot remove an option, but the library can.
 #[test]
 fn a_second_pass_with_other_filters_is_refused() {
     let dir = Dir::new();
@@ -131,8 +132,8 @@ fn shards_of_a_second_pass_are_joined() {
     dir.write("a.hcp", archive(Format::Hcp, 300));
     filter(&dir, &[&["a.hcp", "-o", "direct"], &MORE[..]].concat());
     for shard in ["1", "2"] {
-        let of = format!("{shard}/2");
-        filter(&dir, &[&["a.hcp", "-o", "first", "--shard", &of], &FEW[..]].concat());
+        let index = format!("{shard}/2");
+        filter(&dir, &[&["a.hcp", "-o", "first", "--shard", &index], &FEW[..]].concat());
         let first = format!("first/a-0000{shard}-of-00002.manifest.json");
         let words = ["--retry-unknown", &first, "-o", "second", "--resume"];
         filter(&dir, &[&words[..], &MORE].concat());
@@ -140,9 +141,9 @@ fn shards_of_a_second_pass_are_joined() {
         let first = message.lines().next().unwrap_or_default();
         assert_data_eq!(first, str!["nothing to do: shard [..]/2 was done before"]);
     }
-    for (stream, name) in [("kept", "a.hcp"), ("mated_lines", "a.mated.jsonl")] {
+    for (kind, name) in [("kept", "a.hcp"), ("mated_lines", "a.mated.jsonl")] {
         let joined = format!("joined.{name}");
-        let words = ["merge", "second", "-o", &joined, "--stream", stream];
+        let words = ["merge", "second", "-o", &joined, "--stream", kind];
         dir.kyokumen(&words).succeeds();
         let expected = fs::read(dir.join("direct").join(name)).unwrap();
         assert!(dir.read(joined) == expected, "{name}");
@@ -150,7 +151,7 @@ fn shards_of_a_second_pass_are_joined() {
 }
 
 #[test]
-fn what_does_not_go_with_the_first_pass_is_refused() {
+fn a_second_pass_that_contradicts_the_first_is_refused() {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, 100);
     dir.write("a.psv", &bytes);
@@ -158,7 +159,7 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     let mut all = String::new();
     let mut retry = |manifest: &str, more: &[&str]| {
         let words = [&["--retry-unknown", manifest, "-o", "second"], &MORE[..], more].concat();
-        all += &dir.program("gen-filter", &words).run().told;
+        all += &dir.program("gen-filter", &words).run().transcript;
         assert!(!dir.join("second/a.psv").exists());
     };
     let first = "first/a.manifest.json";
@@ -166,13 +167,13 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     retry(first, &["--min-ply", "3"]);
     retry(first, &["--in-check", "skip"]);
     retry("first/a.mated.jsonl", &[]);
-    // Which of two files of one name a line speaks of, nobody knows.
+    // The lines of a list do not distinguish two files of one name.
     filter(&dir, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());
     retry("twice/a.manifest.json", &[]);
-    // The lists are read while outputs are written: they are not replaced.
+    // The lists are read while outputs are written, so outputs must not replace them.
     let words = ["--retry-unknown", first, "-o", "first", "--force"];
-    let replaced = dir.program("gen-filter", [&words[..], &MORE].concat()).run().told;
-    // Other bytes of the same size, which shows when they are read.
+    let replaced = dir.program("gen-filter", [&words[..], &MORE].concat()).run().transcript;
+    // Other bytes of the same size are detected when they are read.
     let mut other = bytes.clone();
     other.rotate_left(40);
     dir.write("a.psv", &other);

@@ -1,6 +1,6 @@
-//! The samples in `data/` are what the commands beside them make, and good for a demonstration.
+//! The samples in `data/`: their commands reproduce them, and they contain the positions that examples need.
 //!
-//! The commands are read from `data/README.md`, so that page and files cannot drift apart.
+//! The commands are read from `data/README.md`, so the page and the files always agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use kyokumen::shogi::Position;
 
 use crate::harness::Dir;
 
-/// Formats that people read: their samples are whole games.
+/// Formats for people. Their samples are whole games.
 const WHOLE_GAMES: [Format; 6] =
     [Format::Csa, Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Jkf];
 
@@ -21,7 +21,7 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
 }
 
-/// The commands of the page, each as its words.
+/// The commands on the page, split into words.
 fn commands() -> Vec<Vec<String>> {
     let page = fs::read_to_string(data().join("README.md")).unwrap();
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
@@ -29,7 +29,7 @@ fn commands() -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_commands_beside_the_samples_make_them() {
+fn the_commands_on_the_page_reproduce_the_samples() {
     let dir = Dir::new();
     let commands = commands();
     assert_eq!(commands.len(), Format::ALL.len());
@@ -38,7 +38,7 @@ fn the_commands_beside_the_samples_make_them() {
         let name = sample.strip_prefix("data/").unwrap();
         dir.kyokumen(&words).args([name]).succeeds();
         let (made, kept) = (dir.read(name), fs::read(data().join(name)).unwrap());
-        assert!(made == kept, "{sample} is not what its command makes");
+        assert!(made == kept, "{sample} differs from the output of its command");
     }
 }
 
@@ -52,7 +52,7 @@ fn positions(format: Format) -> Vec<String> {
 }
 
 #[test]
-fn every_format_holds_the_same_positions() {
+fn samples_of_all_formats_hold_the_same_positions() {
     let expected = positions(Format::Sfen);
     assert_eq!(expected.len(), 2000);
     let (whole_games, samples): (Vec<_>, Vec<_>) =
@@ -68,17 +68,17 @@ fn every_format_holds_the_same_positions() {
 }
 
 #[test]
-fn the_sample_shows_wins_losses_and_positions_without_mate() {
+fn the_sample_contains_wins_losses_and_positions_without_mate() {
     let settings = MateSettings { nodes: 1000, hash_mb: 1, ..MateSettings::default() };
     let mut judge = Judge::new(&settings);
     let bytes = fs::read(data().join("sample.hcp")).unwrap();
-    let mut answers = Vec::new();
+    let mut verdicts = Vec::new();
     for record in bytes.chunks(32) {
         let setup = RecordRef::new(Format::Hcp, record).unwrap().setup().unwrap();
         let position = Position::try_from(setup).unwrap();
-        answers.push(judge.judge(&position, &AtomicBool::new(false)).verdict);
+        verdicts.push(judge.judge(&position, &AtomicBool::new(false)).verdict);
     }
-    let count = |verdict| answers.iter().filter(|&&found| found == verdict).count();
+    let count = |verdict| verdicts.iter().filter(|&&found| found == verdict).count();
     assert!(count(PositionVerdict::Win) >= 100);
     assert!(count(PositionVerdict::Loss) >= 1);
     assert!(count(PositionVerdict::NoMate) >= 1000);

@@ -1,4 +1,4 @@
-//! `kyokumen selfplay`: the same bytes however games are spread, openings, formats, and what it says when it cannot.
+//! `kyokumen selfplay`: bytes that do not depend on threads, batches and shards; openings, formats, errors.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -15,7 +15,7 @@ use snapbox::{assert_data_eq, str};
 use crate::archive::records;
 use crate::harness::{Dir, TestCommand};
 
-/// A folder in which games are made.
+/// A folder for runs of self-play.
 struct Bench(Dir);
 
 impl Bench {
@@ -32,12 +32,12 @@ impl Bench {
         self.0.kyokumen(command).args(words)
     }
 
-    /// Another command.
+    /// Another command in the folder.
     fn kyokumen(&self, words: &[&str]) -> TestCommand {
         self.0.kyokumen(words)
     }
 
-    /// What a run writes to its output.
+    /// Runs self-play and returns its output.
     #[track_caller]
     fn games(&self, out: &str, words: &[&str]) -> Vec<u8> {
         self.run(out, words).succeeds();
@@ -65,7 +65,7 @@ fn read(bytes: &[u8]) -> Vec<Game> {
 const GAMES: [&str; 3] = ["--model=hashed", "--games=30", "--seed=9"];
 
 #[test]
-fn bytes_do_not_depend_on_how_games_are_spread() {
+fn bytes_do_not_depend_on_threads_batches_and_shards() {
     let bench = Bench::new();
     let with = |more: &[&'static str]| [&GAMES, more].concat();
     let games = bench.games("plain", &with(&[]));
@@ -81,7 +81,7 @@ fn bytes_do_not_depend_on_how_games_are_spread() {
 }
 
 #[test]
-fn a_file_of_settings_says_the_same_as_options() {
+fn a_configuration_file_equals_options() {
     let bench = Bench::new();
     let text = "model = \"hashed\"\ngames = 5\nseed = 3\nrandom-plies = 2\nleaf-mate = \"0,0\"\n";
     bench.0.write("games.toml", text);
@@ -92,7 +92,7 @@ fn a_file_of_settings_says_the_same_as_options() {
 }
 
 #[test]
-fn every_format_of_games_and_of_positions() {
+fn games_are_written_in_every_format() {
     let bench = Bench::new();
     let games = |to: &str| bench.games(to, &[&GAMES[..], &["--to", to]].concat());
     let hcpe3 = games("hcpe3");
@@ -115,11 +115,11 @@ fn every_format_of_games_and_of_positions() {
 }
 
 #[test]
-fn dropped_games_are_counted_in_whatever_shards() {
+fn dropped_games_are_counted_in_all_shards() {
     let bench = Bench::new();
     let drop = ["--min-moves=9", "--drop-max-moves", "--max-moves=20"];
-    let of_games = ["--games=40", "--resign=0.5", "--repetition=dlshogi"];
-    let words = [&["--model=hashed"], &of_games[..]].concat();
+    let settings = ["--games=40", "--resign=0.5", "--repetition=dlshogi"];
+    let words = [&["--model=hashed"], &settings[..]].concat();
     let with = |more: &[&'static str]| [&words[..], more].concat();
     let all = read(&bench.games("all", &with(&["--max-moves=20"])));
     let bytes = bench.games("some", &with(&drop));
@@ -138,7 +138,7 @@ fn dropped_games_are_counted_in_whatever_shards() {
     assert!(bytes == only_output(&bench.path("shards")));
     bench.kyokumen(&["merge", "shards", "-o", "joined.hcpe3", "--progress=none"]).succeeds();
     assert_eq!(bench.manifest("joined.hcpe3.manifest.json")["games"], games);
-    // A manifest that forgets a dropped game is not believed.
+    // A manifest with too few dropped games is refused.
     let path = bench.path("joined.hcpe3.manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     let long = format!("\"move_limit\": {long}");
@@ -149,7 +149,7 @@ fn dropped_games_are_counted_in_whatever_shards() {
 }
 
 #[test]
-fn constants_of_the_search_change_games_and_are_part_of_the_run() {
+fn search_constants_change_games_and_belong_to_the_settings() {
     let bench = Bench::new();
     let few = ["--model=hashed", "--games=3"];
     let games = |out: &str, more: &[&str]| bench.games(out, &[&few[..], more].concat());
@@ -177,7 +177,7 @@ fn constants_of_the_search_change_games_and_are_part_of_the_run() {
 }
 
 #[test]
-fn openings_come_once_before_any_comes_again() {
+fn every_opening_is_played_before_any_is_repeated() {
     let bench = Bench::new();
     let openings = records(10, 4);
     let bytes: Vec<u8> =
@@ -199,7 +199,7 @@ fn openings_come_once_before_any_comes_again() {
 }
 
 #[test]
-fn mated_openings_are_left_out_if_that_is_asked_for() {
+fn openings_filter_drops_mated_openings() {
     let bench = Bench::new();
     // A mate in one, and the start position.
     let text = "8k/9/8P/9/9/9/9/9/8K b G2r2b3g4s4n4l17p 1\n\
@@ -229,7 +229,7 @@ fn models_take_turns() {
 }
 
 #[test]
-fn a_run_that_was_done_is_left_alone() {
+fn a_finished_run_is_not_repeated() {
     let bench = Bench::new();
     bench.run("out", &GAMES).succeeds();
     let before = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
@@ -237,7 +237,7 @@ fn a_run_that_was_done_is_left_alone() {
     bench.run("out", &[&GAMES[..], &["--resume"]].concat()).succeeds();
     let after = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
     assert_eq!(before, after);
-    // Other games are no continuation of these.
+    // A run with other settings does not continue these games.
     bench.run("out", &[&GAMES[..], &["--resume", "--noise=0"]].concat()).exits(&[2]);
     bench.run("out", &[&GAMES[..], &["--force", "--noise=0"]].concat()).succeeds();
 }
@@ -264,7 +264,7 @@ write out/selfplay.manifest.json
 }
 
 #[test]
-fn nothing_is_begun_that_cannot_be_done() {
+fn invalid_requests_are_refused_before_anything_is_written() {
     let bench = Bench::new();
     bench.0.write("no.onnx", b"no network");
     bench.0.write("empty.hcp", b"");
@@ -318,8 +318,8 @@ fn outputs_are_compared_with_their_manifest() {
     verify().exits(&[1]);
 }
 
-/// What a game is by the rules of rsshogi: who won, or nobody, and by what.
-fn judged(game: &Game, max_moves: usize) -> (GameResult, Option<Ending>) {
+/// The result and the ending of a game by the rules of rsshogi.
+fn expected_result(game: &Game, max_moves: usize) -> (GameResult, Option<Ending>) {
     let mut position = Position::try_from(&game.start).unwrap();
     let mut theirs = foreign(&position);
     theirs.set_entering_king_rule(EnteringKingRule::Point27);
@@ -353,18 +353,18 @@ fn judged(game: &Game, max_moves: usize) -> (GameResult, Option<Ending>) {
     if theirs.declaration_win_move() != Move32::MOVE_NONE {
         return (winner(mover), Some(Ending::Declaration));
     }
-    assert_eq!(game.moves.len(), max_moves, "it stops in the middle");
+    assert_eq!(game.moves.len(), max_moves, "the game stops without an ending");
     (GameResult::Draw, Some(Ending::MoveLimit))
 }
 
 #[test]
-fn games_are_those_of_the_rules() {
+fn results_and_endings_agree_with_rsshogi() {
     let bench = Bench::new();
     let words = ["--model=hashed", "--games=60", "--resign=1", "--max-moves=250"];
     let games = read(&bench.games("games", &words));
     let mut endings = BTreeMap::new();
     for (number, game) in games.iter().enumerate() {
-        assert_eq!((game.result.unwrap(), game.ending), judged(game, 250), "game {number}");
+        assert_eq!((game.result.unwrap(), game.ending), expected_result(game, 250), "game {number}");
         *endings.entry(game.ending.map_or("mate", |ending| ending.name())).or_insert(0) += 1;
     }
     assert!(endings.len() >= 2, "{endings:?}");
@@ -382,26 +382,26 @@ fn shards_of_games_are_joined() {
         }
         let joined = format!("joined.{to}");
         let merge = || bench.kyokumen(&["merge", &folder, "-o", &joined, "--progress=none"]);
-        let missing = merge().run().told;
+        let missing = merge().run().transcript;
         bench.run(&folder, &with(&["--shard=1/3"])).succeeds();
         merge().succeeds();
         assert!(bench.0.read(&joined) == whole, "{to}");
         let manifest = bench.manifest(&format!("{joined}.manifest.json"));
-        let of_whole = bench.manifest(&format!("whole {to}/selfplay.manifest.json"));
-        for what in ["games", "settings", "networks", "reproducible", "inputs"] {
-            assert_eq!(manifest[what], of_whole[what], "{what}");
+        let whole_manifest = bench.manifest(&format!("whole {to}/selfplay.manifest.json"));
+        for key in ["games", "settings", "networks", "reproducible", "inputs"] {
+            assert_eq!(manifest[key], whole_manifest[key], "{key}");
         }
-        assert_eq!(manifest["outputs"][0]["sha256"], of_whole["outputs"][0]["sha256"]);
+        assert_eq!(manifest["outputs"][0]["sha256"], whole_manifest["outputs"][0]["sha256"]);
         assert_eq!(manifest["parents"].as_array().unwrap().len(), 3);
         let name = format!("{joined}.manifest.json");
         bench.kyokumen(&["verify", "--manifest", &name]).succeeds();
-        // The games of another seed are none of these.
+        // Games of another seed do not belong to the run.
         let other = with(&["--shard=2/3", "--seed=8", "--force"]);
         let other: Vec<_> = other.into_iter().filter(|word| *word != GAMES[2]).collect();
         bench.run(&folder, &other).run();
         fs::remove_file(bench.path(&joined)).unwrap();
         fs::remove_file(bench.path(&name)).unwrap();
-        let other = merge().run().told;
+        let other = merge().run().transcript;
         assert_data_eq!(
             (missing + &other).replace(to, "FORMAT"),
             str![[r#"
@@ -429,7 +429,7 @@ fn status_counts_games() {
     let states: Vec<_> =
         status["shards"].as_array().unwrap().iter().map(|shard| &shard["state"]).collect();
     assert_eq!(states, ["missing", "done", "missing"]);
-    // A manifest that forgets a game.
+    // A manifest with too few games.
     let path = bench.path("out/selfplay-00002-of-00003.manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"played\": 10", "\"played\": 9")).unwrap();
@@ -439,7 +439,7 @@ fn status_counts_games() {
 }
 
 #[test]
-fn a_manifest_says_what_made_the_openings() {
+fn the_manifest_states_the_origin_of_the_openings() {
     let bench = Bench::new();
     let bytes: Vec<u8> = records(10, 4)
         .iter()
@@ -462,7 +462,7 @@ fn a_manifest_says_what_made_the_openings() {
     assert_eq!(origin("known")["sha256"], kept["sha256"]);
 }
 
-/// A program that answers so many batches with zeros, or without end if a file is there.
+/// An evaluator that answers 99 batches with zeros, or any number if the file `repaired` exists.
 #[cfg(unix)]
 const PROGRAM: &str = "echo kyokumen-evaluator 1 57
 while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
@@ -482,7 +482,7 @@ fn games_are_kept_when_a_program_dies() {
     let words = [&words[..], &["--resign=1", "--root-mate=0,0", "--resume"]].concat();
     let failed = bench.run("out", &words).run();
     assert_data_eq!(
-        failed.told,
+        failed.transcript,
         str![[r#"
 status 1
 error: the games cannot go on; [..] kept; the same command with --resume goes on: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
@@ -499,11 +499,11 @@ error: the games cannot go on; [..] kept; the same command with --resume goes on
     assert!(outputs[0] == outputs[1]);
 }
 
-/// A run that is to replace another is killed before its first checkpoint. It must not be taken for the one that it
-/// was to replace.
+/// A run that replaces another is killed as soon as its checkpoint exists. `--resume` must play the games again, not
+/// keep the replaced files.
 #[test]
 #[cfg(unix)]
-fn a_replacing_run_that_was_killed_early_is_not_done() {
+fn resume_after_an_early_kill_plays_the_games_again() {
     let bench = Bench::new();
     bench
         .0
@@ -517,7 +517,7 @@ fn a_replacing_run_that_was_killed_early_is_not_done() {
     let mut replacing = bench.run("out", &words).args(["--force"]).0.spawn().unwrap();
     let checkpoint = bench.path("out/selfplay.checkpoint");
     while !checkpoint.exists() {
-        assert_eq!(replacing.try_wait().unwrap(), None, "it ended without a checkpoint");
+        assert_eq!(replacing.try_wait().unwrap(), None, "the run ended without a checkpoint");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     replacing.kill().unwrap();
@@ -530,7 +530,7 @@ fn a_replacing_run_that_was_killed_early_is_not_done() {
 }
 
 #[test]
-fn a_network_that_cannot_be_loaded_leaves_the_run_before_it_alone() {
+fn a_network_that_cannot_be_loaded_keeps_the_previous_run() {
     let bench = Bench::new();
     let games = bench.games("out", &GAMES);
     let words = ["--model=missing.onnx", "--games=30", "--seed=9", "--force"];

@@ -1,4 +1,4 @@
-//! Shards as files of one run: joined, compared with their manifests, looked at while they are made.
+//! Shards of one run: joined, compared with their manifests, and shown by `status`.
 
 use std::fs;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ fn filter(dir: &Dir, words: &[&str]) {
     dir.program("gen-filter", [words, &SETTINGS].concat()).exits(&[0, 3]);
 }
 
-/// A folder with shards in `out` of which all but some are made, and the whole in `whole`.
+/// A folder with the shards in `out`, except for those in `without`, and the unsharded run in `whole`.
 fn shards(input: &str, count: u32, without: &[u32]) -> Dir {
     let dir = Dir::new();
     let format = Format::from_extension(input.rsplit_once('.').unwrap().1).unwrap();
@@ -31,9 +31,9 @@ fn shards(input: &str, count: u32, without: &[u32]) -> Dir {
 }
 
 #[test]
-fn what_is_joined_is_the_unsharded_output() {
+fn joined_shards_equal_the_unsharded_output() {
     let dir = shards("a.psv", 3, &[]);
-    for (stream, file) in [
+    for (kind, file) in [
         ("kept", "a.psv"),
         ("mated", "a.psv.mated"),
         ("mated_lines", "a.mated.jsonl"),
@@ -43,7 +43,7 @@ fn what_is_joined_is_the_unsharded_output() {
     ] {
         let joined = format!("joined/{file}");
         fs::create_dir_all(dir.join("joined")).unwrap();
-        dir.kyokumen(["merge", "out", "-o", &joined, "--stream", stream]).exits(&[0, 3]);
+        dir.kyokumen(["merge", "out", "-o", &joined, "--stream", kind]).exits(&[0, 3]);
         let expected = dir.read(format!("whole/{file}"));
         assert!(!expected.is_empty());
         assert!(dir.read(&joined) == expected, "{file}");
@@ -66,7 +66,7 @@ fn what_is_joined_is_the_unsharded_output() {
 }
 
 #[test]
-fn the_header_of_a_book_stands_once_in_what_is_joined() {
+fn joined_shards_of_a_book_have_one_header() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 50));
     let words = ["a.psv", "--to", "db.zst", "-o"];
@@ -81,7 +81,7 @@ fn the_header_of_a_book_stands_once_in_what_is_joined() {
 }
 
 #[test]
-fn frames_of_compressed_shards_are_those_of_the_whole() {
+fn joined_compressed_shards_have_the_frames_of_the_whole() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 1000).repeat(150));
     let words =
@@ -97,7 +97,7 @@ fn frames_of_compressed_shards_are_those_of_the_whole() {
     let [joined, whole] = ["joined.hcp.zst", "whole/a.hcp.zst"].map(|file| dir.read(file));
     assert!(joined == whole);
     assert_data_eq!(
-        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
 error: the shards are hcp.zst, the name of joined.hcp says hcp; join them as they are, and convert the file
@@ -124,9 +124,9 @@ PI
 %TORYO
 ";
 
-/// With more shards than records some are empty and begin within a game.
+/// With more shards than records, some shards are empty and begin within a game.
 #[test]
-fn more_shards_than_records_of_games_make_the_whole() {
+fn more_shards_than_records_join_to_the_whole() {
     const SHARDS: usize = 8;
     let dir = Dir::new();
     dir.write("games.csa", GAMES);
@@ -151,13 +151,13 @@ fn more_shards_than_records_of_games_make_the_whole() {
 }
 
 #[test]
-fn what_is_missing_is_listed() {
+fn merge_lists_missing_shards() {
     let dir = shards("a.hcp", 5, &[2, 4]);
     dir.write("out/a-00004-of-00005.checkpoint", "");
-    let told =
-        ["out", "whole"].map(|from| dir.kyokumen(["merge", from, "-o", "joined.hcp"]).run().told);
+    let transcripts = ["out", "whole"]
+        .map(|from| dir.kyokumen(["merge", from, "-o", "joined.hcp"]).run().transcript);
     assert_data_eq!(
-        told.concat(),
+        transcripts.concat(),
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -172,7 +172,7 @@ error: there is no manifest of a shard in whole
 }
 
 #[test]
-fn what_is_different_is_listed() {
+fn merge_and_verify_list_differences() {
     let dir = shards("a.hcp", 3, &[]);
     let all = |command: &[&str]| {
         let manifests = [1, 2, 3].map(|i| format!("out/a-0000{i}-of-00003.manifest.json"));
@@ -180,18 +180,18 @@ fn what_is_different_is_listed() {
         dir.kyokumen(&words).run()
     };
     assert_eq!(all(&["verify", "--manifest"]).code, Some(0));
-    let mut told = String::new();
+    let mut transcripts = String::new();
     let mut check = || {
-        let refusal = dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told;
+        let refusal = dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript;
         assert!(!dir.join("joined.hcp").exists());
         let output = all(&["verify", "--manifest"]);
         assert_eq!(output.code, Some(1));
         let found = output.text();
-        let findings = |said: &str| -> Vec<String> {
-            said.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect()
+        let findings = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect()
         };
         assert_eq!(findings(&refusal), findings(&found));
-        told += &refusal;
+        transcripts += &refusal;
     };
     let second = dir.join("out/a-00002-of-00003.hcp");
     let bytes = fs::read(&second).unwrap();
@@ -218,10 +218,13 @@ fn what_is_different_is_listed() {
     check();
     fs::write(&manifest, &text).unwrap();
     dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).exits(&[0, 3]);
-    told += &dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told;
-    told += &dir.kyokumen(["merge", "out", "-o", "out/a-00002-of-00003.hcp", "--force"]).run().told;
+    transcripts += &dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript;
+    transcripts += &dir
+        .kyokumen(["merge", "out", "-o", "out/a-00002-of-00003.hcp", "--force"])
+        .run()
+        .transcript;
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 1
 error: the shards in out cannot be joined:
@@ -256,10 +259,10 @@ error: out/a-00002-of-00003.hcp would be written over the input out/a-00002-of-0
 fn a_single_shard_is_compared_with_its_manifest() {
     let dir = shards("a.hcp", 3, &[1, 3]);
     let manifest = "out/a-00002-of-00003.manifest.json";
-    let said = dir.kyokumen(["verify", "--manifest", manifest]).exits(&[0, 3]).text();
-    assert_eq!(said, "out/a: as 1 manifest says\n");
+    let message = dir.kyokumen(["verify", "--manifest", manifest]).exits(&[0, 3]).text();
+    assert_eq!(message, "out/a: as 1 manifest says\n");
     assert_data_eq!(
-        dir.kyokumen(["verify", "--manifest", "a.hcp"]).run().told,
+        dir.kyokumen(["verify", "--manifest", "a.hcp"]).run().transcript,
         str![[r#"
 status 2
 error: a.hcp is no manifest: its name does not end with .manifest.json
@@ -268,9 +271,9 @@ error: a.hcp is no manifest: its name does not end with .manifest.json
     );
 }
 
-/// A process was killed while it wrote down where records begin: the next one does it, and nothing is left.
+/// A process was killed while it wrote the offset table. The next one writes the table and leaves no partial file.
 #[test]
-fn what_was_left_of_an_index_is_taken_over() {
+fn a_partial_offset_table_is_replaced() {
     let dir = Dir::new();
     dir.write("a.sfen", archive(Format::Sfen, 200));
     fs::create_dir(dir.join("out")).unwrap();
@@ -281,9 +284,9 @@ fn what_was_left_of_an_index_is_taken_over() {
     assert!(!dir.join("out/a.sfen.index.json.partial").exists());
 }
 
-/// `split` names its parts as shards are named. A run over one of them has no shards.
+/// `split` names its parts like shards. A run over a part is not a shard.
 #[test]
-fn runs_over_the_parts_of_split_are_no_shards() {
+fn runs_over_parts_of_split_are_not_shards() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 100));
     dir.kyokumen(["split", "a.hcp", "-o", "parts", "--parts", "2"]).exits(&[0, 3]);
@@ -293,8 +296,8 @@ fn runs_over_the_parts_of_split_are_no_shards() {
     filter(&dir, &["parts/a-00001-of-00002.hcp", "-o", "out", "--shard", "1/2"]);
     let manifests = ["out/a-00001-of-00002.manifest.json", "out/a-00002-of-00002.manifest.json"];
     dir.kyokumen([&["verify", "--manifest"][..], &manifests].concat()).exits(&[0, 3]);
-    let of_shard = "out/a-00001-of-00002-00001-of-00002.manifest.json";
-    dir.kyokumen(["verify", "--manifest", of_shard]).exits(&[0, 3]);
+    let manifest_of_shard = "out/a-00001-of-00002-00001-of-00002.manifest.json";
+    dir.kyokumen(["verify", "--manifest", manifest_of_shard]).exits(&[0, 3]);
     filter(&dir, &["--retry-unknown", manifests[0], "-o", "again"]);
     assert!(dir.join("again/a-00001-of-00002.manifest.json").exists());
     let lock = dir.join("out/a-00003-of-00004.lock");
@@ -309,9 +312,9 @@ fn runs_over_the_parts_of_split_are_no_shards() {
     ];
     assert_eq!(runs, expected);
     drop(lock);
-    fs::remove_file(dir.join(of_shard)).unwrap();
+    fs::remove_file(dir.join(manifest_of_shard)).unwrap();
     assert_data_eq!(
-        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().told,
+        dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
 error: there is no manifest of a shard in out
@@ -321,18 +324,18 @@ error: there is no manifest of a shard in out
 }
 
 #[test]
-fn status_tells_the_shards_apart() {
+fn status_shows_the_state_of_each_shard() {
     let dir = shards("a.hcp", 4, &[2, 3]);
-    let holder = r#"{"host":"a-machine-far-away","pid":17,"shard":"3/4"}"#;
-    dir.write("out/a-00003-of-00004.lock", holder);
+    let owner = r#"{"host":"a-machine-far-away","pid":17,"shard":"3/4"}"#;
+    dir.write("out/a-00003-of-00004.lock", owner);
     let words = ["status", "out", "--json"];
     let status = dir.kyokumen(words).exits(&[0, 3]).json();
-    let of = |key: &str| -> Vec<&Value> {
+    let column = |key: &str| -> Vec<&Value> {
         status["shards"].as_array().unwrap().iter().map(|shard| &shard[key]).collect()
     };
-    assert_eq!(of("state"), ["done", "missing", "running", "done"]);
-    assert_eq!(of("shard"), ["1/4", "2/4", "3/4", "4/4"]);
-    assert_eq!(of("done"), [100, 0, 0, 101]);
+    assert_eq!(column("state"), ["done", "missing", "running", "done"]);
+    assert_eq!(column("shard"), ["1/4", "2/4", "3/4", "4/4"]);
+    assert_eq!(column("done"), [100, 0, 0, 101]);
     assert_eq!(status["shards"][2]["holder"]["host"], "a-machine-far-away");
     assert_eq!((&status["name"], &status["done"]), (&"a".into(), &201.into()));
     let text = dir.kyokumen(["status", "out"]).exits(&[0, 3]).text();
@@ -343,11 +346,11 @@ fn status_tells_the_shards_apart() {
     assert!(text.contains("process 17 on a-machine-far-away"), "{text}");
     let whole = dir.kyokumen(["status", "whole"]).exits(&[0, 3]).text();
     assert!(whole.starts_with("a: 1 done; 403 of 403 records\n"), "{whole}");
-    // The parts of a file have names like shards, and are none.
+    // The parts of a file have names like shards, but they are not shards.
     dir.kyokumen(["split", "a.hcp", "-o", "out", "--parts", "3", "--name", "b"]).exits(&[0, 3]);
     assert_eq!(dir.kyokumen(["status", "out"]).exits(&[0, 3]).text(), text);
     assert_data_eq!(
-        dir.kyokumen(["status", "."]).run().told,
+        dir.kyokumen(["status", "."]).run().transcript,
         str![[r#"
 status 1
 error: there are no runs in .
@@ -357,22 +360,22 @@ error: there are no runs in .
 }
 
 #[test]
-fn what_was_taken_out_is_not_taken_in_again_without_a_word() {
+fn mixing_kept_and_removed_records_gives_a_warning() {
     let dir = shards("a.psv", 2, &[]);
     let shuffled = |inputs: &[&str]| {
         let words =
             [&["shuffle", "-o", "all.psv", "--force", "--progress", "none"], inputs].concat();
-        let said = dir.kyokumen(words).succeeds().stderr;
+        let message = dir.kyokumen(words).succeeds().stderr;
         let is_warning = |line: &&str| line.trim_start().starts_with("WARN");
-        said.split_inclusive('\n').filter(is_warning).collect::<String>()
+        message.split_inclusive('\n').filter(is_warning).collect::<String>()
     };
     let (first, second) = ("out/a-00001-of-00002.psv", "out/a-00002-of-00002.psv");
     let mated = "out/a-00002-of-00002.psv.mated";
     assert_eq!(shuffled(&[first, second]), "");
     assert_eq!(shuffled(&[mated, "whole/a.psv.mated"]), "");
-    let said = shuffled(&[first, second, mated]) + &shuffled(&["whole/a.psv.unknown", first]);
+    let message = shuffled(&[first, second, mated]) + &shuffled(&["whole/a.psv.unknown", first]);
     assert_data_eq!(
-        said,
+        message,
         str![[r#"
  WARN out/a-00002-of-00002.psv.mated holds the mated records of out/a-00002-of-00002.manifest.json (filter), out/a-00001-of-00002.psv the kept ones: what was taken out is taken in again
  WARN whole/a.psv.unknown holds the unknown records of whole/a.manifest.json (filter), out/a-00001-of-00002.psv the kept ones: what was taken out is taken in again

@@ -1,6 +1,7 @@
-//! Shortest mates, and lengths that leave out futile interpositions, against searches that try everything.
+//! Shortest mates, and tsume lengths (without futile interpositions), compared with exhaustive searches.
 //!
-//! The judge of lengths follows `docs/tsume.md` word by word, over all checks and not only those of a proof.
+//! The exhaustive search of lengths follows the rule in `docs/tsume.md` literally. It tries all checks, not only the
+//! checks of a proof.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +25,7 @@ fn judge(nodes: u64) -> Judge {
     Judge::new(&settings).shortest(true)
 }
 
-/// The shortest mate of the side to move, whether it is proven to be so, and its length in a problem.
+/// The mate found for the side to move, whether it is proven to be the shortest, and its tsume length.
 fn solved(
     judge: &mut Judge,
     position: &Position,
@@ -35,7 +36,7 @@ fn solved(
     (mate_result.verdict == PositionVerdict::Win).then_some((mate_result, is_shortest, counted))
 }
 
-/// Tries everything, as long as it takes no more than so many moves.
+/// Tries all moves. The methods return `None` when no moves are left in the budget.
 struct EveryMove {
     counts_futile: bool,
     moves_left: u32,
@@ -63,8 +64,8 @@ impl EveryMove {
         Some(true)
     }
 
-    /// A dropped piece that can be taken with a check from its square, and then, given back, changes
-    /// nothing.
+    /// Whether a defence is a futile drop: the piece can be captured with check from its square alone, and then,
+    /// with the hands from before the drop, the defender is mated within `plies`.
     fn is_futile(&mut self, position: &Position, defence: Move, plies: u16) -> Option<bool> {
         for taken in taken_after(position, defence) {
             if self.is_mated(&with_hands_of(&taken, position), plies)? {
@@ -74,7 +75,7 @@ impl EveryMove {
         Some(false)
     }
 
-    /// The least plies up to `most` within which the side to move mates.
+    /// The fewest plies, up to `most`, for a mate by the side to move.
     fn plies(mut self, position: &Position, most: u16) -> Option<u16> {
         (1..=most).step_by(2).find_map(|plies| match self.mates(position, plies) {
             Some(false) => None,
@@ -84,14 +85,14 @@ impl EveryMove {
     }
 }
 
-/// Tries everything but interpositions that can be taken with a check from their square, and remembers.
+/// Tries all moves, except for drops that can be captured with check from their square. Remembers failures.
 #[derive(Default)]
-struct NothingTaken {
-    /// Positions of the attacker with the plies within which he does not mate.
+struct WithoutCapturedDrops {
+    /// Positions of the attacker, with the plies within which no mate exists.
     fails: HashMap<(u64, Hand), u16>,
 }
 
-impl NothingTaken {
+impl WithoutCapturedDrops {
     fn mates(&mut self, position: &Position, plies: u16) -> bool {
         let key = (position.board_key(), position.hand(position.side_to_move()));
         if self.fails.get(&key).is_some_and(|&fails| plies <= fails) {
@@ -117,7 +118,7 @@ impl NothingTaken {
     }
 }
 
-/// The positions after a dropped piece was taken with a check from its square alone.
+/// The positions after a dropped piece is captured with check, given only from its square.
 fn taken_after(position: &Position, defence: Move) -> Vec<Position> {
     if !defence.is_drop() {
         return Vec::new();
@@ -145,7 +146,8 @@ fn every_move(counts_futile: bool) -> EveryMove {
     EveryMove { counts_futile, moves_left: 100_000 }
 }
 
-/// Black has a few pieces and no king, White a king far up the board, a few pieces, and all others in hand.
+/// Random problems: Black has a few pieces and no king. White has a king on the first three ranks, a few pieces, and
+/// all other pieces in hand.
 fn problems(seed: u64, count: usize) -> Vec<Position> {
     let mut random = Random::new(seed);
     let mut positions = Vec::with_capacity(count);
@@ -184,10 +186,10 @@ fn problems(seed: u64, count: usize) -> Vec<Position> {
 }
 
 #[test]
-fn lengths_agree_with_those_of_everything_tried() {
+fn lengths_agree_with_an_exhaustive_search() {
     let mut judge = judge(20_000);
     let mut longer = 0;
-    // Of mates that are shorter where not everything counts.
+    // Mates that are shorter without futile interpositions: as measured, and measured as too long.
     let mut tsume = [0; 2];
     let mut proven = 0;
     let positions = random_play(71, 6_000)
@@ -225,14 +227,13 @@ fn lengths_agree_with_those_of_everything_tried() {
     assert!(proven > 300, "{proven}");
 }
 
-/// Three plies by the rules of tsume, five and seven if every interposition counts.
+/// Three plies by the tsume rule, five to nine if every interposition counts.
 #[test]
 fn futile_interpositions_do_not_count() {
     let mut judge = judge(200_000);
     for (sfen, plies, tsume) in [
         ("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1", 5, 3),
         ("9/5g1s1/8k/6+R2/9/6R1S/5B3/9/9 b b3g2s4n4l18p 1", 7, 3),
-        // The attacker has no king.
         ("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1", 9, 3),
         ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", 1, 1),
     ] {
@@ -242,10 +243,10 @@ fn futile_interpositions_do_not_count() {
     }
 }
 
-/// The horse walks off along the diagonal to fetch a knight and comes back; each piece put before it on the way costs
-/// the defender that piece and the attacker the way from there. Such rounds do not count: what counts is 22 plies to
-/// the knight, 18 back, and five to mate. The proofs that are found of the problem and of its mirror image promote the
-/// silver too early, which takes some plies more, so that the shorter mate is found by looking for it.
+/// The horse moves along the diagonal, captures a knight and returns. If the defender interposes a piece on the way,
+/// the piece is lost and the attacker comes back from there. Such rounds do not count. The counted plies are 22 to
+/// the knight, 18 back, and 5 to mate. The proofs found for the problem and for its mirror image promote the silver too
+/// early, which takes more plies, so a separate search finds the shorter mate.
 #[test]
 fn rounds_that_only_win_pieces_do_not_count() {
     let wandering = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
@@ -275,25 +276,25 @@ fn rounds_that_only_win_pieces_do_not_count() {
     }
 }
 
-/// However few interpositions count, the horse needs 45 plies.
+/// Even if no interposition that can be captured counts, the horse needs 45 plies.
 #[test]
-#[ignore = "tries everything, for a minute"]
-fn no_reading_of_the_rule_makes_it_shorter() {
+#[ignore = "exhaustive search of about a minute"]
+fn no_interpretation_of_the_rule_makes_the_mate_shorter() {
     let wandering = position("7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1");
-    let mut nothing_taken = NothingTaken::default();
-    assert!(!nothing_taken.mates(&wandering, 43));
-    assert!(nothing_taken.mates(&wandering, 45));
+    let mut without_captured_drops = WithoutCapturedDrops::default();
+    assert!(!without_captured_drops.mates(&wandering, 43));
+    assert!(without_captured_drops.mates(&wandering, 45));
 }
 
-/// White, in check by the lance, can only interpose, and loses what he puts there: mated as he stands.
+/// White is in check from the lance and can only interpose pieces that are lost at once. So White is already mated.
 #[test]
-fn a_side_that_can_only_interpose_in_vain_is_mated() {
+fn a_side_with_only_futile_interpositions_is_mated_in_0() {
     let settings = MateSettings { hash_mb: 1, ..MateSettings::default() };
     let mut judge = Judge::new(&settings);
     for (sfen, tsume) in [
         ("7lk/9/7G1/9/9/9/9/9/K7L w 2R2B3G4S4N2L17Pp 1", 0),
         ("7lk/9/7G1/9/9/9/9/9/K7L w 2r2b3g4s4n2l18p 1", 0),
-        // Next to the king the lance would be taken: that interposition is worth its plies.
+        // Next to the king, the lance would be captured after taking the piece, so this interposition counts.
         ("8k/6S2/6G2/9/9/9/9/9/K7L w 2R2B3G3S4N3L17Pp 1", 2),
     ] {
         let mated = position(sfen);
@@ -303,7 +304,7 @@ fn a_side_that_can_only_interpose_in_vain_is_mated() {
         let counted = judge.tsume_plies(&mated, mate_result.verdict, &AtomicBool::new(false));
         assert_eq!(counted.map(|counted| counted.plies), Some(tsume), "{sfen}");
     }
-    // A legal move is missing altogether: nothing was searched.
+    // Without legal moves nothing is searched.
     let mated = position("4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2");
     let mate_result = judge.judge(&mated, &AtomicBool::new(false));
     let counted = judge.tsume_plies(&mated, mate_result.verdict, &AtomicBool::new(false));
@@ -311,7 +312,7 @@ fn a_side_that_can_only_interpose_in_vain_is_mated() {
     assert_eq!(judge.is_shortest(&mated), None);
 }
 
-/// Problems that state their length: none is longer than it, unless a limit is admitted.
+/// Problems with a stated length: no mate that is called shortest is longer.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn no_problem_is_longer_than_stated() {
@@ -324,16 +325,16 @@ fn no_problem_is_longer_than_stated() {
             continue;
         };
         let plies = mate_result.line.len();
-        assert!(plies <= stated || !is_shortest, "{line}: {plies} plies are the fewest");
+        assert!(plies <= stated || !is_shortest, "{line}: {plies} plies are called shortest");
         as_stated += u32::from(plies == stated);
         shorter += u32::from(plies < stated);
     }
     assert!(as_stated >= 100 * shorter, "{as_stated} {shorter}");
 }
 
-/// What the node limit leaves open is not called the shortest.
+/// If the node limit ends the search for shorter mates, the mate is not called shortest.
 #[test]
-fn a_limit_is_admitted() {
+fn a_mate_found_at_the_node_limit_is_not_called_shortest() {
     let long = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
     let mut previous = usize::MAX;
     for nodes in [150_000, 200_000, 400_000] {

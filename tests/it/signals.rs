@@ -1,4 +1,4 @@
-//! Signals to processes of our own.
+//! Sends signals to child processes.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,8 +12,8 @@ pub(crate) fn send(signal: i32, child: &Child) {
     assert_eq!(sent, 0);
 }
 
-/// Whether SIGHUP stops a program that this one starts with its messages sent to a pipe. Not if it ignores SIGHUP
-/// itself, nor where only Linux could tell.
+/// Whether a child process reacts to SIGHUP. It inherits the signals that this process ignores, for example after
+/// `nohup`. Always `false` outside Linux, where `/proc` does not show the ignored signals.
 pub(crate) fn heeds_hangups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

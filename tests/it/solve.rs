@@ -1,6 +1,6 @@
-//! Solving files: the same positions get the same answers, whatever holds them and whoever works on them.
+//! Solving files: results depend only on the positions, not on format, order or threads.
 //!
-//! The positions are those of `data/`.
+//! The positions come from `data/` and from random play.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -28,7 +28,7 @@ fn settings(nodes: u64) -> MateSettings {
     MateSettings { nodes, hash_mb: 1, ..MateSettings::default() }
 }
 
-/// Solutions, and the messages about bad records, in the order they came.
+/// The solutions and the messages about bad records, each in the order of their delivery.
 fn solved(file: &Path, settings: &MateSettings, threads: usize) -> (Vec<Solution>, Vec<String>) {
     let (mut solutions, mut bad) = (Vec::new(), Vec::new());
     let ended =
@@ -43,22 +43,22 @@ fn solved(file: &Path, settings: &MateSettings, threads: usize) -> (Vec<Solution
     (solutions, bad)
 }
 
-/// What must not depend on the format: number, verdict, nodes.
-fn answers(solutions: &[Solution]) -> Vec<(u64, Option<PositionVerdict>, u64)> {
+/// The values that must not depend on the format: record number, verdict, nodes.
+fn verdicts(solutions: &[Solution]) -> Vec<(u64, Option<PositionVerdict>, u64)> {
     let verdict = |solution: &Solution| {
         let mate_result = solution.mate_result.as_ref();
         let nodes = mate_result.map_or(0, |mate_result| mate_result.nodes);
-        (solution.found.location.index, mate_result.map(|mate_result| mate_result.verdict), nodes)
+        (solution.input.location.index, mate_result.map(|mate_result| mate_result.verdict), nodes)
     };
     solutions.iter().map(verdict).collect()
 }
 
 #[test]
-fn answers_depend_neither_on_format_nor_on_threads() {
+fn verdicts_depend_neither_on_format_nor_on_threads() {
     let settings = settings(200);
     let (expected, bad) = solved(&data("sample.sfen"), &settings, 1);
     assert_eq!((expected.len(), bad.len()), (2000, 0));
-    assert!((0..).zip(&expected).all(|(index, solution)| solution.found.location.index == index));
+    assert!((0..).zip(&expected).all(|(index, solution)| solution.input.location.index == index));
     let folder = TempDir::new().unwrap();
     let compressed = folder.path().join("sample.psv.zst");
     let bytes = fs::read(data("sample.psv")).unwrap();
@@ -66,22 +66,22 @@ fn answers_depend_neither_on_format_nor_on_threads() {
     for file in [data("sample.hcp"), data("sample.hcpe"), data("sample.psv"), compressed] {
         let (solutions, bad) = solved(&file, &settings, 3);
         assert_eq!(bad, [] as [String; 0]);
-        assert!(answers(&solutions) == answers(&expected), "{}", file.display());
+        assert!(verdicts(&solutions) == verdicts(&expected), "{}", file.display());
     }
 }
 
-/// Positions of the sample and of wilder games.
+/// Positions of the sample and of random play.
 fn mixed_positions() -> Vec<Position> {
     let (sample, _) = solved(&data("sample.sfen"), &settings(0), 1);
     let mut positions: Vec<Position> =
-        sample.into_iter().step_by(5).map(|solution| solution.found.position).collect();
+        sample.into_iter().step_by(5).map(|solution| solution.input.position).collect();
     let wild = random_play(61, 2_500);
     positions.extend(wild.iter().filter(|position| position.in_check()).cloned());
     positions.extend(wild.into_iter().step_by(9));
     positions
 }
 
-/// What each position of a file was judged to be.
+/// Writes the positions to a file and solves it. Returns the result of each position.
 fn results(
     positions: &[Position],
     settings: &MateSettings,
@@ -94,12 +94,12 @@ fn results(
     let (solutions, bad) = solved(&file, settings, threads);
     assert_eq!((solutions.len(), bad.len()), (positions.len(), 0));
     let judged = solutions.into_iter();
-    judged.map(|s| (s.found.position.to_string(), s.mate_result.unwrap())).collect()
+    judged.map(|s| (s.input.position.to_string(), s.mate_result.unwrap())).collect()
 }
 
 /// Verdict, line and nodes of a position are the same alone, in any order, on any number of threads.
 #[test]
-fn answers_depend_neither_on_order_nor_on_threads() {
+fn results_depend_neither_on_order_nor_on_threads() {
     let settings = settings(400);
     let mut positions = mixed_positions();
     let expected: HashMap<String, MateResult> = positions
@@ -125,7 +125,7 @@ fn answers_depend_neither_on_order_nor_on_threads() {
 }
 
 #[test]
-fn text_needs_an_sfen_in_front_and_may_hold_comments() {
+fn text_lines_start_with_an_sfen_or_are_comments() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("problems.tsv");
     let text = "# problems\n\
@@ -138,7 +138,7 @@ fn text_needs_an_sfen_in_front_and_may_hold_comments() {
                 startpos";
     fs::write(&file, text).unwrap();
     let (solutions, bad) = solved(&file, &settings(100), 2);
-    let found: Vec<_> = solutions.iter().map(|solution| &solution.found).collect();
+    let found: Vec<_> = solutions.iter().map(|solution| &solution.input).collect();
     assert_eq!(found.iter().map(|found| found.location.index).collect::<Vec<_>>(), [0, 1, 4]);
     assert_eq!(
         found.iter().map(|found| found.location.spot).collect::<Vec<_>>(),
@@ -153,7 +153,7 @@ fn text_needs_an_sfen_in_front_and_may_hold_comments() {
 }
 
 #[test]
-fn a_truncated_file_has_one_bad_record_with_its_place() {
+fn a_truncated_file_has_one_bad_record_with_its_offset() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("cut.hcpe");
     fs::write(&file, &fs::read(data("sample.hcpe")).unwrap()[..38 * 5 + 20]).unwrap();
@@ -164,11 +164,11 @@ fn a_truncated_file_has_one_bad_record_with_its_place() {
 }
 
 #[test]
-fn the_first_bad_lines_are_told_and_the_rest_is_counted() {
+fn the_first_bad_lines_are_reported_and_the_rest_counted() {
     let dir = Dir::new();
     let file = dir.write("a.txt", "4k4 is no position\n".repeat(173));
     assert_data_eq!(
-        dir.kyokumen([Path::new("solve"), &file]).run().told,
+        dir.kyokumen([Path::new("solve"), &file]).run().transcript,
         str![[r#"
 status 3
 [FOLDER]/a.txt, line 1: byte 3: character 4: found ' ', expected / and the next rank
@@ -182,10 +182,10 @@ status 3
     );
 }
 
-/// Of the moves of a file, too, what lies beyond the default depth is found: where that of the answers is in the way,
-/// nothing is known about uniqueness.
+/// Without `--depth`, `--all` searches every move of a position in a file to any depth. With a depth limit, uniqueness
+/// may be undecided.
 #[test]
-fn moves_are_asked_about_to_any_depth() {
+fn all_moves_are_searched_to_any_depth() {
     let dir = Dir::new();
     let sfen = "l2s1g2l/4pk1r1/bp2r4/p1n1g1Kpp/7n1/3PPPP1P/PPN1G2P1/1BP3GS1/L1S4NL w S4P 104";
     dir.write("position.sfen", sfen);
@@ -196,12 +196,12 @@ fn moves_are_asked_about_to_any_depth() {
     }
 }
 
-/// Of a mate in 1 a whole microsecond may be half of the time.
+/// A mate in 1 may take only two microseconds, so whole microseconds would be too coarse.
 #[test]
-fn times_of_searches_are_told_to_the_nanosecond() {
+fn search_times_have_nanosecond_precision() {
     let words = ["solve", "--json", "--depth", "1", "--limit", "50"];
-    let answers = Dir::new().kyokumen(words).args([data("sample.sfen")]).run().text();
-    let nanoseconds = answers.lines().map(|line| {
+    let lines = Dir::new().kyokumen(words).args([data("sample.sfen")]).run().text();
+    let nanoseconds = lines.lines().map(|line| {
         let verdict: Value = serde_json::from_str(line).unwrap();
         verdict["elapsed_ms"].as_f64().unwrap() * 1e6
     });

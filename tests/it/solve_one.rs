@@ -1,4 +1,4 @@
-//! One position on the command line: to any depth, in some time, and with an verdict for whoever has seen enough.
+//! `solve` with one position on the command line: limits of depth, nodes and time, interruption, output formats.
 
 use std::process::Output;
 
@@ -8,7 +8,7 @@ use snapbox::{assert_data_eq, str};
 use crate::harness::{Dir, Ran};
 use crate::usi::ENDLESS;
 
-/// 137 plies, in which the same board comes again and again with other hands.
+/// A mate in 137 plies where the same board recurs with other hands.
 const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
 
 fn solve(dir: &Dir, words: &[&str]) -> Ran {
@@ -16,27 +16,27 @@ fn solve(dir: &Dir, words: &[&str]) -> Ran {
 }
 
 #[test]
-fn there_is_no_limit_of_depth_but_that_which_is_asked_for() {
+fn depth_is_unlimited_unless_an_option_limits_it() {
     let dir = Dir::new();
     let ran = solve(&dir, &[LONG]);
-    let said = ran.text();
-    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{said}");
-    assert!(said.starts_with("win in 1"), "{said}");
+    let text = ran.text();
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{text}");
+    assert!(text.starts_with("win in 1"), "{text}");
     let mut hints = String::new();
     for (words, verdict) in [
         (["--depth", "20"], "unknown (depth)"),
         (["--nodes", "2000"], "unknown (nodes)"),
         (["--when-hopeless", "give-up"], "unknown (nodes)"),
     ] {
-        // When a search looks hopeless depends on which thread came first.
+        // With several threads, the moment when a search counts as hopeless varies.
         let given_up = [&[LONG], &words[..], &["--nodes", "100000", "--threads", "1"]].concat();
         let is_hopeless = words[0] == "--when-hopeless";
         let all = if is_hopeless { given_up } else { [&[LONG], &words[..]].concat() };
         let ran = solve(&dir, &all);
-        let said = ran.text();
-        assert!(said.starts_with(verdict), "{said}");
-        assert!(said.contains("\nlast line  "), "{said}");
-        hints += &ran.told;
+        let text = ran.text();
+        assert!(text.starts_with(verdict), "{text}");
+        assert!(text.contains("\nlast line  "), "{text}");
+        hints += &ran.transcript;
     }
     assert_data_eq!(
         hints,
@@ -53,11 +53,11 @@ the search gave up before its nodes were used: --when-hopeless go-on uses them
 }
 
 #[test]
-fn one_of_a_thing_is_told_in_the_singular() {
+fn hints_use_the_singular_for_one() {
     let dir = Dir::new();
     let mut hints = String::new();
     for words in [[LONG, "--depth", "1"], [LONG, "--nodes", "1"]] {
-        hints += &solve(&dir, &words).told;
+        hints += &solve(&dir, &words).transcript;
     }
     assert_data_eq!(
         hints,
@@ -77,7 +77,7 @@ the search ended after 1 node: --nodes takes more, --time SECONDS as many as the
 }
 
 #[test]
-fn time_ends_a_search_and_says_so() {
+fn the_time_limit_ends_a_search_with_a_hint() {
     let words = [ENDLESS, "--time", "0.3", "--hash-mb", "1", "--json"];
     let dir = Dir::new();
     let ran = solve(&dir, &words);
@@ -89,7 +89,7 @@ fn time_ends_a_search_and_says_so() {
     assert_eq!(ran.stderr, "the time was not enough: --time SECONDS takes more\n");
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcp");
     assert_data_eq!(
-        solve(&dir, &[sample, "--time", "1"]).told,
+        solve(&dir, &[sample, "--time", "1"]).transcript,
         str![[r#"
 status 2
 error: --time is for one position: the answers of a file depend on --nodes, never on the machine
@@ -100,7 +100,7 @@ error: --time is for one position: the answers of a file depend on --nodes, neve
 
 #[cfg(unix)]
 #[test]
-fn an_interruption_asks_for_what_is_known() {
+fn an_interrupted_search_prints_its_progress() {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
 
@@ -119,9 +119,9 @@ fn an_interruption_asks_for_what_is_known() {
         assert!(progress["nodes"].as_u64() > Some(0) && progress["depth"].as_u64() > Some(1));
         send(signal, &child);
         let Output { status: ended, stdout, .. } = child.wait_with_output().unwrap();
-        let said = String::from_utf8(stdout).unwrap();
-        assert_eq!(ended.code(), Some(status), "{said}");
-        assert!(said.starts_with("unknown (cancelled)\nreached    "), "{said}");
+        let text = String::from_utf8(stdout).unwrap();
+        assert_eq!(ended.code(), Some(status), "{text}");
+        assert!(text.starts_with("unknown (cancelled)\nreached    "), "{text}");
         let rest: Vec<String> =
             lines.map(Result::unwrap).filter(|line| !line.starts_with('{')).collect();
         assert_data_eq!(rest.join("\n"), str!["error: interrupted"]);
@@ -129,7 +129,7 @@ fn an_interruption_asks_for_what_is_known() {
 }
 
 #[test]
-fn mates_of_files_are_measured_only_if_that_is_asked() {
+fn tsume_lengths_of_files_need_the_option() {
     let dir = Dir::new();
     dir.write("a.sfen", "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\n");
     let words = ["a.sfen", "--shortest", "--json"];
@@ -144,9 +144,9 @@ fn mates_of_files_are_measured_only_if_that_is_asked() {
 }
 
 #[test]
-fn mates_are_games_that_other_programs_show() {
+fn mates_are_written_as_games_in_every_format() {
     let dir = Dir::new();
-    // A mate without the attacker's king, none, one of White's, and one that is over.
+    // A mate without the attacker's king, no mate, a mate by White, and a side that is already mated.
     let problems = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\n\
                     lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n\
                     +L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1\n\
@@ -178,7 +178,7 @@ fn mates_are_games_that_other_programs_show() {
         assert_eq!(moves, expected, "{format}");
     }
     assert_data_eq!(
-        solve(&dir, &["a.sfen", "--to", "psv"]).told,
+        solve(&dir, &["a.sfen", "--to", "psv"]).transcript,
         str![[r#"
 status 2
 error: invalid value 'psv' for '--to <kif|kifu|ki2|ki2u|csa|jkf|usi|html>': mates are written as kif, kifu, ki2, ki2u, csa, jkf, usi or html

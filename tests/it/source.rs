@@ -1,4 +1,4 @@
-//! Reading from any place of a file: what a shard reads is what stands there in the whole.
+//! Input ranges: reading from any record yields the same bytes as reading the whole file.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use kyokumen::ErrorKind;
 use kyokumen::format::Format;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{
-    Input, InputRange, OffsetTable, SeekPoint, Source, can_be_computed, count_records,
+    Input, InputRange, OffsetTable, SeekPoint, Source, count_records, has_random_access,
 };
 use tempfile::TempDir;
 use zeekstd::{EncodeOptions, FrameSizePolicy};
@@ -19,12 +19,12 @@ fn input(path: &Path, format: Format) -> Input {
     Input::named(path, FormatName::plain(format))
 }
 
-/// The bytes of some records, by reading them.
-fn read(part: InputRange) -> Vec<u8> {
-    let (from, to) = (part.from, part.to);
+/// Reads the bytes of an input range.
+fn read(range: InputRange) -> Vec<u8> {
+    let (from, to) = (range.from, range.to);
     let mut bytes = Vec::new();
     let mut records = 0;
-    for block in Source::new(vec![part], 100) {
+    for block in Source::new(vec![range], 100) {
         let block = block.unwrap();
         bytes.extend_from_slice(block.bytes());
         records = block.read().records;
@@ -44,7 +44,7 @@ fn seekable(bytes: &[u8], frame_bytes: u32) -> Vec<u8> {
 }
 
 #[test]
-fn records_of_a_seekable_file_are_found_by_their_number() {
+fn a_seekable_file_is_read_from_any_record() {
     let folder = TempDir::new().unwrap();
     let bytes: Vec<u8> =
         records(1000, 3).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
@@ -52,17 +52,17 @@ fn records_of_a_seekable_file_are_found_by_their_number() {
     // Frames that end within records.
     fs::write(&path, seekable(&bytes, 777)).unwrap();
     let input = input(&path, Format::Psv);
-    assert!(can_be_computed(&input));
+    assert!(has_random_access(&input));
     assert_eq!(count_records(&input).unwrap(), 1000);
     for (from, to) in [(0, 1000), (0, 1), (999, 1000), (19, 20), (20, 400), (1000, 1000)] {
-        let part = InputRange::range(input.clone(), from, Some(to));
+        let range = InputRange::range(input.clone(), from, Some(to));
         let expected = &bytes[from as usize * 40..to as usize * 40];
-        assert!(read(part) == expected, "{from}..{to}");
+        assert!(read(range) == expected, "{from}..{to}");
     }
 }
 
 #[test]
-fn joined_files_are_read_though_their_table_knows_only_the_last() {
+fn concatenated_seekable_files_are_read_without_their_tables() {
     let folder = TempDir::new().unwrap();
     let bytes: Vec<u8> =
         records(300, 4).iter().flat_map(|record| encoded(Format::Hcp, record)).collect();
@@ -70,14 +70,14 @@ fn joined_files_are_read_though_their_table_knows_only_the_last() {
     let (first, second) = bytes.split_at(100 * 32);
     fs::write(&path, [seekable(first, 999), seekable(second, 999)].concat()).unwrap();
     let input = input(&path, Format::Hcp);
-    assert!(!can_be_computed(&input));
+    assert!(!has_random_access(&input));
     assert_eq!(count_records(&input).unwrap(), 300);
-    let part = InputRange::range(input, 90, Some(250));
-    assert!(read(part) == bytes[90 * 32..250 * 32]);
+    let range = InputRange::range(input, 90, Some(250));
+    assert!(read(range) == bytes[90 * 32..250 * 32]);
 }
 
 #[test]
-fn an_index_finds_the_lines_of_a_text() {
+fn an_offset_table_finds_the_lines_of_a_text() {
     let folder = TempDir::new().unwrap();
     let lines: Vec<Vec<u8>> =
         records(500, 5).iter().map(|record| encoded(Format::Sfen, record)).collect();
@@ -89,25 +89,25 @@ fn an_index_finds_the_lines_of_a_text() {
     fs::write(&packed, seekable(&text, 1 << 20)).unwrap();
     for path in [plain, packed] {
         let input = input(&path, Format::Sfen);
-        let index = OffsetTable::build(&input).unwrap();
-        assert_eq!(index.records, 120_000);
-        let kept = folder.path().join("kept.json");
-        index.save(&kept).unwrap();
-        assert_eq!(OffsetTable::load(&kept, &input), Some(index.clone()));
+        let table = OffsetTable::build(&input).unwrap();
+        assert_eq!(table.records, 120_000);
+        let saved = folder.path().join("kept.json");
+        table.save(&saved).unwrap();
+        assert_eq!(OffsetTable::load(&saved, &input), Some(table.clone()));
         for from in [0, 1, 50_000, 119_999] {
-            let mark = index.mark_before(from);
+            let mark = table.mark_before(from);
             assert_eq!(mark == SeekPoint::default(), from < 2, "{mark:?}");
-            let part =
+            let range =
                 InputRange { mark, ..InputRange::range(input.clone(), from, Some(from + 1)) };
-            assert!(read(part) == lines[from as usize], "{from}");
+            assert!(read(range) == lines[from as usize], "{from}");
         }
         fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b" ").unwrap();
-        assert_eq!(OffsetTable::load(&kept, &input), None, "the file is another one");
+        assert_eq!(OffsetTable::load(&saved, &input), None, "the file has changed");
     }
 }
 
 #[test]
-fn a_file_that_shrinks_meanwhile_is_an_error() {
+fn a_file_that_shrinks_while_it_is_read_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.hcp");
     fs::write(&path, vec![0; 32 * 1000]).unwrap();

@@ -1,6 +1,6 @@
-//! `kyokumen stats` as a program: its figures against those of a plain count, whatever the threads.
+//! `kyokumen stats`: figures compared with a plain count, and their independence of threads and files.
 //!
-//! `tests/interop/stats_figures.py` compares them with figures of cshogi.
+//! `tests/interop/stats_figures.py` compares the figures with cshogi.
 
 use std::collections::HashSet;
 use std::fs;
@@ -30,7 +30,7 @@ fn number(count: usize) -> Value {
 }
 
 #[test]
-fn the_figures_are_those_of_a_plain_count() {
+fn figures_equal_a_plain_count() {
     let dir = Dir::new();
     let records = records(9000, 8);
     let bytes: Vec<u8> = records.iter().flat_map(|r| encoded(Format::Psv, r)).collect();
@@ -57,12 +57,12 @@ fn the_figures_are_those_of_a_plain_count() {
 
     let mut evals: Vec<i16> = records.iter().map(|r| r.eval_cp.unwrap()).collect();
     evals.sort_unstable();
-    let told = &report["evals"];
-    assert_eq!((&told["least"], &told["most"]), (&json!(evals[0]), &json!(evals[8999])));
-    assert_eq!(told["percentiles"]["p50"], json!(evals[4499]));
-    assert_eq!(told["percentiles"]["p95"], json!(evals[8549]));
+    let reported = &report["evals"];
+    assert_eq!((&reported["least"], &reported["most"]), (&json!(evals[0]), &json!(evals[8999])));
+    assert_eq!(reported["percentiles"]["p50"], json!(evals[4499]));
+    assert_eq!(reported["percentiles"]["p95"], json!(evals[8549]));
     let around_0 = evals.iter().filter(|eval| (-50..50).contains(*eval)).count();
-    let bins = told["bins"].as_array().unwrap();
+    let bins = reported["bins"].as_array().unwrap();
     let bin = bins.iter().find(|bin| bin["from"] == json!(-50)).unwrap();
     assert_eq!((&bin["to"], &bin["records"]), (&json!(49), &number(around_0)));
     let all: u64 = bins.iter().map(|bin| bin["records"].as_u64().unwrap()).sum();
@@ -76,7 +76,7 @@ fn the_figures_are_those_of_a_plain_count() {
 }
 
 #[test]
-fn threads_and_files_change_nothing() {
+fn figures_do_not_depend_on_threads_or_files() {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, 12_000);
     let (head, tail) = bytes.split_at(40 * 5000);
@@ -100,27 +100,27 @@ fn threads_and_files_change_nothing() {
 }
 
 #[test]
-fn what_a_format_does_not_say_is_not_told() {
+fn fields_that_the_format_lacks_are_not_reported() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 5));
-    let told = report(&dir, &["a.hcp"]);
-    assert_eq!((&told["evals"], &told["plies"]), (&Value::Null, &Value::Null));
-    assert_eq!(told["results"]["none"], json!(5));
+    let reported = report(&dir, &["a.hcp"]);
+    assert_eq!((&reported["evals"], &reported["plies"]), (&Value::Null, &Value::Null));
+    assert_eq!(reported["results"]["none"], json!(5));
     let ran = stats(&dir, &["a.hcp"]);
     assert_eq!(ran.code, Some(0));
-    let said = ran.text();
+    let text = ran.text();
     for word in ["evaluation", "results", "moves", "ply"] {
-        assert!(!said.contains(word), "{said}");
+        assert!(!text.contains(word), "{text}");
     }
     dir.write("empty.psv", b"");
     let ran = stats(&dir, &["empty.psv", "--html", "empty.html"]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
-    let said = ran.text();
-    assert!(said.starts_with("records       0\n"), "{said}");
+    let text = ran.text();
+    assert!(text.starts_with("records       0\n"), "{text}");
 }
 
 #[test]
-fn the_page_needs_nothing_from_elsewhere() {
+fn the_page_is_self_contained() {
     let dir = Dir::new();
     let lines = ["7g7f\t32767\t1\tb", "7g7f\t-32768\t1\tw", "2g2f\t35\t1\td"];
     let mut text = lines.map(|columns| format!("{}\t{columns}\n", sfen::START)).concat();
@@ -142,16 +142,16 @@ fn the_page_needs_nothing_from_elsewhere() {
         let opened = count(&format!("<{tag}>")) + count(&format!("<{tag} "));
         assert_eq!(opened, count(&format!("</{tag}>")), "{tag}");
     }
-    // Five plots, and six boards less that of drops.
+    // Five plots and five boards. There would be a sixth board for drops.
     assert_eq!(page.matches("<svg").count(), 10);
-    let mut refused = stats(&dir, &arguments).told;
-    // A page is first written under its partial name.
+    let mut refused = stats(&dir, &arguments).transcript;
+    // A page is written to `NAME.partial` first.
     fs::copy(dir.join(name), dir.join("page.partial")).unwrap();
     for (input, page) in [(name, name), ("page.partial", "page")] {
         let arguments = [input, "--from", "sfen", "--html", page, "--force"];
-        refused += &stats(&dir, &arguments).told.replace(name, "a.sfen");
+        refused += &stats(&dir, &arguments).transcript.replace(name, "a.sfen");
     }
-    refused += &stats(&dir, &[name, "--html", ".", "--force"]).told;
+    refused += &stats(&dir, &[name, "--html", ".", "--force"]).transcript;
     assert_data_eq!(
         refused,
         str![[r#"

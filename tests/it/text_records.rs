@@ -1,6 +1,6 @@
-//! Records as text that other programs read and write: literal files, converted by the program.
+//! Text formats and packs of other programs: conversions of literal files.
 //!
-//! The sources of the literals stand in `docs/formats/`.
+//! The sources of the literals are in `docs/formats/`.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use kyokumen_testing::literals::{START_PSV, bytes};
 
 use crate::harness::{Dir, Ran};
 
-/// What `kyokumen convert` makes of a file.
+/// Converts a file. Returns the output and the finished command.
 fn convert(name: &str, content: &[u8], to: &str, options: &[&str]) -> (Vec<u8>, Ran) {
     let dir = Dir::new();
     let input = dir.write(name, content);
@@ -30,7 +30,7 @@ fn start_psv() -> Vec<u8> {
 }
 
 #[test]
-fn json_lines_hold_what_a_packed_record_says() {
+fn json_lines_hold_all_fields_of_a_packed_record() {
     let start = sfen::START;
     let no_move = bytes(&format!("{START_PSV}0a00000001000100"));
     let psv = [start_psv(), no_move].concat();
@@ -49,7 +49,7 @@ fn json_lines_hold_what_a_packed_record_says() {
 }
 
 #[test]
-fn what_inspect_writes_is_read() {
+fn json_of_inspect_can_be_converted() {
     let dir = Dir::new();
     dir.write("a.psv", start_psv());
     let inspect = dir.line("inspect --json --hex --range .. a.psv").run();
@@ -57,7 +57,7 @@ fn what_inspect_writes_is_read() {
 }
 
 #[test]
-fn a_bad_line_is_named_with_its_byte() {
+fn an_error_in_a_line_states_the_byte() {
     let line = format!("{{\"sfen\":\"{}\",\"eval\":1e9}}\n", sfen::START);
     let (_, ran) = convert("a.jsonl", line.as_bytes(), "hcp", &[]);
     let stderr = ran.stderr;
@@ -72,7 +72,7 @@ fn a_bad_line_is_named_with_its_byte() {
     assert_eq!(ran.code, Some(2));
 }
 
-/// A record of each side to move in the blocks of YaneuraOu's learner, and as it stands in a psv.
+/// One record for each side to move, as text of YaneuraOu's learner and as psv.
 fn plain_and_psv() -> (String, Vec<u8>) {
     let white = sfen::START.replace(" b - 1", " w - 2");
     let plain = format!(
@@ -85,14 +85,14 @@ fn plain_and_psv() -> (String, Vec<u8>) {
 }
 
 #[test]
-fn plain_blocks_are_what_a_psv_says() {
+fn plain_and_psv_convert_into_each_other() {
     let (plain, psv) = plain_and_psv();
     assert_eq!(convert("a.plain", plain.as_bytes(), "psv", &[]).0, psv);
     assert_eq!(text(&convert("a.psv", &psv, "plain", &[]).0), plain);
 
     let spaced = plain.replace('\n', "\r\n").replace("e\r\n", "e\r\n\r\n");
     assert_eq!(convert("a.plain", spaced.as_bytes(), "psv", &[]).0, psv);
-    // Blocks that stay blocks stay as they are.
+    // Without a change of format no byte changes.
     assert_eq!(text(&convert("a.plain", spaced.as_bytes(), "plain", &[]).0).trim(), spaced.trim());
     assert_eq!(text(&convert("a.plain", spaced.as_bytes(), "plain", &["--canonical"]).0), plain);
 }
@@ -135,7 +135,7 @@ fn each_move_of_a_book_is_a_record() {
     );
     assert_eq!(text(&book), expected);
 
-    // A book that stays one keeps the lines of its moves, each below its position.
+    // From book to book, the lines of moves stay the same, each below its position.
     let (book, _) = convert("a.db", BOOK.as_bytes(), "db", &["--max-abs-eval", "34"]);
     let expected = format!(
         "#YANEURAOU-DB2016 1.00\nsfen {0}\n6g6f 8d8e 12 30 1\nsfen {1}\n7g7f 3c3d 34 32 2\n",
@@ -165,7 +165,7 @@ error: cannot convert [..]/a.hcpe without --fill ply=0: db needs ply, which hcpe
 }
 
 #[test]
-fn shards_of_a_book_are_the_book() {
+fn shards_of_a_book_join_to_the_book() {
     let dir = Dir::new();
     dir.write("a.db", BOOK);
     let search = ["a.db", "-o", ".", "--depth=1", "--nodes=10", "--hash-mb=1", "--progress=none"];
@@ -182,10 +182,10 @@ fn shards_of_a_book_are_the_book() {
     assert_eq!(text(&shards), text(&whole));
 }
 
-/// Games that records were joined to, from the start position and another, as rsshogi reads them, which shares no
-/// line with ours.
+/// Records are joined to games, from the start position and from another one. The independent implementation of rsshogi
+/// reads the games.
 #[test]
-fn packs_are_read_and_written_as_by_others() {
+fn packs_are_read_and_written_as_by_rsshogi() {
     use rsshogi::records::formats::pack::{PackEndReason, PackGameResult, decode_game};
     let usi = "startpos moves 7g7f 3c3d 8h2b+ 3a2b B*4e\n\
                sfen 4k4/9/9/9/9/9/9/9/4K4 b G2r2b3g4s4n4l18p 57 moves G*5b\n";
@@ -219,7 +219,7 @@ fn packs_are_read_and_written_as_by_others() {
 }
 
 #[test]
-fn a_pack_that_cannot_be_read_further_is_one_bad_record() {
+fn the_unreadable_rest_of_a_pack_is_one_bad_record() {
     let game = [1, 0x3b, 0x1e, 0x64, 0x00, 0x15, 0x0a, 0x9c, 0xff, 0x81, 0x00, 0x00];
     let pack = [&game[..], &[9], &game].concat();
     let (kept, ran) = convert("a.pack", &pack, "hcp", &["--on-error", "quarantine", "--json"]);

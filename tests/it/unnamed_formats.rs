@@ -1,4 +1,4 @@
-//! Inputs whose names do not say their format: their content does, in every command.
+//! Inputs whose names do not state a format: every command detects it from the content.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::archive::archive;
 use crate::harness::Dir;
 
 #[test]
-fn every_command_reads_a_file_nobody_remembers() {
+fn every_command_detects_the_format_from_the_content() {
     let dir = Dir::new();
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.psv");
     let bytes = fs::read(sample).unwrap();
@@ -54,19 +54,19 @@ fn every_command_reads_a_file_nobody_remembers() {
 }
 
 #[test]
-fn what_was_taken_out_is_read_by_its_name_compressed_too() {
+fn compressed_mated_outputs_are_recognised_by_name() {
     let dir = Dir::new();
     let bytes = archive(Format::Hcp, 100);
     dir.write("a.hcp.zst.mated", zstd::encode_all(&bytes[..], 1).unwrap());
     for more in [&[][..], &["--from", "hcp"], &["--from", "hcp.zst"]] {
         let words = [&["verify", "a.hcp.zst.mated", "--json"], more].concat();
         let ran = dir.kyokumen(words).run();
-        assert!(ran.text().contains("\"records\":100,"), "{more:?}: {}", ran.told);
+        assert!(ran.text().contains("\"records\":100,"), "{more:?}: {}", ran.transcript);
     }
 }
 
 #[test]
-fn what_is_no_input_is_said_with_what_to_write_instead() {
+fn errors_about_folders_and_unknown_formats_state_what_to_do() {
     let dir = Dir::new();
     fs::create_dir(dir.join("games")).unwrap();
     dir.write("games/a.hcpe", archive(Format::Hcpe, 3));
@@ -75,7 +75,7 @@ fn what_is_no_input_is_said_with_what_to_write_instead() {
     let commands = ["stats", "inspect", "verify"];
     let folders = ["solve"].into_iter().chain(commands).map(|command| [command, "games"]);
     let words = folders.chain(commands.map(|command| [command, "b.bin"]));
-    let all: BTreeSet<String> = words.map(|words| dir.kyokumen(&words).run().told).collect();
+    let all: BTreeSet<String> = words.map(|words| dir.kyokumen(&words).run().transcript).collect();
     assert_data_eq!(
         all.into_iter().collect::<String>(),
         str![[r#"

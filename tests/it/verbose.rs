@@ -1,4 +1,4 @@
-//! What `-v` and `-vv` say on standard error, and what they leave alone.
+//! Messages of `-v` and `-vv` on standard error.
 
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen::START;
@@ -7,7 +7,7 @@ use crate::archive::archive;
 use crate::harness::Dir;
 
 #[test]
-fn once_tells_decisions_and_twice_blocks() {
+fn v_logs_decisions_and_vv_also_logs_blocks() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 100));
     let input = "a.hcp: read as hcp, by its name; 91 of 100 records of a sample can be read";

@@ -1,6 +1,6 @@
-//! `kyokumen verify` as a program: what it finds, and that nothing is lost where it sets records apart.
+//! `kyokumen verify`: its findings, and that its quarantine loses no byte.
 //!
-//! Archives of our own making, in which it is known which records are bad and why.
+//! The archives are generated, so it is known which records are bad and why.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ fn finding<'a>(report: &'a Value, name: &str) -> &'a Value {
     findings.iter().find(|finding| finding["name"] == name).unwrap_or(&Value::Null)
 }
 
-/// Puts the bad bytes back to where their lines say they stood.
+/// Puts the bad bytes back at the offsets that their lines state.
 fn joined(dir: &Dir, stem: &str, extension: &str) -> Vec<u8> {
     let read = |name: String| dir.read(format!("q/{name}"));
     let plain = |bytes: Vec<u8>| match extension.strip_suffix(".zst") {
@@ -54,7 +54,7 @@ fn joined(dir: &Dir, stem: &str, extension: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_bad_are_set_apart_and_nothing_is_lost() {
+fn good_and_bad_records_are_separated_without_loss() {
     for format in [Format::Hcp, Format::Hcpe, Format::Psv, Format::Sfen] {
         let dir = Dir::new();
         let name = format!("a.{format}");
@@ -84,16 +84,16 @@ fn the_bad_are_set_apart_and_nothing_is_lost() {
                 (0..3000).filter(|i| i % 11 != 5).flat_map(|i| good[i].clone()).collect();
             assert!(dir.read("q/a.good.hcp") == good);
         }
-        // What was set apart as good is good.
+        // The output of good records contains only good records.
         assert_eq!(verify(&dir, &[&format!("q/a.good.{format}")]).code, Some(0));
     }
 }
 
 #[test]
-fn threads_change_nothing() {
+fn report_and_quarantine_do_not_depend_on_threads() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 8000));
-    let said: Vec<String> = ["1", "3"]
+    let text: Vec<String> = ["1", "3"]
         .map(|threads| {
             let quarantine = format!("q{threads}");
             let arguments =
@@ -101,7 +101,7 @@ fn threads_change_nothing() {
             verify(&dir, &arguments).text()
         })
         .into();
-    assert_eq!(said[0], said[1]);
+    assert_eq!(text[0], text[1]);
     for name in ["a.good.psv", "a.psv.bad", "a.bad.jsonl"] {
         let [one, three] = ["q1", "q3"].map(|quarantine| dir.read(format!("{quarantine}/{name}")));
         assert!(!one.is_empty() && one == three, "{name}");
@@ -109,7 +109,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn warnings_are_found_and_make_a_record_bad_only_if_that_is_asked_for() {
+fn warnings_make_a_record_bad_only_with_strict() {
     let dir = Dir::new();
     let quiet = format!("{}\t2g2f\t10\t1\tb\n", sfen::START);
     let illegal = format!("{}\t2g2e\t10\t1\tb\n", sfen::START);
@@ -131,9 +131,9 @@ fn warnings_are_found_and_make_a_record_bad_only_if_that_is_asked_for() {
     assert_eq!(line["findings"], json!(["move_illegal"]));
 }
 
-/// A line without its end, one that is too long for a position, a game whose third move is none.
+/// A last line without its end, a line too long for a position, and a game with an illegal third move.
 #[test]
-fn text_is_set_apart_byte_for_byte() {
+fn text_is_quarantined_byte_for_byte() {
     let dir = Dir::new();
     let long = "x".repeat(100_000);
     let text = format!("{0}\r\n{long}\n\n# end\n{0}", sfen::START);
@@ -151,9 +151,9 @@ fn text_is_set_apart_byte_for_byte() {
     assert_eq!(joined(&dir, "b", "usi"), games.as_bytes());
 }
 
-/// The good of a book begin with its header, once.
+/// The good part of a book begins with one header.
 #[test]
-fn the_header_of_a_book_stands_once() {
+fn the_good_part_of_a_book_has_one_header() {
     let dir = Dir::new();
     let header = std::str::from_utf8(Format::Db.header()).unwrap();
     let (good, bad) = (format!("sfen {}\n7g7f none 0\n", sfen::START), "sfen x\n7g7f none 0\n");
@@ -163,13 +163,12 @@ fn the_header_of_a_book_stands_once() {
     ] {
         dir.write("a.db", book.as_bytes());
         assert_eq!(verify(&dir, &["a.db", "--quarantine", "q", "--force"]).code, Some(3));
-        let side = |name| dir.text(name);
-        assert_eq!((side("q/a.good.db"), side("q/a.db.bad")), expected);
+        assert_eq!((dir.text("q/a.good.db"), dir.text("q/a.db.bad")), expected);
     }
 }
 
 #[test]
-fn a_truncated_and_a_compressed_file() {
+fn a_truncated_record_of_a_compressed_file_is_quarantined() {
     let dir = Dir::new();
     let mut bytes = archive(Format::Psv, 200);
     bytes.truncate(bytes.len() - 7);
@@ -187,15 +186,15 @@ fn each_file_has_its_own_report() {
     dir.write("b.hcp", archive(Format::Hcp, 12));
     let ran = verify(&dir, &["a.psv", "b.hcp", "--threads", "1"]);
     assert_eq!(ran.code, Some(3));
-    let said = ran.text();
-    let heads: Vec<&str> = said.lines().filter(|line| !line.starts_with(' ')).collect();
+    let text = ran.text();
+    let heads: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
     let expected =
         ["a.psv: psv, 5 records: 5 good, 0 bad", "b.hcp: hcp, 12 records: 11 good, 1 bad"];
     assert_eq!(heads, expected);
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_written() {
+fn invalid_requests_are_refused_before_anything_is_written() {
     let dir = Dir::new();
     let path = |name: &str| -> PathBuf { dir.join(name) };
     fs::create_dir(path("other")).unwrap();
@@ -215,12 +214,12 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     ] {
         let ran = verify(&dir, arguments);
         assert_eq!(ran.text(), "", "{arguments:?}");
-        refused += &ran.told;
+        refused += &ran.transcript;
         assert!(!path("q").exists());
     }
     assert_eq!(verify(&dir, &["missing.psv"]).code, Some(1));
     assert_eq!(verify(&dir, &["a.psv", "--quarantine", "q"]).code, Some(0));
-    refused += &verify(&dir, &["a.psv", "--quarantine", "q"]).told;
+    refused += &verify(&dir, &["a.psv", "--quarantine", "q"]).transcript;
     assert_data_eq!(
         refused,
         str![[r#"
@@ -260,21 +259,21 @@ error: q/a.good.psv exists; replace it with --force
 }
 
 #[test]
-fn lines_of_games_that_are_not_understood_are_a_warning() {
+fn skipped_lines_of_games_are_a_warning() {
     let dir = Dir::new();
     let game = "手合割：平手\n手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n";
     let turned = game.replace("手数-", "盤面回転\n盤面反転\n手数-");
     dir.write("a.kifu", (game.to_owned() + &turned + game).as_bytes());
-    let (code, said) = report(&dir, &["a.kifu"]);
-    assert_eq!((code, &said["good"]), (Some(0), &json!(6)));
-    let found = finding(&said, "lines_skipped");
-    assert_eq!((&found["level"], &found["records"]), (&json!("warning"), &json!(1)));
+    let (code, found) = report(&dir, &["a.kifu"]);
+    assert_eq!((code, &found["good"]), (Some(0), &json!(6)));
+    let finding = finding(&found, "lines_skipped");
+    assert_eq!((&finding["level"], &finding["records"]), (&json!("warning"), &json!(1)));
     assert_eq!(
-        (&found["examples"][0]["record"], &found["examples"][0]["what"]),
+        (&finding["examples"][0]["record"], &finding["examples"][0]["what"]),
         (&json!(2), &json!("2 lines"))
     );
-    // With its game it is set apart where a warning makes a record bad.
-    let (code, said) = report(&dir, &["a.kifu", "--strict", "--quarantine", "q"]);
-    assert_eq!((code, &said["bad"]), (Some(3), &json!(1)));
+    // With --strict a warning makes a record bad: the whole game is quarantined.
+    let (code, found) = report(&dir, &["a.kifu", "--strict", "--quarantine", "q"]);
+    assert_eq!((code, &found["bad"]), (Some(3), &json!(1)));
     assert_eq!(dir.read("q/a.kifu.bad"), turned.as_bytes());
 }

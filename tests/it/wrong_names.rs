@@ -1,4 +1,4 @@
-//! Inputs whose names say another format than their content.
+//! Inputs whose names state another format than their content has.
 
 use std::fs;
 use std::io::Write;
@@ -14,20 +14,20 @@ fn sample(format: Format) -> Vec<u8> {
     fs::read(folder.join(format!("sample.{format}"))).unwrap()
 }
 
-/// Whether records of one format are read under the name of the other: they cannot be told apart, or one reader reads
-/// both.
+/// Whether records of one format are read under the name of the other. Either the formats cannot be distinguished, or
+/// they share a reader.
 fn are_alike(one: Format, other: Format) -> bool {
     let both = |is: fn(&Format) -> bool| [one, other].iter().all(is);
     one == other || both(|it| matches!(it, Format::Hcpe | Format::Hcpe2)) || both(|it| it.is_kif())
 }
 
 #[test]
-fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
+fn a_wrong_name_is_refused_with_the_format_of_the_content() {
     let dir = Dir::new();
     let mut wrong = Vec::new();
     for content in Format::ALL {
         for named in Format::ALL.into_iter().filter(|&named| !are_alike(named, content)) {
-            // Apery's records are read under the name of the others, and games under the name of positions.
+            // hcpe42 is read under the name hcpe, and USI games under the name sfen.
             let exceptions = [(Format::Hcpe42, Format::Hcpe), (Format::Usi, Format::Sfen)];
             if exceptions.contains(&(content, named)) {
                 continue;
@@ -40,7 +40,7 @@ fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
                 || !ran.stderr.contains(&expected)
                 || dir.join("out.sfen").exists()
             {
-                wrong.push(format!("{content} named {named}: {}", ran.told));
+                wrong.push(format!("{content} named {named}: {}", ran.transcript));
             }
             drop(fs::remove_file(dir.join("out.sfen")));
         }
@@ -123,7 +123,7 @@ fn every_command_that_reads_archives_refuses_a_wrong_name() {
 }
 
 #[test]
-fn the_option_overrides_the_name() {
+fn from_overrides_the_name() {
     let dir = Dir::new();
     dir.write("a.hcpe", sample(Format::Psv));
     dir.kyokumen(["convert", "a.hcpe", "-o", "b.psv", "--from", "psv"]).succeeds();
@@ -133,7 +133,7 @@ fn the_option_overrides_the_name() {
 }
 
 #[test]
-fn a_wrong_name_is_a_finding_of_verify_which_goes_on() {
+fn verify_reports_a_wrong_name_and_continues() {
     let dir = Dir::new();
     dir.write("a.hcpe", sample(Format::Psv));
     dir.write("b.hcpe", sample(Format::Hcpe));
@@ -156,7 +156,7 @@ fn a_wrong_name_is_a_finding_of_verify_which_goes_on() {
 }
 
 #[test]
-fn a_few_damaged_records_are_no_reason_to_doubt_a_name() {
+fn a_few_damaged_records_do_not_contradict_a_name() {
     let dir = Dir::new();
     for format in FIXED {
         let name = format!("a.{format}");
@@ -172,7 +172,7 @@ fn a_few_damaged_records_are_no_reason_to_doubt_a_name() {
 }
 
 #[test]
-fn what_no_format_fits_is_read_only_by_those_who_ask_for_a_quarantine() {
+fn content_that_fits_no_format_needs_quarantine_or_from() {
     let dir = Dir::new();
     dir.write("a.hcpe", [7; 38 * 20]);
     let err = dir.kyokumen(["filter", "a.hcpe", "-o", "out"]).fails(2);
@@ -185,9 +185,9 @@ fn what_no_format_fits_is_read_only_by_those_who_ask_for_a_quarantine() {
     }
 }
 
-/// The encoding and the line ends are those of the whole file, not of a byte.
+/// The error is about the encoding or the line ends of the whole file, not about a byte.
 #[test]
-fn text_in_utf_16_or_with_cr_alone_is_refused_by_what_it_is() {
+fn utf_16_and_cr_line_ends_are_named_in_the_error() {
     let dir = Dir::new();
     let text = "V2.2\nN+一\nPI\n+\n+7776FU\n%TORYO\n";
     let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -209,7 +209,7 @@ fn text_in_utf_16_or_with_cr_alone_is_refused_by_what_it_is() {
 }
 
 #[test]
-fn compression_and_name_are_compared_too() {
+fn compressed_content_is_compared_with_its_name_too() {
     let dir = Dir::new();
     let zstd = |format| zstd::encode_all(&*sample(format), 1).unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -230,7 +230,7 @@ fn compression_and_name_are_compared_too() {
 
 #[test]
 #[cfg(unix)]
-fn a_pipe_is_compared_with_its_name_when_its_first_block_is_there() {
+fn the_first_block_of_a_pipe_is_compared_with_its_name() {
     let dir = Dir::new();
     for (content, named) in
         [(Format::Psv, Format::Hcpe), (Format::Hcpe3, Format::Psv), (Format::Hcpe, Format::Jsonl)]
@@ -239,7 +239,7 @@ fn a_pipe_is_compared_with_its_name_when_its_first_block_is_there() {
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let bytes = sample(content);
         let (to, name) = (pipe.clone(), format!("a.{named}"));
-        // The reader leaves before the end.
+        // The reader closes the pipe before the end.
         let writer = std::thread::spawn(move || drop(fs::write(to, bytes)));
         let err = dir.kyokumen(["convert", &name, "-o", "out.sfen"]).fails(2);
         writer.join().unwrap();
@@ -249,7 +249,7 @@ fn a_pipe_is_compared_with_its_name_when_its_first_block_is_there() {
 }
 
 #[test]
-fn usi_games_under_the_name_of_positions_are_read_as_games_with_a_notice() {
+fn usi_games_named_sfen_are_read_with_a_notice() {
     let dir = Dir::new();
     dir.write("a.sfen", b"startpos moves 7g7f 3c3d 2g2f\nstartpos moves 2g2f 8c8d\n");
     let ran = dir.kyokumen(["verify", "a.sfen"]).run();
@@ -260,7 +260,7 @@ fn usi_games_under_the_name_of_positions_are_read_as_games_with_a_notice() {
 }
 
 #[test]
-fn files_that_hold_no_records_are_named() {
+fn other_file_types_are_named_in_the_error() {
     let dir = Dir::new();
     let mut tar = vec![b'a'; 600];
     tar[257..262].copy_from_slice(b"ustar");

@@ -1,4 +1,4 @@
-//! Inputs compressed with xz: read in every command, by name, by content and from standard input; never written.
+//! Inputs compressed with xz: every command reads them, by name, by content and from standard input. None writes xz.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The same records plain, as one stream, and as two with zeros between them under a name that says nothing.
+/// The same records uncompressed, as one xz stream, and as two xz streams with padding in a file named `a.bin`.
 fn archives() -> Dir {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, RECORDS);
@@ -31,7 +31,7 @@ fn archives() -> Dir {
 }
 
 #[test]
-fn every_command_reads_it() {
+fn every_command_reads_xz() {
     let dir = archives();
     for words in [
         "inspect X --json --range 2900..2903",
@@ -46,15 +46,15 @@ fn every_command_reads_it() {
         "split X -o O-parts --name a --parts 2 --on-error skip",
         "solve X --json --nodes 10 --hash-mb 1 --limit 20",
     ] {
-        let of = |input: &str, output: &str| {
+        let run = |input: &str, output: &str| {
             let words = words.replace('X', input).replace('O', output);
             dir.line(&words).exits(&[0, 3]).text().replace(input, "a.psv")
         };
-        let plain = of("a.psv", "plain");
-        for said in [of("a.psv.xz", "named"), of("a.bin", "unnamed")] {
-            // Lines of `solve` say how long it took.
+        let plain = run("a.psv", "plain");
+        for output in [run("a.psv.xz", "named"), run("a.bin", "unnamed")] {
+            // Lines of `solve` contain the elapsed time.
             if !words.starts_with("solve") {
-                assert_eq!(said, plain, "{words}");
+                assert_eq!(output, plain, "{words}");
             }
         }
     }
@@ -72,7 +72,7 @@ fn every_command_reads_it() {
 }
 
 #[test]
-fn standard_input_may_be_compressed() {
+fn standard_input_may_be_xz() {
     let dir = archives();
     let compressed = dir.read("a.psv.xz");
     let by_name = dir.line("stats a.psv").run();
@@ -81,9 +81,9 @@ fn standard_input_may_be_compressed() {
     assert_eq!(from_input.text(), by_name.text());
 }
 
-/// However much a command reads at a time, and whichever way the file is compressed.
+/// The byte depends neither on how much a command reads at a time nor on the compression.
 #[test]
-fn damage_is_told_of_at_the_same_byte_by_every_command() {
+fn every_command_reports_damage_at_the_same_byte() {
     let dir = Dir::new();
     let records = archive(Format::Psv, 20_000);
     let mut gz = GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -93,7 +93,7 @@ fn damage_is_told_of_at_the_same_byte_by_every_command() {
         [("a.psv.zst", zst), ("a.psv.gz", gz.finish().unwrap()), ("a.psv.xz", xz(&records))]
     {
         dir.write(file, &whole[..whole.len() * 2 / 3]);
-        let told = [
+        let messages = [
             "convert F -o out.sfen --on-error skip",
             "verify F",
             "stats F",
@@ -102,19 +102,19 @@ fn damage_is_told_of_at_the_same_byte_by_every_command() {
             "filter F -o out --nodes 1 --hash-mb 1",
         ]
         .map(|words| {
-            let said = dir.line(&words.replace('F', file)).fails(1);
-            said.lines().last().unwrap_or_default().to_owned()
+            let message = dir.line(&words.replace('F', file)).fails(1);
+            message.lines().last().unwrap_or_default().to_owned()
         });
-        let place = told[0].strip_prefix(&format!("error: cannot read {file} after byte "));
-        let (byte, rest) = place.unwrap_or_else(|| panic!("{told:?}")).split_once(' ').unwrap();
-        assert!(byte.parse::<u64>().unwrap() > 0, "{told:?}");
+        let place = messages[0].strip_prefix(&format!("error: cannot read {file} after byte "));
+        let (byte, rest) = place.unwrap_or_else(|| panic!("{messages:?}")).split_once(' ').unwrap();
+        assert!(byte.parse::<u64>().unwrap() > 0, "{messages:?}");
         assert!(rest.starts_with("of the uncompressed data: "), "{rest}");
-        assert!(told.iter().all(|said| *said == told[0]), "{told:#?}");
+        assert!(messages.iter().all(|message| *message == messages[0]), "{messages:#?}");
     }
 }
 
 #[test]
-fn what_is_damaged_is_said_with_its_place() {
+fn damaged_xz_files_are_reported_with_the_byte() {
     let dir = archives();
     let whole = dir.read("a.psv.xz");
     let half = whole.len() / 2;
@@ -128,7 +128,7 @@ fn what_is_damaged_is_said_with_its_place() {
     for file in ["cut", "damaged", "empty", "plain"] {
         for words in ["convert F -o out.sfen --on-error skip", "verify F"] {
             let words = words.replace('F', &format!("{file}.psv.xz"));
-            all += &dir.line(&words).run().told;
+            all += &dir.line(&words).run().transcript;
             assert!(!dir.join("out.sfen").exists(), "{words}");
         }
     }
@@ -161,16 +161,16 @@ error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged x
 }
 
 #[test]
-fn it_is_not_written() {
+fn xz_outputs_are_refused() {
     let dir = archives();
-    let told = [
+    let transcripts = [
         "convert a.psv -o b.hcpe.xz",
         "convert a.psv -o b --to hcpe.xz",
         "shuffle a.psv -o b.psv.xz",
     ]
-    .map(|words| dir.line(words).run().told);
+    .map(|words| dir.line(words).run().transcript);
     assert_data_eq!(
-        told.concat(),
+        transcripts.concat(),
         str![[r#"
 status 2
 error: hcpe.xz can be read, not written; write hcpe or hcpe.zst

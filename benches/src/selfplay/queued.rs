@@ -1,5 +1,5 @@
-//! Self-play as programs did it before games took turns on one thread: a thread for each game, a queue of positions,
-//! and a thread that evaluates what has gathered. Measured against, and used for nothing else.
+//! An older design of self-play, only for comparison: a thread for each game, a queue of positions, and a thread that
+//! evaluates full batches.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,15 +14,15 @@ use kyokumen_selfplay::{GameSettings, SelfPlayGame, Step};
 
 use kyokumen::shogi::Position;
 
-/// Probabilities of the moves, and of a win.
+/// The probabilities of the moves, and the probability of a win.
 type Answer = (Vec<f32>, f32);
 
-/// How a thread waits for its answer.
+/// The method of waiting for an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wait {
-    /// Asking again and again, as those programs did.
+    /// The thread polls.
     Busy,
-    /// Asleep until it is woken.
+    /// The thread sleeps until it is woken.
     Asleep,
 }
 
@@ -40,7 +40,8 @@ impl Wait {
     }
 }
 
-/// Games on threads of their own: twice as many as a batch has room for, so that some search while others wait.
+/// Games with a thread each. There are twice as many games as positions in a batch, so that some games search while the
+/// others wait.
 pub(crate) struct QueuedGames {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -54,10 +55,10 @@ struct Shared {
     seed: AtomicU64,
 }
 
-/// Positions that wait, and who waits for the answers.
+/// The next batch, and the channels of the games that wait for its results.
 struct Queue {
     batch: Batch,
-    waiting: Vec<Sender<Answer>>,
+    recipients: Vec<Sender<Answer>>,
 }
 
 impl Shared {
@@ -65,7 +66,7 @@ impl Shared {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Plays games until they are stopped.
+    /// Plays games until stopped.
     fn play(&self, settings: GameSettings, wait: Wait) {
         let mut mates = LeafSearch::try_new(1).unwrap();
         let (sender, answers) = channel();
@@ -75,8 +76,8 @@ impl Shared {
             while game.step(&mut mates) == Step::Evaluate {
                 {
                     let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-                    while queue.waiting.len() == queue.batch.capacity() && !self.is_stopped() {
-                        // The device has not taken the last ones yet.
+                    while queue.recipients.len() == queue.batch.capacity() && !self.is_stopped() {
+                        // The device has not taken the previous batch yet.
                         drop(queue);
                         thread::yield_now();
                         queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +86,8 @@ impl Shared {
                         return;
                     }
                     game.push(&mut queue.batch);
-                    queue.waiting.push(sender.clone());
-                    if queue.waiting.len() == queue.batch.capacity() {
+                    queue.recipients.push(sender.clone());
+                    if queue.recipients.len() == queue.batch.capacity() {
                         self.is_full.notify_one();
                     }
                 }
@@ -100,22 +101,22 @@ impl Shared {
         }
     }
 
-    /// Evaluates one full batch after the other.
+    /// Evaluates full batches, one after another.
     fn evaluate(&self, mut device: Box<dyn Evaluator>, mut batch: Batch) {
         while !self.is_stopped() {
             let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            while queue.waiting.len() < queue.batch.capacity() && !self.is_stopped() {
+            while queue.recipients.len() < queue.batch.capacity() && !self.is_stopped() {
                 let pause = Duration::from_millis(100);
                 let waited = self.is_full.wait_timeout(queue, pause);
                 queue = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
             mem::swap(&mut queue.batch, &mut batch);
-            let waiting = mem::take(&mut queue.waiting);
+            let recipients = mem::take(&mut queue.recipients);
             drop(queue);
             // Simulated devices do not fail.
             let _ = device.evaluate(&mut batch, &self.stop);
-            for (slot, waiting) in waiting.iter().enumerate() {
-                let _ = waiting.send((batch.policy(slot).to_vec(), batch.value(slot)));
+            for (slot, recipient) in recipients.iter().enumerate() {
+                let _ = recipient.send((batch.policy(slot).to_vec(), batch.value(slot)));
             }
             batch.clear();
         }
@@ -123,7 +124,7 @@ impl Shared {
 }
 
 impl QueuedGames {
-    /// Begins to play with one device.
+    /// Starts games with one device.
     pub(crate) fn play(
         settings: GameSettings,
         batch: usize,
@@ -131,7 +132,7 @@ impl QueuedGames {
         wait: Wait,
     ) -> anyhow::Result<Self> {
         let planes = device.planes();
-        let queue = Queue { batch: Batch::new(batch, planes), waiting: Vec::new() };
+        let queue = Queue { batch: Batch::new(batch, planes), recipients: Vec::new() };
         let shared = Arc::new(Shared {
             queue: Mutex::new(queue),
             is_full: Condvar::new(),
@@ -150,7 +151,7 @@ impl QueuedGames {
         Ok(games)
     }
 
-    /// Simulations of all games.
+    /// Number of simulations in all games.
     pub(crate) fn simulations(&self) -> u64 {
         self.shared.simulations.load(Ordering::Relaxed)
     }
@@ -160,7 +161,7 @@ impl Drop for QueuedGames {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.is_full.notify_all();
-        // The device, which is the last one, answers nobody any more.
+        // The device's thread is the last one and ends first. After that, the games get no more evaluations.
         for thread in std::mem::take(&mut self.threads).into_iter().rev() {
             self.wake();
             let _ = thread.join();
@@ -169,11 +170,11 @@ impl Drop for QueuedGames {
 }
 
 impl QueuedGames {
-    /// Answers whoever waits.
+    /// Sends an empty answer to all waiting games.
     fn wake(&self) {
         let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        for waiting in queue.waiting.drain(..) {
-            let _ = waiting.send((Vec::new(), 0.0));
+        for recipient in queue.recipients.drain(..) {
+            let _ = recipient.send((Vec::new(), 0.0));
         }
     }
 }

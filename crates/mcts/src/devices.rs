@@ -76,8 +76,9 @@ impl Devices {
                 .name("device".to_owned())
                 .spawn(move || work(evaluator, &requests, &panic_report, &cancel))?;
         }
-        // Batches are taken from the end: the batches of the first device come first.
-        devices.idle.sort_by_key(|request| std::cmp::Reverse(request.number / BATCHES));
+        // Batches are taken from the end: every device gets its first batch before any gets its second.
+        let order = |request: &Request| (request.number % BATCHES, request.number / BATCHES);
+        devices.idle.sort_by_key(|request| std::cmp::Reverse(order(request)));
         Ok(devices)
     }
 

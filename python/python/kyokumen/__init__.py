@@ -1,10 +1,10 @@
-"""Archives of shogi training positions, mates, features and a data loader: the library Kyokumen with arrays.
+"""Reads, filters and converts shogi training data, solves mates, and makes network inputs.
 
     import kyokumen
     archive = kyokumen.open("training.psv")
-    archive.numpy()["score"]        # the file itself, as an array with cshogi's field names
+    archive.numpy()["score"]        # the memory-mapped file, with the field names of cshogi
 
-numpy is imported when the first array is made, not with the package.
+The package imports numpy when it makes the first array.
 """
 
 from kyokumen import features

@@ -1,4 +1,4 @@
-"""Archives in other processes."""
+"""Unpickling of archives."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def reopen(
     dialect: Any,
     records: tuple[int, int] | None,
 ) -> _native.Archive:
-    """The archive that was pickled."""
+    """Opens a pickled archive."""
     archive = _native.open(path, format=format, dialect=dialect)
     return archive if records is None else archive[records[0] : records[1]]

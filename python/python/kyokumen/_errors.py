@@ -1,11 +1,14 @@
-"""Exceptions, which say where something is wrong."""
+"""Exceptions with the location of the error."""
 
 from __future__ import annotations
 
 
 class KyokumenError(Exception):
-    """Why something could not be done, and where: the file, the number of the record in it from 0, and the byte at which
-    the record begins, each None where it is not known or there is none."""
+    """Base class of the errors of this package.
+
+    `file` is the name of the file, `record` the number of the record in it, from 0, and `byte` the offset of the record.
+    Each is None if it is unknown or does not apply.
+    """
 
     file: str | None
     record: int | None
@@ -28,19 +31,19 @@ class KyokumenError(Exception):
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (type(self), self.args[0], self.file, self.record, self.byte)
+        return _restore, (type(self), self.args[0], self.file, self.record, self.byte)
 
 
 class UsageError(KyokumenError, ValueError):
-    """What was asked for cannot be done with these arguments, inputs and outputs."""
+    """The operation is not possible with these arguments, inputs and outputs."""
 
 
 class PositionError(KyokumenError, ValueError):
-    """No position of a game: a text that is no SFEN, or a side to move that could take the king."""
+    """A text is not an SFEN, or the side to move could capture the king."""
 
 
 class BadRecordError(KyokumenError, ValueError):
-    """Bytes that are no record, or a record that cannot be used: `file`, `record` and `byte` say which."""
+    """A record cannot be decoded or used. `file`, `record` and `byte` locate it."""
 
 
 class FileError(KyokumenError, OSError):
@@ -48,10 +51,10 @@ class FileError(KyokumenError, OSError):
 
 
 class NotFoundError(FileError, FileNotFoundError):
-    """A file that is not there."""
+    """A file does not exist."""
 
 
-def _again(
+def _restore(
     kind: type[KyokumenError], message: str, file: str | None, record: int | None, byte: int | None
 ) -> KyokumenError:
     return kind(message, file=file, record=record, byte=byte)

@@ -1,4 +1,4 @@
-"""`DataLoader`: batches for a training."""
+"""`DataLoader`: batches for training."""
 
 from __future__ import annotations
 
@@ -14,19 +14,36 @@ if TYPE_CHECKING:
 
 
 class DataLoader:
-    """Batches of arrays for a training, made ahead of it on threads of their own.
+    """Batches of arrays for training, prepared ahead on separate threads.
 
-    An iteration is an epoch, from where `load_state_dict` says to its end; the next one is the next epoch. Each batch is a
-    dictionary of arrays: `features1` and `features2` (dlshogi), `active` (halfkp, halfka_hm) or `records`; `move`, `result`,
-    `value`, `score`; with `policy=True` also `policy` [N, 2187], the visits of a search as soft targets where the records have
-    them; `index`, the numbers of the records over all files.
+    Each iteration is one epoch; the next iteration is the next epoch. After `load_state_dict`, the first iteration resumes
+    the epoch of the state.
 
-    Options: `features` ("dlshogi", "halfkp", "halfka_hm", "records"), `planes` (57, 119), `dtype` ("float32", "float16", "bits"),
-    `mirror` (False, True, "random"), `scale` of evaluations; `shuffle`, `seed`, `segment` and `window` (records that are read
-    together, and that are mixed); `rank`, `world_size`, `drop_last`; `threads`, `ahead` (batches); `on_error` ("stop", "skip");
-    the filters of `convert`, the seed of whose sample is `sample_seed` here; `exclude` (a `….mated.jsonl` of a filter run),
-    `drop_mated` with `nodes`, `depth`, `hash_mb`; `tmp_dir` (where compressed files are decompressed, into a temporary file that
-    vanishes with the process), `spool=False` (read frames of `.zst` in place).
+    Each batch is a dictionary of arrays:
+
+    - `features1` and `features2` (dlshogi), `active` (halfkp, halfka_hm) or `records`
+    - `move`, `result`, `value`, `score`: labels, except with `features="records"`
+    - `policy` [N, 2187], with `policy=True`: the visits of a search as probabilities, otherwise 1 for the stored move
+    - `index`: the numbers of the records over all files
+
+    Options:
+
+    - `features`: "dlshogi", "halfkp", "halfka_hm" or "records"
+    - `planes`: 57 or 119; `dtype`: "float32", "float16" or "bits" (dlshogi)
+    - `mirror`: False, True or "random"
+    - `scale`: scale of evaluations in centipawns for `value`
+    - `shuffle`, `seed`: random order of the records
+    - `segment`: number of records that are read together; `window`: number of records that are shuffled together
+    - `rank`, `world_size`: share of one process in distributed training
+    - `drop_last`: omit the last batch if it is smaller
+    - `threads`; `ahead`: number of batches prepared ahead
+    - `on_error`: "stop" or "skip" for unreadable records
+    - the filters of `convert`, with `sample_seed` for the seed of `sample`
+    - `exclude`: `….mated.jsonl` file of a filter run with records to leave out
+    - `drop_mated`: leave out mated positions, searched with `nodes`, `depth` and `hash_mb`
+    - `tmp_dir`: folder for decompressed copies of compressed files; they are removed when the process ends
+    - `spool=False`: read frames of seekable `.zst` files without decompressing the whole file
+    - `from_`, `dialect`: format and move encoding of the files
     """
 
     def __init__(
@@ -39,9 +56,9 @@ class DataLoader:
         **options: Unpack[LoaderOptions],
     ) -> None:
         if tensors not in ("numpy", "torch"):
-            raise ValueError(f'tensors is "numpy" or "torch", not {tensors!r}')
+            raise ValueError(f'tensors must be "numpy" or "torch", not {tensors!r}')
         if tensors == "torch" and options.get("features") == "records":
-            raise ValueError("records are structured, and no tensors: features names what is made of them")
+            raise ValueError('tensors="torch" cannot hold structured records: set features to another value')
         self._loader = _native.Loader(paths, batch_size=batch_size, **options)
         self._arguments = (paths, batch_size, options)
         self.tensors = tensors
@@ -54,11 +71,11 @@ class DataLoader:
 
     @property
     def records(self) -> int:
-        """Number of all records, before any are left out."""
+        """Number of records in all files, including records that will be left out."""
         return self._loader.records
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch of the next iteration, which begins at its start."""
+        """Sets the epoch of the next iteration, which starts at the beginning of the epoch."""
         self.epoch = epoch
         self._begin = self._place = (0, 0, 0)
 
@@ -73,8 +90,8 @@ class DataLoader:
         self.set_epoch(self.epoch + 1)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the epoch stands, behind the batch that was taken last: for `load_state_dict` of a loader with the same files
-        and settings, of which only threads may differ."""
+        """The state after the last returned batch, for `load_state_dict`. The other loader must have the same files, filters,
+        batch size, order and ranks; for example, `features` and `threads` may differ."""
         window, record, number = self._place
         return {
             "version": 1,
@@ -86,31 +103,31 @@ class DataLoader:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Has the next iteration go on where another one stood."""
+        """Makes the next iteration resume from a state."""
         if state.get("version") != 1 or state.get("identity") != self._loader.identity:
             raise ValueError(
-                "the state is of a loader with other files or settings: "
-                f"{state.get('identity')} is not {self._loader.identity}"
+                "the state belongs to a loader with other files or settings: "
+                f"expected {self._loader.identity}, found {state.get('identity')}"
             )
         self.epoch = state["epoch"]
         self._begin = self._place = (state["window"], state["record"], state["batch"])
 
     def __reduce__(self) -> tuple[Any, ...]:
         paths, batch_size, options = self._arguments
-        return _again, (paths, batch_size, options, self.tensors, self.state_dict())
+        return _restore, (paths, batch_size, options, self.tensors, self.state_dict())
 
 
 def _as_torch(batch: dict[str, Any]) -> dict[str, Any]:
     import torch  # type: ignore[import-not-found, unused-ignore]
 
-    # torch computes with no unsigned numbers of 64 bits.
+    # torch hardly supports unsigned 64-bit integers.
     return {
         name: torch.from_dlpack(array.astype("int64") if name == "index" else array)
         for name, array in batch.items()
     }
 
 
-def _again(
+def _restore(
     paths: Any,
     batch_size: int,
     options: Any,

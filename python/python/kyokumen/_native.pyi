@@ -1,4 +1,4 @@
-"""The library: types of what `kyokumen._native` holds. `help(kyokumen)` and the README say more."""
+"""Types of `kyokumen._native`. The docstrings of the functions have more detail: `help(kyokumen)`."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,18 +23,18 @@ _Path: TypeAlias = str | os.PathLike[str]
 _Paths: TypeAlias = _Path | Sequence[_Path]
 _Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
 _Result: TypeAlias = Literal["black", "white", "draw"]
-_Answer: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
+_Verdict: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
 _OnError: TypeAlias = Literal["stop", "skip"]
 _BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
 _InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
 _WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 _Numbers: TypeAlias = Literal["float32", "float16", "bits"]
 _Records: TypeAlias = Archive | npt.NDArray[Any]
-"""An archive of records of one size, or an array of one of `kyokumen.dtypes`."""
+"""An archive of fixed-size records, or an array with a dtype of `kyokumen.dtypes`."""
 
 @type_check_only
 class Filters(TypedDict, total=False):
-    """Which records are taken: options of the command line."""
+    """Filters for records, as on the command line."""
 
     keep_untrained: bool
     every: int | None
@@ -56,15 +56,15 @@ class Filters(TypedDict, total=False):
 
 @type_check_only
 class Reading(TypedDict, total=False):
-    """How inputs are read."""
+    """Format and move encoding of the inputs."""
 
     from_: str | None
     dialect: _Dialect | None
 
 @type_check_only
 class Running(TypedDict, total=False):
-    """How the work is done, which changes no output. `progress`: a function that is called with snapshots (`done`, `total`,
-    `rate`, `eta_s`, …), a bar of tqdm, or True for one."""
+    """Options that do not change the content of outputs. `progress` is a function to call with snapshots (`done`, `total`,
+    `rate`, `eta_s`, …), a tqdm bar, or True to create a bar."""
 
     threads: int
     force: bool
@@ -72,7 +72,7 @@ class Running(TypedDict, total=False):
 
 @type_check_only
 class Search(TypedDict, total=False):
-    """Limits of searches."""
+    """Limits of mate searches."""
 
     depth: int | None
     nodes: int | None
@@ -82,7 +82,7 @@ class Search(TypedDict, total=False):
 
 @type_check_only
 class Sampled(Filters, total=False):
-    """Which records are taken, with the seed of `sample`."""
+    """Filters for records, with the seed of `sample`."""
 
     seed: int | None
 
@@ -179,11 +179,11 @@ class LoaderOptions(Filters, Reading, Search, total=False):
     tmp_dir: _Path | None
 
 def open(path: _Path, *, format: str | None = None, dialect: _Dialect | None = None) -> Archive:
-    """Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv", "hcpe.zst")."""
+    """Opens a file of records in any format. `format` and `dialect` are detected by default."""
 
 @final
 class Archive:
-    """Records of a file, or a stretch of them. A file of records of one size is mapped, others are read from their start."""
+    """The records of a file, or a slice of them. Files of fixed-size records are memory-mapped."""
 
     @property
     def name(self) -> str: ...
@@ -195,15 +195,15 @@ class Archive:
     def fields(self) -> list[str]: ...
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, place: int, /) -> Record: ...
+    def __getitem__(self, index: int, /) -> Record: ...
     @overload
-    def __getitem__(self, place: slice, /) -> Archive: ...
+    def __getitem__(self, index: slice, /) -> Archive: ...
     def __iter__(self) -> Iterator[Record]: ...
     def numpy(self) -> npt.NDArray[Any]:
-        """The records as a structured array, read-only: the file itself where it is not compressed."""
+        """The records as a read-only structured array. It is the memory-mapped file if the file is not compressed."""
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
     def sfens(self, *, on_error: _OnError = "stop") -> Iterator[str]:
-        """The positions as SFENs, one after another."""
+        """Iterates over the positions as SFENs."""
     def to_arrow(
         self,
         *,
@@ -221,12 +221,12 @@ class Archive:
         on_error: _OnError = "stop",
         threads: int = 0,
     ) -> Batches:
-        """The same, a batch at a time."""
+        """Like to_arrow, for iteration over batches."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final
 class Batches:
-    """Records as batches of Arrow: a stream that is taken once, as a whole or a batch at a time."""
+    """Arrow batches of records. The stream can be read once, as a whole or batch by batch."""
 
     @property
     def columns(self) -> list[str]: ...
@@ -237,14 +237,14 @@ class Batches:
 
 @final
 class Batch:
-    """Some records as columns of Arrow."""
+    """Several records as Arrow columns."""
 
     def __len__(self) -> int: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
 
 @final
 class Record:
-    """One record. What its format does not hold, or it does not say, is None."""
+    """One record. Fields that the format or the record does not have are None."""
 
     @property
     def index(self) -> int: ...
@@ -274,7 +274,7 @@ class Record:
 
 @final
 class Move:
-    """A move of shogi in USI notation."""
+    """A shogi move in USI notation."""
 
     def __new__(cls, usi: str) -> Self: ...
     @staticmethod
@@ -296,7 +296,7 @@ class Move:
 
 @final
 class Position:
-    """A position of shogi, and the moves that led to it."""
+    """A shogi position and the moves that were pushed."""
 
     def __new__(cls, sfen: str | None = None) -> Self: ...
     @staticmethod
@@ -347,35 +347,35 @@ class Position:
         arrow: Move | str | None = None,
         seen_from: Literal[0, 1] = 0,
     ) -> str:
-        """The board as a picture: the text of an SVG file."""
+        """A diagram of the board, as the text of an SVG file."""
     def _repr_svg_(self) -> str: ...
 
 def decode(records: _Records, *, threads: int = 0) -> Boards:
-    """Boards, hands, sides to move and plies of records, as arrays."""
+    """The boards, hands, sides to move and plies of records, as arrays."""
 
 def encode(
     positions: _Records | Sequence[str], *, format: Literal["hcp", "psfen"] = "hcp", threads: int = 0
 ) -> npt.NDArray[Any]:
-    """Packed positions, made of SFENs or of records."""
+    """Packs positions, given as SFENs or records."""
 
 def to_sfens(records: _Records, *, threads: int = 0) -> list[str]:
-    """Positions as SFENs."""
+    """The positions of records as SFENs."""
 
 def keys(records: _Records, *, threads: int = 0) -> npt.NDArray[np.uint8]:
-    """Keys of positions [N, 16]: the same for equal board, hands and side to move, whatever the format."""
+    """Keys of positions [N, 16]. Equal boards, hands and sides to move have equal keys in all formats."""
 
 def in_check(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
     """Whether the side to move is in check [N]."""
 
 def legal_move_mask(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
-    """Which of dlshogi's labels are legal moves [N, 2187]."""
+    """Marks the legal moves among dlshogi's move labels [N, 2187]."""
 
 def has_legal_move(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
-    """Whether the stored move can be played [N]."""
+    """Whether the stored move is legal [N]."""
 
 @final
 class Solver:
-    """The mate solver: a table, and the limits of its searches."""
+    """A mate solver with a transposition table and search limits."""
 
     def __new__(
         cls,
@@ -400,10 +400,10 @@ class Solver:
 
 @final
 class Solution:
-    """The answer of a search, seen from the side to move."""
+    """The verdict of a search, with the mating line, its length, the nodes and the proof."""
 
     @property
-    def verdict(self) -> _Answer: ...
+    def verdict(self) -> _Verdict: ...
     @property
     def stop(self) -> Literal["nodes", "depth", "memory", "cancelled"] | None: ...
     @property
@@ -423,7 +423,7 @@ class Solution:
 
 @final
 class Proof:
-    """A proof of a mate, which `verify` checks by the rule book."""
+    """A proof of a mate. `verify` checks it with an independent, deliberately simple move generator."""
 
     @staticmethod
     def from_bytes(data: bytes) -> Proof: ...
@@ -448,7 +448,7 @@ def solve_many(
     when_hopeless: _WhenHopeless | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Solutions:
-    """Solves all positions, on all threads; equal ones once."""
+    """Solves all positions on all threads. Equal positions are searched once."""
 
 def dlshogi(
     records: _Records,
@@ -459,31 +459,31 @@ def dlshogi(
     out: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None,
     threads: int = 0,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Input planes of dlshogi: features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]; as bits [N, 628], [N, 8 or 15]."""
+    """Input planes of dlshogi: features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]; with "bits" [N, 628], [N, 8 or 15]."""
 
 def dlshogi_labels(
     records: _Records, *, scale: float = ..., mirror: bool = False, threads: int = 0
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """What a network of dlshogi's learns of records: move [N], result [N], value [N]."""
+    """Labels for training a dlshogi network: move [N], result [N], value [N]."""
 
 def halfkp(
     records: _Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
 ) -> npt.NDArray[np.int32]:
-    """Active features of HalfKP [N, 2, 38], of the mover and of the opponent."""
+    """Active features of HalfKP [N, 2, 38], seen from the side to move and from the opponent."""
 
 def halfka_hm(
     records: _Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
 ) -> npt.NDArray[np.int32]:
-    """Active features of HalfKA_hm2 [N, 2, 40], of the mover and of the opponent."""
+    """Active features of HalfKA_hm2 [N, 2, 40], seen from the side to move and from the opponent."""
 
 def convert(inputs: _Paths, output: _Path, **options: Unpack[ConvertOptions]) -> Report:
-    """Converts files of records from any format to any other."""
+    """Converts records from any format to any other format."""
 
 def shuffle(inputs: _Paths, output: _Path, *, seed: int = 1, **options: Unpack[RearrangeOptions]) -> Report:
-    """Brings the records of archives into a random order."""
+    """Shuffles the records of archives."""
 
 def dedup(inputs: _Paths, output: _Path, **options: Unpack[DedupOptions]) -> Report:
-    """Leaves out repeated records of archives."""
+    """Removes repeated records from archives."""
 
 def split(
     inputs: _Paths,
@@ -494,18 +494,19 @@ def split(
     records: int | None = None,
     **options: Unpack[SplitOptions],
 ) -> Report:
-    """Deals the records of archives out to several files: so many, or as many as it takes with at most `size` bytes or
-    `records` each."""
+    """Distributes the records of archives over several files. Set exactly one of `parts` (number of files), `size` (maximum
+    bytes of a file) and `records` (maximum records of a file)."""
 
 def verify(inputs: _Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
-    """Checks every record of files, the outputs of manifests, or proofs: a report for each file or run."""
+    """Checks all records of files, the outputs of manifests, or proofs. Returns a report for each file or manifest."""
 
 def stats(inputs: _Paths, **options: Unpack[StatsOptions]) -> Report:
-    """Figures about files of positions, also as a page (`html`)."""
+    """Statistics of files. With `html`, also writes a page with plots."""
 
 def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[FilterOptions]) -> Report:
-    """Removes positions with a proven forced mate: the manifest of the run, with `was_done`. With `retry_unknown`, which takes
-    the place of inputs, only what an earlier run did not find out; with `dry_run` what would be done."""
+    """Removes positions with a proven forced mate. Returns the manifest of the run, with `was_done`. With `retry_unknown`,
+    the manifest of an earlier run, searches only its unknown positions again; `inputs` must be None. With `dry_run`,
+    returns the inputs, outputs and estimated time."""
 
 @final
 class Loader:

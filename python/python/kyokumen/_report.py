@@ -1,4 +1,4 @@
-"""Reports of operations, and their progress."""
+"""Reports and progress of operations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 
 class Report(dict[str, Any]):
-    """What an operation tells: the object that the command line prints as JSON or writes as a manifest. Keys are attributes,
-    too, with `_` for `-` and for `+`: `report.counts.written`."""
+    """The result of an operation: the object that the command line prints as JSON or writes as a manifest.
+
+    Keys are also attributes, with `_` for `-` and `+`: `report.counts.written`.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name in self:
@@ -17,20 +19,21 @@ class Report(dict[str, Any]):
         for key in self:
             if key.replace("-", "_").replace("+", "_") == name:
                 return self[key]
-        raise AttributeError(f"the report has no {name!r}: it has {', '.join(self)}")
+        raise AttributeError(f"the report has no {name!r}; its keys are {', '.join(self)}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self})
 
 
 def report(text: str) -> Report:
-    """The report in a text of JSON."""
-    found: Report = json.loads(text, object_hook=Report)
-    return found
+    """Parses a report in JSON."""
+    parsed: Report = json.loads(text, object_hook=Report)
+    return parsed
 
 
 def callback(progress: Any, records: int | None) -> Callable[[Report], object] | None:
-    """What is called with how far a run has come: `progress` itself, or what moves a bar of tqdm on: True makes one."""
+    """Returns a function to call with snapshots of the progress: `progress` itself if it is a function, or the update of a
+    tqdm bar. True creates a bar. None if no progress is requested."""
     if progress is None or progress is False:
         return None
     if progress is True:
@@ -41,12 +44,12 @@ def callback(progress: Any, records: int | None) -> Callable[[Report], object] |
         call: Callable[[Report], object] = progress
         return call
     if not all(hasattr(progress, name) for name in ("update", "n", "total")):
-        raise TypeError(f"progress is a function, a bar of tqdm or True, not {type(progress).__name__}")
+        raise TypeError(f"progress must be a function, a tqdm bar or True, not {type(progress).__name__}")
     bar = progress
 
-    def move_on(snapshot: Report) -> None:
+    def update_bar(snapshot: Report) -> None:
         if snapshot["total"] is not None and bar.total != snapshot["total"]:
             bar.total = snapshot["total"]
         bar.update(snapshot["done"] - bar.n)
 
-    return move_on
+    return update_bar

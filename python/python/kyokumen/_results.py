@@ -1,4 +1,4 @@
-"""What functions return that is made of several things."""
+"""Result types with several arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 
 class Boards(NamedTuple):
-    """Positions as numbers.
+    """Positions as arrays.
 
-    `pieces` [N, 81]: by square, file × 9 + rank from 1a, the numbers of cshogi: 0 none, P L N S B R G K +P +L +N +S +B +R
-    from 1, those of White 16 more. `hands` [N, 2, 7]: Black's and White's, P L N S G B R. `turn` [N]: 0 Black, 1 White.
-    `ply` [N]: number of the next move, 1 where the records do not hold it.
+    `pieces` [N, 81]: cshogi's piece numbers. 0 is an empty square; P L N S B R G K +P +L +N +S +B +R are 1 to 14 for Black
+    and 17 to 30 for White. Squares are file × 9 + rank, counted from 1a.
+    `hands` [N, 2, 7]: numbers of P L N S G B R in hand of Black and White.
+    `turn` [N]: side to move, 0 for Black, 1 for White.
+    `ply` [N]: number of the next move; 1 if the records have no ply.
     """
 
     pieces: npt.NDArray[np.uint8]
@@ -25,22 +27,25 @@ class Boards(NamedTuple):
 
 
 class Verdict(IntEnum):
-    """What arrays say about a position, seen from the side to move."""
+    """Verdicts in arrays, seen from the side to move."""
 
     LOSS = -1
-    """It is being mated, or has no legal move."""
+    """The side to move is being mated, or has no legal move."""
     NO_MATE = 0
-    """Neither, proven without limits."""
+    """The search proved that neither side has a forced mate."""
     WIN = 1
-    """It mates."""
+    """The side to move can force mate."""
     UNKNOWN = 2
-    """The search stopped before it knew."""
+    """The search stopped at a limit without a verdict."""
     SKIPPED = 3
-    """It is in check, of which nothing was asked."""
+    """The side to move is in check, and `in_check="skip"` excludes such positions."""
 
 
 class Solutions(NamedTuple):
-    """Answers on many positions: `verdicts` [N] as `Verdict`, `plies` [N] of the mates, -1 where there is none, `nodes` [N]."""
+    """Results of `solve_many`.
+
+    `verdicts` [N]: values of `Verdict`. `plies` [N]: length of the mate, -1 if there is none. `nodes` [N]: searched nodes.
+    """
 
     verdicts: npt.NDArray[np.int8]
     plies: npt.NDArray[np.int16]

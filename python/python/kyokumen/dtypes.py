@@ -1,4 +1,4 @@
-"""The dtypes of records: names, order and types of the fields are those of cshogi."""
+"""numpy dtypes of records, with the field names, order and types of cshogi."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ hcp = np.dtype([("hcp", "u1", 32)])
 hcpe = np.dtype(
     [("hcp", "u1", 32), ("eval", "<i2"), ("bestMove16", "<i2"), ("gameResult", "i1"), ("dummy", "u1")]
 )
-"""Apery's packed position with evaluation, move and result: `cshogi.HuffmanCodedPosAndEval`."""
+"""Apery's packed position with evaluation, move and result (38 bytes): `cshogi.HuffmanCodedPosAndEval`."""
 
 hcpe42 = np.dtype(
     [
@@ -21,7 +21,7 @@ hcpe42 = np.dtype(
         ("dummy", "u1"),
     ]
 )
-"""The same with ply and length of the game, 42 bytes, as Apery itself writes it."""
+"""Like `hcpe`, with the ply and the length of the game (42 bytes), as written by Apery."""
 
 psfen = np.dtype([("sfen", "u1", 32)])
 """YaneuraOu's packed position: `cshogi.PackedSfen`."""
@@ -36,4 +36,4 @@ psv = np.dtype(
         ("padding", "u1"),
     ]
 )
-"""YaneuraOu's `PackedSfenValue`: `cshogi.PackedSfenValue`."""
+"""YaneuraOu's packed position with evaluation, move, ply and result (40 bytes): `cshogi.PackedSfenValue`."""

@@ -1,4 +1,4 @@
-//! Batches: the records of one, as arrays.
+//! Makes the arrays of a batch from its records.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -13,14 +13,14 @@ use zerocopy::IntoBytes;
 
 use super::Options;
 use super::segments::DataSet;
-use super::windows::{SegmentContent, Stretch};
+use super::windows::{SegmentContent, WindowRecords};
 use crate::arrays::{array_over, as_rows, dtype};
 use crate::failure::Failure;
 use crate::features::{Features, LABELLED, check_fields, labels, nnue_named, write_labels};
 use crate::interrupt::lock;
 use crate::rows::{Layout, Rows};
 
-/// Whether left and right of the board are exchanged.
+/// The policy for exchanging left and right of the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mirror {
     Never,
@@ -30,15 +30,15 @@ pub(super) enum Mirror {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Making {
-    /// None for the records as they are.
+pub(super) struct BatchMaker {
+    /// None for unchanged records.
     features: Option<Features>,
     mirror: Mirror,
     scale: f32,
     policy: bool,
 }
 
-impl Making {
+impl BatchMaker {
     pub(super) fn new(options: &Options, mirror: Mirror) -> Result<Self, Failure> {
         let &Options { planes, scale, policy, .. } = options;
         let features = match &*options.features {
@@ -46,31 +46,33 @@ impl Making {
             "records" => None,
             name => Some(nnue_named(name).ok_or_else(|| {
                 Failure::usage(format!(
-                    "features are \"dlshogi\", \"halfkp\", \"halfka_hm\" or \"records\", not {name:?}"
+                    "features must be \"dlshogi\", \"halfkp\", \"halfka_hm\" or \"records\", not {name:?}"
                 ))
             })?),
         };
         if features.is_none() && (mirror != Mirror::Never || policy) {
             return Err(Failure::usage(
-                "records are handed on as they are, and cannot be mirrored or have a policy",
+                "features=\"records\" returns unchanged records: it cannot be combined with mirror or policy",
             ));
         }
         Ok(Self { features, mirror, scale, policy })
     }
 
-    /// Fails if the format lacks a field that the features need.
+    /// Checks that the format has the fields that the features need.
     pub(super) fn check(self, format: Format) -> Result<(), Failure> {
         match self.features {
             Some(Features::Dlshogi(..)) => check_fields(format, &LABELLED),
             Some(Features::Nnue(_)) => check_fields(format, &[Field::EvalCp, Field::Result]),
             None if format.record_len().is_none() => {
-                Err(Failure::usage(format!("records of {format} have no one size, and no dtype")))
+                let message =
+                    format!("{format} has variable-length records and therefore no dtype");
+                Err(Failure::usage(message))
             }
             None => Ok(()),
         }
     }
 
-    /// The arrays of a batch of records whose first file has this format.
+    /// The arrays of a batch. `format` is the format of the first file.
     fn layouts(self, format: Format) -> Vec<Layout> {
         let mut layouts = match self.features {
             Some(features) => features.layouts(),
@@ -87,7 +89,7 @@ impl Making {
         layouts
     }
 
-    /// Bytes per record of a batch.
+    /// Bytes of all arrays per record.
     pub(super) fn bytes(self, format: Format) -> usize {
         self.layouts(format).iter().map(Layout::bytes).sum()
     }
@@ -100,11 +102,11 @@ impl Making {
         self,
         data: &DataSet,
         pool: &Arc<Pool>,
-        records: &[Stretch],
+        records: &[WindowRecords],
         seed: u64,
         epoch: u64,
-    ) -> Result<Made, Failure> {
-        let len = records.iter().map(|stretch| stretch.records().len()).sum();
+    ) -> Result<MadeBatch, Failure> {
+        let len = records.iter().map(|records| records.records().len()).sum();
         let (format, layouts) = (data.format(), self.layouts(data.format()));
         let mut numbers: Vec<_> =
             layouts.iter().map(|layout| pool.take(len * layout.bytes())).collect();
@@ -116,7 +118,7 @@ impl Making {
         let mirror_seed = SplitMix64::nth_bits(SplitMix64::nth_bits(seed, 1), epoch);
         let gathered = gather(data, records);
         let mut bytes = &gathered[..];
-        let mut taken = records.iter().flat_map(Stretch::records);
+        let mut taken = records.iter().flat_map(WindowRecords::records);
         rows.each(|_, rows| {
             let Some((segment, record)) = taken.next() else { return Ok(()) };
             let file = data.file(segment.file);
@@ -124,7 +126,7 @@ impl Making {
             let number = file.number(index);
             rows.set(layouts.len() - 1, number);
             let bad = |reason: &dyn ToString| file.bad(index, reason);
-            let example = match &segment.content {
+            let decoded = match &segment.content {
                 SegmentContent::Bytes(_) => {
                     let (own, rest) = bytes.split_at(file.record_len().unwrap_or_default());
                     bytes = rest;
@@ -145,11 +147,11 @@ impl Making {
                 Mirror::Always => true,
                 Mirror::Random => SplitMix64::nth_bits(mirror_seed, number) & 1 == 1,
             };
-            let example =
-                if mirrored { Cow::Owned(example.into_owned().mirrored()) } else { example };
-            self.write(&example, rows).map_err(|error| bad(&error))
+            let decoded =
+                if mirrored { Cow::Owned(decoded.into_owned().mirrored()) } else { decoded };
+            self.write(&decoded, rows).map_err(|error| bad(&error))
         })?;
-        Ok(Made { len, format, layouts, numbers, pool: Arc::clone(pool) })
+        Ok(MadeBatch { len, format, layouts, numbers, pool: Arc::clone(pool) })
     }
 
     fn write(self, record: &Record, rows: &mut Rows<'_>) -> Result<(), String> {
@@ -166,25 +168,25 @@ impl Making {
     }
 }
 
-/// The visits of a search as probabilities, or the stored move.
+/// Writes the visits of a search as probabilities. Without visits, the stored move has probability 1.
 fn write_policy(record: &Record, out: &mut [f32]) {
     out.fill(0.0);
     let label = |m| usize::from(move_label(m, record.setup.side_to_move()));
-    let visits: f32 = record.candidates.iter().map(|tried| f32::from(tried.visits)).sum();
+    let visits: f32 = record.candidates.iter().map(|candidate| f32::from(candidate.visits)).sum();
     if visits > 0.0 {
-        for tried in &record.candidates {
-            out[label(tried.best_move)] += f32::from(tried.visits) / visits;
+        for candidate in &record.candidates {
+            out[label(candidate.best_move)] += f32::from(candidate.visits) / visits;
         }
     } else if let Some(m) = record.best_move {
         out[label(m)] = 1.0;
     }
 }
 
-/// Copies fixed-size records into one buffer. They are scattered over a window that no cache holds, and the processor
-/// overlaps the waits for memory only if nothing else is done in between.
-fn gather(data: &DataSet, records: &[Stretch]) -> Vec<u8> {
+/// Copies fixed-size records into one buffer before they are decoded. The records are scattered over a window that is
+/// larger than any cache. The processor overlaps the memory accesses only if no other work is between them.
+fn gather(data: &DataSet, records: &[WindowRecords]) -> Vec<u8> {
     let mut gathered = Vec::new();
-    for (segment, record) in records.iter().flat_map(Stretch::records) {
+    for (segment, record) in records.iter().flat_map(WindowRecords::records) {
         if let SegmentContent::Bytes(content) = &segment.content {
             let len = data.file(segment.file).record_len().unwrap_or_default();
             gathered.extend_from_slice(&content[record * len..][..len]);
@@ -193,7 +195,7 @@ fn gather(data: &DataSet, records: &[Stretch]) -> Vec<u8> {
     gathered
 }
 
-pub(super) struct Made {
+pub(super) struct MadeBatch {
     len: usize,
     /// Format of the first file.
     format: Format,
@@ -202,8 +204,8 @@ pub(super) struct Made {
     pool: Arc<Pool>,
 }
 
-impl Made {
-    /// Arrays by name. They take over the memory.
+impl MadeBatch {
+    /// Returns the arrays by name. They take over the memory.
     pub(super) fn into_arrays(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         for (layout, numbers) in self.layouts.iter().zip(self.numbers) {
@@ -222,24 +224,24 @@ impl Made {
     }
 }
 
-/// Memory of batches, used again once nobody has the arrays of a batch any more: new memory for each would cost more
-/// than all that is written to it, since the system clears it page by page.
+/// Memory of batches, reused after the arrays of a batch are dropped. The system clears new memory page by page, which
+/// would take longer than writing the batch.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Vec<Vec<u64>>>);
 
 impl Pool {
-    /// Memory for so many bytes, with unspecified values.
+    /// Memory for a number of bytes, with unspecified values.
     fn take(&self, bytes: usize) -> Vec<u64> {
         let len = bytes.div_ceil(size_of::<u64>());
-        let mut waiting = lock(&self.0);
-        let found = waiting.iter().position(|numbers| numbers.len() == len);
-        let found = found.map(|place| waiting.swap_remove(place));
-        drop(waiting);
-        found.unwrap_or_else(|| vec![0; len])
+        let mut free = lock(&self.0);
+        let place = free.iter().position(|numbers| numbers.len() == len);
+        let reused = place.map(|place| free.swap_remove(place));
+        drop(free);
+        reused.unwrap_or_else(|| vec![0; len])
     }
 }
 
-/// The memory of an array, which goes back to where it came from.
+/// The memory of an array. Dropping it returns the memory to the pool.
 #[pyclass(frozen, module = "kyokumen")]
 struct Memory {
     numbers: Vec<u64>,
@@ -248,11 +250,11 @@ struct Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        /// The most arrays kept for reuse.
-        const MOST: usize = 128;
-        let mut waiting = lock(&self.pool.0);
-        if waiting.len() < MOST {
-            waiting.push(std::mem::take(&mut self.numbers));
+        /// Maximum number of arrays kept for reuse.
+        const MAX_FREE: usize = 128;
+        let mut free = lock(&self.pool.0);
+        if free.len() < MAX_FREE {
+            free.push(std::mem::take(&mut self.numbers));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The files of a training, as segments that can be gone to.
+//! The files of a loader, divided into segments with random access.
 
 use std::collections::HashSet;
 use std::env::temp_dir;
@@ -23,7 +23,7 @@ use crate::failure::{self, Failure};
 pub(super) struct DataSet {
     files: Vec<DataFile>,
     segment: u64,
-    /// Numbers, over all files, of the records to leave out.
+    /// Numbers of the records to leave out, counted over all files.
     excluded: HashSet<u64>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct DataFile {
 enum FileAccess {
     /// Fixed-size records, in segments of equal length.
     Even(Archive),
-    /// Games, lines or decompressed records, in segments of whole chunks with about as many records.
+    /// Games, lines or decompressed records, in segments of whole chunks with approximately equal numbers of records.
     Indexed(File, Vec<IndexedSegment>),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Opening {
     pub(super) dialect: Option<Dialect>,
     /// Records per segment.
     pub(super) segment: u64,
-    /// Whether compressed files are unpacked to a temporary file. Otherwise they must allow random access.
+    /// Whether compressed files are decompressed into temporary files. Otherwise they must have random access.
     pub(super) spool: bool,
     pub(super) tmp_dir: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ impl DataSet {
             files.push(file);
         }
         if first_number == 0 {
-            return Err(Failure::usage("there is no record in these files"));
+            return Err(Failure::usage("the files contain no records"));
         }
         let mut data = Self { files, segment, excluded: HashSet::new() };
         for path in exclude {
@@ -87,7 +87,7 @@ impl DataSet {
         Ok(data)
     }
 
-    /// Leaves out the records that a filter run lists as mated.
+    /// Excludes the records that the list of a filter run names.
     fn exclude(&mut self, list: &Path) -> Result<(), Failure> {
         #[derive(Deserialize)]
         struct Mated {
@@ -98,19 +98,19 @@ impl DataSet {
             Failure::usage(format!("{}: {}", list.display(), reason.to_string()))
         };
         let text = std::fs::read_to_string(list).map_err(|error| wrong(&error))?;
-        let mut found = 0;
+        let mut excluded = 0;
         for line in text.lines().filter(|line| !line.is_empty()) {
             let mated: Mated = serde_json::from_str(line).map_err(|error| wrong(&error))?;
             let name = Path::new(&mated.file).file_name();
-            let is_it = |file: &&DataFile| {
+            let is_listed = |file: &&DataFile| {
                 file.input.name == mated.file || Path::new(&file.input.name).file_name() == name
             };
-            let Some(file) = self.files.iter().find(is_it) else { continue };
+            let Some(file) = self.files.iter().find(is_listed) else { continue };
             self.excluded.insert(file.first_number + mated.index);
-            found += 1;
+            excluded += 1;
         }
-        if found == 0 && !text.is_empty() {
-            return Err(wrong(&"it speaks of none of the files that are read"));
+        if excluded == 0 && !text.is_empty() {
+            return Err(wrong(&"it names none of the files to read"));
         }
         Ok(())
     }
@@ -136,15 +136,15 @@ impl DataSet {
         self.files.iter().map(|file| file.records).sum()
     }
 
-    /// Number of records by which segments are shorter than the full length.
+    /// Number of records that are missing from segments of less than the full length.
     pub(super) fn missing_of_segments(&self) -> u64 {
         (self.segments() * self.segment).saturating_sub(self.records())
     }
 
-    /// Whether records are excluded, or a format may hold records that are not for training.
-    pub(super) fn leaves_out(&self) -> bool {
-        let of_games = |file: &DataFile| file.input.format.record_len().is_none();
-        !self.excluded.is_empty() || self.files.iter().any(of_games)
+    /// Whether records are excluded, or a file may contain comments or records that are not for training.
+    pub(super) fn may_leave_out(&self) -> bool {
+        let has_variable_length = |file: &DataFile| file.input.format.record_len().is_none();
+        !self.excluded.is_empty() || self.files.iter().any(has_variable_length)
     }
 
     pub(super) fn is_excluded(&self, number: u64) -> bool {
@@ -164,24 +164,24 @@ impl DataSet {
         format!("{} excluded={}", files.join(","), self.excluded.len())
     }
 
-    /// `segment` is its number over all files.
+    /// Reads a segment. `segment` is its number over all files.
     pub(super) fn read(&self, segment: u64) -> Result<SegmentBytes, Failure> {
         let file = self.files.partition_point(|file| file.first_segment <= segment) - 1;
-        let found = &self.files[file];
-        let place = segment - found.first_segment;
-        match &found.content {
+        let data_file = &self.files[file];
+        let place = segment - data_file.first_segment;
+        match &data_file.content {
             FileAccess::Even(archive) => {
                 let first = place * self.segment;
-                let to = (first + self.segment).min(found.records);
+                let to = (first + self.segment).min(data_file.records);
                 let bytes = archive.slice(first..to)?.into_owned();
                 Ok(SegmentBytes { file, first, records: (to - first) as u32, bytes })
             }
             FileAccess::Indexed(reading, segments) => {
                 let IndexedSegment { offset, bytes, first, records } = segments[place as usize];
                 let mut read = vec![0; bytes];
-                // Without a place of its own, which forked processes would share.
+                // Does not move the file position, which forked processes share.
                 read_exact_at(reading, &mut read, offset)
-                    .map_err(|error| Failure::unreadable(&found.input.name, offset, &error))?;
+                    .map_err(|error| Failure::unreadable(&data_file.input.name, offset, &error))?;
                 Ok(SegmentBytes { file, first, records, bytes: read })
             }
         }
@@ -200,15 +200,16 @@ impl DataFile {
         let is_even = input.format.record_len().is_some();
         let is_plain = is_plain(&input);
         if is_even && (is_plain || !opening.spool) {
-            let archive = Archive::of_input(&input)?;
+            let archive = Archive::from_input(&input)?;
             archive.expect_random_access();
             let (records, is_cut_off) = (archive.len(), archive.is_cut_off());
             let content = FileAccess::Even(archive);
-            return Self { input, first_segment, first_number, records, content }.whole(is_cut_off);
+            return Self { input, first_segment, first_number, records, content }
+                .check_end(is_cut_off);
         }
         if !is_plain && !opening.spool {
             return Err(Failure::usage(format!(
-                "{} can be read from its start only: spool=True writes what is in it into a temporary file",
+                "{} has no random access: set spool=True to decompress it into a temporary file",
                 input.name
             )));
         }
@@ -216,9 +217,9 @@ impl DataFile {
             InputLocation::File(place) if is_plain => {
                 let file = File::open(place)
                     .map_err(|error| Failure::unreadable(&input.name, 0, &error))?;
-                (file, index_of(&input, opening.segment, cancel, |_| Ok(()))?)
+                (file, build_index(&input, opening.segment, cancel, |_| Ok(()))?)
             }
-            _ => spooled(&input, opening, cancel)?,
+            _ => spool(&input, opening, cancel)?,
         };
         let records = segments.iter().map(|segment| u64::from(segment.records)).sum();
         let is_cut_off = input
@@ -226,11 +227,11 @@ impl DataFile {
             .record_len()
             .is_some_and(|len| segments.last().is_some_and(|last| !last.bytes.is_multiple_of(len)));
         let content = FileAccess::Indexed(file, segments);
-        Self { input, first_segment, first_number, records, content }.whole(is_cut_off)
+        Self { input, first_segment, first_number, records, content }.check_end(is_cut_off)
     }
 
     /// Fails if the file ends inside a record.
-    fn whole(self, is_cut_off: bool) -> Result<Self, Failure> {
+    fn check_end(self, is_cut_off: bool) -> Result<Self, Failure> {
         if is_cut_off {
             let whole = self.records - 1;
             return Err(self.bad(whole, &failure::cut_off(whole)));
@@ -255,13 +256,13 @@ impl DataFile {
         self.input.format.record_len()
     }
 
-    /// A record that cannot be used.
+    /// The error for a record that cannot be used.
     pub(super) fn bad(&self, index: u64, reason: &dyn ToString) -> Failure {
         let byte = self.record_len().map_or(0, |len| index * len as u64);
         Failure::bad_record(Some(&self.input.name), index, byte, reason)
     }
 
-    /// `bytes` must be whole chunks.
+    /// Decodes the records of `bytes`, which must be whole chunks. `first` is the number of the first record.
     pub(super) fn decode<'a>(
         &self,
         bytes: &'a [u8],
@@ -277,8 +278,8 @@ fn is_plain(input: &Input) -> bool {
     matches!(input.location, InputLocation::File(_)) && input.compression == Compression::None
 }
 
-/// Writes the uncompressed bytes of an input into a temporary file that vanishes with the process.
-fn spooled(
+/// Writes the decompressed bytes of an input into an unnamed temporary file, which the system removes with the process.
+fn spool(
     input: &Input,
     opening: &Opening,
     cancel: &AtomicBool,
@@ -286,19 +287,19 @@ fn spooled(
     let folder = opening.tmp_dir.clone().unwrap_or_else(temp_dir);
     let failed = |error: &io::Error| {
         Failure::unwritable(format!(
-            "cannot write temporary files in {}: {error}; compressed files are decompressed there: tmp_dir says where \
-             they stand, and files that are not compressed need none",
+            "cannot write a temporary file in {}: {error}; set tmp_dir to the folder for decompressed files, or use \
+             uncompressed files",
             folder.display()
         ))
     };
     let file = tempfile::tempfile_in(&folder).map_err(|error| failed(&error))?;
     let mut file = BufWriter::with_capacity(1 << 20, file);
     let take = |bytes: &[u8]| file.write_all(bytes).map_err(|error| failed(&error));
-    let segments = index_of(input, opening.segment, cancel, take)?;
+    let segments = build_index(input, opening.segment, cancel, take)?;
     Ok((file.into_inner().map_err(|error| failed(error.error()))?, segments))
 }
 
-/// Consecutive whole chunks.
+/// A segment of consecutive whole chunks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct IndexedSegment {
     /// Offset in the uncompressed file.
@@ -309,8 +310,9 @@ struct IndexedSegment {
     records: u32,
 }
 
-/// Reads a file to its end and passes its uncompressed bytes to `take`. Incomplete if cancelled.
-fn index_of(
+/// Reads a file to its end, finds its segments and passes its decompressed bytes to `take`. The result is incomplete if
+/// cancelled.
+fn build_index(
     input: &Input,
     segment: u64,
     cancel: &AtomicBool,
@@ -319,7 +321,7 @@ fn index_of(
     const BLOCK_RECORDS: u64 = 1 << 14;
     let source = Source::new(vec![InputRange::whole(input.clone())], BLOCK_RECORDS);
     let mut segments: Vec<IndexedSegment> = Vec::new();
-    let mut before = 0;
+    let mut next_record = 0;
     for block in source {
         let block = block?;
         if cancel.load(Ordering::Relaxed) {
@@ -329,17 +331,17 @@ fn index_of(
         for chunk in block.chunks() {
             let records = chunk.count(input.format);
             let offset = block.offset + chunk.offset;
-            let goes_on = segments.last_mut().filter(|last| {
+            let unfinished = segments.last_mut().filter(|last| {
                 u64::from(last.records) < segment && last.offset + last.bytes as u64 == offset
             });
-            if let Some(last) = goes_on {
+            if let Some(last) = unfinished {
                 last.bytes += chunk.bytes.len();
                 last.records += records as u32;
             } else {
-                let (first, bytes) = (before, chunk.bytes.len());
+                let (first, bytes) = (next_record, chunk.bytes.len());
                 segments.push(IndexedSegment { offset, bytes, first, records: records as u32 });
             }
-            before += records;
+            next_record += records;
         }
     }
     Ok(segments)

@@ -1,4 +1,4 @@
-//! Windows of records: read, chosen, mixed, and cut into batches.
+//! Reads windows of records, filters and shuffles them, and divides them into batches.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,21 +16,22 @@ use super::segments::{DataSet, SegmentBytes};
 use crate::failure::Failure;
 use crate::interrupt::on_threads;
 
-pub(super) struct Choosing {
+/// The criteria for the records to use.
+pub(super) struct RecordChoice {
     pub(super) filters: RecordFilters,
     pub(super) on_error: BadPolicy,
-    /// Limits of the search for mates, which are left out; None to keep them.
+    /// Limits of the search for mated positions, which are left out. None to keep them.
     pub(super) search: Option<MateSettings>,
 }
 
-impl Choosing {
+impl RecordChoice {
     /// Whether any record may be left out.
-    pub(super) fn leave_out(&self, data: &DataSet) -> bool {
-        self.looks() || data.leaves_out()
+    pub(super) fn may_leave_out(&self, data: &DataSet) -> bool {
+        self.needs_records() || data.may_leave_out()
     }
 
-    /// Whether records are examined before they become arrays.
-    fn looks(&self) -> bool {
+    /// Whether the choice depends on the content of records.
+    fn needs_records(&self) -> bool {
         self.filters != RecordFilters::default()
             || self.on_error == BadPolicy::Skip
             || self.search.is_some()
@@ -42,28 +43,28 @@ impl Choosing {
     }
 }
 
-/// Progress of an epoch: the window, and how many of its records, in their order, have been passed.
+/// Progress of an epoch: the window, and the number of its records that are done, in the order of use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct ResumePoint {
     pub(super) window: u64,
     pub(super) record: u32,
 }
 
-/// The records of a batch, and the place after them.
+/// The records of a batch, and the resume point after them.
 pub(super) struct Job {
-    pub(super) records: Vec<Stretch>,
-    pub(super) behind: Place,
+    pub(super) records: Vec<WindowRecords>,
+    pub(super) resume_point: ResumePoint,
 }
 
-/// Records of a window, in its order.
-pub(super) struct Stretch {
+/// Records of one window, in the order of use.
+pub(super) struct WindowRecords {
     window: Arc<Vec<Segment>>,
-    /// Segment and record, as indices.
+    /// Indices of segment and record.
     places: Vec<(u32, u32)>,
 }
 
-impl Stretch {
-    /// The index of each record in its segment, with the segment.
+impl WindowRecords {
+    /// The segment of each record, and the index of the record in it.
     pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Segment, usize)> {
         let segment = |number: u32| &self.window[number as usize];
         self.places.iter().map(move |&(number, record)| (segment(number), record as usize))
@@ -75,32 +76,32 @@ pub(super) struct Segment {
     pub(super) first: u64,
     records: u32,
     pub(super) content: SegmentContent,
-    /// Whether each record is taken; None if all are.
+    /// Whether each record is used. None if all are used.
     is_taken: Option<Vec<bool>>,
 }
 
 pub(super) enum SegmentContent {
     /// Fixed-size records.
     Bytes(Vec<u8>),
-    /// Decoded games and lines; None for records that are left out or cannot be read.
+    /// Decoded games and lines. None for records that are left out or unreadable.
     Records(Vec<Option<Record>>),
 }
 
 pub(super) struct Window {
     number: u64,
     segments: Arc<Vec<Segment>>,
-    /// Segment and record, as indices, in the order of use. Includes records that are left out.
+    /// Indices of segment and record, in the order of use. Includes records that are left out.
     order: Vec<(u32, u32)>,
-    /// The place in the order that is used next.
+    /// The next index in `order`.
     next: usize,
 }
 
 impl Window {
-    /// At most so many of its next records, without those that are left out.
-    fn take(&mut self, most: usize) -> Stretch {
+    /// Takes at most `limit` of the next records that are not left out.
+    fn take(&mut self, limit: usize) -> WindowRecords {
         let left = self.order.len().saturating_sub(self.next);
-        let mut places = Vec::with_capacity(most.min(left));
-        while places.len() < most
+        let mut places = Vec::with_capacity(limit.min(left));
+        while places.len() < limit
             && let Some(&(segment, record)) = self.order.get(self.next)
         {
             self.next += 1;
@@ -109,13 +110,13 @@ impl Window {
                 places.push((segment, record));
             }
         }
-        Stretch { window: Arc::clone(&self.segments), places }
+        WindowRecords { window: Arc::clone(&self.segments), places }
     }
 }
 
 pub(super) struct Windows<'a> {
     pub(super) data: &'a DataSet,
-    pub(super) choosing: &'a Choosing,
+    pub(super) choice: &'a RecordChoice,
     pub(super) order: EpochOrder,
     pub(super) threads: usize,
 }
@@ -136,14 +137,14 @@ impl Windows<'_> {
 
     /// Reads and filters segments on several threads.
     fn segments(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Segment>, Failure> {
-        // In the order in which they stand in the files: neighbours may share a page, or a frame of a compressed file.
+        // In file order, because neighbours may share a page or a frame of a compressed file.
         let mut places: Vec<usize> = (0..numbers.len()).collect();
         places.sort_unstable_by_key(|&place| numbers[place]);
-        let start = || Chooser::try_new(self.data, self.choosing);
-        // On several threads also where nothing is looked at: a disk answers several questions at once.
-        let segments = on_threads(self.threads, places, cancel, start, |chooser, place| {
-            let chooser = chooser.as_mut().map_err(|no_memory| Failure::other(no_memory))?;
-            Ok((place, chooser.choose(self.data.read(numbers[place])?, cancel)?))
+        let start = || SegmentFilter::try_new(self.data, self.choice);
+        // Several threads help even if no record is examined, because a disk serves several requests at once.
+        let segments = on_threads(self.threads, places, cancel, start, |filter, place| {
+            let filter = filter.as_mut().map_err(|error| Failure::other(error))?;
+            Ok((place, filter.apply(self.data.read(numbers[place])?, cancel)?))
         });
         let mut segments = segments.into_iter().collect::<Result<Vec<_>, _>>()?;
         segments.sort_unstable_by_key(|(place, _)| *place);
@@ -151,33 +152,33 @@ impl Windows<'_> {
     }
 }
 
-/// Filters records on one thread.
-struct Chooser<'a> {
+/// Filters the records of segments on one thread.
+struct SegmentFilter<'a> {
     data: &'a DataSet,
-    choosing: &'a Choosing,
+    choice: &'a RecordChoice,
     judge: Option<Judge>,
 }
 
-impl<'a> Chooser<'a> {
-    fn try_new(data: &'a DataSet, choosing: &'a Choosing) -> Result<Self, TableError> {
-        let judge = choosing.search.as_ref().map(Judge::try_new).transpose()?;
-        Ok(Self { data, choosing, judge })
+impl<'a> SegmentFilter<'a> {
+    fn try_new(data: &'a DataSet, choice: &'a RecordChoice) -> Result<Self, TableError> {
+        let judge = choice.search.as_ref().map(Judge::try_new).transpose()?;
+        Ok(Self { data, choice, judge })
     }
 
-    fn choose(&mut self, segment: SegmentBytes, cancel: &AtomicBool) -> Result<Segment, Failure> {
+    fn apply(&mut self, segment: SegmentBytes, cancel: &AtomicBool) -> Result<Segment, Failure> {
         let SegmentBytes { file, first, records, bytes } = segment;
-        let of_file = self.data.file(file);
-        let is_even = of_file.record_len().is_some();
-        if is_even && !self.choosing.looks() && !self.data.leaves_out() {
+        let data_file = self.data.file(file);
+        let is_even = data_file.record_len().is_some();
+        if is_even && !self.choice.may_leave_out(self.data) {
             let content = SegmentContent::Bytes(bytes);
             return Ok(Segment { file, first, records, content, is_taken: None });
         }
         let mut is_taken = vec![false; records as usize];
         let mut parsed = vec![None; if is_even { 0 } else { records as usize }];
-        for (i, record) in of_file.decode(&bytes, first).take(is_taken.len()).enumerate() {
+        for (i, record) in data_file.decode(&bytes, first).take(is_taken.len()).enumerate() {
             let index = first + i as u64;
             let taken = record.and_then(|record| {
-                let taken = self.takes(of_file.number(index), &record, cancel)?;
+                let taken = self.takes(data_file.number(index), &record, cancel)?;
                 if taken && !is_even {
                     parsed[i] = Some(record.record()?);
                 }
@@ -185,10 +186,10 @@ impl<'a> Chooser<'a> {
             });
             is_taken[i] = match taken {
                 Ok(taken) => taken,
-                Err(error) if is_comment(&error) || self.choosing.on_error == BadPolicy::Skip => {
+                Err(error) if is_comment(&error) || self.choice.on_error == BadPolicy::Skip => {
                     false
                 }
-                Err(error) => return Err(of_file.bad(index, &error)),
+                Err(error) => return Err(data_file.bad(index, &error)),
             };
         }
         let content =
@@ -204,21 +205,21 @@ impl<'a> Chooser<'a> {
     ) -> Result<bool, DecodeError> {
         if record.is_comment()
             || self.data.is_excluded(number)
-            || !self.choosing.filters.takes(number, record)?
+            || !self.choice.filters.takes(number, record)?
         {
             return Ok(false);
         }
-        if self.judge.is_none() && self.choosing.on_error == BadPolicy::Stop {
+        if self.judge.is_none() && self.choice.on_error == BadPolicy::Stop {
             return Ok(true);
         }
         let Ok(position) = Position::try_from(record.setup()?) else {
-            // To be left out here, or to be told of where it becomes an array.
-            return Ok(self.choosing.on_error == BadPolicy::Stop);
+            // Either left out here, or reported as an error when it becomes an array.
+            return Ok(self.choice.on_error == BadPolicy::Stop);
         };
-        let (Some(judge), Some(search)) = (&mut self.judge, &self.choosing.search) else {
+        let (Some(judge), Some(search)) = (&mut self.judge, &self.choice.search) else {
             return Ok(true);
         };
-        if !search.in_check.asks_about(&position).unwrap_or(false) {
+        if !search.in_check.searches(&position).unwrap_or(false) {
             return Ok(true);
         }
         Ok(!judge.judge(&position, cancel).verdict.is_mate())
@@ -229,15 +230,15 @@ fn is_comment(error: &DecodeError) -> bool {
     error.kind == DecodeErrorKind::Comment
 }
 
-/// Windows cut into jobs, from a place in the first window on.
+/// Divides windows into jobs, starting at a resume point in the first window.
 pub(super) struct Jobs {
     pub(super) windows: Receiver<Result<Window, Failure>>,
-    /// None before the next one is received.
+    /// None before the next window is received.
     pub(super) window: Option<Window>,
-    pub(super) place: Place,
+    pub(super) resume_point: ResumePoint,
     pub(super) batch_size: usize,
     pub(super) drop_last: bool,
-    /// The most records that are still taken.
+    /// Maximum number of records still to use.
     pub(super) left: u64,
 }
 
@@ -253,8 +254,8 @@ impl Iterator for Jobs {
             let Some(window) = &mut self.window else {
                 match self.windows.recv() {
                     Ok(Ok(mut window)) => {
-                        if window.number == self.place.window {
-                            window.next = self.place.record as usize;
+                        if window.number == self.resume_point.window {
+                            window.next = self.resume_point.record as usize;
                         }
                         self.window = Some(window);
                     }
@@ -263,18 +264,18 @@ impl Iterator for Jobs {
                 }
                 continue;
             };
-            let stretch = window.take(missing);
-            self.place = Place { window: window.number, record: window.next as u32 };
-            missing -= stretch.places.len();
+            let taken = window.take(missing);
+            self.resume_point = ResumePoint { window: window.number, record: window.next as u32 };
+            missing -= taken.places.len();
             if window.next >= window.order.len() {
                 self.window = None;
             }
-            if !stretch.places.is_empty() {
-                records.push(stretch);
+            if !taken.places.is_empty() {
+                records.push(taken);
             }
         }
         let is_dropped = self.drop_last && (is_short || missing > 0);
-        let job = Job { records, behind: self.place };
+        let job = Job { records, resume_point: self.resume_point };
         (!job.records.is_empty() && !is_dropped).then_some(Ok(job))
     }
 }

@@ -158,7 +158,7 @@ fn conversion_to_and_from_a_store_gives_the_same_bytes() {
         let itself = ConvertRequest { force: true, ..convert_request(&up, &up) };
         let itself = ConvertPlan::new(itself);
         let itself = itself.unwrap_err().to_string();
-        assert!(itself.contains(" would be written over the input "), "{itself}");
+        assert!(itself.contains(" would overwrite the input "), "{itself}");
     }
 }
 
@@ -310,7 +310,7 @@ fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     let resumed_plan = || JobPlan::new(resumed(request(out))).unwrap();
     let cancelled = filter(resumed_plan(), &mut progress(), &AtomicBool::new(true));
     let cancelled = cancelled.unwrap_err();
-    assert_eq!(cancelled.to_string(), "interrupted while outputs were sent");
+    assert_eq!(cancelled.to_string(), "interrupted while sending outputs");
     assert_eq!(cancelled.remedy(), Some(Remedy::Resume));
     // An output that was changed in the staging folder is not sent.
     let kept = staging.folder.join("a.hcp");
@@ -354,7 +354,7 @@ fn only_a_run_with_the_same_inputs_and_settings_is_resumed() {
     files::remove(&Path::new(out).join("a.hcp.mated")).unwrap();
     let lost = run_filter(resumed(request()));
     let lost = lost.unwrap_err().to_string();
-    assert!(lost.contains("a.hcp.mated is not as "), "{lost}");
+    assert!(lost.contains("a.hcp.mated does not match "), "{lost}");
     files::remove(&Path::new(out).join("a.manifest.json")).unwrap();
     let lost = run_filter(resumed(request()));
     let lost = lost.unwrap_err().to_string();

@@ -14,7 +14,7 @@ while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
   GO
   head -c $((n * 119 * 81)) > /dev/null
   head -c $((n * 2188 * 4)) /dev/zero
-  BEHIND
+  AFTER
 done";
 
 const SELFPLAY: [&str; 11] = [
@@ -41,11 +41,11 @@ const RELABEL: [&str; 6] = [
 ];
 
 #[test]
-fn a_signal_ends_a_run_whatever_its_evaluator_does() {
+fn a_signal_ends_a_run_even_if_its_evaluator_hangs_or_floods() {
     for fault in [
         ("START", "false", "exec sleep 600"),
         ("START", "false", "while :; do printf x; sleep 0.01; done"),
-        // It never reads.
+        // The program never reads.
         ("GO", "false", "exec sleep 600"),
         ("GO", "[ $i -lt 5 ]", "exec sleep 600"),
         ("GO", "[ $i -lt 5 ]", "exec cat > /dev/null"),
@@ -56,7 +56,7 @@ fn a_signal_ends_a_run_whatever_its_evaluator_does() {
     for fault in [
         ("START", "false", "exec sleep 600"),
         ("GO", "[ $i -lt 2 ]", "exec sleep 600"),
-        // The first program is asked by the tests at the start only.
+        // The first process only serves the checks at the start.
         ("START", "[ $(wc -l < starts) -lt 2 ]", "exec sleep 600"),
         ("GO", "[ $(wc -l < starts) -lt 2 ]", "exec sleep 600"),
     ] {
@@ -65,18 +65,18 @@ fn a_signal_ends_a_run_whatever_its_evaluator_does() {
 }
 
 #[test]
-fn an_evaluator_that_answers_too_much_ends_the_run() {
+fn an_evaluator_that_sends_too_much_ends_the_run() {
     for surplus in ["printf x", "[ $i -lt 5 ] || printf x", "[ $i -lt 5 ] || cat /dev/zero"] {
-        let bench = Bench::new(EVALUATOR, ("BEHIND", surplus));
-        let told = bench.error(&bench.run(&SELFPLAY));
+        let bench = Bench::new(EVALUATOR, ("AFTER", surplus));
+        let transcript = bench.error(&bench.run(&SELFPLAY));
         let why = "the network cannot be evaluated: the program sent more than it was asked for\n";
-        assert!(told.starts_with("status 1\n") && told.ends_with(why), "{told}");
+        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(why), "{transcript}");
         bench.assert_no_program_is_left();
     }
 }
 
 #[test]
-fn a_program_that_does_not_greet_is_told() {
+fn a_program_without_a_greeting_is_reported() {
     let bench = Bench::new(EVALUATOR, ("START", "printf 'kyokumen-evaluator 1 5'; exit 3"));
     assert_data_eq!(
         bench.error(&bench.run(&SELFPLAY)),
@@ -89,23 +89,23 @@ error: sh is no evaluator: it sent no line of greeting: the program ended (exit 
 }
 
 #[test]
-fn an_engine_answers_although_its_evaluator_hangs() {
+fn the_playing_engine_answers_even_if_its_evaluator_hangs() {
     for fault in [
         ("START", "exec sleep 600"),
         ("GO", "exec sleep 600"),
         ("GO", "[ $i -lt 3 ] || exec sleep 600"),
         ("GO", "sleep 5"),
-        ("BEHIND", "exec >&-; exec sleep 600"),
+        ("AFTER", "exec >&-; exec sleep 600"),
     ] {
         let bench = Bench::new(EVALUATOR, fault);
-        let mut engine = playing(&bench);
+        let mut engine = playing_engine(&bench);
         for (go, stop) in
             [("go infinite", "stop"), ("go movetime 50", ""), ("go nodes 100000000", "stop")]
         {
-            engine.say("position startpos");
-            engine.say(go);
-            engine.say(stop);
-            let best = engine.hear_until("bestmove").pop().unwrap();
+            engine.send("position startpos");
+            engine.send(go);
+            engine.send(stop);
+            let best = engine.lines_until("bestmove").pop().unwrap();
             assert!(best.len() > "bestmove ".len(), "{fault:?} {go}: {best}");
         }
         engine.quit();
@@ -114,15 +114,15 @@ fn an_engine_answers_although_its_evaluator_hangs() {
 }
 
 /// An engine whose evaluator has a fault.
-fn playing(bench: &Bench) -> Engine {
+fn playing_engine(bench: &Bench) -> Engine {
     let model = format!("run:sh -c \"cd {} && . ./program\"", bench.0.path().display());
     let mut engine = Engine::start_with(&["--model", &model]);
-    engine.say("setoption name Mate_Root_Nodes value 0");
+    engine.send("setoption name Mate_Root_Nodes value 0");
     engine
 }
 
 #[test]
-fn a_signal_ends_an_engine_that_plays_with_a_last_answer() {
+fn a_signal_ends_the_playing_engine_after_a_last_bestmove() {
     let hangs = format!("{GRANDCHILD} touch reached; exec sleep 600");
     for fault in [("START", &hangs), ("GO", &hangs)] {
         for &(signals, code) in &SIGNALS[..3] {
@@ -130,38 +130,38 @@ fn a_signal_ends_an_engine_that_plays_with_a_last_answer() {
                 continue;
             }
             let bench = Bench::new(EVALUATOR, (fault.0, fault.1));
-            let mut engine = playing(&bench);
-            engine.say("position startpos");
-            engine.say("go infinite");
+            let mut engine = playing_engine(&bench);
+            engine.send("position startpos");
+            engine.send("go infinite");
             let until = Instant::now() + PATIENCE;
             while !bench.path("reached").exists() {
                 assert!(Instant::now() < until, "{fault:?} is not reached");
                 sleep(Duration::from_millis(5));
             }
-            let (said, status) = engine.interrupt(signals[0]);
+            let (lines, status) = engine.interrupt(signals[0]);
             assert_eq!(status.code(), Some(code), "{fault:?}");
-            assert!(said.last().unwrap().starts_with("bestmove "), "{fault:?} {said:?}");
+            assert!(lines.last().unwrap().starts_with("bestmove "), "{fault:?} {lines:?}");
             bench.assert_no_program_is_left();
         }
     }
     let bench = Bench::new(EVALUATOR, ("", ""));
-    let mut engine = playing(&bench);
-    engine.say("usi");
-    engine.hear_until("usiok");
-    let (said, status) = engine.interrupt(libc::SIGTERM);
-    assert_eq!((said, status.code()), (Vec::new(), Some(143)));
+    let mut engine = playing_engine(&bench);
+    engine.send("usi");
+    engine.lines_until("usiok");
+    let (lines, status) = engine.interrupt(libc::SIGTERM);
+    assert_eq!((lines, status.code()), (Vec::new(), Some(143)));
 }
 
 #[test]
-fn a_search_that_stalls_ends_after_the_end_of_the_input() {
+fn a_stalled_search_ends_after_the_end_of_input() {
     let bench = Bench::new(EVALUATOR, ("GO", "[ $i -lt 3 ] || exec sleep 600"));
-    let mut engine = playing(&bench);
-    engine.say("position startpos");
-    engine.say("go nodes 1000");
-    let (said, status) = engine.end();
+    let mut engine = playing_engine(&bench);
+    engine.send("position startpos");
+    engine.send("go nodes 1000");
+    let (lines, status) = engine.end();
     assert!(status.success());
-    let complaint = "info string error: the network does not answer: the search is stopped";
-    assert!(said.iter().any(|line| line == complaint), "{said:?}");
-    assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
+    let expected = "info string error: the network does not answer: the search is stopped";
+    assert!(lines.iter().any(|line| line == expected), "{lines:?}");
+    assert!(lines.last().unwrap().starts_with("bestmove "), "{lines:?}");
     bench.assert_no_program_is_left();
 }

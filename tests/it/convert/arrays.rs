@@ -1,5 +1,5 @@
-//! Arrays of numpy: what the report says of them, and that nothing but records and settings decides their bytes. What
-//! is in them is compared with numpy and cshogi in `tests/interop/arrays.py`.
+//! Arrays of numpy: the report, and bytes that depend only on records and settings. `tests/interop/arrays.py` compares
+//! the content with numpy and cshogi.
 
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
@@ -9,7 +9,7 @@ use crate::archive::archive;
 use crate::harness::Dir;
 
 #[test]
-fn the_same_bytes_for_any_number_of_threads() {
+fn bytes_do_not_depend_on_threads() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 20_000));
     let made = |name: &str, options: &[&str]| {
@@ -25,7 +25,7 @@ fn the_same_bytes_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_fields_are_reported() {
     let dir = Dir::new();
     dir.write("a.hcpe", archive(Format::Hcpe, 4));
     dir.write("b.psv", archive(Format::Psv, 4));
@@ -39,7 +39,7 @@ fn what_is_not_there_is_said() {
     assert_eq!(report["inputs"][0]["absent"][0], "ply");
     let filled = convert(&dir, "a.hcpe", "d.npz", &["--fill", "ply=0"]);
     assert_data_eq!(
-        one.told + &filled.told,
+        one.transcript + &filled.transcript,
         str![[r#"
 status 0
 hcpe to npz: lost: ending; no array of: ply
@@ -59,14 +59,14 @@ hcpe to npz: lost: ending; filled in: ply=0
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_requests_are_refused() {
     let dir = Dir::new();
     dir.write("a.psv", archive(Format::Psv, 4));
-    let told = |to: &str, options: &[&str]| convert(&dir, "a.psv", to, options).told;
-    let refused = told("b.psv", &["--family", "apery"]) + &told("b.npy", &[]);
+    let transcript = |to: &str, options: &[&str]| convert(&dir, "a.psv", to, options).transcript;
+    let refused = transcript("b.psv", &["--family", "apery"]) + &transcript("b.npy", &[]);
     assert!(convert(&dir, "a.psv", "b.npz", &[]).code == Some(0));
     assert_data_eq!(
-        refused + &told("b.npz", &[]),
+        refused + &transcript("b.npz", &[]),
         str![[r#"
 status 2
 error: --family says how arrays of numpy hold positions: for --to npz, not for psv

@@ -1,6 +1,6 @@
-//! Conditions on records: which ones they take, what is counted, and that threads and shards have no say.
+//! Filters on records: the records that they keep, the counts, and their independence of threads and shards.
 //!
-//! Start positions with chosen fields, positions of random games, and lines of text that lack fields.
+//! The inputs are start positions with chosen fields, positions of random games, and lines of text without some fields.
 
 use kyokumen::format::{Format, PositionKey, Record, RecordRef};
 use kyokumen::random::SplitMix64;
@@ -14,7 +14,7 @@ use crate::harness::Dir;
 const BLACK: u8 = 1;
 const LOST: u8 = 0xff;
 
-/// Start positions, Black to move, with these results as psv has them, and these moves.
+/// Start positions, Black to move, with these moves and results in the encoding of psv.
 fn start_positions(fields: &[(u16, u8)]) -> Vec<u8> {
     let record = |&(best_move, result): &(u16, u8)| {
         let mut record = literal(Format::Psv);
@@ -25,12 +25,12 @@ fn start_positions(fields: &[(u16, u8)]) -> Vec<u8> {
     fields.iter().flat_map(record).collect()
 }
 
-/// 2g2f, and 2g2e, which cannot be played.
+/// 2g2f is legal, 2g2e is not.
 const LEGAL: u16 = 0x078e;
 const ILLEGAL: u16 = 0x078d;
 
 #[test]
-fn conditions_on_results_and_moves() {
+fn filters_on_results_and_moves_keep_and_count_records() {
     let dir = Dir::new();
     let records =
         [(LEGAL, BLACK), (0, BLACK), (ILLEGAL, LOST), (LEGAL, 0), (LEGAL, 7), (0xffff, 0)];
@@ -57,25 +57,25 @@ fn conditions_on_results_and_moves() {
 }
 
 #[test]
-fn lines_that_lack_a_field_are_counted_and_comments_stay_comments() {
+fn lines_without_a_field_and_comments_are_counted_separately() {
     let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     let text = format!("# {start}\n{start}\t2g2f\t10\t1\tb\n{start}\n");
     dir.write("a.sfen", text.as_bytes());
-    let of = |option: &[&str]| {
+    let filtered = |option: &[&str]| {
         let ran = convert(&dir, "a.sfen", "b.sfen", &[option, &["--force", "--json"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         ran.json()["counts"]["filtered"].clone()
     };
-    assert_eq!(of(&["--max-abs-eval", "20"]), json!({"comment": 1, "no_eval": 1}));
-    assert_eq!(of(&["--result", "black"]), json!({"comment": 1, "no_result": 1}));
-    assert_eq!(of(&["--legal-move"]), json!({"comment": 1, "no_move": 1}));
-    assert_eq!(of(&["--every", "3"]), json!({"comment": 1, "every": 2}));
+    assert_eq!(filtered(&["--max-abs-eval", "20"]), json!({"comment": 1, "no_eval": 1}));
+    assert_eq!(filtered(&["--result", "black"]), json!({"comment": 1, "no_result": 1}));
+    assert_eq!(filtered(&["--legal-move"]), json!({"comment": 1, "no_move": 1}));
+    assert_eq!(filtered(&["--every", "3"]), json!({"comment": 1, "every": 2}));
 }
 
-/// A record that nobody wants is not looked at, however bad it is.
+/// A record that is dropped by its number is not decoded, so it is never bad.
 #[test]
-fn what_is_left_out_by_its_fields_is_not_decoded() {
+fn dropped_records_are_not_decoded() {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, 440);
     dir.write("a.psv", &bytes);
@@ -86,13 +86,13 @@ fn what_is_left_out_by_its_fields_is_not_decoded() {
     assert_eq!(ran.json()["counts"]["bad"]["skipped"], json!(40));
 }
 
-/// The records of an archive, good ones only, by their numbers.
+/// Good records in psv.
 fn good(count: usize) -> Vec<Vec<u8>> {
     records(count, 5).iter().map(|record| encoded(Format::Psv, record)).collect()
 }
 
 #[test]
-fn a_sample_depends_on_seed_and_number_alone() {
+fn a_sample_depends_only_on_seed_and_record_number() {
     let dir = Dir::new();
     let records = good(3000);
     let (head, tail) = records.split_at(1234);
@@ -112,7 +112,7 @@ fn a_sample_depends_on_seed_and_number_alone() {
         dir.kyokumen(words).args(sample).args(&inputs).succeeds();
         assert!(dir.read("c.psv") == taken(probability, seed), "{probability} {seed}");
     }
-    // The default seed is 1; shards of a filter number their records over all inputs, too.
+    // The default seed is 1. Shards of a filter also number records over all inputs.
     for shard in ["1/3", "2/3", "3/3"] {
         let search = ["--progress=none", "--nodes=1", "--hash-mb=1", "--mated=relabel"];
         let taken = ["--to", "hcp", "--sample", "0.25", "--every", "2", "--shard", shard];
@@ -127,43 +127,43 @@ fn a_sample_depends_on_seed_and_number_alone() {
 }
 
 #[test]
-fn of_equal_positions_the_first_is_kept() {
+fn dedup_keeps_the_first_of_equal_positions() {
     let dir = Dir::new();
     let records = good(6000);
     let bytes = records.concat();
     dir.write("a.psv", &bytes);
-    let mut met = std::collections::HashSet::new();
+    let mut seen = std::collections::HashSet::new();
     let first: Vec<u8> = records
         .iter()
         .filter(|record| {
             let setup = RecordRef::new(Format::Psv, record).unwrap().setup().unwrap();
-            met.insert(PositionKey::of(&setup))
+            seen.insert(PositionKey::of(&setup))
         })
         .flatten()
         .copied()
         .collect();
-    assert!(met.len() < 5990, "some openings meet again: {}", met.len());
+    assert!(seen.len() < 5990, "some openings are repeated: {}", seen.len());
     for threads in ["1", "3"] {
         let options = ["--dedup", "--force", "--json"];
         let words = ["convert", "--progress", "none", "--threads", threads, "a.psv", "-o", "b.psv"];
         let ran = dir.kyokumen(words).args(options).run();
         assert!(dir.read("b.psv") == first);
         let counts = &ran.json()["counts"];
-        assert_eq!(counts["written"], json!(met.len()));
-        assert_eq!(counts["filtered"], json!({"duplicate": 6000 - met.len()}));
+        assert_eq!(counts["written"], json!(seen.len()));
+        assert_eq!(counts["filtered"], json!({"duplicate": 6000 - seen.len()}));
     }
-    // What is lost is counted for the records that are written.
+    // Lost fields are counted only for written records.
     let ran = convert(&dir, "a.psv", "b.hcpe", &["--dedup", "--json"]);
-    assert_eq!(ran.json()["counts"]["lost"], json!({"ply": met.len()}));
+    assert_eq!(ran.json()["counts"]["lost"], json!({"ply": seen.len()}));
 }
 
 #[test]
-fn positions_that_do_not_fit_into_memory_end_the_run() {
+fn dedup_ends_the_run_when_positions_exceed_the_memory() {
     let dir = Dir::new();
     dir.write("a.psv", good(6000).concat());
     let ran = convert(&dir, "a.psv", "b.psv", &["--dedup", "--memory", "100K"]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 psv to psv: records are copied unchanged
@@ -175,7 +175,7 @@ error: 2048 positions fill the 100K of --memory; allow more, or use `kyokumen de
 }
 
 #[test]
-fn left_and_right_change_places() {
+fn mirror_swaps_left_and_right() {
     let dir = Dir::new();
     let lines = [
         (
@@ -200,7 +200,7 @@ fn left_and_right_change_places() {
     }
     let plain = convert(&dir, "b.psv", "e.hcpe", &[]);
     assert_eq!(plain.code, Some(0));
-    assert!(dir.read("d.hcpe") == dir.read("e.hcpe"), "twice mirrored is as it was");
+    assert!(dir.read("d.hcpe") == dir.read("e.hcpe"), "mirroring twice gives the original");
     assert!(dir.read("c.hcpe") != dir.read("e.hcpe"));
 
     dir.write("a.usi", b"startpos moves 7g7f 3c3d 8h2b+\n");
@@ -210,9 +210,9 @@ fn left_and_right_change_places() {
     assert_eq!(game, format!("{start} moves 3g3f 7c7d 2h8b+\n"));
 }
 
-/// A mirrored position has as many legal moves, and the stored move is one of them.
+/// A mirrored position has the same number of legal moves, and the stored move is one of them.
 #[test]
-fn mirrored_records_are_records_of_the_same_game() {
+fn mirrored_records_keep_legal_moves_and_checks() {
     for record in records(300, 3) {
         let mirrored = Record::mirrored(record.clone());
         let position =
@@ -225,7 +225,7 @@ fn mirrored_records_are_records_of_the_same_game() {
 }
 
 #[test]
-fn rules_are_examined_only_on_request() {
+fn rules_are_checked_only_with_check_rules() {
     let dir = Dir::new();
     let two_pawns = "4k4/9/9/9/4P4/9/4P4/9/4K4 b 2r2b4g4s4n4l16p 1\t5e5c\t0\t1\td\n";
     dir.write("a.sfen", two_pawns.as_bytes());
@@ -242,7 +242,7 @@ fn rules_are_examined_only_on_request() {
 }
 
 #[test]
-fn a_configuration_file_names_the_same_filters() {
+fn a_configuration_file_sets_the_same_filters() {
     let dir = Dir::new();
     let input = dir.write("a.psv", good(300).concat());
     let config =

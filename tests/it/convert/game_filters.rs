@@ -1,12 +1,11 @@
-//! Conditions on whole games: their length and how they ended, in formats of games and in records that follow from each
-//! other.
+//! Filters on the length and the ending of games, for formats of games and for consecutive records of a game.
 
 use kyokumen::format::{Format, Game, chunks, read_games};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::convert;
-use super::games::{done, sample};
+use super::games::{assert_succeeds, sample};
 use crate::harness::Dir;
 
 fn games(text: &[u8]) -> Vec<Game> {
@@ -15,13 +14,13 @@ fn games(text: &[u8]) -> Vec<Game> {
         .collect()
 }
 
-/// The games of a file for which something holds, each as it stands there.
+/// The games of a file that `is_taken` accepts, byte for byte.
 fn taken(text: &[u8], is_taken: impl Fn(&Game) -> bool) -> Vec<u8> {
     let games = chunks(Format::Csa, text).zip(games(text));
     games.filter(|(_, game)| is_taken(game)).flat_map(|(chunk, _)| chunk.to_vec()).collect()
 }
 
-/// Conditions with games of the sample that they take and others that they do not.
+/// Options, the games that they take, and their name in the counts. Each takes some games of the sample, but not all.
 type Condition = (&'static [&'static str], fn(&Game) -> bool, &'static str);
 const LENGTHS: [Condition; 3] = [
     (&["--min-game-plies", "100"], |game| game.moves.len() >= 100, "min_game_plies"),
@@ -30,7 +29,7 @@ const LENGTHS: [Condition; 3] = [
 ];
 
 #[test]
-fn games_are_as_long_as_asked_in_every_format() {
+fn length_filters_select_games_in_every_format() {
     let dir = Dir::new();
     let text = sample("sample.csa");
     dir.write("a.csa", &text);
@@ -42,20 +41,20 @@ fn games_are_as_long_as_asked_in_every_format() {
         for from in
             ["csa", "kif", "hcpe3", "pack", "sbinpack", "jsonl", "psv", "hcpe", "sfen", "plain"]
         {
-            done(&convert(&dir, "a.csa", &format!("b.{from}"), &["--force"]));
+            assert_succeeds(&convert(&dir, "a.csa", &format!("b.{from}"), &["--force"]));
             for to in ["csa", "psv", from] {
                 let (input, output) = (format!("b.{from}"), format!("c.{to}"));
                 let fill = if (from, to) == ("hcpe", "psv") { "ply=0" } else { "" };
                 let ran =
                     convert(&dir, &input, &output, &[options, &["--fill", fill][..]].concat());
-                done(&ran);
+                assert_succeeds(&ran);
                 let counts = &ran.json()["counts"];
                 assert_eq!(counts["written"], records, "{from} {to} {options:?}");
                 assert_eq!(counts["filtered"], json!({name: 2000 - records}), "{from} {to}");
                 dir.write("expected.csa", &expected);
-                done(&convert(&dir, "expected.csa", &format!("d.{from}"), &["--force"]));
+                assert_succeeds(&convert(&dir, "expected.csa", &format!("d.{from}"), &["--force"]));
                 let again = dir.join(format!("d.{from}"));
-                done(&convert(
+                assert_succeeds(&convert(
                     &dir,
                     again.to_str().unwrap(),
                     &format!("e.{to}"),
@@ -68,7 +67,7 @@ fn games_are_as_long_as_asked_in_every_format() {
 }
 
 #[test]
-fn games_end_as_asked() {
+fn ending_filters_select_games() {
     let dir = Dir::new();
     let line = |end: &str| format!("V2.2\nPI\n+\n+2726FU\n-3334FU\n{end}\n");
     let ends = ["%TORYO", "%SENNICHITE", "%KACHI", "%TIME_UP", "%CHUDAN", "%MAX_MOVES", "%JISHOGI"];
@@ -87,32 +86,32 @@ fn games_end_as_asked() {
         let expected: Vec<&str> = kept.iter().map(|&game: &usize| &*text[game]).collect();
         let expected = expected.join("/\n");
         let ran = convert(&dir, "a.csa", "b.csa", &[options, &["--force", "--json"]].concat());
-        done(&ran);
+        assert_succeeds(&ran);
         assert_eq!(dir.text("b.csa"), expected, "{options:?}");
         let counts = &ran.json()["counts"];
         let filtered: u64 =
             counts["filtered"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
         assert_eq!((&counts["input"], filtered), (&json!(14), 14 - 2 * kept.len() as u64));
         // The records of the same games.
-        done(&convert(&dir, "a.csa", "c.jsonl", &["--force"]));
-        done(&convert(&dir, "c.jsonl", "d.jsonl", &[options, &["--force"]].concat()));
+        assert_succeeds(&convert(&dir, "a.csa", "c.jsonl", &["--force"]));
+        assert_succeeds(&convert(&dir, "c.jsonl", "d.jsonl", &[options, &["--force"]].concat()));
         let ran = convert(&dir, "b.csa", "e.jsonl", &["--force"]);
-        // Nothing read is told by the status.
+        // If nothing was read, the exit status is 3.
         assert_eq!(ran.code, Some(if kept.is_empty() { 3 } else { 0 }));
         assert_eq!(dir.read("d.jsonl"), dir.read("e.jsonl"), "{options:?}");
     }
 }
 
-/// Games cross blocks, and records that fail other conditions belong to them all the same.
+/// Games may cross blocks. Records that fail other filters still count in the length of their game.
 #[test]
-fn a_game_is_one_whatever_is_left_out_of_it() {
+fn the_length_of_a_game_includes_records_that_fail_other_filters() {
     let dir = Dir::new();
     dir.write("a.csa", sample("sample.csa"));
-    done(&convert(&dir, "a.csa", "once.psv", &[]));
+    assert_succeeds(&convert(&dir, "a.csa", "once.psv", &[]));
     dir.write("a.psv", dir.read("once.psv").repeat(5));
     let length = ["--min-game-plies", "100"];
     let ran = convert(&dir, "a.psv", "long.psv", &length);
-    done(&ran);
+    assert_succeeds(&ran);
     let long = dir.read("long.psv");
     assert!(long.len() < 400_000 && long.len().is_multiple_of(5));
     for others in
@@ -120,38 +119,38 @@ fn a_game_is_one_whatever_is_left_out_of_it() {
     {
         let json = ["--force", "--json"];
         let ran = convert(&dir, "a.psv", "both.psv", &[&length, others, &json].concat());
-        done(&ran);
+        assert_succeeds(&ran);
         let counts = &ran.json()["counts"];
         let filtered = counts["filtered"].as_object().unwrap();
         let sum: u64 = filtered.values().filter_map(Value::as_u64).sum();
         assert_eq!(counts["written"].as_u64().unwrap() + sum, 10_000);
         if others[0] != "--every" {
-            done(&convert(&dir, "long.psv", "one-by-one.psv", &[others, &["--force"]].concat()));
+            assert_succeeds(&convert(&dir, "long.psv", "one-by-one.psv", &[others, &["--force"]].concat()));
             assert!(dir.read("both.psv") == dir.read("one-by-one.psv"), "{others:?}");
         }
         let both = dir.read("both.psv");
         for threads in ["1", "4"] {
             let words = ["convert", "a.psv", "-o", "both.psv", "--force", "--threads", threads];
-            done(&dir.kyokumen(words).args(length).args(others).run());
+            assert_succeeds(&dir.kyokumen(words).args(length).args(others).run());
             assert!(dir.read("both.psv") == both, "{others:?}");
         }
     }
-    // Of equal positions the first that is taken is kept.
-    done(&convert(&dir, "a.psv", "d.psv", &[&length[..], &["--dedup"]].concat()));
-    done(&convert(&dir, "long.psv", "e.psv", &["--dedup"]));
+    // Of equal positions, the first one that passes the filters is kept.
+    assert_succeeds(&convert(&dir, "a.psv", "d.psv", &[&length[..], &["--dedup"]].concat()));
+    assert_succeeds(&convert(&dir, "long.psv", "e.psv", &["--dedup"]));
     assert!(dir.read("d.psv") == dir.read("e.psv"));
     assert!(!dir.read("d.psv").is_empty());
 }
 
 #[test]
-fn shards_of_games_take_what_all_of_it_takes() {
+fn shards_with_game_filters_equal_the_whole() {
     let dir = Dir::new();
     dir.write("a.csa", sample("sample.csa"));
-    done(&convert(&dir, "a.csa", "a.hcpe3", &[]));
+    assert_succeeds(&convert(&dir, "a.csa", "a.hcpe3", &[]));
     let filter = |output: &str, more: &[&str]| {
         let words = ["a.hcpe3", "-o", output, "--to", "psv", "--nodes", "1", "--hash-mb", "1"];
         let games = ["--mated=relabel", "--min-game-plies=100", "--drop-ending=repetition"];
-        done(&dir.program("gen-filter", words).args(games).args(more).run());
+        assert_succeeds(&dir.program("gen-filter", words).args(games).args(more).run());
     };
     filter("all", &[]);
     let mut joined = Vec::new();
@@ -164,11 +163,11 @@ fn shards_of_games_take_what_all_of_it_takes() {
 }
 
 #[test]
-fn what_records_do_not_say_is_not_asked() {
+fn game_filters_on_missing_fields_are_refused() {
     let dir = Dir::new();
     dir.write("a.csa", sample("sample.csa"));
     for name in ["a.psv", "a.hcpe2", "a.hcp"] {
-        done(&convert(&dir, "a.csa", name, &[]));
+        assert_succeeds(&convert(&dir, "a.csa", name, &[]));
     }
     let mut refusals = String::new();
     for (from, options) in [
@@ -178,10 +177,10 @@ fn what_records_do_not_say_is_not_asked() {
         ("a.csa", ["--ending", "resignation"]),
     ] {
         let ran = convert(&dir, from, "b.jsonl", &[&options[..], &["--fill", "eval=0"]].concat());
-        refusals += &ran.told;
+        refusals += &ran.transcript;
     }
     let words = ["a.psv", "-o", "out", "--min-game-plies", "2"];
-    refusals += &dir.program("gen-filter", words).run().told;
+    refusals += &dir.program("gen-filter", words).run().transcript;
     assert_data_eq!(
         refusals,
         str![[r#"

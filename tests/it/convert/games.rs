@@ -1,6 +1,6 @@
-//! Games to games, and games to records.
+//! Conversions of games to games and to records.
 //!
-//! What is lost, filled in, left out or bad is counted in moves, whatever they are written to.
+//! Lost, filled-in, dropped and bad values are counted per move for every output format.
 
 use kyokumen_testing::literals::{
     START_HCP, bytes, sbinpack_chain as chain, sbinpack_chunk as chunk,
@@ -16,11 +16,11 @@ pub(super) fn sample(name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-pub(super) fn done(ran: &Ran) {
+pub(super) fn assert_succeeds(ran: &Ran) {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }
 
-/// dlshogi's start of a game, then moves in hexadecimal.
+/// A game in dlshogi's format: the header of the start position, then moves in hexadecimal.
 fn hcpe3(moves: u8, rest: &str) -> Vec<u8> {
     bytes(&format!("{START_HCP}{moves:02x}000100{rest}").replace(' ', ""))
 }
@@ -30,24 +30,24 @@ const UNTRAINED: &str = "c220 0000 0000";
 const ILLEGAL: &str = "8e07 0000 0000";
 
 #[test]
-fn games_go_round_through_every_format() {
+fn games_return_unchanged_from_every_format() {
     let dir = Dir::new();
     dir.write("a.csa", sample("sample.csa"));
-    done(&convert(&dir, "a.csa", "b.hcpe3", &[]));
-    done(&convert(&dir, "b.hcpe3", "c.csa", &["--json"]));
+    assert_succeeds(&convert(&dir, "a.csa", "b.hcpe3", &[]));
+    assert_succeeds(&convert(&dir, "b.hcpe3", "c.csa", &["--json"]));
     assert_eq!(dir.read("c.csa"), sample("sample.csa"));
 
-    done(&convert(&dir, "a.csa", "d.kif", &[]));
-    done(&convert(&dir, "d.kif", "e.hcpe3", &["--fill", "eval=0"]));
+    assert_succeeds(&convert(&dir, "a.csa", "d.kif", &[]));
+    assert_succeeds(&convert(&dir, "d.kif", "e.hcpe3", &["--fill", "eval=0"]));
     assert_eq!(dir.read("e.hcpe3"), dir.read("b.hcpe3"));
 
     for (from, to) in [("a.csa", "1.usi"), ("b.hcpe3", "2.usi"), ("d.kif", "3.usi")] {
-        done(&convert(&dir, from, to, &[]));
+        assert_succeeds(&convert(&dir, from, to, &[]));
         assert_eq!(dir.read(to), dir.read("1.usi"), "{from}");
     }
     let ran = convert(&dir, "1.usi", "f.hcpe3", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 2
 error: cannot convert [FOLDER]/1.usi without --fill eval=0 (invents eval: not for training): hcpe3 needs eval, which usi does not hold and no fill names
@@ -55,28 +55,28 @@ error: cannot convert [FOLDER]/1.usi without --fill eval=0 (invents eval: not fo
 "#]]
     );
     let ran = convert(&dir, "1.usi", "f.hcpe3", &["--fill", "eval=0,result=draw", "--json"]);
-    // The lines say how the games ended.
+    // The lines contain the endings of the games.
     assert_eq!(ran.json()["counts"]["invented"], json!({"eval": 2000}));
 }
 
 #[test]
-fn games_pass_untouched_unless_canonical_form_is_asked_for() {
+fn games_are_copied_unchanged_without_canonical() {
     let dir = Dir::new();
     let text = b"V2.2\r\nN+a\r\nPI\r\n+\r\n+2726FU,T1\r\n'** 5 -3334FU\r\n%TORYO\r\n";
     dir.write("a.csa", text);
-    done(&convert(&dir, "a.csa", "same.csa", &[]));
+    assert_succeeds(&convert(&dir, "a.csa", "same.csa", &[]));
     assert_eq!(dir.read("same.csa"), text);
-    done(&convert(&dir, "a.csa", "canonical.csa", &["--canonical"]));
+    assert_succeeds(&convert(&dir, "a.csa", "canonical.csa", &["--canonical"]));
     let canonical = b"V2.2\nN+a\nPI\n+\n+2726FU\nT1\n'** 5 -3334FU\n%TORYO\n";
     assert_eq!(dir.read("canonical.csa"), canonical);
 
-    // Another engine played White: dlshogi's byte stays with the bytes it came with.
+    // dlshogi's byte for "another engine played White" is copied with the game.
     let mut game = hcpe3(1, FIRST);
     game[35] = 2;
     dir.write("a.hcpe3", game.repeat(2));
-    done(&convert(&dir, "a.hcpe3", "same.hcpe3", &[]));
+    assert_succeeds(&convert(&dir, "a.hcpe3", "same.hcpe3", &[]));
     assert_eq!(dir.read("same.hcpe3"), game.repeat(2));
-    done(&convert(&dir, "a.hcpe3", "canonical.hcpe3", &["--canonical"]));
+    assert_succeeds(&convert(&dir, "a.hcpe3", "canonical.hcpe3", &["--canonical"]));
     assert_eq!(dir.read("canonical.hcpe3"), hcpe3(1, FIRST).repeat(2));
 }
 
@@ -92,13 +92,13 @@ fn moves_that_are_not_for_training_are_left_out_of_records() {
     let counts = &ran.json()["counts"];
     assert_eq!((&counts["written"], &counts["filtered"]), (&json!(2), &json!({})));
     assert_eq!(counts["lost"], json!({"candidates": 2, "end_ply": 2}));
-    done(&convert(&dir, "a.hcpe3", "d.usi", &[]));
-    // The winner is to move: no word of programs says that.
+    assert_succeeds(&convert(&dir, "a.hcpe3", "d.usi", &[]));
+    // The winner is to move, and USI has no word for such an ending.
     assert_eq!(dir.read("d.usi"), b"startpos moves 2g2f 8c8d black\n");
 }
 
 #[test]
-fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
+fn the_number_of_the_first_move_is_lost_in_formats_without_it() {
     let dir = Dir::new();
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 30";
     dir.write("a.usi", format!("sfen {start} moves 3c3d 2g2f\n").as_bytes());
@@ -109,7 +109,7 @@ fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
     assert_eq!(dir.read("c.usi"), dir.read("a.usi"));
     let ran = convert(&dir, "a.usi", "d.csa", &["--strict"]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 usi to csa: they have the same fields
@@ -119,27 +119,27 @@ error: [FOLDER]/a.usi, record 0, at byte 0: ply would be lost, which --strict re
     );
 }
 
-/// Where the records of a file are counted before it is read, what is behind the last one is read all the same.
+/// Even if the records of a file are counted first, the data after the last record is read.
 #[test]
-fn games_without_moves_stay_where_they_stand() {
+fn games_without_moves_keep_their_place() {
     let dir = Dir::new();
     let none = "startpos\n".repeat(2);
     let games = format!("{none}startpos moves 7g7f\n{none}startpos moves 2g2f 8c8d\n{none}");
     dir.write("a.usi", games.as_bytes());
     dir.write("b.usi", none.as_bytes());
-    // Nothing read is told by the status.
+    // If nothing was read, the exit status is 3.
     for (from, expected, status) in [("a.usi", &games, 0), ("b.usi", &none, 3)] {
         assert_eq!(convert(&dir, from, "c.usi", &["--force"]).code, Some(status));
         assert_eq!(dir.text("c.usi"), *expected);
     }
 }
 
-/// The end of a file may lack the end of its last game; the next file begins another.
+/// The last game of a file may lack its end. The next file still begins a new game.
 #[test]
-fn files_that_are_joined_stay_as_many_games() {
+fn joined_files_keep_their_number_of_games() {
     let csa = "V2.2\nPI\n+\n+7776FU\n%TORYO";
     let kif = "手合割：平手\n   1 ７六歩(77)\n   2 投了\nまで1手で先手の勝ち";
-    // Without a head, and with a diagram alone.
+    // Moves without a header, and a diagram without a header.
     let moves = "   1 ７六歩(77)\n   2 投了";
     let rank = "| ・ ・ ・ ・ ・ ・ ・ ・ ・|\n";
     let diagram = format!(
@@ -166,7 +166,7 @@ fn files_that_are_joined_stay_as_many_games() {
         let second = dir.write(&b, other.as_bytes());
         dir.write(&a, one.as_bytes());
         let second = second.to_str().unwrap();
-        done(&convert(&dir, &a, &joined, &[second]));
+        assert_succeeds(&convert(&dir, &a, &joined, &[second]));
         let ran = convert(&dir, &joined, "joined.jsonl", &[]);
         assert_eq!(
             ran.code,
@@ -175,14 +175,14 @@ fn files_that_are_joined_stay_as_many_games() {
             String::from_utf8_lossy(&dir.read(&joined)),
             ran.stderr
         );
-        done(&convert(&dir, &a, &apart.replace(extension, "jsonl"), &[second]));
+        assert_succeeds(&convert(&dir, &a, &apart.replace(extension, "jsonl"), &[second]));
         assert_eq!(dir.read("joined.jsonl"), dir.read("apart.jsonl"), "{extension}: {one}");
     }
 }
 
-/// A game record for people says how a game ended by who won.
+/// In csa and kif the ending includes the result, so some endings need one.
 #[test]
-fn an_ending_without_a_result_is_lost_where_it_has_no_sign() {
+fn some_endings_without_a_result_are_lost_in_csa_and_kif() {
     let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     for (ending, is_lost) in [("repetition", true), ("interruption", false)] {
@@ -199,7 +199,7 @@ fn an_ending_without_a_result_is_lost_where_it_has_no_sign() {
 }
 
 #[test]
-fn a_part_of_a_game_has_another_length() {
+fn a_shortened_game_loses_its_length() {
     let dir = Dir::new();
     dir.write("a.usi", b"startpos moves 7g7f 3c3d 2g2f 8c8d\n");
     let ran = convert(&dir, "a.usi", "b.usi", &["--limit", "2", "--json"]);
@@ -210,7 +210,7 @@ fn a_part_of_a_game_has_another_length() {
 }
 
 #[test]
-fn what_breaks_the_rules_is_counted_in_games_too() {
+fn violations_of_the_rules_are_counted_in_games() {
     let dir = Dir::new();
     dir.write("a.usi", b"sfen 4k4/9/9/9/9/9/4P4/4P4/4K4 b - 1 moves 5g5f 5a4a\n");
     for (options, warnings) in
@@ -224,11 +224,11 @@ fn what_breaks_the_rules_is_counted_in_games_too() {
 }
 
 #[test]
-fn moves_behind_the_last_number_have_none() {
+fn moves_after_ply_65535_have_no_ply() {
     let dir = Dir::new();
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 65535";
     dir.write("a.usi", format!("sfen {start} moves 7g7f 3c3d\n").as_bytes());
-    done(&convert(&dir, "a.usi", "b.jsonl", &[]));
+    assert_succeeds(&convert(&dir, "a.usi", "b.jsonl", &[]));
     let text = dir.text("b.jsonl");
     let plies: Vec<serde_json::Value> = text
         .lines()
@@ -237,9 +237,9 @@ fn moves_behind_the_last_number_have_none() {
     assert_eq!(plies, [json!(65535), json!(null)]);
 }
 
-/// Two kings that go to and fro, 70,000 moves long.
+/// Two kings move back and forth for 70,000 moves.
 #[test]
-fn a_game_without_end_is_read_as_far_as_games_go() {
+fn a_game_is_read_up_to_65535_moves() {
     let dir = Dir::new();
     let moves = "+5958OU\n-5152OU\n+5859OU\n-5251OU\n".repeat(17_500);
     dir.write("a.csa", format!("P1 *  *  *  * -OU *  *  *  * \nP+59OU\n+\n{moves}/\n").as_bytes());
@@ -249,7 +249,7 @@ fn a_game_without_end_is_read_as_far_as_games_go() {
 }
 
 #[test]
-fn what_stands_behind_an_illegal_move_is_bad_together() {
+fn the_moves_after_an_illegal_move_are_bad_together() {
     let dir = Dir::new();
     let broken = hcpe3(4, &[FIRST, ILLEGAL, ILLEGAL, ILLEGAL].concat());
     let whole = hcpe3(1, FIRST);
@@ -270,20 +270,20 @@ fn what_stands_behind_an_illegal_move_is_bad_together() {
 }
 
 #[test]
-fn a_chunk_of_several_games_stays_one_if_nothing_changes() {
+fn a_chunk_of_several_games_is_copied_unchanged() {
     let dir = Dir::new();
     let file = [chunk(&chain().repeat(2)), chunk(&chain())].concat();
     dir.write("a.sbinpack", &file);
-    done(&convert(&dir, "a.sbinpack", "same.sbinpack", &[]));
+    assert_succeeds(&convert(&dir, "a.sbinpack", "same.sbinpack", &[]));
     assert_eq!(dir.read("same.sbinpack"), file);
-    done(&convert(&dir, "a.sbinpack", "b.usi", &[]));
+    assert_succeeds(&convert(&dir, "a.sbinpack", "b.usi", &[]));
     assert_eq!(dir.read("b.usi"), b"startpos moves 7g7f 3c3d 2g2f resign\n".repeat(3));
     // Without the metadata, and with the first evaluation as the score.
     let ran = convert(&dir, "a.sbinpack", "canonical.sbinpack", &["--canonical", "--json"]);
     assert_eq!(ran.json()["counts"]["written"], json!(9));
     assert_eq!(dir.read("canonical.sbinpack").len(), 3 * (8 + chain().len() - 2));
-    done(&convert(&dir, "a.sbinpack", "c.usi", &["--limit", "5"]));
-    // Behind the part the winner is to move.
+    assert_succeeds(&convert(&dir, "a.sbinpack", "c.usi", &["--limit", "5"]));
+    // After the moves that were read, the winner is to move.
     let part = b"startpos moves 7g7f 3c3d 2g2f resign\nstartpos moves 7g7f 3c3d black\n";
     assert_eq!(dir.read("c.usi"), part);
 }

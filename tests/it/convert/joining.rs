@@ -1,14 +1,14 @@
-//! Records that follow from each other become the games that they were taken from.
+//! Consecutive records of a game are joined to the game.
 
 use kyokumen::format::{Format, chunks};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
 use super::convert;
-use super::games::{done, sample};
+use super::games::{assert_succeeds, sample};
 use crate::harness::{Dir, Ran};
 
-/// Formats of single records with moves, and what they need besides what others say.
+/// Formats of single records with moves, and the values that must be filled in.
 const RECORDS: [(&str, &str); 7] = [
     ("psv", ""),
     ("hcpe", ""),
@@ -21,11 +21,11 @@ const RECORDS: [(&str, &str); 7] = [
 
 const GAMES: [&str; 6] = ["hcpe3", "sbinpack", "pack", "csa", "kif", "usi"];
 
-/// The sample of games as records, which were so before: nothing is lost on the way to games but what `of_games` says.
-fn of_sample(dir: &Dir, format: &str, fill: &str) -> u64 {
+/// Writes the sample of games as records to `a.FORMAT`. Returns the number of games.
+fn write_sample(dir: &Dir, format: &str, fill: &str) -> u64 {
     dir.write("sample.csa", sample("sample.csa"));
     let options = ["--fill", fill, "--force"];
-    done(&convert(dir, "sample.csa", &format!("a.{format}"), &options));
+    assert_succeeds(&convert(dir, "sample.csa", &format!("a.{format}"), &options));
     chunks(Format::Csa, &sample("sample.csa")).count() as u64
 }
 
@@ -34,48 +34,48 @@ fn games(ran: &Ran) -> u64 {
 }
 
 #[test]
-fn records_of_every_format_become_games_and_these_the_same_records() {
+fn records_of_every_format_survive_the_conversion_to_games_and_back() {
     for (from, fill) in RECORDS {
         let dir = Dir::new();
-        let number = of_sample(&dir, from, fill);
+        let number = write_sample(&dir, from, fill);
         let input = format!("a.{from}");
         for to in GAMES {
             let (there, back) = (format!("b.{to}"), format!("c.{from}"));
             let ran = convert(&dir, &input, &there, &["--json", "--force"]);
-            done(&ran);
+            assert_succeeds(&ran);
             assert_eq!(games(&ran), number, "{from} {to}");
             assert_eq!(ran.json()["make_games"], "joined");
             let lost = &ran.json()["counts"]["lost"];
             if to == "usi" {
-                // Words for results say how a game was won, too, which few records do.
-                let says_ending = matches!(from, "hcpe2" | "jsonl");
+                // usi writes a result only with an ending, which few formats of records hold.
+                let holds_ending = matches!(from, "hcpe2" | "jsonl");
                 let results = lost["result"].as_u64().unwrap_or_default();
                 assert!(lost["eval"] == 2000, "{from} {lost}");
-                assert!(says_ending || results == 2000, "{from} {lost}");
+                assert!(holds_ending || results == 2000, "{from} {lost}");
                 continue;
             }
             let fill = ["--fill", fill, "--force"];
-            done(&convert(&dir, &there, &back, &fill));
-            // Not every ending has a sign in hcpe3.
+            assert_succeeds(&convert(&dir, &there, &back, &fill));
+            // hcpe3 cannot represent every ending.
             let is_same = dir.read(&back) == dir.read(&input);
             assert!(is_same || (to == "hcpe3" && lost["ending"].is_u64()), "{from} {to} {lost}");
         }
         if from == "jsonl" {
-            // Nothing is lost at all.
-            done(&convert(&dir, "a.jsonl", "c.csa", &["--strict"]));
+            // jsonl loses nothing.
+            assert_succeeds(&convert(&dir, "a.jsonl", "c.csa", &["--strict"]));
             assert_eq!(dir.read("c.csa"), sample("sample.csa"));
         }
     }
 }
 
-/// Blocks end within games, and so do files.
+/// Blocks and files may end within games.
 #[test]
-fn games_are_whole_wherever_blocks_and_files_end() {
+fn games_are_joined_across_blocks_and_files() {
     let dir = Dir::new();
-    let number = of_sample(&dir, "psv", "");
+    let number = write_sample(&dir, "psv", "");
     let once = dir.read("a.psv");
-    done(&convert(&dir, "a.psv", "once.hcpe3", &[]));
-    // Without its last record the last game is another.
+    assert_succeeds(&convert(&dir, "a.psv", "once.hcpe3", &[]));
+    // The last copy of the last game lacks its last record.
     let all = [&once.repeat(6)[..], &once[..once.len() - 40]].concat();
     dir.write("all.psv", &all);
     dir.write("all.psv.zst", zstd::encode_all(&*all, 1).unwrap());
@@ -88,21 +88,21 @@ fn games_are_whole_wherever_blocks_and_files_end() {
         dir.write("2.psv", &all[cut..]);
         let path = dir.join("2.psv");
         let ran = convert(&dir, "1.psv", "b.hcpe3", &[path.to_str().unwrap(), "--force"]);
-        done(&ran);
+        assert_succeeds(&ran);
         assert!(dir.read("b.hcpe3") == whole, "{cut}");
     }
     for options in
         [&["--threads", "1"][..], &["--threads", "3"], &["--dedup", "--result", "black,white,draw"]]
     {
         let words = ["convert", "all.psv.zst", "-o", "b.hcpe3", "--force"];
-        done(&dir.kyokumen(words).args(options).run());
+        assert_succeeds(&dir.kyokumen(words).args(options).run());
         assert!(dir.read("b.hcpe3") == whole || options[0] == "--dedup", "{options:?}");
     }
-    // Of the copies of each game nothing is left but the first.
+    // With --dedup only the first copy of each game is left.
     assert!(dir.read("b.hcpe3").len() <= dir.read("once.hcpe3").len());
 }
 
-/// 7g7f 3c3d 2g2f with plies, evaluations and a victory of Black.
+/// 7g7f 3c3d 2g2f with plies, evaluations and a win of Black.
 const LINES: [&str; 3] = [
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\t7g7f\t10\t1\tb",
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2\t3c3d\t-20\t2\tb",
@@ -131,7 +131,7 @@ fn a_game_ends_where_the_next_record_does_not_follow() {
             format!("{}startpos moves 7g7f 3c3d\n", alone(three)),
             "another order",
         ),
-        (vec!["# remark", one, "# remark", two, three], whole.to_owned(), "remarks between"),
+        (vec!["# comment", one, "# comment", two, three], whole.to_owned(), "comments between"),
         (
             vec![one, &two.replace("\t2\tb", "\t7\tb"), three],
             format!("{first}{}{}", alone(two).replace("w - 2", "w - 7"), alone(three)),
@@ -149,11 +149,10 @@ fn a_game_ends_where_the_next_record_does_not_follow() {
         ),
     ] {
         let dir = Dir::new();
-        // Lines say their plies twice.
         let text = lines.join("\n") + "\n";
         dir.write("a.sfen", text.as_bytes());
         let ran = convert(&dir, "a.sfen", "b.usi", &["--json"]);
-        done(&ran);
+        assert_succeeds(&ran);
         let written = dir.text("b.usi");
         assert_eq!(written, expected, "{why}");
         assert_eq!(games(&ran), expected.lines().count() as u64, "{why}");
@@ -165,21 +164,21 @@ fn a_game_ends_where_the_next_record_does_not_follow() {
 }
 
 #[test]
-fn what_leads_nowhere_is_no_move_of_a_game() {
+fn records_without_a_legal_move_are_bad() {
     let [one, two, three] = LINES;
-    let mut told = String::new();
-    for (spoilt, why) in [("\t-\t", "no move"), ("\t1a1e\t", "an illegal one")] {
+    let mut transcripts = String::new();
+    for (replacement, why) in [("\t-\t", "no move"), ("\t1a1e\t", "an illegal one")] {
         let dir = Dir::new();
-        let bad = two.replace("\t3c3d\t", spoilt);
+        let bad = two.replace("\t3c3d\t", replacement);
         dir.write("a.sfen", format!("{one}\n{bad}\n{three}\n").as_bytes());
         let ran = convert(&dir, "a.sfen", "b.usi", &[]);
-        told += &ran.told;
+        transcripts += &ran.transcript;
         let ran = convert(&dir, "a.sfen", "b.usi", &["--on-error", "quarantine", "--json"]);
         assert_eq!((ran.code, games(&ran)), (Some(3), 2), "{why}");
         assert_eq!(dir.read("b.quarantine.bin"), format!("{bad}\n").into_bytes());
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 1
 sfen to usi: lost: eval, result; records that follow from each other become one game
@@ -193,7 +192,7 @@ error: [FOLDER]/a.sfen, record 1, at byte 76: the move cannot be played in the p
 }
 
 #[test]
-fn records_that_are_left_out_cut_games() {
+fn dropped_records_split_games() {
     let dir = Dir::new();
     dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
     let ran = convert(&dir, "a.sfen", "b.csa", &["--json", "--max-abs-eval", "25"]);
@@ -203,7 +202,7 @@ fn records_that_are_left_out_cut_games() {
     assert_eq!(ran.json()["counts"]["lost"], json!({"ply": 2}));
     let ran = convert(&dir, "a.sfen", "d.csa", &["--min-ply", "2", "--strict"]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
@@ -215,7 +214,7 @@ error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost, which --strict 
 }
 
 #[test]
-fn an_ending_that_nobody_told_is_made_up_and_said() {
+fn a_filled_in_ending_is_reported() {
     let dir = Dir::new();
     dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
     let ran = convert(&dir, "a.sfen", "b.csa", &["--json"]);
@@ -224,7 +223,7 @@ fn an_ending_that_nobody_told_is_made_up_and_said() {
     assert!(dir.text("b.csa").contains("%TORYO"));
     let ran = convert(&dir, "a.sfen", "c.csa", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 0
 sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
@@ -235,18 +234,18 @@ sfen to csa: records that follow from each other become one game; sfen does not 
 
 "#]]
     );
-    // hcpe3 has no sign for it.
+    // hcpe3 does not hold this ending, so none is invented.
     let ran = convert(&dir, "a.sfen", "b.hcpe3", &["--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({}));
-    // jsonl could have said it.
-    done(&convert(&dir, "a.sfen", "a.jsonl", &[]));
+    // jsonl holds endings, so a missing ending is not filled in.
+    assert_succeeds(&convert(&dir, "a.sfen", "a.jsonl", &[]));
     let ran = convert(&dir, "a.jsonl", "d.csa", &["--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({}));
     assert_eq!(dir.read("d.csa"), dir.read("b.csa"));
 }
 
 #[test]
-fn each_record_may_stay_a_game_of_its_own() {
+fn make_games_single_writes_one_game_per_record() {
     let dir = Dir::new();
     dir.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
     let ran = convert(&dir, "a.sfen", "b.usi", &["--json", "--make-games", "single"]);
@@ -255,9 +254,9 @@ fn each_record_may_stay_a_game_of_its_own() {
     assert_eq!(games(&ran), 3);
 }
 
-/// Games between records stand where they stood.
+/// Games between records keep their place.
 #[test]
-fn games_and_records_may_come_together() {
+fn games_and_records_can_be_mixed() {
     let dir = Dir::new();
     let [one, two, three] = LINES;
     dir.write("1.sfen", format!("{one}\n{two}\n").as_bytes());
@@ -265,19 +264,19 @@ fn games_and_records_may_come_together() {
     dir.write("3.sfen", format!("{three}\n").as_bytes());
     let paths = ["2.usi", "3.sfen"].map(|name| dir.join(name));
     let [games, more] = paths.each_ref().map(|path| path.to_str().unwrap());
-    done(&convert(&dir, "1.sfen", "b.usi", &[games, more]));
+    assert_succeeds(&convert(&dir, "1.sfen", "b.usi", &[games, more]));
     let text = dir.text("b.usi");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[..2], ["startpos moves 7g7f 3c3d", "startpos moves 2g2f"]);
     assert_eq!(lines.len(), 3);
-    // Without the games between them the records are one.
-    done(&convert(&dir, "1.sfen", "c.usi", &[more]));
+    // Without the games between them, the records become one game.
+    assert_succeeds(&convert(&dir, "1.sfen", "c.usi", &[more]));
     assert_eq!(dir.read("c.usi"), b"startpos moves 7g7f 3c3d 2g2f\n");
 }
 
-/// Moves that are not to be trained on stay where they are in games.
+/// Moves that are not for training stay in their games.
 #[test]
-fn a_record_that_is_not_for_training_cuts_no_game() {
+fn a_record_not_for_training_does_not_split_a_game() {
     let dir = Dir::new();
     let line = |text: &str, fields: &str| format!("{{\"sfen\":\"{text}\",{fields}}}\n");
     let [one, two, _] = LINES.map(|line| line.split('\t').next().unwrap());
@@ -287,7 +286,7 @@ fn a_record_that_is_not_for_training_cuts_no_game() {
     ];
     dir.write("a.jsonl", text.concat().as_bytes());
     let ran = convert(&dir, "a.jsonl", "b.hcpe3", &["--json"]);
-    done(&ran);
+    assert_succeeds(&ran);
     assert_eq!((games(&ran), &ran.json()["counts"]["written"]), (1, &json!(2)));
     let ran = convert(&dir, "b.hcpe3", "c.psv", &["--json"]);
     assert_eq!(ran.json()["counts"]["filtered"], json!({"not_for_training": 1}));

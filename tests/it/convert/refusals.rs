@@ -1,6 +1,6 @@
-//! Conversions that are refused: exit status 2, a message that says what would do, nothing created.
+//! Refused conversions: a message that states what to do, and no file created.
 //!
-//! What a shell would have opened already (standard output) is the exception.
+//! Standard output is the exception, because a shell has opened it already.
 
 use std::fs::{self, OpenOptions};
 
@@ -11,16 +11,16 @@ use snapbox::{assert_data_eq, str};
 use super::{convert, converter, literal};
 use crate::harness::{Dir, Ran};
 
-/// What is told where nothing comes out.
+/// Asserts that a command created nothing. Returns its transcript.
 fn refusal(dir: &Dir, ran: &Ran) -> String {
     assert!(ran.stdout.is_empty());
     assert_eq!(dir.names("").len(), 1, "{:?}", dir.names(""));
-    ran.told.clone()
+    ran.transcript.clone()
 }
 
 #[test]
-fn fields_that_the_source_lacks_are_not_made_up() {
-    let mut told = String::new();
+fn missing_fields_are_refused_without_fill() {
+    let mut transcripts = String::new();
     for (from, to, options) in [
         ("a.hcp", "b.psv", &[][..]),
         ("a.hcp", "b.hcpe", &["--fill", "eval=0"]),
@@ -29,10 +29,10 @@ fn fields_that_the_source_lacks_are_not_made_up() {
         let dir = Dir::new();
         let format = from.strip_prefix("a.").unwrap().parse().unwrap();
         dir.write(from, literal(format));
-        told += &refusal(&dir, &convert(&dir, from, to, options));
+        transcripts += &refusal(&dir, &convert(&dir, from, to, options));
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 2
 error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw (invents eval, result: not for training): psv needs move, eval, ply, result, which hcp does not hold and no fill names
@@ -46,7 +46,7 @@ error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which
 }
 
 #[test]
-fn a_line_that_lacks_fields_ends_the_run_with_the_fill_that_would_do() {
+fn an_error_about_missing_fields_of_a_line_states_the_fill() {
     let dir = Dir::new();
     let plain = format!("{}\n", sfen::START).into_bytes();
     dir.write("a.sfen", [literal(Format::Sfen), plain].concat());
@@ -63,8 +63,8 @@ error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, resu
 }
 
 #[test]
-fn filters_on_fields_that_the_source_lacks_are_usage_errors() {
-    let mut told = String::new();
+fn filters_on_missing_fields_are_usage_errors() {
+    let mut transcripts = String::new();
     for (from, filter) in [
         ("a.hcp", &["--max-abs-eval", "3"][..]),
         ("a.hcp", &["--min-ply", "3"]),
@@ -75,10 +75,10 @@ fn filters_on_fields_that_the_source_lacks_are_usage_errors() {
     ] {
         let dir = Dir::new();
         dir.write(from, literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
-        told += &refusal(&dir, &convert(&dir, from, "b.hcp", filter));
+        transcripts += &refusal(&dir, &convert(&dir, from, "b.hcp", filter));
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 2
 error: --max-abs-eval cannot be asked of [FOLDER]/a.hcp: hcp records have no eval
@@ -98,8 +98,8 @@ error: --legal-move cannot be asked of [FOLDER]/a.hcp: hcp records have no move
 }
 
 #[test]
-fn values_that_are_none_are_usage_errors() {
-    let mut told = String::new();
+fn invalid_option_values_are_usage_errors() {
+    let mut transcripts = String::new();
     for option in [
         &["--sample", "0"][..],
         &["--sample", "1.5"],
@@ -111,10 +111,10 @@ fn values_that_are_none_are_usage_errors() {
     ] {
         let dir = Dir::new();
         dir.write("a.psv", literal(Format::Psv));
-        told += &refusal(&dir, &convert(&dir, "a.psv", "b.psv", option));
+        transcripts += &refusal(&dir, &convert(&dir, "a.psv", "b.psv", option));
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 2
 error: invalid value '0' for '--sample <P>': "0" is no probability: expected a number above 0 and at most 1, as in 0.25
@@ -153,15 +153,15 @@ For more information, try '--help'.
 }
 
 #[test]
-fn out_of_games_no_record_is_left() {
-    let mut told = String::new();
+fn filters_on_records_are_refused_for_formats_of_games() {
+    let mut transcripts = String::new();
     for option in [&["--dedup"][..], &["--every", "2"], &["--legal-move"]] {
         let dir = Dir::new();
         dir.write("a.usi", b"startpos moves 7g7f\n");
-        told += &refusal(&dir, &convert(&dir, "a.usi", "b.usi", option));
+        transcripts += &refusal(&dir, &convert(&dir, "a.usi", "b.usi", option));
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 2
 error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
@@ -175,19 +175,19 @@ error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; wr
 }
 
 #[test]
-fn names_that_do_not_say_the_format_need_an_option() {
+fn names_without_a_format_need_an_option() {
     let dir = Dir::new();
     dir.write("a.bin", [0xFF; 40]);
-    let mut told = refusal(&dir, &convert(&dir, "a.bin", "b.hcp", &[]));
+    let mut transcripts = refusal(&dir, &convert(&dir, "a.bin", "b.hcp", &[]));
     dir.write("a.bin", literal(Format::Psv));
     let ran = convert(&dir, "a.bin", "b.bin", &["--from", "psv"]);
-    told += &refusal(&dir, &ran);
+    transcripts += &refusal(&dir, &ran);
     let ran = converter(&dir).args([dir.join("a.bin")]).args(["--from", "psv", "-o", "-"]).run();
-    told += &refusal(&dir, &ran);
+    transcripts += &refusal(&dir, &ran);
     let ran = converter(&dir).args(["-", "-o", "-", "--to", "psv"]).run();
-    told += &refusal(&dir, &ran);
+    transcripts += &refusal(&dir, &ran);
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 2
 error: [FOLDER]/a.bin is of no known format: neither its name nor its content says one; say it with --from
@@ -205,7 +205,7 @@ error: the name of - does not say its format; say it with --from
 }
 
 #[test]
-fn a_quarantine_needs_a_file_to_stand_beside() {
+fn quarantine_needs_a_file_as_output() {
     let dir = Dir::new();
     let input = dir.write("a.psv", literal(Format::Psv));
     let words = ["-o", "-", "--to", "hcp", "--on-error", "quarantine"];
@@ -221,22 +221,22 @@ error: --on-error quarantine needs an output that is a file, and - is none
 }
 
 #[test]
-fn what_is_there_is_replaced_only_by_force_and_an_input_never() {
+fn files_are_replaced_only_with_force_and_inputs_never() {
     let dir = Dir::new();
     let psv = literal(Format::Psv);
     let input = dir.write("a.psv", &psv);
-    let mut told = refusal(&dir, &convert(&dir, "a.psv", "a.psv", &["--force"]));
+    let mut transcripts = refusal(&dir, &convert(&dir, "a.psv", "a.psv", &["--force"]));
     fs::hard_link(&input, dir.join("link.psv")).unwrap();
     let ran = convert(&dir, "a.psv", "link.psv", &["--force"]);
     assert_eq!(dir.read("a.psv"), psv);
-    told += &ran.told;
+    transcripts += &ran.transcript;
 
     dir.write("b.hcp", b"precious");
     let ran = convert(&dir, "a.psv", "b.hcp", &[]);
     assert_eq!(dir.read("b.hcp"), b"precious");
-    told += &ran.told;
+    transcripts += &ran.transcript;
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 2
 error: [FOLDER]/a.psv would be written over the input [FOLDER]/a.psv
@@ -253,7 +253,7 @@ error: [FOLDER]/b.hcp exists; replace it with --force
 
 #[cfg(unix)]
 #[test]
-fn standard_output_may_not_be_the_input_either() {
+fn standard_output_must_not_be_an_input() {
     let dir = Dir::new();
     let input = dir.write("a.psv", literal(Format::Psv));
     let appended = OpenOptions::new().append(true).open(&input).unwrap();
@@ -272,7 +272,7 @@ error: standard output would be written over the input [FOLDER]/a.psv
 }
 
 #[test]
-fn a_folder_is_no_output_and_a_missing_input_no_input() {
+fn folders_as_outputs_and_missing_inputs_are_refused() {
     let dir = Dir::new();
     dir.write("a.psv", literal(Format::Psv));
     let paths = [&dir.join("a.psv"), std::path::Path::new("-o"), dir.path()];
@@ -306,7 +306,7 @@ fn a_move_given_by_fill_is_written_or_makes_the_record_bad() {
 }
 
 #[test]
-fn a_missing_input_is_told_before_what_else_is_missing() {
+fn a_missing_input_is_reported_before_missing_fields() {
     let dir = Dir::new();
     let ran = convert(&dir, "none.hcp", "b.psv", &[]);
     assert!(ran.stderr.contains("cannot open "), "{}", ran.stderr);

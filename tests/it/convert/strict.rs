@@ -1,6 +1,6 @@
-//! `--strict`: what formats lose is refused before the run, what records lose ends it.
+//! `--strict`: a loss between formats is refused before the run, a loss in a record ends the run.
 //!
-//! Nothing is written in either case, whatever is to become of bad records.
+//! Nothing is written in either case, with every policy for bad records.
 
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
@@ -11,13 +11,13 @@ use super::{convert, literal};
 use crate::harness::Dir;
 
 #[test]
-fn what_the_format_cannot_hold_is_refused_before_the_run() {
+fn losses_between_formats_are_refused_before_the_run() {
     let mut refusals = String::new();
     for (from, to) in [("a.psv", "b.hcpe"), ("a.psv", "b.hcp"), ("a.hcpe", "b.hcp")] {
         let dir = Dir::new();
         dir.write(from, literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
         let ran = convert(&dir, from, to, &["--strict"]);
-        refusals += &ran.told;
+        refusals += &ran.transcript;
         assert_eq!(dir.names(""), [from]);
     }
     assert_data_eq!(
@@ -34,7 +34,7 @@ error: --strict: [FOLDER]/a.hcpe holds move, eval, result, which hcp cannot hold
     );
 }
 
-/// The changed bytes of a record, and what is lost with them.
+/// Input format, output, offset and value of a changed byte, and the loss that it causes.
 fn lossy() -> Vec<(Format, &'static str, usize, u8, &'static str)> {
     use Format::{Hcpe, Psv};
     vec![
@@ -49,12 +49,12 @@ fn lossy() -> Vec<(Format, &'static str, usize, u8, &'static str)> {
 }
 
 #[test]
-fn what_a_record_loses_ends_the_run() {
-    for (from, to, at, byte, what) in lossy() {
+fn a_loss_in_a_record_ends_the_run() {
+    for (from, to, at, byte, loss) in lossy() {
         let dir = Dir::new();
         let mut second = literal(from);
         second[at] = byte;
-        if what == "move" {
+        if loss == "move" {
             second[at + 1] = 0;
         }
         let input = format!("a.{from}");
@@ -64,20 +64,20 @@ fn what_a_record_loses_ends_the_run() {
             let ran =
                 convert(&dir, &input, to, &["--strict", "--fill", fill, "--on-error", on_error]);
             let path = dir.join(&input);
-            let told = format!(
-                "error: {}, record 1, at byte {}: {what} would be lost, which --strict refuses",
+            let expected = format!(
+                "error: {}, record 1, at byte {}: {loss} would be lost, which --strict refuses",
                 path.display(),
                 second.len()
             );
-            assert_eq!(ran.code, Some(1), "{what}: {}", ran.stderr);
-            assert_eq!(ran.stderr.lines().last(), Some(&*told));
+            assert_eq!(ran.code, Some(1), "{loss}: {}", ran.stderr);
+            assert_eq!(ran.stderr.lines().last(), Some(&*expected));
             assert_eq!(dir.names(""), [input.as_str()]);
         }
-        // Where the format stays, nothing is lost, unless records are written anew.
+        // Without a change of format nothing is lost, unless records are rewritten.
         let same = format!("same.{from}");
         assert_eq!(convert(&dir, &input, &same, &["--strict"]).code, Some(0));
         assert_eq!(dir.read(&same), dir.read(&input));
-        if what == "padding" {
+        if loss == "padding" {
             assert_eq!(
                 convert(&dir, &input, "c.psv", &["--strict", "--mirror", "--fill", fill]).code,
                 Some(1)
@@ -87,7 +87,7 @@ fn what_a_record_loses_ends_the_run() {
 }
 
 #[test]
-fn what_loses_nothing_passes() {
+fn conversions_without_loss_succeed() {
     let dir = Dir::new();
     dir.write("a.psv", literal(Format::Psv).repeat(3));
     assert_eq!(convert(&dir, "a.psv", "b.sfen", &["--strict"]).code, Some(0));
@@ -96,9 +96,9 @@ fn what_loses_nothing_passes() {
     assert_eq!(ran.json()["strict"], json!(true));
 }
 
-/// Text may hold what the output cannot, or not: that shows line by line.
+/// A line of text may or may not have fields that the output lacks, so each line is checked.
 #[test]
-fn text_is_judged_line_by_line() {
+fn text_is_checked_line_by_line() {
     let dir = Dir::new();
     let plain = format!("{}\t-\t-\t-\tu\n", sfen::START);
     dir.write("a.sfen", plain.as_bytes());
@@ -106,7 +106,7 @@ fn text_is_judged_line_by_line() {
     dir.write("c.sfen", [plain.into_bytes(), literal(Format::Sfen)].concat());
     let ran = convert(&dir, "c.sfen", "d.hcp", &["--strict"]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 sfen to hcp: lost: move, eval, ply, result

@@ -1,4 +1,4 @@
-//! Text formats of games: one notation, one encoding and one line end a file; what is lost is counted.
+//! Text formats of games: a file has one notation, one encoding and one line end, and losses are counted.
 
 use kyokumen::format::{Format, Game, chunks, read_games};
 use serde_json::json;
@@ -6,11 +6,11 @@ use snapbox::{assert_data_eq, str};
 
 use kyokumen_testing::literals::TWO_KINGS;
 
-use super::games::done;
+use super::games::assert_succeeds;
 use super::{convert, converter};
 use crate::harness::{Dir, Ran};
 
-/// Names, times, comments, a bookmark and a variation.
+/// A game with names, times, comments, a bookmark and a variation.
 const GAME: &str = "\
 開始日時：2024/01/01 10:00:00
 手合割：平手
@@ -36,7 +36,7 @@ const TEXT_FORMATS: [Format; 7] =
 
 const KIF_FORMATS: [Format; 4] = [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u];
 
-/// The text of a game in a format of the KIF family.
+/// The text of a game in the notation and encoding of a KIF or KI2 format.
 fn written(format: Format, text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     format.write_chunk(text.as_bytes(), &mut bytes).unwrap();
@@ -51,9 +51,9 @@ fn moves(game: &Game) -> String {
     game.moves.iter().map(|played| played.best_move.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether bytes are written as their format demands.
+/// Asserts that bytes have the encoding, line ends and notation of their format.
 #[track_caller]
-fn is_of_format(format: Format, bytes: &[u8]) {
+fn assert_is_of_format(format: Format, bytes: &[u8]) {
     assert!(!bytes.contains(&b'\r'), "{format}");
     let text = str::from_utf8(bytes);
     let is_shift_jis = matches!(format, Format::Kif | Format::Ki2);
@@ -61,27 +61,27 @@ fn is_of_format(format: Format, bytes: &[u8]) {
     for chunk in chunks(format, bytes) {
         let mut again = Vec::new();
         format.write_chunk(chunk, &mut again).unwrap();
-        assert!(again.ends_with(chunk), "{format} is written anew");
+        assert!(again.ends_with(chunk), "{format} would be rewritten");
     }
 }
 
 fn counts(ran: &Ran) -> serde_json::Value {
-    done(ran);
+    assert_succeeds(ran);
     ran.json()["counts"].clone()
 }
 
-/// For every pair, whatever the file of the name holds.
+/// For every pair of formats, also if the name of the input states another of these formats.
 #[test]
-fn games_are_in_notation_and_encoding_of_their_file() {
+fn games_have_the_notation_and_encoding_of_the_output_format() {
     let dir = Dir::new();
     for from in KIF_FORMATS {
         for name in KIF_FORMATS {
             dir.write(format!("{from}-as.{name}"), written(from, GAME));
         }
     }
-    done(&convert(&dir, "kif-as.kif", "as.csa", &[]));
-    done(&convert(&dir, "kif-as.kif", "as.jkf", &[]));
-    done(&convert(&dir, "kif-as.kif", "as.usi", &[]));
+    assert_succeeds(&convert(&dir, "kif-as.kif", "as.csa", &[]));
+    assert_succeeds(&convert(&dir, "kif-as.kif", "as.jkf", &[]));
+    assert_succeeds(&convert(&dir, "kif-as.kif", "as.usi", &[]));
     let inputs = dir.names("");
     for input in &inputs {
         for to in TEXT_FORMATS {
@@ -90,7 +90,7 @@ fn games_are_in_notation_and_encoding_of_their_file() {
             assert_eq!((&counts["games"], &counts["written"]), (&json!(1), &json!(4)), "{input}");
             let out = dir.read(format!("out.{to}"));
             if input != "as.usi" && to != Format::Csa && to != Format::Usi && to != Format::Jkf {
-                is_of_format(to, &out);
+                assert_is_of_format(to, &out);
             }
             let games = games(to, &out);
             assert_eq!(games.len(), 1, "{input} to {to}");
@@ -98,8 +98,8 @@ fn games_are_in_notation_and_encoding_of_their_file() {
             if input == "kif-as.kif" && KIF_FORMATS.contains(&to) {
                 let info = &games[0].info;
                 assert_eq!(info.headers.len(), 3, "{to}: {info:?}");
-                let said = games[0].moves[0].annotation.as_ref().unwrap();
-                assert_eq!(said.comments, ["一手目"], "{to}");
+                let annotation = games[0].moves[0].annotation.as_ref().unwrap();
+                assert_eq!(annotation.comments, ["一手目"], "{to}");
                 let variations = &games[0].moves[3].annotation.as_ref().unwrap().variations;
                 assert_eq!(variations.len(), 1, "{to}");
             }
@@ -107,7 +107,7 @@ fn games_are_in_notation_and_encoding_of_their_file() {
     }
 }
 
-/// Two encodings, two line ends and two notations become one of each, whatever puts them together.
+/// Two encodings, two line ends and two notations become one of each, with every command that joins files.
 #[test]
 fn files_in_several_encodings_become_one_text() {
     let dir = Dir::new();
@@ -126,7 +126,7 @@ fn files_in_several_encodings_become_one_text() {
             let files = ["1.kif", "2.kif", "3.kif", "4.kifu", "-o", &out, "--force"];
             dir.line(command).args(files).succeeds();
             let bytes = dir.read(&out);
-            is_of_format(to, &bytes);
+            assert_is_of_format(to, &bytes);
             let mut names: Vec<String> =
                 games(to, &bytes).iter().map(|game| game.info.headers[1].value.clone()).collect();
             names.sort();
@@ -136,16 +136,16 @@ fn files_in_several_encodings_become_one_text() {
 }
 
 #[test]
-fn an_encoding_may_be_asked_for() {
+fn encoding_sets_the_encoding_of_kif_and_ki2() {
     let dir = Dir::new();
     dir.write("a.kif", written(Format::Kif, GAME));
-    done(&convert(&dir, "a.kif", "b.kif", &["--encoding", "utf-8"]));
+    assert_succeeds(&convert(&dir, "a.kif", "b.kif", &["--encoding", "utf-8"]));
     assert!(dir.text("b.kif").contains("先手：甲\n"));
-    done(&convert(&dir, "b.kif", "c.ki2u", &["--encoding", "cp932"]));
-    is_of_format(Format::Ki2, &dir.read("c.ki2u"));
+    assert_succeeds(&convert(&dir, "b.kif", "c.ki2u", &["--encoding", "cp932"]));
+    assert_is_of_format(Format::Ki2, &dir.read("c.ki2u"));
     let ran = convert(&dir, "a.kif", "d.csa", &["--encoding", "utf-8"]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 2
 error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is csa
@@ -157,40 +157,40 @@ error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output i
 }
 
 #[test]
-fn a_version_of_csa_may_be_asked_for() {
+fn csa_version_sets_the_version() {
     let dir = Dir::new();
     dir.write("a.kif", written(Format::Kif, GAME));
     for (version, first) in [("2.2", "V2.2\n"), ("3.0", "'CSA encoding=UTF-8\nV3.0\n")] {
         for options in [&[][..], &["--mirror"]] {
             let options = [&["--csa-version", version, "--force"], options].concat();
-            done(&convert(&dir, "a.kif", "b.csa", &options));
+            assert_succeeds(&convert(&dir, "a.kif", "b.csa", &options));
             assert!(dir.read("b.csa").starts_with(first.as_bytes()), "{version}");
         }
     }
-    // Games that stay csa keep their version unless one is asked for.
+    // Games copied from csa to csa keep their version without the option.
     for (options, first) in [(&[][..], "'CSA"), (&["--csa-version", "2.2"], "V2.2\n")] {
-        done(&convert(&dir, "b.csa", "e.csa", &[options, &["--force"]].concat()));
+        assert_succeeds(&convert(&dir, "b.csa", "e.csa", &[options, &["--force"]].concat()));
         assert!(dir.read("e.csa").starts_with(first.as_bytes()), "{options:?}");
     }
     dir.write("c.psv", super::literal(Format::Psv));
     for make_games in ["joined", "single"] {
         let options = ["--csa-version", "3.0", "--force", "--make-games", make_games];
-        done(&convert(&dir, "c.psv", "c.csa", &options));
+        assert_succeeds(&convert(&dir, "c.psv", "c.csa", &options));
         assert!(dir.text("c.csa").contains("V3.0\n"));
     }
     let ran = convert(&dir, "a.kif", "d.kifu", &["--csa-version", "3.0"]);
-    let told = "--csa-version says how csa is written, and the output is kifu";
-    assert!(ran.code == Some(2) && ran.stderr.contains(told), "{}", ran.stderr);
+    let expected = "--csa-version says how csa is written, and the output is kifu";
+    assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
 #[test]
-fn what_shift_jis_lacks_is_a_bad_record() {
+fn characters_that_shift_jis_lacks_make_a_bad_record() {
     let dir = Dir::new();
     let emoji = GAME.replace("一手目", "👍");
     dir.write("a.kifu", (GAME.to_owned() + &emoji + GAME).as_bytes());
     let ran = convert(&dir, "a.kifu", "b.kif", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 kifu to kif: games are copied, in the output's notation and encoding
@@ -206,17 +206,17 @@ error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), w
         assert_eq!((&counts["written"], &counts["games"]), (&json!(8), &json!(2)));
         assert_eq!(counts["bad"]["quarantined"], 4);
         assert_eq!(dir.read("b.quarantine.bin"), emoji.as_bytes());
-        is_of_format(Format::Kif, &dir.read("b.kif"));
+        assert_is_of_format(Format::Kif, &dir.read("b.kif"));
     }
 }
 
 #[test]
-fn names_times_and_variations_that_are_lost_are_counted() {
+fn lost_names_times_and_variations_are_counted() {
     let dir = Dir::new();
     dir.write("a.kif", written(Format::Kif, GAME));
     let ran = convert(&dir, "a.kif", "b.csa", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 0
 kif to csa: csa cannot hold variations, bookmarks
@@ -234,7 +234,7 @@ kif to csa: csa cannot hold variations, bookmarks
     assert_eq!(counts(&ran)["lost_info"], lost);
     let ran = convert(&dir, "a.kif", "b.ki2", &["--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"times": 7}));
-    // The same where a file of another notation is copied.
+    // The same counts for the copy of a file with another notation.
     dir.write("c.ki2", written(Format::Kif, GAME));
     let ran = convert(&dir, "c.ki2", "d.ki2", &["--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"times": 7}));
@@ -247,7 +247,7 @@ kif to csa: csa cannot hold variations, bookmarks
     }
     let ran = convert(&dir, "a.kif", "f.csa", &["--strict"]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 kif to csa: csa cannot hold variations, bookmarks
@@ -260,7 +260,7 @@ error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be los
 }
 
 #[test]
-fn lines_that_nobody_understands_stay_in_text_that_is_transcoded() {
+fn unknown_lines_stay_in_transcoded_text() {
     let dir = Dir::new();
     let turned = GAME.replace("手合割：平手\n", "手合割：平手\n盤面回転\n");
     dir.write("a.kif", written(Format::Kif, &turned));
@@ -272,9 +272,8 @@ fn lines_that_nobody_understands_stay_in_text_that_is_transcoded() {
     assert!(ran.code == Some(1) && ran.stderr.contains(loss), "{}", ran.stderr);
 }
 
-/// Whatever else is done with the game.
 #[test]
-fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
+fn names_and_comments_stay_in_mirrored_and_shortened_games() {
     let dir = Dir::new();
     dir.write("a.kif", written(Format::Kif, GAME));
     for options in [&["--mirror"][..], &["--canonical"], &["--limit", "2"], &["--fill", "eval=0"]] {
@@ -284,9 +283,9 @@ fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
         let game = games(Format::Kifu, &dir.read("b.kifu")).remove(0);
         assert_eq!(game.info.headers.len(), 3, "{options:?}");
         assert_eq!(game.info.comments, ["初手の前"], "{options:?}");
-        let said = game.moves[0].annotation.as_ref().unwrap();
+        let annotation = game.moves[0].annotation.as_ref().unwrap();
         assert_eq!(
-            (&said.comments[..], said.elapsed_ms),
+            (&annotation.comments[..], annotation.elapsed_ms),
             (&["一手目".to_owned()][..], Some(10_000))
         );
         let has_end = game.moves.len() == 4;
@@ -306,7 +305,7 @@ fn positions_without_a_move_are_diagrams() {
         if to != "bod" {
             assert_eq!((&counts["games"], &counts["positions"]), (&json!(0), &json!(2)), "{to}");
         }
-        done(&convert(&dir, &format!("p.{to}"), "again.sfen", &["--force"]));
+        assert_succeeds(&convert(&dir, &format!("p.{to}"), "again.sfen", &["--force"]));
         let again = dir.text("again.sfen");
         let boards = |text: &str| -> Vec<String> {
             let words = |line: &str| line.split(' ').take(3).collect::<Vec<_>>().join(" ");
@@ -316,7 +315,7 @@ fn positions_without_a_move_are_diagrams() {
     }
     let ran = convert(&dir, "p.sfen", "p.usi", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 1
 sfen to usi: lost: eval, result; records that follow from each other become one game
@@ -324,11 +323,11 @@ error: [FOLDER]/p.sfen, record 0, at byte 0: usi holds moves only, and there is 
 
 "#]]
     );
-    // Packed positions have no moves at all, and records that follow from each other none in between.
+    // Packed positions have no moves.
     dir.write("a.hcp", super::literal(Format::Hcp));
     let ran = convert(&dir, "a.hcp", "a.kifu", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 0
 hcp to kifu: each position stands by itself, without a move
@@ -340,7 +339,7 @@ hcp to kifu: each position stands by itself, without a move
     );
     let ran = convert(&dir, "a.hcp", "a.usi", &[]);
     assert_data_eq!(
-        ran.told,
+        ran.transcript,
         str![[r#"
 status 2
 error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has none; kif, ki2, bod, csa and jkf hold positions without a move, too
@@ -350,7 +349,7 @@ error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has n
 }
 
 #[test]
-fn a_position_between_moves_of_a_game_stands_by_itself() {
+fn a_position_without_a_move_splits_a_game() {
     let dir = Dir::new();
     let start = kyokumen::shogi::sfen::START;
     let second = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
@@ -363,15 +362,15 @@ fn a_position_between_moves_of_a_game_stands_by_itself() {
     let ran = convert(&dir, "a.sfen", "b.kifu", &["--json"]);
     let counts = counts(&ran);
     assert_eq!((&counts["games"], &counts["positions"]), (&json!(2), &json!(1)));
-    // A position has no move for an evaluation to stand beside.
+    // An evaluation belongs to a move, so it is lost with a position.
     assert_eq!(counts["lost"]["eval"], 1);
     let read = games(Format::Kifu, &dir.read("b.kifu"));
     assert_eq!(read.iter().map(|game| game.is_position).collect::<Vec<_>>(), [false, true, false]);
 }
 
-/// Archives have games that ended before the first move: one does not stop a run.
+/// Archives contain games that ended before the first move. Such a game must not end the run.
 #[test]
-fn games_without_a_move_are_left_out_where_moves_are_written() {
+fn games_without_moves_are_dropped_in_formats_of_moves() {
     let dir = Dir::new();
     dir.write("a.csa", b"PI\n+\n%TIME_UP\n/\nPI\n+\n+7776FU\n%TORYO\n");
     for to in ["usi", "hcpe3"] {
@@ -393,21 +392,21 @@ fn games_without_a_move_are_left_out_where_moves_are_written() {
 }
 
 #[test]
-fn repeated_entries_and_fractions_of_seconds_are_counted_and_refused() {
+fn lost_headers_and_fractions_of_seconds_are_counted_or_refused() {
     let dir = Dir::new();
     let text = "備考：一\n備考：二\n先手：A\n下手：B\n手数----指手--\n   1 ７六歩(77)\n   2 投了\n";
     dir.write("a.kifu", text.as_bytes());
     dir.write("c.csa", b"V3.0\nPI\n+\n+7776FU\nT1.5\n%TORYO\n");
-    let mut told = String::new();
+    let mut transcripts = String::new();
     for (from, to) in
         [("a.kifu", "b.jkf"), ("a.kifu", "b.csa"), ("c.csa", "b.kifu"), ("c.csa", "b.jkf")]
     {
-        told += &convert(&dir, from, to, &["--strict"]).told;
-        told += &convert(&dir, from, to, &[]).told;
+        transcripts += &convert(&dir, from, to, &["--strict"]).transcript;
+        transcripts += &convert(&dir, from, to, &[]).transcript;
         std::fs::remove_file(dir.join(to)).unwrap();
     }
     assert_data_eq!(
-        told,
+        transcripts,
         str![[r#"
 status 1
 kifu to jkf: jkf cannot hold bookmarks
@@ -448,7 +447,7 @@ csa to jkf: they have the same fields
 
 "#]]
     );
-    // A copy loses nothing, and V3.0 has the fractions.
+    // A copy loses nothing, and CSA V3.0 has fractions of seconds.
     for (to, options) in [("d.csa", &[][..]), ("e.csa", &["--csa-version", "3.0"])] {
         let ran = convert(&dir, "c.csa", to, &[options, &["--strict"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -457,9 +456,9 @@ csa to jkf: they have the same fields
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
 }
 
-/// Their chunks are copied, but nothing in them is counted.
+/// Such chunks are copied, but they do not count as games.
 #[test]
-fn blank_texts_and_lines_without_moves_are_no_games() {
+fn blank_texts_and_lines_without_moves_are_not_games() {
     for (name, text) in [("a.kif", "\n\n"), ("a.usi", "startpos\n"), ("a.jkf", "\n")] {
         let dir = Dir::new();
         dir.write(name, text.as_bytes());
@@ -474,7 +473,7 @@ fn blank_texts_and_lines_without_moves_are_no_games() {
 
 /// Two files whose games begin without a header, joined and read again.
 #[test]
-fn files_that_are_joined_hold_the_games_that_they_held() {
+fn joined_files_without_headers_keep_their_games() {
     let dir = Dir::new();
     let diagram = format!("{TWO_KINGS}先手の持駒：金\n");
     let list = "手数----指手---------消費時間--\n";
@@ -484,8 +483,8 @@ fn files_that_are_joined_hold_the_games_that_they_held() {
     dir.write("a.kifu", game.as_bytes());
     dir.write("b.kifu", white.as_bytes());
     let both = [dir.join("a.kifu"), dir.join("b.kifu"), dir.join("a.kifu")];
-    done(&converter(&dir).args(&both).args(["-o", "c.kifu"]).run());
-    done(&convert(&dir, "c.kifu", "c.usi", &[]));
+    assert_succeeds(&converter(&dir).args(&both).args(["-o", "c.kifu"]).run());
+    assert_succeeds(&convert(&dir, "c.kifu", "c.usi", &[]));
     let even = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
     let king = "sfen 4k4/9/9/9/9/9/9/9/4K4 b G 1 moves 5i5h resign\n";
     let expected = format!("{king}sfen {even} w - 1 moves 3c3d resign\n{king}");
@@ -493,13 +492,13 @@ fn files_that_are_joined_hold_the_games_that_they_held() {
 
     dir.write("a.bod", format!("手数＝9\n{diagram}後手番\n").as_bytes());
     let both = [dir.join("a.bod"), dir.join("a.bod")];
-    done(&converter(&dir).args(&both).args(["-o", "c.bod"]).run());
-    done(&convert(&dir, "c.bod", "c.sfen", &[]));
+    assert_succeeds(&converter(&dir).args(&both).args(["-o", "c.bod"]).run());
+    assert_succeeds(&convert(&dir, "c.bod", "c.sfen", &[]));
     let expected = "4k4/9/9/9/9/9/9/9/4K4 w G 10\n".repeat(2);
     assert_eq!(dir.text("c.sfen"), expected);
 }
 
-/// What is wrong with moves of a file is a bad record, not a position that never occurred.
+/// Missing moves make a bad record, never a position that did not occur.
 #[test]
 fn a_file_with_missing_moves_has_a_bad_record() {
     let dir = Dir::new();

@@ -1,11 +1,11 @@
-//! Ways in which a file may be damaged, a few at a time.
+//! Damages files in random ways.
 
 use kyokumen_testing::positions::Random;
 
-/// Longest piece that is inserted, taken out or doubled.
+/// The most bytes that are inserted, removed or duplicated at once.
 const MAX_BYTES: usize = 200;
 
-/// Words that some format somewhere takes for a length, a count or the end of something.
+/// Bytes that some format reads as a length, a count or a terminator.
 const WORDS: [&[u8]; 18] = [
     b"\0",
     b"\xff",
@@ -27,7 +27,7 @@ const WORDS: [&[u8]; 18] = [
     b"\xf0\x9f\x80\x80",
 ];
 
-/// What marks a place in some format.
+/// Bytes that mark a place in some format, and numbers out of range.
 const MARKS: [&[u8]; 14] = [
     b"/\n",
     b"SBN2",
@@ -45,7 +45,7 @@ const MARKS: [&[u8]; 14] = [
     b"\x28\xb5\x2f\xfd",
 ];
 
-/// The bytes with one to four damages, some of them from another file.
+/// Damages the bytes one to four times. Some damage inserts bytes of another file.
 pub(super) fn damaged(mut bytes: Vec<u8>, other: &[u8], random: &mut Random) -> Vec<u8> {
     for _ in 0..=random.below(4) {
         damage(&mut bytes, other, random);
@@ -79,7 +79,7 @@ fn damage(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
             insert(bytes, at, &garbage);
         }
         7 => {
-            // Two pieces change places.
+            // A piece moves to another place.
             let piece: Vec<u8> = bytes.drain(at..end).collect();
             let to = random.below(bytes.len() + 1);
             insert(bytes, to, &piece);

@@ -161,7 +161,7 @@ impl Case<'_> {
             &options,
             1,
             |solved| -> Result<(), Error> {
-                let location = solved.map_or_else(|bad| bad.location, |it| it.found.location);
+                let location = solved.map_or_else(|bad| bad.location, |it| it.input.location);
                 assert!(location.index >= next, "{location}");
                 next = location.index + 1;
                 Ok(())

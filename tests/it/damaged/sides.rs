@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use kyokumen::format::Format;
 
-/// Chunks in order are those that were set aside, and those that were kept. Of a game that was read up to a
-/// fault there is the start among the kept ones.
+/// Checks that the quarantined and the kept chunks, in order, make up the input. The moves of a game before an error
+/// are among the kept chunks.
 pub(super) fn check_sides(
     format: Format,
     content: &[u8],
@@ -21,21 +21,21 @@ pub(super) fn check_sides(
         let chunk = &rest[..end];
         if bad.contains(&at) {
             quarantined = quarantined.strip_prefix(chunk).unwrap_or_else(|| {
-                panic!("the chunk at byte {at} is not in the quarantine as it was");
+                panic!("the chunk at byte {at} is not in the quarantine unchanged");
             });
         } else {
-            kept = behind(format, chunk, kept, at);
+            kept = rest_after(format, chunk, kept, at);
         }
         at += end;
         rest = &rest[end..];
     }
-    assert!(quarantined.is_empty(), "{} bytes more in the quarantine", quarantined.len());
+    assert!(quarantined.is_empty(), "{} extra bytes in the quarantine", quarantined.len());
     if format.has_single_records() {
-        assert!(kept.is_empty(), "{} bytes more among the kept", kept.len());
+        assert!(kept.is_empty(), "{} extra bytes in the output", kept.len());
     }
 }
 
-/// A chunk without what stands around it: separators, signs of an array.
+/// The game in a chunk, without separators and the punctuation of an array.
 fn game_of(format: Format, chunk: &[u8]) -> &[u8] {
     let is_around = |byte: &u8| byte.is_ascii_whitespace() || b"[],".contains(byte);
     let first = chunk.iter().position(|byte| !is_around(byte)).unwrap_or(chunk.len());
@@ -46,8 +46,8 @@ fn game_of(format: Format, chunk: &[u8]) -> &[u8] {
         }
         Format::Csa => {
             let mut game = chunk.trim_ascii();
-            while let Some(behind) = game.strip_prefix(format.separator().trim_ascii()) {
-                game = behind.trim_ascii();
+            while let Some(rest) = game.strip_prefix(format.separator().trim_ascii()) {
+                game = rest.trim_ascii();
             }
             game
         }
@@ -55,8 +55,8 @@ fn game_of(format: Format, chunk: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a chunk has the encoding and the line ends of its format. Other text is transcoded, which the tests of the
-/// format check.
+/// Whether a chunk has the encoding and the line ends of its format. Other text is transcoded; the tests of the
+/// format check how.
 pub(super) fn is_copied(format: Format, chunk: &[u8]) -> bool {
     // Byte order marks are not copied.
     if format.is_text() && is_in(chunk, "\u{feff}") {
@@ -68,7 +68,7 @@ pub(super) fn is_copied(format: Format, chunk: &[u8]) -> bool {
             let is_ki2 = text.contains(['▲', '△']);
             !chunk.contains(&b'\r') && !is_broken && (format == Format::Ki2 || !is_ki2)
         }
-        // Moves in the notation of KI2 are written in that of KIF.
+        // Moves in KI2 notation are rewritten in KIF notation.
         Format::Kifu if is_in(chunk, "▲") || is_in(chunk, "△") => false,
         Format::Kifu | Format::Ki2u | Format::Bod => {
             !chunk.contains(&b'\r') && str::from_utf8(chunk).is_ok()
@@ -82,8 +82,8 @@ fn is_in(chunk: &[u8], text: &str) -> bool {
     memchr::memmem::find(chunk, text.as_bytes()).is_some()
 }
 
-/// What follows a chunk among the kept records.
-fn behind<'a>(format: Format, chunk: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
+/// Finds a chunk in the kept bytes and returns the bytes after it.
+fn rest_after<'a>(format: Format, chunk: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
     let mut transcoded = Vec::new();
     let chunk = if is_copied(format, chunk) {
         chunk
@@ -96,17 +96,17 @@ fn behind<'a>(format: Format, chunk: &[u8], kept: &'a [u8], at: usize) -> &'a [u
         return kept.strip_prefix(chunk).unwrap_or(kept);
     }
     if !format.has_single_records() {
-        // Header, comments and empty lines may stay behind.
+        // Headers, comments and empty lines may be dropped.
         let body = if format == Format::Db { return kept } else { game_of(format, chunk) };
         if body.is_empty() {
             return kept;
         }
         let found = memchr::memmem::find(kept, body);
         let found = found
-            .unwrap_or_else(|| panic!("{format}: the game at byte {at} is not kept as it was"));
+            .unwrap_or_else(|| panic!("{format}: the game at byte {at} is not kept unchanged"));
         return &kept[found + body.len()..];
     }
-    // A line may have come in front of a diagram to keep it apart from others.
+    // A line may have been inserted before a diagram to separate it from the previous one.
     let before = match format {
         Format::Bod if is_in(chunk, "後手の持駒") => "手合割：その他\n",
         Format::Bod => "後手の持駒：なし\n",
@@ -114,8 +114,8 @@ fn behind<'a>(format: Format, chunk: &[u8], kept: &'a [u8], at: usize) -> &'a [u
     };
     let rest = kept.strip_prefix(chunk);
     let rest = rest.or_else(|| kept.strip_prefix(before.as_bytes())?.strip_prefix(chunk));
-    let rest = rest.unwrap_or_else(|| panic!("the record at byte {at} is not kept as it was"));
-    // The last line may have got its end.
+    let rest = rest.unwrap_or_else(|| panic!("the record at byte {at} is not kept unchanged"));
+    // The last line may have been completed with a line end.
     if format.record_len().is_none() && !chunk.ends_with(b"\n") {
         &rest[rest.len().min(1)..]
     } else {

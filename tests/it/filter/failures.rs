@@ -1,6 +1,6 @@
-//! Runs that cannot succeed: each says why and leaves no file behind.
+//! Runs that fail: each reports the cause and leaves no files.
 //!
-//! The judges here are written to get in the way.
+//! The judges in this module cause the failures.
 
 use std::fs;
 use std::io::Write;
@@ -34,7 +34,7 @@ impl PositionJudge for Endless {
 }
 
 #[test]
-fn a_cancelled_run_leaves_nothing() {
+fn a_cancelled_run_leaves_no_files() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 1000));
     let out = folder.path().join("out");
@@ -62,7 +62,7 @@ fn two_runs_cannot_write_the_same_files() {
     std::thread::scope(|scope| {
         let plan = JobPlan::new(request(&input, &out)).unwrap();
         scope.spawn(|| filter_with(plan, || Ok(Endless), &mut Progress::none(), &cancel));
-        // It is signed once it is held.
+        // The lock file has content once the lock is taken.
         while fs::metadata(out.join("a.lock")).map_or(0, |lock| lock.len()) == 0 {
             std::thread::yield_now();
         }
@@ -72,14 +72,14 @@ fn two_runs_cannot_write_the_same_files() {
         assert!(matches!(error.kind(), ErrorKind::Busy), "{error}");
         assert_eq!(error.file(), out.join("a.lock").to_str());
     });
-    // What a killed run left behind is in nobody's way.
-    write(&out, "a.hcp.partial", b"left behind");
+    // A file that a killed run left does not prevent a new run.
+    write(&out, "a.hcp.partial", b"remains");
     run(request(&input, &out));
     assert!(!out.join("a.hcp.partial").exists());
 }
 
 #[test]
-fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
+fn a_truncated_input_fails_the_run_and_leaves_no_files() {
     let folder = TempDir::new().unwrap();
     let packed = zstd::encode_all(&archive(Format::Hcp, 500)[..], 1).unwrap();
     let input = write(folder.path(), "a.hcp.zst", &packed[..packed.len() / 2]);
@@ -90,7 +90,7 @@ fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
-/// Writes to the input that it judges.
+/// Appends to the input during the run.
 struct Meddler(PathBuf);
 
 impl PositionJudge for Meddler {
@@ -102,9 +102,9 @@ impl PositionJudge for Meddler {
 }
 
 #[test]
-fn an_input_that_changes_meanwhile_fails_the_run() {
+fn an_input_that_changes_during_the_run_is_an_error() {
     let folder = TempDir::new().unwrap();
-    // More blocks than are read ahead: the reader cannot be through before the first is judged.
+    // More blocks than are read ahead, so the reader cannot finish before the first block is judged.
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 64 * 40));
     let out = folder.path().join("out");
     let plan = JobPlan::new(request(&input, &out)).unwrap();
@@ -118,7 +118,7 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
-/// Fails at once.
+/// Panics at once.
 struct Broken;
 
 impl PositionJudge for Broken {
@@ -128,9 +128,9 @@ impl PositionJudge for Broken {
 }
 
 #[test]
-fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
+fn a_judge_that_panics_fails_the_run_and_leaves_no_files() {
     let folder = TempDir::new().unwrap();
-    // One block, so that it is known which of the threads comes first.
+    // A single block, so that the message does not depend on the order of the threads.
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 8));
     let out = folder.path().join("out");
     let plan = JobPlan::new(request(&input, &out)).unwrap();

@@ -1,5 +1,5 @@
-//! Shards that begin in the middle of a game or a group, of which some records are bad: joined they are the whole,
-//! and what is quarantined is there once.
+//! Shards that begin within a chunk with bad records: joined they equal the unsharded outputs, and each bad chunk is
+//! quarantined once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use kyokumen::random::SplitMix64;
 use kyokumen::records::shard::Shard;
 use tempfile::TempDir;
 
-use super::{contents, joined, of_shard, request, run, split_everything};
+use super::{contents, joined, with_shard, request, run, split_everything};
 use kyokumen_testing::games::random_game;
 
 use crate::archive::write;
 
-/// A filter of a file, and how the records are written.
+/// The outputs of a filter that writes records in the format `to`.
 fn filtered(
     input: &Path,
     output: &Path,
@@ -26,11 +26,11 @@ fn filtered(
     let fill = if to == "sfen" { "" } else { "result=draw" };
     let settings = Settings { fill: fill.parse().unwrap_or_default(), ..split_everything() };
     let to = Some(to.parse().unwrap());
-    run(of_shard(shard, JobRequest { settings, to, ..request(input, output) }));
+    run(with_shard(shard, JobRequest { settings, to, ..request(input, output) }));
     contents(output)
 }
 
-/// Two shards, and one for each record but no more than `most`, give what the whole gives.
+/// Checks that 2 shards, and one shard per record (at most `most`), give the outputs of the unsharded run.
 fn check(name: &str, bytes: &[u8], to: &str, most: u32) -> BTreeMap<String, Vec<u8>> {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), name, bytes);
@@ -50,10 +50,10 @@ fn check(name: &str, bytes: &[u8], to: &str, most: u32) -> BTreeMap<String, Vec<
     whole
 }
 
-/// Of this position Black could take the king.
+/// An invalid position: Black could capture the king.
 const NO_POSITION: &str = "4k4/9/9/9/4R4/9/9/9/4K4 b R2b4g4s4n4l18p 1";
 
-/// Positions with moves that cannot be read, one with White in check, one that is none.
+/// A book with unreadable moves, an invalid position with White in check, and a line that is not a position.
 fn book() -> String {
     let start = kyokumen::shogi::sfen::START;
     format!(
@@ -64,17 +64,17 @@ fn book() -> String {
 }
 
 #[test]
-fn a_damaged_group_is_quarantined_by_one_shard() {
+fn a_damaged_chunk_of_a_book_is_quarantined_by_one_shard() {
     let book = book();
     let whole = check("a.db", book.as_bytes(), "db", 20);
-    // Each of the groups has something bad in it, and stands there once.
+    // Each chunk has an error, so the quarantine contains the book once.
     assert!(whole["a.quarantine.bin"] == book.as_bytes());
-    // What cannot be written is known only when it is asked for: a move without a value.
+    // A move without a value is bad only if the output needs the value.
     let whole = check("a.db", book.as_bytes(), "hcpe", 20);
     assert!(whole["a.quarantine.jsonl"].len() > 300);
 }
 
-/// Games behind each other; of the format whose chunks are chunks of games, in chunks of three.
+/// Nine games in a row. A chunk of sbinpack holds three of them.
 fn games(format: Format, seed: u64) -> Vec<u8> {
     let mut file = Vec::new();
     for chunk in 0..3 {

@@ -1,6 +1,6 @@
-//! Which players are unbeatable, and which always play best.
+//! Checks of players: which ones never lose, and which ones always play a best move.
 //!
-//! Numbers of calls and of positions are those of article 112 of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
+//! The numbers of calls and positions come from article 112 of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
 
 use kyokumen::marubatsu::check::{Method, PositionScope, strongly_solved, weakly_solved};
 use kyokumen::marubatsu::{Mark, Player, Solution};
@@ -13,7 +13,7 @@ fn calls(player: Player, method: Method) -> ([u64; 2], bool) {
 }
 
 #[test]
-fn calls_of_the_articles() {
+fn numbers_of_calls_match_the_article() {
     use Method::{Plain, Pruned, Visited};
     assert_eq!(calls(Player::Ai2, Plain), ([549_946, 549_946], false));
     assert_eq!(calls(Player::Ai2, Pruned), ([50, 8], false));
@@ -35,7 +35,7 @@ fn right(player: Player, positions: PositionScope) -> (usize, usize) {
 }
 
 #[test]
-fn how_often_players_are_right() {
+fn numbers_of_right_positions_match_the_article() {
     assert_eq!(right(Player::Ai14s, PositionScope::UpToSymmetry), (424, 431));
     assert_eq!(right(Player::Ai14s, PositionScope::All), (3_139, 3_191));
     assert_eq!(right(Player::AiGt6, PositionScope::UpToSymmetry), (431, 431));
@@ -44,7 +44,7 @@ fn how_often_players_are_right() {
 }
 
 #[test]
-fn the_seven_positions_that_ai14s_plays_wrongly() {
+fn ai14s_plays_seven_positions_wrongly() {
     let strongly = strongly_solved(Player::Ai14s, PositionScope::UpToSymmetry, &Solution::new());
     let mut boards: Vec<String> =
         strongly.wrong.iter().map(|wrong| wrong.board.to_string()).collect();

@@ -1,6 +1,6 @@
-//! `kyokumen marubatsu` with files: the table of positions, pictures.
+//! `kyokumen marubatsu`: the table of positions, pages and pictures, JSON.
 //!
-//! What it prints is in `tests/cmd/marubatsu.trycmd`.
+//! Snapshots of its printed output are in `tests/cmd/marubatsu.trycmd`.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ fn marubatsu(dir: &Dir, arguments: &[&str]) -> Ran {
     dir.kyokumen(["marubatsu"]).args(arguments).run()
 }
 
-/// Value by minimax on texts, which knows nothing of the library.
+/// The value by minimax on text boards, independent of the library.
 fn minimax(board: &[u8; 9], known: &mut HashMap<[u8; 9], i64>) -> i64 {
     const LINES: [[usize; 3]; 8] =
         [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
@@ -44,7 +44,7 @@ fn minimax(board: &[u8; 9], known: &mut HashMap<[u8; 9], i64>) -> i64 {
 fn the_table_has_every_position_with_its_value() {
     let dir = Dir::new();
     let made = marubatsu(&dir, &["dataset", "-o", "new/table", "--to", "jsonl"]);
-    assert_eq!(made.code, Some(0), "{}", made.told);
+    assert_eq!(made.code, Some(0), "{}", made.transcript);
     let table = dir.read("new/table/marubatsu.jsonl");
     assert_eq!(marubatsu(&dir, &["dataset", "-o", "-"]).stdout, table);
     let mut known = HashMap::new();
@@ -70,23 +70,26 @@ fn the_table_has_every_position_with_its_value() {
 }
 
 #[test]
-fn a_page_and_a_picture() {
+fn page_and_picture_show_the_tree_without_external_resources() {
     let dir = Dir::new();
     let search = ["--method", "pvs", "--plies", "9", "--html", "a.html", "--svg", "a.svg"];
     let made = marubatsu(&dir, &[&["show", "ox./.o./..x"][..], &search[..]].concat());
-    assert!(made.code == Some(0) && made.stdout.is_empty(), "{}", made.told);
+    assert!(made.code == Some(0) && made.stdout.is_empty(), "{}", made.transcript);
     for path in ["a.html", "a.svg"] {
         let text = dir.text(path);
         for class in ["searched", "evaluated", "table", "cut"] {
             assert!(text.contains(&format!("draw {class}\"")), "{path}: {class}");
         }
-        assert!(!text.contains("http") || text.matches("http").count() == 1, "only the namespace");
+        assert!(
+            !text.contains("http") || text.matches("http").count() == 1,
+            "the only URL is the namespace of SVG"
+        );
     }
 }
 
-/// Of all arrangements of marks those that can be read are those that can occur.
+/// Of all arrangements of marks, exactly the reachable ones can be parsed.
 #[test]
-fn what_can_be_read_can_occur() {
+fn only_reachable_boards_can_be_parsed() {
     let solution = Solution::new();
     let mut read = 0;
     for number in 0..Board::ARRANGEMENTS {
@@ -101,11 +104,11 @@ fn what_can_be_read_can_occur() {
 }
 
 #[test]
-fn every_command_says_it_as_json() {
+fn commands_report_json() {
     let dir = Dir::new();
     let json = |arguments: &[&str]| {
         let done = marubatsu(&dir, arguments);
-        assert_eq!(done.code, Some(0), "{}", done.told);
+        assert_eq!(done.code, Some(0), "{}", done.transcript);
         done.json()
     };
     let made = json(&["dataset", "-o", "all.jsonl", "--json"]);

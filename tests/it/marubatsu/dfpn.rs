@@ -1,4 +1,4 @@
-//! df-pn on marubatsu against the complete tree: every position, every goal, either attacker.
+//! df-pn on marubatsu compared with minimax: every position, both goals, both attackers.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ fn reachable() -> Vec<Board> {
     Solution::new().positions().iter().map(|solved| solved.board).collect()
 }
 
-/// Plies after which the attacker has reached his goal against every defence, by plain minimax.
+/// Minimax for the fewest plies until the attacker reaches the goal against every defence.
 struct Minimax {
     attacker: Mark,
     goal: Goal,
@@ -40,7 +40,7 @@ impl Minimax {
                 let best = if board.side_to_move() == self.attacker {
                     after.into_iter().flatten().min()
                 } else {
-                    // Without a number for one defence there is none for the node.
+                    // If one defence prevents the goal, the node has no length.
                     after
                         .into_iter()
                         .collect::<Option<Vec<u16>>>()
@@ -60,7 +60,7 @@ fn contests() -> impl Iterator<Item = (Mark, Goal)> {
 }
 
 #[test]
-fn every_position_and_goal_without_limits() {
+fn verdicts_match_minimax_in_every_position() {
     let solution = Solution::new();
     let boards = reachable();
     assert_eq!(boards.len(), 5_478);
@@ -107,7 +107,7 @@ fn check_line(board: Board, attacker: Mark, goal: Goal, line: &[Square], truth: 
 }
 
 #[test]
-fn every_position_and_goal_with_little_depth() {
+fn a_small_depth_limit_never_gives_a_wrong_verdict() {
     let boards = reachable();
     let mut solver = DfPn::new(TableSize::from_mib(1));
     for (attacker, goal) in contests() {
@@ -118,14 +118,14 @@ fn every_position_and_goal_with_little_depth() {
                 let mut contest = Contest::new(board, attacker, goal);
                 let limits = Limits::new(depth_plies, 1_000_000);
                 let solved = solver.solve(&mut contest, limits, &AtomicBool::new(false));
-                let what = format!("{attacker} {goal:?} from {board} at {depth_plies}: {truth:?}");
+                let case = format!("{attacker} {goal:?} from {board} at {depth_plies}: {truth:?}");
                 match solved.verdict {
-                    Verdict::Proven => assert!(truth.is_some(), "{what}"),
-                    Verdict::Disproven => assert!(truth.is_none(), "{what}"),
+                    Verdict::Proven => assert!(truth.is_some(), "{case}"),
+                    Verdict::Disproven => assert!(truth.is_none(), "{case}"),
                     Verdict::Unknown(Stop::Depth) => {
-                        assert!(truth.is_none_or(|plies| plies > depth_plies), "{what}");
+                        assert!(truth.is_none_or(|plies| plies > depth_plies), "{case}");
                     }
-                    Verdict::Unknown(stop) => panic!("{what}: {stop}"),
+                    Verdict::Unknown(stop) => panic!("{case}: {stop}"),
                 }
             }
         }

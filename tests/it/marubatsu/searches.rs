@@ -1,6 +1,6 @@
 //! Minimax, alpha-beta, PVS and iterative deepening: nodes, values, best moves.
 //!
-//! Numbers of nodes are those of article 186 of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
+//! The numbers of nodes come from article 186 of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
 
 use kyokumen::marubatsu::check::{PositionScope, judge};
 use kyokumen::marubatsu::evaluation::Evaluation;
@@ -15,7 +15,7 @@ fn start(settings: Settings) -> SearchOutcome {
 }
 
 #[test]
-fn alpha_beta_with_a_table() {
+fn alpha_beta_visits_the_nodes_of_the_article() {
     let settings = Settings::new(Method::AlphaBeta);
     let per_move = Settings { table_scope: TableScope::PerMove, ..settings };
     let plain = Settings { table: TableKind::Plain, ..settings };
@@ -26,14 +26,14 @@ fn alpha_beta_with_a_table() {
 }
 
 #[test]
-fn minimax_sees_the_whole_tree() {
+fn minimax_visits_the_whole_tree() {
     let settings = Settings::new(Method::Minimax);
     assert_eq!(start(settings).nodes, 549_945);
     assert_eq!(start(settings).moves_made, 549_945);
 }
 
 #[test]
-fn iterations_of_pvs() {
+fn iterative_deepening_visits_the_nodes_of_the_article() {
     let last = start(Settings::new(Method::Ids));
     assert_eq!(last.iterations, [9, 36, 68, 163, 272, 459, 567, 544, 545]);
     assert_eq!(last.nodes, 545);
@@ -44,9 +44,9 @@ fn iterations_of_pvs() {
     assert_eq!(start(unordered).nodes, 1_165);
 }
 
-/// Both ways to take back see the same nodes; the first makes one move more for each second search.
+/// Both undo methods visit the same nodes. `Undo::Twice` makes one more move for each repeated search.
 #[test]
-fn both_ways_to_take_back() {
+fn both_undo_methods_visit_the_same_nodes() {
     let unordered = Settings { ordering: Ordering::None, ..Settings::new(Method::Pvs) };
     let mut again = 0;
     for settings in [unordered, Settings::new(Method::Ids), Settings { depth: 6, ..unordered }] {
@@ -60,9 +60,9 @@ fn both_ways_to_take_back() {
     assert!(again > 0);
 }
 
-/// The articles' check: alpha-beta, PVS and iterative deepening choose only best moves wherever moves differ.
+/// The check of the articles: a search chooses only best moves in every position whose moves differ in value.
 #[test]
-fn every_search_is_right_in_every_position_with_a_choice() {
+fn every_search_plays_best_moves_in_every_position_with_a_choice() {
     let solution = Solution::new();
     for method in [Method::Minimax, Method::AlphaBeta, Method::Pvs, Method::Ids] {
         let table = TableKind::Symmetric;
@@ -76,9 +76,9 @@ fn every_search_is_right_in_every_position_with_a_choice() {
     }
 }
 
-/// As the articles run it: moves ordered by the table of the start to depth 7, whatever the position.
+/// As in the articles: in every position, the table of a search of the start position to depth 7 orders the moves.
 #[test]
-fn pvs_with_the_table_of_the_start_is_right_in_all_431() {
+fn pvs_with_the_table_of_the_start_plays_best_moves_in_all_431_positions() {
     let solution = Solution::new();
     let shallow = Settings { depth: 7, ..Settings::new(Method::Ids) };
     let table = search(Board::EMPTY, shallow, &solution).table;
@@ -90,7 +90,7 @@ fn pvs_with_the_table_of_the_start_is_right_in_all_431() {
     assert_eq!((right.right, right.positions), (431, 431));
 }
 
-/// Every position, every table, both evaluations: value and best moves are those of the solved game.
+/// Every position, every table, both evaluations: value and best moves equal the solution.
 #[test]
 fn searches_agree_with_the_solution() {
     let solution = Solution::new();
@@ -98,15 +98,12 @@ fn searches_agree_with_the_solution() {
         for table in [TableKind::None, TableKind::Plain, TableKind::Symmetric] {
             for (evaluation, win) in [(Evaluation::Ai14s, 300.0), (Evaluation::Exact, 1.0)] {
                 let settings = Settings { table, evaluation, ..Settings::new(method) };
-                // Without a table the first plies take long and say nothing new.
+                // From the first two plies, a search without a table is slow and covers nothing new.
                 let later = solution.positions().iter().filter(|solved| solved.board.ply() >= 2);
                 for solved in later {
                     let found = search(solved.board, settings, &solution);
-                    let is_won = found.value.as_points() / win;
-                    assert_eq!(
-                        (is_won, found.best_moves),
-                        (solved.value.into(), solved.best_moves)
-                    );
+                    let value = found.value.as_points() / win;
+                    assert_eq!((value, found.best_moves), (solved.value.into(), solved.best_moves));
                     let is_better = |&(_, score)| match solved.to_move {
                         Mark::Circle => score > found.value,
                         Mark::Cross => score < found.value,
@@ -118,9 +115,9 @@ fn searches_agree_with_the_solution() {
     }
 }
 
-/// What was looked on is what was counted.
+/// The visits in the trace add up to the node count.
 #[test]
-fn a_trace_has_every_node() {
+fn a_trace_contains_every_visited_node() {
     let solution = Solution::new();
     for method in [Method::Minimax, Method::AlphaBeta, Method::Pvs] {
         let settings =

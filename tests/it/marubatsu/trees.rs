@@ -1,13 +1,13 @@
 //! The complete tree and the solved positions.
 //!
-//! Numbers of nodes and positions are those of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
+//! The numbers of nodes and positions come from 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
 
 use kyokumen::marubatsu::representation::{self, Planes, Representation, Visitor};
 use kyokumen::marubatsu::tree::GameTree;
 use kyokumen::marubatsu::{Board, Solution, canonical};
 
 #[test]
-fn the_tree_has_the_nodes_of_the_articles() {
+fn the_tree_has_the_node_counts_of_the_articles() {
     let tree = GameTree::by_make_unmake::<Planes>();
     assert_eq!(tree.nodes().len(), 549_946);
     let by_depth = [1, 9, 72, 504, 3_024, 15_120, 54_720, 148_176, 200_448, 127_872];
@@ -25,13 +25,13 @@ impl Visitor for SameTree {
 }
 
 #[test]
-fn both_ways_build_the_same_tree_on_all_representations() {
+fn copying_and_undoing_build_the_same_tree_on_all_representations() {
     let mut same = SameTree(GameTree::by_make_unmake::<Planes>(), 0);
     representation::visit_all(&mut same);
     assert_eq!(same.1, 6);
 }
 
-/// The tree by minimax over sequences of moves, the solution backwards over positions.
+/// The tree uses minimax over sequences of moves, the solution works backwards over positions.
 #[test]
 fn tree_and_solution_agree_in_every_node() {
     let tree = GameTree::by_copying::<Planes>();
@@ -51,7 +51,7 @@ fn tree_and_solution_agree_in_every_node() {
 }
 
 #[test]
-fn positions_and_classes() {
+fn numbers_of_positions_and_symmetry_classes_match_the_articles() {
     let solution = Solution::new();
     let positions = solution.positions();
     let playing = |board: Board| !board.moves().is_empty();

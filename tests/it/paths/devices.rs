@@ -1,6 +1,6 @@
-//! Outputs that are devices, pipes, or links to them: written through, never replaced by a file.
+//! Outputs that are devices, pipes, or links to them: they are written to, and never replaced by a file.
 //!
-//! The system's own are never named: a fault would take them away from whoever runs the tests as root.
+//! The tests never name the system's devices directly, because a bug could replace them if the tests run as root.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use snapbox::{assert_data_eq, str};
 
 use super::{Bench, assert_is_link, into_file, is_device, make_node, open_to_write};
 
-/// Commands with an output that somebody named.
+/// Commands whose output is named on the command line.
 const NAMED: [&str; 12] = [
     "convert a.hcp --to sfen -o OUT",
     "shuffle a.hcp -o OUT",
@@ -42,7 +42,7 @@ fn links_to_devices_are_written_through() {
     bench.link("/dev/null", "null");
     bench.link("null", "far");
     bench.link("/dev/full", "full");
-    let mut told = BTreeSet::new();
+    let mut transcripts = BTreeSet::new();
     for force in ["", " --force"] {
         for line in NAMED {
             for name in ["null", "far"] {
@@ -51,7 +51,7 @@ fn links_to_devices_are_written_through() {
             if cfg!(target_os = "linux") {
                 let line = line.replace("OUT", "full") + force;
                 let ran = bench.run(&line);
-                told.insert(bench.last_of(&ran));
+                transcripts.insert(bench.last_of(&ran));
             }
             assert_is_link(&bench.path("null"), "/dev/null");
             assert_is_link(&bench.path("far"), "null");
@@ -60,7 +60,7 @@ fn links_to_devices_are_written_through() {
     }
     if cfg!(target_os = "linux") {
         assert_data_eq!(
-            told.into_iter().collect::<String>(),
+            transcripts.into_iter().collect::<String>(),
             str![[r#"
 status 1
 error: cannot write full: No space left on device (os error 28)
@@ -71,12 +71,12 @@ error: cannot write full: No space left on device (os error 28)
     assert!(is_device(Path::new("/dev/null")));
 }
 
-/// What stands at the end of links to descriptors may be a file, which has a name of its own.
+/// The target of a link to a descriptor may be a file with another name.
 #[test]
 fn links_to_standard_output_are_written_through() {
     for line in NAMED.into_iter().filter(|line| !line.starts_with("solve")) {
         let bench = bench();
-        // In another place one named without a format would be a folder.
+        // `marubatsu dataset` would create a folder for a name without a format.
         let name = if line.contains("dataset") { "expected.jsonl" } else { "expected" };
         bench.succeeds(&line.replace("OUT", name));
         let expected = bench.read(name);
@@ -108,7 +108,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 }
 
 #[test]
-fn descriptors_are_written_behind_what_is_there() {
+fn descriptors_are_appended_to() {
     let bench = bench();
     bench.succeeds("convert a.hcp -o expected.sfen");
     bench.write("three", b"before\n");
@@ -118,12 +118,12 @@ fn descriptors_are_written_behind_what_is_there() {
 }
 
 #[test]
-fn proofs_do_not_go_where_the_answers_go() {
+fn proofs_are_not_written_to_standard_output() {
     let bench = bench();
     bench.link("/dev/stdout", "out");
     for name in ["-", "out", "/dev/fd/1"] {
         let command = bench.command(&format!("solve mate.sfen --proof {name}"));
-        bench.is_refused(command, 2, "standard output holds the answers");
+        bench.assert_refused(command, 2, "standard output holds the answers");
     }
 }
 
@@ -133,7 +133,7 @@ fn a_full_standard_output_is_an_error() {
         return;
     }
     let bench = bench();
-    let mut told = BTreeSet::new();
+    let mut transcripts = BTreeSet::new();
     for line in [
         "convert a.hcp --to sfen -o -",
         "convert a.hcp -o b.sfen --json",
@@ -156,10 +156,10 @@ fn a_full_standard_output_is_an_error() {
         "marubatsu solve",
     ] {
         let full = open_to_write(Path::new("/dev/full"));
-        told.insert(bench.last_of(&into_file(bench.command(line), full)));
+        transcripts.insert(bench.last_of(&into_file(bench.command(line), full)));
     }
     assert_data_eq!(
-        told.into_iter().collect::<String>(),
+        transcripts.into_iter().collect::<String>(),
         str![[r#"
 status 1
 error: cannot write -: No space left on device (os error 28)
@@ -171,7 +171,7 @@ error: cannot write to standard output: No space left on device (os error 28)
 }
 
 #[test]
-fn metrics_go_through_links_to_devices() {
+fn metrics_are_written_through_links_to_devices() {
     let bench = bench();
     for (target, message) in
         [("/dev/null", ""), ("/dev/full", "cannot write metrics"), ("pipe", "cannot write")]
@@ -182,7 +182,7 @@ fn metrics_go_through_links_to_devices() {
         let bench = Bench::new();
         bench.fifo("pipe");
         bench.link(target, "metrics");
-        // Nobody reads the pipe: that is no reason to wait.
+        // The pipe has no reader, and the run must not wait for one.
         let ran = bench.succeeds("filter a.hcp -o out --metrics metrics");
         assert!(ran.stderr.contains(message), "{}", ran.stderr);
         assert_is_link(&bench.path("metrics"), target);
@@ -196,9 +196,9 @@ fn metrics_go_through_links_to_devices() {
     assert_is_link(&bench.path("metrics"), "/dev/stdout");
 }
 
-/// Outputs whose names follow from others stand beside them, and are needed later.
+/// Outputs with derived names must be files, because later commands read them.
 #[test]
-fn outputs_that_nobody_named_are_files() {
+fn outputs_with_derived_names_must_be_files() {
     for (line, name) in [
         ("filter a.hcp -o out", "out/a.hcp"),
         ("filter a.hcp -o out", "out/a.hcp.mated"),
@@ -218,19 +218,19 @@ fn outputs_that_nobody_named_are_files() {
             bench.fifo("pipe");
             bench.link(if target == "pipe" { bench.path("pipe") } else { target.into() }, name);
             let line = line.replace("OUT", name) + " --force";
-            bench.is_refused(bench.command(&line), 2, "is a device or a pipe");
+            bench.assert_refused(bench.command(&line), 2, "is a device or a pipe");
         }
         let bench = bench();
         if !line.contains("OUT") {
             fs::create_dir_all(bench.path(name)).unwrap();
             let line = line.to_owned() + " --force";
-            bench.is_refused(bench.command(&line), 2, "is a folder");
+            bench.assert_refused(bench.command(&line), 2, "is a folder");
         }
     }
 }
 
 #[test]
-fn devices_themselves_stay() {
+fn devices_are_not_replaced() {
     if cfg!(not(target_os = "linux")) {
         return;
     }
@@ -238,7 +238,7 @@ fn devices_themselves_stay() {
     for (name, minor) in [("null", 3), ("full", 7)] {
         let device = libc::makedev(1, minor);
         if let Err(error) = make_node(&bench.path(name), libc::S_IFCHR, device) {
-            eprintln!("not tested with devices, which only root can make: {error}");
+            eprintln!("skipped: only root can create devices: {error}");
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! Links that somebody else has put where a run makes its files: nothing is written to where they lead.
+//! Links at paths where a run creates files: nothing is written to their targets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use snapbox::{assert_data_eq, str};
 
 use super::Bench;
 
-/// Commands with outputs, and the files that they write until those are whole.
+/// Commands, each with a partial file or a lock that it creates.
 const PARTIAL: [(&str, &str); 17] = [
     ("convert a.hcp -o b.sfen", "b.sfen.partial"),
     ("convert a.hcp -o b.sfen.zst", "b.sfen.zst.partial"),
@@ -29,14 +29,14 @@ const PARTIAL: [(&str, &str); 17] = [
 ];
 
 #[test]
-fn no_partial_file_and_no_lock_is_a_link() {
-    let mut told = BTreeSet::new();
+fn links_in_place_of_partial_files_and_locks_are_refused() {
+    let mut transcripts = BTreeSet::new();
     for (line, name) in PARTIAL {
         for target in ["precious", "nothing"] {
             let bench = Bench::new();
             bench.write("precious", b"precious");
             bench.link(bench.path(target), name);
-            told.insert(bench.last_of(&bench.run(line)).replace(name, "NAME"));
+            transcripts.insert(bench.last_of(&bench.run(line)).replace(name, "NAME"));
             assert_eq!(bench.read("precious"), b"precious", "{line}");
             assert!(!bench.path("nothing").exists(), "{line}");
         }
@@ -44,11 +44,11 @@ fn no_partial_file_and_no_lock_is_a_link() {
         bench.write("precious", b"precious");
         fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
         fs::hard_link(bench.path("precious"), bench.path(name)).unwrap();
-        told.insert(bench.last_of(&bench.run(line)).replace(name, "NAME"));
+        transcripts.insert(bench.last_of(&bench.run(line)).replace(name, "NAME"));
         assert_eq!(bench.read("precious"), b"precious", "{line}");
     }
     assert_data_eq!(
-        told.into_iter().collect::<String>(),
+        transcripts.into_iter().collect::<String>(),
         str![[r#"
 status 1
 error: cannot create NAME: a link stands there, which is not followed: this program makes no such thing; look whose it is, and take it away
@@ -64,10 +64,10 @@ error: cannot lock NAME: the file there has another name, too: this program make
 }
 
 #[test]
-fn what_a_killed_run_left_is_taken_over() {
+fn partial_files_and_locks_of_a_killed_run_are_replaced() {
     for (line, name) in PARTIAL {
         let bench = Bench::new();
-        // A lock that says nothing is that of a process which died before it signed it.
+        // An empty lock file is from a process that died before it wrote the lock owner.
         let left = if name.strip_suffix(".partial").is_some() {
             "x".repeat(1 << 16)
         } else {
@@ -83,9 +83,9 @@ fn what_a_killed_run_left_is_taken_over() {
     }
 }
 
-/// What is written and renamed again and again is made anew each time.
+/// Files that a run writes repeatedly are created again each time.
 #[test]
-fn checkpoints_metrics_and_indexes_are_new_files() {
+fn files_that_a_run_writes_repeatedly_are_new_files() {
     for (line, name) in [
         ("filter a.hcp -o out --metrics m.prom", "m.prom.partial"),
         ("filter a.hcp -o out --metrics m.prom", "m.prom"),
@@ -104,9 +104,9 @@ fn checkpoints_metrics_and_indexes_are_new_files() {
     }
 }
 
-/// With a link under its final name an output takes the place of the link.
+/// If the final name of an output is a link, the output replaces the link.
 #[test]
-fn outputs_replace_links_and_not_what_they_lead_to() {
+fn outputs_replace_links_and_not_their_targets() {
     for (line, name) in [
         ("convert a.hcp -o b.sfen", "b.sfen"),
         ("shuffle a.hcp -o b.hcp", "b.hcp"),
@@ -125,7 +125,7 @@ fn outputs_replace_links_and_not_what_they_lead_to() {
             let bench = Bench::new();
             bench.write("precious", b"precious");
             bench.link(bench.path(target), name);
-            bench.is_refused(bench.command(line), 2, "exists; replace it with --force");
+            bench.assert_refused(bench.command(line), 2, "exists; replace it with --force");
             bench.succeeds(&format!("{line} --force"));
             assert!(bench.path(name).symlink_metadata().unwrap().is_file(), "{line}");
             assert_eq!(bench.read("precious"), b"precious", "{line}");

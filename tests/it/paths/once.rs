@@ -1,15 +1,15 @@
-//! Pipes, named pipes and devices as inputs: read in one pass, refused where they would be measured or read again.
+//! Pipes and devices as inputs: commands with one pass read them, commands that measure or read again refuse them.
 
 use std::fs;
 
 use snapbox::{assert_data_eq, str};
 
 use super::{Bench, feed, good};
-use crate::messages::told;
+use crate::messages::transcript;
 
 const ONLY_ONCE: &str = "can be read only once";
 
-/// Commands that measure what IN stands for, or read it twice.
+/// Commands that measure the input `IN` or read it twice.
 const MORE_THAN_ONCE: [&str; 13] = [
     "filter IN --from hcp -o o --shard 1/2",
     "filter IN --from hcp -o o --shard 2/2 --dry-run",
@@ -27,15 +27,15 @@ const MORE_THAN_ONCE: [&str; 13] = [
 ];
 
 #[test]
-fn what_can_be_read_only_once_is_neither_measured_nor_read_again() {
+fn commands_with_several_passes_refuse_pipes_and_devices() {
     for line in MORE_THAN_ONCE {
-        // Nobody writes to it: whoever opens it waits for ever.
+        // The pipe has no writer, so a process that opens it waits forever.
         let bench = Bench::new();
         bench.fifo("pipe");
         bench.link("pipe", "link");
         for name in ["pipe", "link", "/dev/zero"] {
             let line = line.replace("IN", name);
-            bench.is_refused(bench.command(&line), 2, &format!("{name} {ONLY_ONCE}"));
+            bench.assert_refused(bench.command(&line), 2, &format!("{name} {ONLY_ONCE}"));
         }
         for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
             if name.starts_with("/proc") && cfg!(not(target_os = "linux")) {
@@ -47,40 +47,40 @@ fn what_can_be_read_only_once_is_neither_measured_nor_read_again() {
             let message = format!("{name} {ONLY_ONCE}");
             let mut command = bench.command(&line);
             command.0.stdin(reader);
-            bench.is_refused(command, 2, &message);
+            bench.assert_refused(command, 2, &message);
             drop(writer);
         }
     }
 }
 
 #[test]
-fn one_pipe_under_two_names_is_one() {
+fn a_pipe_with_two_names_is_recognised() {
     let bench = Bench::new();
     let (reader, _writer) = std::io::pipe().unwrap();
     let mut command = bench.command("convert - /dev/stdin --from hcp -o b.hcp");
     command.0.stdin(reader);
-    bench.is_refused(command, 2, "it was named more than once");
+    bench.assert_refused(command, 2, "it was named more than once");
 }
 
 #[test]
-fn a_second_pass_needs_inputs_that_are_there_and_a_manifest_that_is_a_file() {
+fn a_second_pass_needs_inputs_and_a_manifest_that_are_files() {
     let bench = Bench::new();
     bench.fifo("pipe");
     let feeder = feed(bench.path("pipe"), good(10));
     bench.succeeds("filter pipe --from hcp -o first");
     feeder.join().unwrap();
     let retry = bench.command("filter --retry-unknown first/pipe.manifest.json -o second");
-    bench.is_refused(retry, 2, ONLY_ONCE);
+    bench.assert_refused(retry, 2, ONLY_ONCE);
     bench.fifo("m.manifest.json");
     let retry = bench.command("filter --retry-unknown m.manifest.json -o second");
-    bench.is_refused(retry, 1, "it is a pipe or a device: copy it to a file");
+    bench.assert_refused(retry, 1, "it is a pipe or a device: copy it to a file");
     let verify = bench.command("verify --manifest m.manifest.json");
-    bench.is_refused(verify, 1, "it is a pipe or a device: copy it to a file");
+    bench.assert_refused(verify, 1, "it is a pipe or a device: copy it to a file");
 }
 
-/// Whoever looks at a folder waits for nobody.
+/// `status` must not wait for a writer.
 #[test]
-fn pipes_under_the_names_of_a_run_are_not_opened() {
+fn status_does_not_open_pipes_in_place_of_files() {
     let bench = Bench::new();
     for name in ["a.lock", "a.checkpoint"] {
         fs::create_dir_all(bench.path("o")).unwrap();
@@ -91,16 +91,16 @@ fn pipes_under_the_names_of_a_run_are_not_opened() {
 }
 
 #[test]
-fn an_output_that_became_a_pipe_is_not_as_its_manifest_says() {
+fn verify_reports_an_output_replaced_by_a_pipe() {
     let bench = Bench::new();
     bench.succeeds("filter a.hcp -o o");
-    // Of an empty output a pipe has the size, too.
+    // A pipe has the size of an empty output.
     fs::remove_file(bench.path("o/a.quarantine.bin")).unwrap();
     bench.fifo("o/a.quarantine.bin");
     let ran = bench.run("verify --manifest o/a.manifest.json");
-    let said = ran.text() + &ran.stderr;
+    let output = ran.text() + &ran.stderr;
     assert_data_eq!(
-        told(bench.0.path(), ran.code, &said),
+        transcript(bench.0.path(), ran.code, &output),
         str![[r#"
 status 1
 o/a: not as 1 manifest says
@@ -111,7 +111,7 @@ error: the outputs are not as their manifests say
     );
 }
 
-/// Commands that read IN once, with what they write, `-` for standard output.
+/// Commands that read `IN` once, and the output to compare. `-` is standard output.
 const IN_ONE_PASS: [(&str, &str); 10] = [
     ("convert IN --from hcp -o b.sfen", "b.sfen"),
     ("convert IN --from hcp -o b.hcp --dedup", "b.hcp"),
@@ -126,7 +126,7 @@ const IN_ONE_PASS: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn what_reads_once_reads_pipes() {
+fn commands_with_one_pass_read_pipes() {
     for (line, output) in IN_ONE_PASS {
         let expected = {
             let bench = Bench::new();

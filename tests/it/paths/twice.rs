@@ -1,4 +1,4 @@
-//! One place for two things: what is read is not written, and nothing is written twice.
+//! A run never writes to a file that it reads, and never writes a file twice.
 
 use std::fs::{self, File};
 
@@ -7,8 +7,7 @@ use super::{Bench, into_file, open_to_write};
 const INPUT: &str = "would be written over the input";
 const TWICE: &str = "which is written by the same run";
 
-/// With what a run of shards needs, hard links to the input under the names of partial files, and a link to the folder
-/// of the outputs.
+/// A folder with inputs, hard links to an input under the names of partial files, and a link to the output folder.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("c.toml", b"nodes = 50\nhash-mb = 1\n");
@@ -25,7 +24,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Each with what stands in the way.
+/// Commands with the expected message.
 const LINES: [(&str, &str); 40] = [
     ("filter a.hcp -o out --metrics out/a.hcp.partial", TWICE),
     ("filter a.hcp -o out --metrics out/a.hcp", TWICE),
@@ -70,19 +69,19 @@ const LINES: [(&str, &str); 40] = [
 ];
 
 #[test]
-fn no_place_is_read_and_written_or_written_twice() {
+fn files_that_are_read_and_written_or_written_twice_are_refused() {
     for (line, message) in LINES {
         let bench = bench();
         let mut command = bench.command(line);
         if line.contains(" - ") {
             command.0.stdin(File::open(bench.path("a.hcp")).unwrap());
         }
-        bench.is_refused(command, 2, message);
+        bench.assert_refused(command, 2, message);
     }
 }
 
 #[test]
-fn an_input_that_the_shell_opened_is_an_input() {
+fn redirected_standard_input_is_not_written_over() {
     for line in [
         "solve --nodes 50 --from hcp --proof a.hcp --force",
         "solve - --nodes 50 --from hcp --proof linked.hcp --force",
@@ -99,13 +98,13 @@ fn an_input_that_the_shell_opened_is_an_input() {
         let input = File::open(bench.path("a.hcp")).unwrap();
         let mut command = bench.command(line);
         command.0.stdin(input);
-        bench.is_refused(command, 2, INPUT);
+        bench.assert_refused(command, 2, INPUT);
     }
 }
 
-/// What is told, too.
+/// Reports on standard output count too.
 #[test]
-fn an_output_that_the_shell_opened_is_no_input_and_no_other_output() {
+fn redirected_standard_output_must_not_be_an_input_or_another_output() {
     for (line, message) in [
         ("stats a.hcp", INPUT),
         ("verify a.hcp", INPUT),
@@ -131,7 +130,7 @@ fn an_output_that_the_shell_opened_is_no_input_and_no_other_output() {
 }
 
 #[test]
-fn what_a_second_pass_reads_is_not_written() {
+fn a_second_pass_does_not_write_over_files_of_the_first() {
     let bench = Bench::new();
     bench.succeeds("filter a.hcp -o first");
     for more in [
@@ -141,12 +140,12 @@ fn what_a_second_pass_reads_is_not_written() {
         "second --metrics first/a.unknown.jsonl",
     ] {
         let line = format!("filter --retry-unknown first/a.manifest.json -o {more}");
-        bench.is_refused(bench.command(&line), 2, INPUT);
+        bench.assert_refused(bench.command(&line), 2, INPUT);
     }
 }
 
 #[test]
-fn a_merge_writes_over_nothing_that_it_reads() {
+fn merge_does_not_write_over_its_inputs() {
     let bench = Bench::new();
     for shard in ["1/2", "2/2"] {
         bench.succeeds(&format!("filter a.hcp -o out --shard {shard}"));
@@ -155,15 +154,15 @@ fn a_merge_writes_over_nothing_that_it_reads() {
         ["out/a-00001-of-00002.hcp", "out/a-00002-of-00002.manifest.json", "out/a-00001-of-00002"]
     {
         let line = format!("merge out -o {output} --force");
-        bench.is_refused(bench.command(&line), 2, INPUT);
+        bench.assert_refused(bench.command(&line), 2, INPUT);
     }
 }
 
 #[test]
-fn two_names_of_one_file_do_not_hinder_outputs_from_replacing_it() {
+fn outputs_linked_to_each_other_can_be_replaced() {
     let bench = Bench::new();
     bench.succeeds("filter a.hcp -o out");
-    // As programs do that look for equal files to save room.
+    // As programs do that link equal files to save space.
     fs::remove_file(bench.path("out/a.quarantine.jsonl")).unwrap();
     fs::hard_link(bench.path("out/a.quarantine.bin"), bench.path("out/a.quarantine.jsonl"))
         .unwrap();

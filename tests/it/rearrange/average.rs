@@ -1,13 +1,13 @@
-//! `dedup --average`: of equal records one is written, with what all say together.
+//! `dedup --average`: of equal records one is written, with the averages of all.
 
 use kyokumen::format::{Format, GameResult, Record, RecordRef};
 
-use super::{file, in_chunks, is_refused};
+use super::{file, in_chunks, assert_refused};
 use crate::archive::{archive, encoded, records};
 use crate::harness::Dir;
 
-/// Records of which many say something else about a position that was met before.
-fn quarrelling(format: Format) -> Vec<u8> {
+/// Records that often contradict an earlier record of the same position.
+fn contradicting(format: Format) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut copy = |record: &Record, padding: u8| {
         let mut chunk = encoded(format, record);
@@ -54,12 +54,12 @@ fn key(format: Format, chunk: &[u8], by_move: bool) -> String {
     format!("{position:?} {best_move:?}")
 }
 
-/// The nearest number; half of one goes away from 0.
+/// The mean, rounded to the nearest integer. Halves are rounded away from 0.
 fn mean(numbers: &[i64]) -> i64 {
     (numbers.iter().sum::<i64>() as f64 / numbers.len() as f64).round() as i64
 }
 
-/// What copies of a record say together, worked out from the definition.
+/// The average of records, computed from the definition.
 fn merged(copies: &[Record]) -> Record {
     let evals: Vec<i64> = copies.iter().filter_map(|copy| copy.eval_cp.map(i64::from)).collect();
     let wins: Vec<i64> = evals.iter().copied().filter(|&eval_cp| eval_cp >= 29_000).collect();
@@ -94,7 +94,7 @@ fn merged(copies: &[Record]) -> Record {
     Record { best_move, eval_cp: Some(eval_cp), result: Some(result), ..first }
 }
 
-/// What is to be written, how many records stand for several, and for how many the most of them stands.
+/// The expected output, the number of records that represent several, and the most records that one represents.
 fn expected(bytes: &[u8], format: Format, by_move: bool) -> (Vec<u8>, usize, usize) {
     let chunks = in_chunks(format, bytes);
     let keys: Vec<String> = chunks.iter().map(|chunk| key(format, chunk, by_move)).collect();
@@ -118,11 +118,11 @@ fn expected(bytes: &[u8], format: Format, by_move: bool) -> (Vec<u8>, usize, usi
 }
 
 #[test]
-fn the_first_of_equal_records_says_what_all_say_together() {
+fn the_first_of_equal_records_gets_the_averages() {
     for format in [Format::Hcpe, Format::Psv, Format::Sfen, Format::Jsonl] {
         let dir = Dir::new();
         let (input, output) = (format!("a.{format}"), format!("b.{format}"));
-        let bytes = quarrelling(format);
+        let bytes = contradicting(format);
         dir.write(&input, &bytes);
         for key in ["position", "position+move"] {
             let (expected, several, most) = expected(&bytes, format, key == "position+move");
@@ -130,16 +130,16 @@ fn the_first_of_equal_records_says_what_all_say_together() {
             for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
                 let words = ["dedup", &input, "-o", &output, "--average", "--key", key, "--force"];
                 let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
-                let said = dir.kyokumen([&words[..], &more].concat()).succeeds().stderr;
+                let message = dir.kyokumen([&words[..], &more].concat()).succeeds().stderr;
                 assert!(file(&dir, &output) == expected, "{format} {key} {memory}");
-                assert!(said.contains(&format!("{several} records with the mean of ")), "{said}");
+                assert!(message.contains(&format!("{several} records with the mean of ")), "{message}");
             }
-            let account = dir.json(format!("{output}.manifest.json"));
-            assert_eq!(account["settings"]["average"], true);
-            let averaged = &account["counts"]["averaged"];
+            let manifest = dir.json(format!("{output}.manifest.json"));
+            assert_eq!(manifest["settings"]["average"], true);
+            let averaged = &manifest["counts"]["averaged"];
             let count = |name: &str| averaged[name].as_u64().unwrap() as usize;
             assert_eq!((count("records"), count("most_copies")), (several, most));
-            let left_out = account["counts"]["filtered"]["duplicate"].as_u64().unwrap() as usize;
+            let left_out = manifest["counts"]["filtered"]["duplicate"].as_u64().unwrap() as usize;
             assert_eq!(count("copies"), several + left_out);
             assert!(count("evaluations") > 0 && count("evaluations") <= several);
             assert!(count("results") > 0);
@@ -150,9 +150,9 @@ fn the_first_of_equal_records_says_what_all_say_together() {
     }
 }
 
-/// A position that stands thousands of times in many blocks is one record, whatever moves were played there.
+/// A position with 100,000 copies in many blocks becomes one record.
 #[test]
-fn copies_in_many_blocks_are_added_up() {
+fn copies_in_many_blocks_are_averaged() {
     let dir = Dir::new();
     let mut record = records(1, 42).remove(0);
     let mut bytes = Vec::new();
@@ -170,17 +170,17 @@ fn copies_in_many_blocks_are_added_up() {
 }
 
 #[test]
-fn what_references_hold_is_no_part_of_a_mean() {
+fn records_of_references_do_not_count_in_averages() {
     let dir = Dir::new();
-    let bytes = quarrelling(Format::Psv);
+    let bytes = contradicting(Format::Psv);
     let (old, new) = bytes.split_at(bytes.len() / 160 * 40);
     dir.write("old.psv", old);
     dir.write("new.psv", new);
     let words = ["dedup", "new.psv", "-o", "b.psv", "--average", "--reference", "old.psv"];
     dir.kyokumen(&words).succeeds();
-    let met: Vec<_> =
+    let seen: Vec<_> =
         in_chunks(Format::Psv, old).iter().map(|chunk| key(Format::Psv, chunk, false)).collect();
-    let is_new = |chunk: &Vec<u8>| !met.contains(&key(Format::Psv, chunk, false));
+    let is_new = |chunk: &Vec<u8>| !seen.contains(&key(Format::Psv, chunk, false));
     let new = in_chunks(Format::Psv, new).into_iter().filter(is_new).collect::<Vec<_>>().concat();
     let (expected, several, _) = expected(&new, Format::Psv, false);
     assert!(several > 5, "{several}");
@@ -188,9 +188,9 @@ fn what_references_hold_is_no_part_of_a_mean() {
 }
 
 #[test]
-fn a_mean_needs_evaluations_and_records_that_differ() {
+fn average_is_refused_where_it_would_have_no_effect() {
     let dir = Dir::new();
-    dir.write("a.psv", quarrelling(Format::Psv));
+    dir.write("a.psv", contradicting(Format::Psv));
     dir.write("a.hcp", archive(Format::Hcp, 3));
     dir.write("a.usi", b"startpos moves 7g7f\n");
     for (input, key, why) in [
@@ -200,6 +200,6 @@ fn a_mean_needs_evaluations_and_records_that_differ() {
         ("a.usi", "bytes", "`kyokumen convert` makes records of them"),
     ] {
         let output = input.replace('a', "b");
-        is_refused(&dir, &["dedup", input, "-o", &output, "--average", "--key", key], why);
+        assert_refused(&dir, &["dedup", input, "-o", &output, "--average", "--key", key], why);
     }
 }

@@ -1,21 +1,21 @@
-//! Records that say what an earlier one said.
+//! `dedup`: records that repeat an earlier one.
 
 use std::collections::{BTreeSet, HashSet};
 
 use kyokumen::format::{Format, PositionKey, RecordRef};
 
-use super::{file, good, in_chunks, is_refused, made};
+use super::{file, good, in_chunks, assert_refused, write_input};
 use crate::archive::{encoded, records};
 use crate::harness::Dir;
 
-/// The first of equal records, as a list of keys says.
+/// The first of the records with equal keys, in order.
 fn firsts(bytes: &[u8], format: Format, key: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let chunks = in_chunks(format, bytes);
-    chunks.into_iter().filter(|chunk| met.insert(key(chunk))).flatten().collect()
+    chunks.into_iter().filter(|chunk| seen.insert(key(chunk))).flatten().collect()
 }
 
-/// Records of which some say the same in other bytes, and some in the same bytes.
+/// Records that partly repeat earlier ones, with the same or with other bytes.
 fn repeated(format: Format) -> Vec<u8> {
     let records = records(400, 42);
     let mut bytes = Vec::new();
@@ -42,7 +42,7 @@ fn position(format: Format, chunk: &[u8]) -> PositionKey {
 }
 
 #[test]
-fn of_equal_records_the_first_is_kept() {
+fn the_first_of_equal_records_is_kept() {
     for format in [Format::Hcp, Format::Hcpe, Format::Psv, Format::Sfen] {
         let dir = Dir::new();
         let (input, output) = (format!("a.{format}"), format!("b.{format}"));
@@ -67,7 +67,7 @@ fn of_equal_records_the_first_is_kept() {
         ] {
             if format == Format::Hcp && key == "position+move" {
                 let words = ["dedup", &input, "-o", "c.hcp", "--key", key];
-                is_refused(&dir, &words, "hcp records have no move");
+                assert_refused(&dir, &words, "hcp records have no move");
                 continue;
             }
             for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
@@ -81,7 +81,7 @@ fn of_equal_records_the_first_is_kept() {
             let left_out = counts["filtered"]["duplicate"].as_u64().unwrap();
             assert_eq!(counts["written"].as_u64().unwrap() + left_out, 800);
         }
-        // Each key tells more apart than the one before.
+        // Each key distinguishes more records than the previous one.
         assert!(sizes.is_sorted() && sizes[0] < bytes.len(), "{format}: {sizes:?}");
         assert!(format == Format::Hcp || sizes[0] < sizes[1] && sizes[1] < sizes[2]);
     }
@@ -91,12 +91,12 @@ fn of_equal_records_the_first_is_kept() {
 fn games_are_compared_by_their_bytes() {
     for extension in ["csa", "kif", "usi", "hcpe3", "pack", "sbinpack"] {
         let dir = Dir::new();
-        let input = made(&dir, extension);
+        let input = write_input(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
         let chunks = in_chunks(format, &file(&dir, &input));
-        let mut met = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let expected: Vec<_> =
-            chunks.into_iter().filter(|chunk| met.insert(chunk.clone())).collect();
+            chunks.into_iter().filter(|chunk| seen.insert(chunk.clone())).collect();
         let output = format!("b.{extension}");
         dir.kyokumen(["dedup", &input, "-o", &output, "--key", "bytes", "--memory", "1K"])
             .succeeds();
@@ -107,7 +107,7 @@ fn games_are_compared_by_their_bytes() {
 }
 
 #[test]
-fn comments_and_tails_are_no_repeated_records() {
+fn comments_and_truncated_ends_are_not_duplicates() {
     let dir = Dir::new();
     let text =
         [&b"# one\n"[..], &good(Format::Sfen, 20), b"# one\n", &good(Format::Sfen, 20)].concat();
@@ -126,7 +126,7 @@ fn comments_and_tails_are_no_repeated_records() {
     }
 }
 
-/// What means nothing is no reason to refuse a record, nor to take it for another.
+/// A meaningless result does not make a record bad, and it distinguishes records.
 #[test]
 fn a_result_without_a_meaning_is_compared() {
     let dir = Dir::new();
@@ -148,7 +148,7 @@ fn equal_records_are_found_across_files_and_compressions() {
 }
 
 #[test]
-fn what_references_hold_is_left_out() {
+fn records_of_references_are_dropped() {
     for key in ["position", "position+move", "content", "bytes"] {
         let dir = Dir::new();
         let bytes = repeated(Format::Psv);
@@ -159,7 +159,7 @@ fn what_references_hold_is_left_out() {
         let words = |input, output| ["dedup", input, "-o", output, "--key", key, "--force"];
         dir.kyokumen(&words("all.psv", "all-once.psv")).succeeds();
         dir.kyokumen(&words("old.psv", "old-once.psv")).succeeds();
-        // The first of all, without those that stand in the old part: it comes first.
+        // The first of all equal records, without the old part, which comes first.
         let expected = file(&dir, "all-once.psv").split_off(file(&dir, "old-once.psv").len());
         for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
             let more = ["--reference", "old.psv", "--memory", memory, "--threads", threads];
@@ -167,36 +167,36 @@ fn what_references_hold_is_left_out() {
                 .succeeds();
             assert!(file(&dir, "fresh.psv") == expected, "{key} {memory}");
         }
-        let account = dir.json("fresh.psv.manifest.json");
-        let reference = &account["settings"]["reference"][0];
+        let manifest = dir.json("fresh.psv.manifest.json");
+        let reference = &manifest["settings"]["reference"][0];
         assert_eq!((&reference["file"], &reference["to"]), (&"old.psv".into(), &300.into()));
         assert!(reference["sha256"].is_string());
-        // Nothing of a file is not in it.
+        // The references contain all records, so nothing is left.
         dir.kyokumen(
             [&words("new.psv", "none.psv")[..], &["--reference", "all.psv", "old.psv"]].concat(),
         )
         .succeeds();
         assert_eq!(file(&dir, "none.psv"), b"");
-        // References may be in another format, but for their bytes.
+        // References may have another format, except with --key bytes.
         let convert = ["convert", "old.psv", "-o", "old.sfen", "--force"];
         dir.kyokumen(&convert).succeeds();
-        let of_other = [&words("new.psv", "other.psv")[..], &["--reference", "old.sfen"]].concat();
+        let other_format = [&words("new.psv", "other.psv")[..], &["--reference", "old.sfen"]].concat();
         if key == "bytes" {
-            is_refused(&dir, &of_other, "have different formats");
+            assert_refused(&dir, &other_format, "have different formats");
         } else {
-            dir.kyokumen(&of_other).succeeds();
+            dir.kyokumen(&other_format).succeeds();
             assert!(key == "content" || file(&dir, "other.psv") == expected, "{key}");
         }
     }
 }
 
 #[test]
-fn a_reference_is_read_and_holds_something() {
+fn references_must_hold_records_and_are_not_written_over() {
     let dir = Dir::new();
     dir.write("a.psv", repeated(Format::Psv));
     dir.write("empty.psv", b"");
     dir.write("b.psv", &repeated(Format::Psv)[..400]);
     let words = |reference| ["dedup", "a.psv", "-o", "b.psv", "--force", "--reference", reference];
-    is_refused(&dir, &words("empty.psv"), "there is no record in the references");
-    is_refused(&dir, &words("b.psv"), "would be written over the input");
+    assert_refused(&dir, &words("empty.psv"), "there is no record in the references");
+    assert_refused(&dir, &words("b.psv"), "would be written over the input");
 }

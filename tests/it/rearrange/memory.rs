@@ -1,4 +1,4 @@
-//! Archives that are four times as large as the memory that is allowed, and processes that are killed.
+//! Archives four times as large as the allowed memory, and killed processes.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -13,34 +13,34 @@ use super::good;
 use crate::harness::Dir;
 use crate::signals::send;
 
-/// What the commands may take of memory for records.
+/// The memory that a command may use for records.
 const MEMORY_MIB: u64 = 24;
 
 /// Size of the archive.
 const ARCHIVE_BYTES: u64 = (4 * MEMORY_MIB) << 20;
 
-/// What they may take besides: threads, blocks under way, the program itself.
-const BESIDES_MIB: u64 = 32;
+/// Further memory for threads, blocks in flight and the program itself.
+const OTHER_MIB: u64 = 32;
 
-/// Four times as much as the memory, in positions that come again and again.
+/// Writes an archive four times as large as the memory, with repeated positions.
 fn large_archive(dir: &Dir) {
     let records = good(Format::Psv, 3000);
     let mut file = File::create(dir.join("a.psv")).unwrap();
     for number in 0..=ARCHIVE_BYTES / records.len() as u64 {
         let mut records = records.clone();
-        // In the padding: the positions stay, the bytes differ.
+        // Changes the padding, so that positions are equal but bytes differ.
         records.chunks_mut(40).for_each(|record| record[39] = number as u8);
         file.write_all(&records).unwrap();
     }
     assert!(file.metadata().unwrap().len() >= ARCHIVE_BYTES);
 }
 
-/// Starts a command whose messages go nowhere.
+/// Starts a command without its messages.
 fn quiet(dir: &Dir, words: &[&str]) -> Child {
     dir.kyokumen(words).0.stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The most anonymous memory that a command had, in KiB, looked at again and again.
+/// The peak of the anonymous memory of a command in KiB, measured every 2 ms.
 fn peak_kib(dir: &Dir, words: &[&str]) -> u64 {
     let mut child = quiet(dir, words);
     let mut peak = 0;
@@ -56,11 +56,11 @@ fn peak_kib(dir: &Dir, words: &[&str]) -> u64 {
 }
 
 #[test]
-fn memory_is_bounded_whatever_the_size_of_the_archive() {
+fn memory_is_bounded_for_archives_of_any_size() {
     let dir = Dir::new();
     large_archive(&dir);
     let memory = format!("{MEMORY_MIB}M");
-    // One position again and again.
+    // Copies of a single position.
     dir.write("same.psv", good(Format::Psv, 1).repeat(1_200_000));
     for (number, words) in [
         &["shuffle"][..],
@@ -79,13 +79,13 @@ fn memory_is_bounded_whatever_the_size_of_the_archive() {
         let threads: &[_] = if words.contains(&"--threads") { &[] } else { &["--threads", "2"] };
         let peak = peak_kib(&dir, &[*words, &common, threads].concat());
         assert!(peak > 0, "nothing was measured");
-        assert!(peak >> 10 < MEMORY_MIB + BESIDES_MIB, "{words:?}: {} MiB", peak >> 10);
+        assert!(peak >> 10 < MEMORY_MIB + OTHER_MIB, "{words:?}: {} MiB", peak >> 10);
         fs::remove_file(dir.join(output)).unwrap();
     }
 }
 
 #[test]
-fn a_killed_process_leaves_nothing_behind() {
+fn a_killed_process_leaves_no_files() {
     let dir = Dir::new();
     large_archive(&dir);
     fs::create_dir(dir.join("tmp")).unwrap();
@@ -94,7 +94,7 @@ fn a_killed_process_leaves_nothing_behind() {
         let mut child = quiet(&dir, &words);
         std::thread::sleep(Duration::from_millis(wait_ms));
         send(9, &child);
-        assert!(!child.wait().unwrap().success(), "it was too late to kill it");
+        assert!(!child.wait().unwrap().success(), "the process ended before it was killed");
         assert_eq!(dir.names("tmp").len(), 0);
         assert!(!dir.join("b.psv").exists());
     }
@@ -107,13 +107,13 @@ fn a_killed_process_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_the_folder() {
+fn a_missing_temporary_folder_is_named_in_the_error() {
     let dir = Dir::new();
     large_archive(&dir);
     assert_data_eq!(
         dir.kyokumen(["shuffle", "a.psv", "-o", "b.psv", "--memory", "1M", "--tmp-dir", "nowhere"])
             .run()
-            .told,
+            .transcript,
         str![[r#"
 status 1
 error: cannot create temporary files in nowhere; --tmp-dir says where they stand: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]

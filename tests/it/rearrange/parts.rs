@@ -2,10 +2,10 @@
 
 use kyokumen::format::{Format, count};
 
-use super::{SHAPES, file, good, in_chunks, is_refused, made};
+use super::{SHAPES, file, good, in_chunks, assert_refused, write_input};
 use crate::harness::Dir;
 
-/// The chunks of each part, worked out from the definition.
+/// The chunks of each part, computed from the definition.
 fn filled(format: Format, chunks: &[Vec<u8>], by_bytes: bool, most: usize) -> Vec<Vec<Vec<u8>>> {
     let head = if by_bytes { format.header().len() } else { 0 };
     let size = |chunk: &Vec<u8>| {
@@ -25,10 +25,10 @@ fn filled(format: Format, chunks: &[Vec<u8>], by_bytes: bool, most: usize) -> Ve
 }
 
 #[test]
-fn parts_are_filled_as_far_as_whole_chunks_have_room() {
+fn parts_hold_as_many_whole_chunks_as_fit() {
     for extension in SHAPES.into_iter().chain(["usi", "pack", "sbinpack", "db"]) {
         let dir = Dir::new();
-        let input = made(&dir, extension);
+        let input = write_input(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
         let whole = file(&dir, &input);
         let chunks = in_chunks(format, &whole);
@@ -47,9 +47,9 @@ fn parts_are_filled_as_far_as_whole_chunks_have_room() {
                     assert!(option == "--records" || part.len() <= most, "{name}");
                     assert!(in_chunks(format, &part) == expected, "{name} {option}");
                 }
-                let account = dir.json("p/a.manifest.json");
-                assert_eq!(account["settings"]["parts"], parts);
-                assert_eq!(account["settings"][&option[2..]], most.to_string());
+                let manifest = dir.json("p/a.manifest.json");
+                assert_eq!(manifest["settings"]["parts"], parts);
+                assert_eq!(manifest["settings"][&option[2..]], most.to_string());
                 dir.kyokumen(["verify", "--manifest", "p/a.manifest.json"]).succeeds();
                 std::fs::remove_dir_all(dir.join("p")).unwrap();
             }
@@ -58,7 +58,7 @@ fn parts_are_filled_as_far_as_whole_chunks_have_room() {
 }
 
 #[test]
-fn the_last_part_holds_what_is_left_and_there_is_always_one() {
+fn the_last_part_holds_the_rest_and_there_is_at_least_one_part() {
     let dir = Dir::new();
     let bytes = good(Format::Psv, 101);
     dir.write("a.psv", &bytes);
@@ -68,7 +68,7 @@ fn the_last_part_holds_what_is_left_and_there_is_always_one() {
         ("a.psv", ["--size", "1K"], 5, 1),
         ("a.psv", ["--size", "4040"], 1, 101),
         ("a.psv", ["--records", "50"], 3, 1),
-        // A record that is cut off is none.
+        // A truncated record does not count.
         ("cut.psv", ["--records", "50"], 2, 50),
     ] {
         let words = ["split", input, "-o", "p", "--name", "n", "--on-error", "skip"];
@@ -88,16 +88,16 @@ fn parts_that_exist_are_not_replaced() {
     std::fs::create_dir(dir.join("p")).unwrap();
     dir.write("p/a-00002-of-00002.psv", b"mine");
     let words = ["split", "a.psv", "-o", "p", "--records", "2"];
-    is_refused(&dir, &words, "a-00002-of-00002.psv exists; replace it with --force");
+    assert_refused(&dir, &words, "a-00002-of-00002.psv exists; replace it with --force");
     assert_eq!(dir.names("p").len(), 1);
     dir.kyokumen([&words[..], &["--force"]].concat()).succeeds();
     assert!(file(&dir, "p/a-00002-of-00002.psv") == good(Format::Psv, 4)[80..]);
 }
 
-/// More parts than a process may write at once as it is started, and than it may at all.
+/// More parts than the soft limit of open files allows, and more than the hard limit allows.
 #[cfg(unix)]
 #[test]
-fn parts_are_as_many_as_the_system_allows() {
+fn the_limit_of_open_files_limits_the_number_of_parts() {
     let dir = Dir::new();
     dir.write("a.psv", good(Format::Psv, 120));
     for (limit, status) in [("-Sn 64", 0), ("-n 100", 2)] {

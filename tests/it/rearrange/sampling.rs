@@ -1,4 +1,4 @@
-//! Samples: their size, their order, and that every record has the same chance.
+//! Samples: their size, their order, and an equal probability for every record.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::ops::rearrange::{SampleSize, sample};
 
-use super::{NEVER, SHAPES, file, good, in_chunks, is_even, made, outcomes};
+use super::{NEVER, SHAPES, file, good, in_chunks, are_equally_likely, write_input, outcomes};
 use crate::harness::Dir;
 
 #[test]
 fn a_sample_has_its_size_and_keeps_the_order() {
     for extension in SHAPES {
         let dir = Dir::new();
-        let input = made(&dir, extension);
+        let input = write_input(&dir, extension);
         let format = Format::from_extension(extension).unwrap();
         let whole = in_chunks(format, &file(&dir, &input));
         let mut samples = BTreeSet::new();
@@ -26,7 +26,7 @@ fn a_sample_has_its_size_and_keeps_the_order() {
                 samples.insert((count, in_chunks(format, &file(&dir, &output))));
             }
         }
-        assert_eq!(samples.len(), 6, "{extension}: memory changes nothing");
+        assert_eq!(samples.len(), 6, "{extension}: the sample does not depend on memory");
         for (count, sample) in samples {
             let count: usize = count.parse().unwrap();
             assert_eq!(sample.len(), count.min(whole.len()), "{extension}");
@@ -37,7 +37,7 @@ fn a_sample_has_its_size_and_keeps_the_order() {
 }
 
 #[test]
-fn a_rate_takes_what_convert_takes() {
+fn a_rate_takes_the_same_records_as_convert() {
     let dir = Dir::new();
     dir.write("a.psv", good(Format::Psv, 1000));
     dir.kyokumen(["sample", "a.psv", "-o", "b.psv", "--rate", "0.3", "--seed", "5"]).succeeds();
@@ -47,13 +47,13 @@ fn a_rate_takes_what_convert_takes() {
     assert!((250..350).contains(&(sample.len() / 40)));
 }
 
-/// The ten sets of two of five records.
+/// There are ten ways to choose two of five records.
 #[test]
-fn samples_are_fair() {
+fn samples_have_equal_probabilities() {
     let dir = Dir::new();
     dir.write("a.hcp", good(Format::Hcp, 5));
     let counts = outcomes(&dir, &["a.hcp"], |plan, seed| {
         sample(plan, SampleSize::Count(2), seed, &mut Progress::none(), &NEVER)
     });
-    assert!(is_even(&counts, 10), "{counts:?}");
+    assert!(are_equally_likely(&counts, 10), "{counts:?}");
 }

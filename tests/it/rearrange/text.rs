@@ -1,5 +1,5 @@
-//! Text as people and other programs write it, and files that are cut off: whatever is done with an archive, its
-//! chunks are counted as they are read, and what was written is read again as what it was.
+//! Text as written by people and other programs, and truncated files. Every operation counts records like `verify`, and
+//! its output is read with the same counts.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::file;
 use crate::harness::{Dir, Ran};
 
-/// Chunks of a format of text, and a line of it that is a remark.
+/// Chunks of a text format, and a comment line of the format.
 fn text(format: Format) -> ([String; 3], &'static str) {
     let chunks = match format {
         Format::Sfen => {
@@ -38,50 +38,50 @@ fn text(format: Format) -> ([String; 3], &'static str) {
             "   1 ２六歩(27)\n",
         ]
         .map(|moves| format!("手合割：平手\n先手：A\n手数----指手---------消費時間--\n{moves}")),
-        _ => panic!("{format} is no text"),
+        _ => panic!("{format} is not a text format"),
     };
-    (chunks, if format == Format::Csa { "' a remark\n" } else { "# a remark\n" })
+    (chunks, if format == Format::Csa { "' a comment\n" } else { "# a comment\n" })
 }
 
-/// The same in other clothes.
+/// Variants of the same text, with a name for each.
 fn variants(format: Format) -> Vec<(&'static str, String)> {
-    let (chunks, remark) = text(format);
+    let (chunks, comment) = text(format);
     let whole = chunks.concat();
     vec![
         ("plain", whole.clone()),
         ("without its last line end", whole.trim_end().to_owned()),
         ("CRLF", whole.replace('\n', "\r\n")),
         ("CRLF, without its last line end", whole.trim_end().replace('\n', "\r\n") + "\r"),
-        ("blanks behind lines", whole.replace('\n', " \t \n")),
+        ("blanks after lines", whole.replace('\n', " \t \n")),
         ("blanks before lines", format!(" {}", whole.trim_end().replace('\n', "\n\t "))),
         ("empty lines", whole.replace('\n', "\n\n")),
         ("empty lines between", format!("\n{}\n \t\n", chunks.join("\n"))),
-        ("remarks", format!("{remark}{}{remark}", chunks.join(remark))),
-        ("only a remark", remark.trim_end().to_owned()),
+        ("comments", format!("{comment}{}{comment}", chunks.join(comment))),
+        ("only a comment", comment.trim_end().to_owned()),
         ("BOM", format!("\u{feff}{whole}")),
-        ("BOM before a remark", format!("\u{feff}{remark}{whole}")),
-        ("nothing but blanks", " \n".to_owned()),
+        ("BOM before a comment", format!("\u{feff}{comment}{whole}")),
+        ("only blanks", " \n".to_owned()),
         ("cut off", whole.chars().take(whole.chars().count() * 2 / 3).collect()),
         ("other text", format!("{whole}other text")),
         ("other text before", format!("other text\n{whole}")),
-        // Games that are no files of their own have no sign behind them.
-        ("without signs", whole.replace("/\n", "").replace("手合割：平手\n先手：A\n", "")),
+        // Games without the separators and headers that mark their limits.
+        ("without separators", whole.replace("/\n", "").replace("手合割：平手\n先手：A\n", "")),
     ]
 }
 
-/// What `verify` finds: records, and bad ones.
+/// The numbers of records and of bad records, by `verify`.
 fn verified(dir: &Dir, name: &str) -> (u64, u64) {
     let report = dir.kyokumen(["verify", name, "--json"]).exits(&[0, 3]).json();
     (report["records"].as_u64().unwrap(), report["bad"].as_u64().unwrap())
 }
 
-/// Each operation on a file, and the manifest of what it writes, if it writes one.
+/// The operations on a file, each with its manifest if it writes one.
 fn operations(extension: &str) -> Vec<(Vec<String>, Option<String>)> {
     let to = |command: &str| {
         let words = format!("{command} -o b.{extension} --on-error quarantine --force");
         (words, Some(format!("b.{extension}.manifest.json")))
     };
-    let apart =
+    let other =
         |words: &str, manifest: Option<&str>| (words.to_owned(), manifest.map(str::to_owned));
     let input = format!("a.{extension}");
     let parts =
@@ -91,37 +91,37 @@ fn operations(extension: &str) -> Vec<(Vec<String>, Option<String>)> {
         to(&format!("dedup {input} --key bytes")),
         to(&format!("sample {input} --rate 1")),
         to(&format!("interleave {input} --weights 1")),
-        apart(&format!("{parts} round-robin"), Some("parts/b.manifest.json")),
-        apart(&format!("{parts} ranges"), Some("parts/b.manifest.json")),
-        apart(&format!("convert {input} -o c.{extension} --on-error quarantine --force"), None),
-        apart(&format!("convert {input} -o c.sfen --on-error quarantine --force"), None),
-        apart(
+        other(&format!("{parts} round-robin"), Some("parts/b.manifest.json")),
+        other(&format!("{parts} ranges"), Some("parts/b.manifest.json")),
+        other(&format!("convert {input} -o c.{extension} --on-error quarantine --force"), None),
+        other(&format!("convert {input} -o c.sfen --on-error quarantine --force"), None),
+        other(
             &format!(
                 "filter {input} -o d --to sfen --on-error quarantine --depth 1 --nodes 1 --hash-mb 1 --progress none"
             ),
             Some("d/a.manifest.json"),
         ),
-        apart(&format!("stats {input} --json --from {extension}"), None),
+        other(&format!("stats {input} --json --from {extension}"), None),
     ]
     .into_iter()
     .map(|(words, manifest)| (words.split(' ').map(str::to_owned).collect(), manifest))
     .collect()
 }
 
-/// Every operation takes the file, counts what is in it, and writes what is read again.
+/// Checks that every operation accepts the file, counts its records, and writes an output with the same count.
 fn check(format: Format, variant: &str, bytes: &[u8]) {
     let dir = Dir::new();
     let input = format!("a.{format}");
     dir.write(&input, bytes);
     let (records, _) = verified(&dir, &input);
-    for (words, account) in operations(format.name()) {
+    for (words, manifest) in operations(format.name()) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let Ran { code, stderr: message, .. } = dir.kyokumen(&words).run();
         assert!(matches!(code, Some(0 | 3)), "{format}, {variant}, {words:?}: {message}");
-        let Some(account) = account else { continue };
-        let counts = &dir.json(&account)["counts"];
+        let Some(manifest) = manifest else { continue };
+        let counts = &dir.json(&manifest)["counts"];
         assert_eq!(counts["input"], records, "{format}, {variant}, {words:?}");
-        if account.starts_with("b.") {
+        if manifest.starts_with("b.") {
             let (read, _) = verified(&dir, &format!("b.{format}"));
             assert_eq!(counts["written"], read, "{format}, {variant}, {words:?}");
         }
@@ -129,7 +129,7 @@ fn check(format: Format, variant: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn every_operation_counts_text_as_it_is_read() {
+fn every_operation_counts_text_like_verify() {
     use Format::{Csa, Db, Jsonl, Kif, Plain, Sfen, Usi};
     [Sfen, Jsonl, Plain, Db, Usi, Csa, Kif].into_par_iter().for_each(|format| {
         for (variant, text) in variants(format) {
@@ -138,9 +138,9 @@ fn every_operation_counts_text_as_it_is_read() {
     });
 }
 
-/// A chunk that was cut at its end or its beginning damages no other chunk, wherever shuffling puts it.
+/// A chunk that is truncated at its end or its start damages no other chunk, in any order.
 #[test]
-fn what_is_cut_off_takes_nothing_with_it() {
+fn a_truncated_chunk_damages_no_other_chunk() {
     for format in
         [Format::Pack, Format::Hcpe3, Format::Sbinpack, Format::Csa, Format::Kif, Format::Db]
     {
@@ -161,11 +161,11 @@ fn what_is_cut_off_takes_nothing_with_it() {
                 let words = ["shuffle", &input, "-o", &output, "--seed", seed, "--force"];
                 let ran = dir.kyokumen(words).args(["--on-error", "quarantine"]).run();
                 assert!(matches!(ran.code, Some(0 | 3)), "{format} less {cut}: {}", ran.stderr);
-                let account = dir.json(format!("{output}.manifest.json"));
-                let set_aside = account["counts"]["bad"]["quarantined"].as_u64().unwrap();
+                let manifest = dir.json(format!("{output}.manifest.json"));
+                let quarantined = manifest["counts"]["bad"]["quarantined"].as_u64().unwrap();
                 let (again, bad_again) = verified(&dir, &output);
                 assert_eq!(
-                    (again + set_aside, bad_again + set_aside),
+                    (again + quarantined, bad_again + quarantined),
                     (records, bad),
                     "{format} less {cut}"
                 );
@@ -174,9 +174,9 @@ fn what_is_cut_off_takes_nothing_with_it() {
     }
 }
 
-/// Files of one game each, as programs write them: no sign stands behind the game, or no head before it.
+/// Files of one game each, as programs write them: without a separator after the game, or without a header before it.
 #[test]
-fn games_of_their_own_stay_games_of_their_own() {
+fn games_of_several_files_stay_separate() {
     let head = "手合割：平手\n";
     let board = "後手の持駒：なし\n|v香v桂v銀v金v玉v金v銀v桂v香|\n".to_owned()
         + "| ・v飛 ・ ・ ・ ・ ・v角 ・|\n|v歩v歩v歩v歩v歩v歩v歩v歩v歩|\n"
