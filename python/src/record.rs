@@ -12,7 +12,7 @@ use crate::position::{Position, svg};
 /// One record of an archive. Fields that the format or the record does not have are None.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Record {
-    record: format::Record,
+    decoded: format::Record,
     bytes: Vec<u8>,
     index: u64,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Record {
 impl Record {
     pub(crate) fn new(index: u64, record: &RecordRef<'_>) -> Result<Self, DecodeError> {
         let bytes = record.own_bytes().unwrap_or(record.bytes()).to_vec();
-        Ok(Self { record: record.record()?, bytes, index })
+        Ok(Self { decoded: record.record()?, bytes, index })
     }
 }
 
@@ -35,62 +35,62 @@ impl Record {
     /// The position. Raises PositionError if the side to move could capture the king.
     #[getter]
     fn position(&self) -> Result<Position, Failure> {
-        Ok(shogi::Position::try_from(&self.record.setup)?.into())
+        Ok(shogi::Position::try_from(&self.decoded.setup)?.into())
     }
 
     /// The position as an SFEN.
     #[getter]
     fn sfen(&self) -> String {
-        self.record.setup.to_string()
+        self.decoded.setup.to_string()
     }
 
     /// The stored move. It is not necessarily legal.
     #[getter]
     fn r#move(&self) -> Option<Move> {
-        self.record.best_move.map(Move)
+        self.decoded.best_move.map(Move)
     }
 
     /// The evaluation in centipawns, seen from the side to move.
     #[getter]
     fn eval_cp(&self) -> Option<i16> {
-        self.record.eval_cp
+        self.decoded.eval_cp
     }
 
     /// Number of the next move of the game, from 1.
     #[getter]
     fn ply(&self) -> Option<u16> {
-        self.record.ply
+        self.decoded.ply
     }
 
     /// The result of the game: "black" or "white" for the winner, or "draw".
     #[getter]
     fn result(&self) -> Option<&'static str> {
-        self.record.result.map(GameResult::name)
+        self.decoded.result.map(GameResult::name)
     }
 
     /// The reason for the end of the game, if it is not mate or resignation.
     #[getter]
     fn ending(&self) -> Option<&'static str> {
-        self.record.ending.map(Ending::name)
+        self.decoded.ending.map(Ending::name)
     }
 
     /// Number of moves of the whole game.
     #[getter]
     fn end_ply(&self) -> Option<u16> {
-        self.record.end_ply
+        self.decoded.end_ply
     }
 
     /// The moves that a search visited, each with its number of visits.
     #[getter]
     fn candidates(&self) -> Vec<(Move, u16)> {
-        let candidates = self.record.candidates.iter();
+        let candidates = self.decoded.candidates.iter();
         candidates.map(|candidate| (Move(candidate.best_move), candidate.visits)).collect()
     }
 
     /// False if the writer of the game marked the position as not for training.
     #[getter]
     fn for_training(&self) -> bool {
-        !self.record.is_not_for_training
+        !self.decoded.is_not_for_training
     }
 
     /// The bytes of the record in the file.
@@ -101,11 +101,11 @@ impl Record {
 
     /// The diagram for notebooks, with an arrow for the stored move.
     fn _repr_svg_(&self) -> String {
-        svg(&self.record.setup, None, self.record.best_move, shogi::Color::Black)
+        svg(&self.decoded.setup, None, self.decoded.best_move, shogi::Color::Black)
     }
 
     fn __repr__(&self) -> String {
-        let format::Record { best_move, eval_cp, ply, .. } = &self.record;
+        let format::Record { best_move, eval_cp, ply, .. } = &self.decoded;
         let fields = [
             best_move.map(|m| format!(", move={m}")),
             eval_cp.map(|eval_cp| format!(", eval_cp={eval_cp}")),

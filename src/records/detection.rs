@@ -91,7 +91,7 @@ fn candidates(
             // The extension may name another compression.
             match survey(&Input { compression, ..input }) {
                 Ok(survey) if survey.records > 0 => {
-                    candidates.push(FormatCandidate { format, survey })
+                    candidates.push(FormatCandidate { format, survey });
                 }
                 Err(error) if error.is_system_error() => return Err(error),
                 Ok(_) | Err(_) => {}

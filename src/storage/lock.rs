@@ -124,7 +124,7 @@ impl Lock {
         }
     }
 
-    /// Updates the modification time of the lock file if the last heartbeat is [`HEARTBEAT_INTERVAL`] ago.
+    /// Updates the modification time of the lock file if the last heartbeat is `HEARTBEAT_INTERVAL` ago.
     pub fn heartbeat(&mut self) {
         if self.last_heartbeat.elapsed() < HEARTBEAT_INTERVAL {
             return;

@@ -47,7 +47,7 @@ impl FromStr for Memory {
             ParseValueError::new(
                 text,
                 "not an amount of memory",
-                "a number followed by K, M, G or T, as in 512M",
+                "a number, optionally with K, M, G or T, as in 512M",
             )
         })
     }

@@ -177,7 +177,10 @@ fn survives_signals(
         }
         let transcript = bench.error(&finished(child));
         let is_reported = signals.len() > 1 || transcript.contains("error: interrupted");
-        assert!(transcript.starts_with(&format!("status {code}\n")) && is_reported, "{fault:?} {transcript}");
+        assert!(
+            transcript.starts_with(&format!("status {code}\n")) && is_reported,
+            "{fault:?} {transcript}"
+        );
         bench.assert_no_program_is_left();
         bench.0.write("repaired", b"");
         let resumed = bench.run(&[words, &["--resume"]].concat());
@@ -253,7 +256,10 @@ fn the_output_of_an_engine_is_limited() {
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&[]));
-        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(&format!("{why}\n")), "{transcript}");
+        assert!(
+            transcript.starts_with("status 1\n") && transcript.ends_with(&format!("{why}\n")),
+            "{transcript}"
+        );
     }
     let name = "x".repeat(50_000);
     let bench = Bench::new(ENGINE, ("GO", &format!("echo bestmove {name}; continue")));
@@ -279,7 +285,10 @@ fn an_engine_that_does_not_answer_is_stopped_after_the_timeout() {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
         let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
-        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(why), "{fault:?} {transcript}");
+        assert!(
+            transcript.starts_with("status 1\n") && transcript.ends_with(why),
+            "{fault:?} {transcript}"
+        );
         bench.assert_no_program_is_left();
     }
 }
@@ -298,7 +307,10 @@ fn an_engine_without_progress_is_stopped_after_the_timeout() {
         let bench = Bench::new(ENGINE, ("GO", fault));
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
         let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
-        assert!(transcript.starts_with("status 1\n") && transcript.ends_with(why), "{fault:?} {transcript}");
+        assert!(
+            transcript.starts_with("status 1\n") && transcript.ends_with(why),
+            "{fault:?} {transcript}"
+        );
         bench.assert_no_program_is_left();
     }
 }

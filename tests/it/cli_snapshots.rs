@@ -161,7 +161,7 @@ fn skeleton(text: &str) -> Vec<String> {
             (Some(_), true) => parts.extend(block.take()),
             // Comments are in the language of the page.
             (Some(block), false) => {
-                block.extend(["\n", line.split("  #").next().unwrap().trim_end()])
+                block.extend(["\n", line.split("  #").next().unwrap().trim_end()]);
             }
             (None, false) => parts.extend(skeleton_of_line(line)),
         }
@@ -193,8 +193,8 @@ fn in_full(text: &str) -> String {
             let number = before.trim_end_matches(is_figure).len();
             full += &before[..number];
             match before[number..].replace(',', "").parse::<f64>() {
-                Ok(number) => full += &format!("{:.0}", number * size),
-                Err(_) => full += &format!("{}{unit}", &before[number..]),
+                Ok(number) => full.extend([&*format!("{:.0}", number * size)]),
+                Err(_) => full.extend([&before[number..], unit]),
             }
             rest = after;
         }

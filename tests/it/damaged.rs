@@ -264,7 +264,9 @@ impl<'a> Case<'a> {
         assert_eq!(report.counts.bad.all(), 0, "what was kept is bad");
         let (kept, again) = (fs::read(&kept).unwrap(), fs::read(&again).unwrap());
         // Text with broken characters may change once more.
-        assert!(kept == again || !is_copied(format, &kept), "what was kept is not stable");
+        let is_same = kept == again
+            || format.is_kif() && without_blank_lines(&kept) == without_blank_lines(&again);
+        assert!(is_same || !is_copied(format, &kept), "what was kept is not stable");
     }
 
     /// What is written in another format can be read.
@@ -480,6 +482,13 @@ fn offsets(lines: &[u8], report: &ConvertReport) -> BTreeSet<usize> {
     }
     assert_eq!(records, report.counts.bad.quarantined);
     offsets
+}
+
+/// The lines of a text except blank ones. A copy of a game that begins with a title has a blank line above it, also
+/// where the game before it ends with one, so each copy of a file may add a blank line.
+fn without_blank_lines(text: &[u8]) -> Vec<&[u8]> {
+    let lines = text.split(|&byte| byte == b'\n');
+    lines.filter(|line| !line.trim_ascii().is_empty()).collect()
 }
 
 /// Compression as it is written.

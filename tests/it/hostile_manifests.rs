@@ -122,7 +122,8 @@ const EDITS: &[Edit] = &[
 
 /// The reason in a message about a manifest that contradicts itself.
 fn reason(output: &str) -> &str {
-    let (_, reason) = output.split_once("contradicts itself: ").unwrap_or_else(|| panic!("{output}"));
+    let (_, reason) =
+        output.split_once("contradicts itself: ").unwrap_or_else(|| panic!("{output}"));
     reason.split([';', '\n']).next().unwrap_or(reason)
 }
 

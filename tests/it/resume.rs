@@ -395,7 +395,8 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
         let before = contents(&request.run.output);
         for _ in 0..2 {
             let force = JobPlan::new(restarted(&request));
-            let judge = || -> Result<Interrupting, _> { unreachable!("the run is interrupted before") };
+            let judge =
+                || -> Result<Interrupting, _> { unreachable!("the run is interrupted before") };
             let cancelled = AtomicBool::new(true);
             let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
             assert!(matches!(ended.unwrap_err().kind(), ErrorKind::Interrupted));

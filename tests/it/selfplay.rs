@@ -364,7 +364,11 @@ fn results_and_endings_agree_with_rsshogi() {
     let games = read(&bench.games("games", &words));
     let mut endings = BTreeMap::new();
     for (number, game) in games.iter().enumerate() {
-        assert_eq!((game.result.unwrap(), game.ending), expected_result(game, 250), "game {number}");
+        assert_eq!(
+            (game.result.unwrap(), game.ending),
+            expected_result(game, 250),
+            "game {number}"
+        );
         *endings.entry(game.ending.map_or("mate", |ending| ending.name())).or_insert(0) += 1;
     }
     assert!(endings.len() >= 2, "{endings:?}");

@@ -442,7 +442,8 @@ fn a_search_ends_after_its_time() {
     with_engine(|engine| {
         engine.send("setoption name USI_Hash value 1");
         for time in ["0", "1", "50"] {
-            let (answer, infos) = engine.solve(&format!("sfen {ENDLESS}"), &format!("go mate {time}"));
+            let (answer, infos) =
+                engine.solve(&format!("sfen {ENDLESS}"), &format!("go mate {time}"));
             assert_eq!(answer, "checkmate timeout");
             let least = time.parse().unwrap();
             assert!(number(infos.last().unwrap(), "time") >= least, "{infos:?}");

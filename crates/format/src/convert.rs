@@ -206,8 +206,8 @@ impl RecordRef<'_> {
     /// Like [`RecordRef::convert`], for consecutive records. If the bytes returned by the closure in `lookahead` begin
     /// with the next record, its position may be transcoded together with this one.
     ///
+    /// # Errors
     /// The errors of [`RecordRef::convert`].
-    /// As [`RecordRef::convert`].
     pub fn convert_with_lookahead<'a>(
         &self,
         to: Format,

@@ -126,6 +126,10 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
         let expected = "the side to move, + or -, after the head of a game";
         return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(chunk.len()));
     }
+    if replay.is_none() && start.is_empty() {
+        // Commas without a statement.
+        return Err(DecodeErrorKind::syntax(start::EXPECTED, chunk.trim_ascii()).at(0));
+    }
     Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(true))
 }
 

@@ -103,15 +103,18 @@ fn utf_16(bytes: &[u8]) -> Option<&'static str> {
     if (little.1 + big.1) * 16 <= sample.len() || sample.chunks(2).any(|unit| unit == [0, 0]) {
         return None;
     }
+    // The first line must end in UTF-16, too. Otherwise a line of another encoding that is written above damaged text
+    // could turn it into UTF-16.
+    let first_end = bytes.chunks(2).find(|unit| unit.contains(&b'\n'));
     match little.cmp(&big) {
-        Ordering::Greater => Some("UTF-16LE"),
-        Ordering::Less => Some("UTF-16BE"),
-        Ordering::Equal => None,
+        Ordering::Greater if first_end.is_none_or(|unit| unit == [b'\n', 0]) => Some("UTF-16LE"),
+        Ordering::Less if first_end.is_none_or(|unit| unit == [0, b'\n']) => Some("UTF-16BE"),
+        _ => None,
     }
 }
 
 /// Whether bytes are UTF-8, possibly damaged: most non-ASCII characters are valid.
-fn is_utf_8(bytes: &[u8]) -> bool {
+pub(crate) fn is_utf_8(bytes: &[u8]) -> bool {
     let (mut characters, mut faults) = (0, 0);
     for chunk in bytes.utf8_chunks() {
         characters += chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
@@ -259,6 +262,16 @@ mod tests {
             // Zeros of a damaged disk are not UTF-16.
             let damaged = [text.as_bytes(), &[0; 51]].concat();
             assert_eq!(encoding_of(&damaged), Ok(UTF_8));
+        }
+    }
+
+    /// A copy of the text has a line above it. In UTF-16 the first line would end with a zero, too.
+    #[test]
+    fn a_line_above_zeros_does_not_make_utf_16() {
+        let damaged = b"\x81G\x00\x00O\x00G\x00F\n";
+        for above in ["", "\n", "V2.2\n", "手合割：平手\n"] {
+            let copy = [&SHIFT_JIS.encode(above).0, &damaged[..]].concat();
+            assert!(encoding_of(&copy).is_ok(), "{above}");
         }
     }
 

@@ -73,8 +73,8 @@ impl<W: Write> Writer<W> {
     /// Writes a game, in formats that hold games. [`Format::losses`] and [`Format::lost_of_game`] return the lost
     /// fields. Use [`Fill::complete`] to fill in missing fields first.
     ///
+    /// # Errors
     /// The errors of [`Writer::write_record`].
-    /// As [`Writer::write_record`].
     pub fn write_game(&mut self, game: &Game) -> Result<(), Error> {
         self.write(|format, _, out| Ok(write_game(format, game, out)?))
     }

@@ -283,6 +283,7 @@ fn is_whole(block: &Block, chunk: &RawChunk<'_>) -> bool {
         Some(len) => chunk.bytes.len() == len,
         None if chunk.is_piece => false,
         None if format.is_lines() => !chunk.bytes.trim_ascii().is_empty(),
+        None if format == Format::Plain && is_cut_off(chunk.bytes) => false,
         // A damaged last chunk without an end mark would be joined with the next chunk by readers, and a damaged first
         // chunk without a beginning with the previous chunk. The other chunks of a file have both.
         None => {
@@ -294,4 +295,12 @@ fn is_whole(block: &Block, chunk: &RawChunk<'_>) -> bool {
                     && (!is_first || format.is_opened(chunk.bytes))
         }
     }
+}
+
+/// Whether a block of `plain` lacks its last line, `e`. Readers would join it with a block after it that lacks its
+/// first line.
+fn is_cut_off(block: &[u8]) -> bool {
+    let block = block.trim_ascii_end();
+    let last = block.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    !block.is_empty() && last.trim_ascii() != b"e"
 }

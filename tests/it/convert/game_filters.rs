@@ -125,7 +125,12 @@ fn the_length_of_a_game_includes_records_that_fail_other_filters() {
         let sum: u64 = filtered.values().filter_map(Value::as_u64).sum();
         assert_eq!(counts["written"].as_u64().unwrap() + sum, 10_000);
         if others[0] != "--every" {
-            assert_succeeds(&convert(&dir, "long.psv", "one-by-one.psv", &[others, &["--force"]].concat()));
+            assert_succeeds(&convert(
+                &dir,
+                "long.psv",
+                "one-by-one.psv",
+                &[others, &["--force"]].concat(),
+            ));
             assert!(dir.read("both.psv") == dir.read("one-by-one.psv"), "{others:?}");
         }
         let both = dir.read("both.psv");

@@ -75,11 +75,14 @@ impl Case<'_> {
             if !format.is_text() {
                 return chunk.to_vec();
             }
-            let mut chunk = format.without_header(chunk).trim_ascii();
-            // A damaged header is a comment.
-            while format == Format::Db && chunk.starts_with(b"#") {
-                let end = chunk.iter().position(|&byte| byte == b'\n').unwrap_or(chunk.len());
-                chunk = chunk[end..].trim_ascii();
+            let chunk = format.without_header(chunk).trim_ascii();
+            if format == Format::Db {
+                // A damaged header is a comment. A comment above a position is read with the position before it, which
+                // is another one after a shuffle.
+                let is_comment = |line: &&[u8]| line.starts_with(b"#") || line.starts_with(b"//");
+                let lines = chunk.split_inclusive(|&byte| byte == b'\n');
+                let lines: Vec<&[u8]> = lines.filter(|line| !is_comment(line)).collect();
+                return lines.concat().trim_ascii().to_vec();
             }
             chunk.strip_prefix(format.separator()).unwrap_or(chunk).to_vec()
         };

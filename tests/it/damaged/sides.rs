@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kyokumen::format::Format;
+use kyokumen::format::{Format, count};
 
 /// Checks that the quarantined and the kept chunks, in order, make up the input. The moves of a game before an error
 /// are among the kept chunks.
@@ -19,6 +19,9 @@ pub(super) fn check_sides(
     let mut at = 0;
     while let Some(end) = format.chunk_end(rest, true).filter(|_| !rest.is_empty()) {
         let chunk = &rest[..end];
+        let is_group = format.is_text() && !format.is_lines();
+        let is_counted = !is_group || count(format, chunk) > 0 || is_comment(format, chunk);
+        assert!(is_counted, "the chunk at byte {at} is neither a record nor a comment");
         if bad.contains(&at) {
             quarantined = quarantined.strip_prefix(chunk).unwrap_or_else(|| {
                 panic!("the chunk at byte {at} is not in the quarantine unchanged");
@@ -33,6 +36,29 @@ pub(super) fn check_sides(
     if format.has_single_records() {
         assert!(kept.is_empty(), "{} extra bytes in the output", kept.len());
     }
+}
+
+/// Whether each line of a chunk is blank or a comment. For CSA also a separator, for JKF also punctuation of an array.
+fn is_comment(format: Format, chunk: &[u8]) -> bool {
+    let text = match str::from_utf8(chunk) {
+        Ok(text) => text.into(),
+        Err(_) => encoding_rs::SHIFT_JIS.decode_without_bom_handling(chunk).0,
+    };
+    let signs: &[&str] = match format {
+        Format::Csa => &["'"],
+        Format::Db => &["#", "//"],
+        Format::Jkf | Format::Plain => &[],
+        _ => &["#", "*", "&", "＃", "＊", "＆"],
+    };
+    text.lines().all(|line| {
+        let is_space = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}');
+        let line = line.trim_matches(is_space);
+        let is_sign = signs.iter().any(|sign| line.starts_with(sign));
+        line.is_empty()
+            || is_sign
+            || (format == Format::Csa && line == "/")
+            || (format == Format::Jkf && line.bytes().all(|byte| b"[], \t".contains(&byte)))
+    })
 }
 
 /// The game in a chunk, without separators and the punctuation of an array.
@@ -66,16 +92,27 @@ pub(super) fn is_copied(format: Format, chunk: &[u8]) -> bool {
         Format::Kif | Format::Ki2 => {
             let (text, is_broken) = encoding_rs::SHIFT_JIS.decode_without_bom_handling(chunk);
             let is_ki2 = text.contains(['▲', '△']);
-            !chunk.contains(&b'\r') && !is_broken && (format == Format::Ki2 || !is_ki2)
+            let is_other = if format == Format::Ki2 { has_numbers(&text) } else { is_ki2 };
+            !chunk.contains(&b'\r') && !is_broken && !is_other
         }
         // Moves in KI2 notation are rewritten in KIF notation.
         Format::Kifu if is_in(chunk, "▲") || is_in(chunk, "△") => false,
-        Format::Kifu | Format::Ki2u | Format::Bod => {
-            !chunk.contains(&b'\r') && str::from_utf8(chunk).is_ok()
-        }
+        Format::Kifu | Format::Ki2u | Format::Bod => str::from_utf8(chunk).is_ok_and(|text| {
+            !text.contains('\r') && (format != Format::Ki2u || !has_numbers(text))
+        }),
         Format::Csa | Format::Jkf => str::from_utf8(chunk).is_ok(),
         _ => true,
     }
+}
+
+/// Whether a line begins with a number, like a move of KIF, which is written in KI2 in words. The line of file numbers
+/// above a diagram has only digits and spaces.
+fn has_numbers(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim();
+        let is_digit = |c: char| c.is_ascii_digit() || ('０'..='９').contains(&c);
+        line.starts_with(is_digit) && !line.chars().all(|c| is_digit(c) || c.is_whitespace())
+    })
 }
 
 fn is_in(chunk: &[u8], text: &str) -> bool {
@@ -106,14 +143,15 @@ fn rest_after<'a>(format: Format, chunk: &[u8], kept: &'a [u8], at: usize) -> &'
             .unwrap_or_else(|| panic!("{format}: the game at byte {at} is not kept unchanged"));
         return &kept[found + body.len()..];
     }
-    // A line may have been inserted before a diagram to separate it from the previous one.
-    let before = match format {
-        Format::Bod if is_in(chunk, "後手の持駒") => "手合割：その他\n",
-        Format::Bod => "後手の持駒：なし\n",
-        _ => "",
+    // A line may have been inserted before a diagram to separate it from the previous one: the second of these lines if
+    // the diagram lacks White's pieces in hand or their line is damaged.
+    let before = if format == Format::Bod {
+        &["手合割：その他\n", "後手の持駒：なし\n"][..]
+    } else {
+        &[]
     };
-    let rest = kept.strip_prefix(chunk);
-    let rest = rest.or_else(|| kept.strip_prefix(before.as_bytes())?.strip_prefix(chunk));
+    let after_line = |line: &&str| kept.strip_prefix(line.as_bytes())?.strip_prefix(chunk);
+    let rest = kept.strip_prefix(chunk).or_else(|| before.iter().find_map(after_line));
     let rest = rest.unwrap_or_else(|| panic!("the record at byte {at} is not kept unchanged"));
     // The last line may have been completed with a line end.
     if format.record_len().is_none() && !chunk.ends_with(b"\n") {

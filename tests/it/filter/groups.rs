@@ -11,7 +11,7 @@ use kyokumen::random::SplitMix64;
 use kyokumen::records::shard::Shard;
 use tempfile::TempDir;
 
-use super::{contents, joined, with_shard, request, run, split_everything};
+use super::{contents, joined, request, run, split_everything, with_shard};
 use kyokumen_testing::games::random_game;
 
 use crate::archive::write;

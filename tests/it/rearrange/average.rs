@@ -2,7 +2,7 @@
 
 use kyokumen::format::{Format, GameResult, Record, RecordRef};
 
-use super::{file, in_chunks, assert_refused};
+use super::{assert_refused, file, in_chunks};
 use crate::archive::{archive, encoded, records};
 use crate::harness::Dir;
 
@@ -132,7 +132,10 @@ fn the_first_of_equal_records_gets_the_averages() {
                 let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
                 let message = dir.kyokumen([&words[..], &more].concat()).succeeds().stderr;
                 assert!(file(&dir, &output) == expected, "{format} {key} {memory}");
-                assert!(message.contains(&format!("{several} records with the mean of ")), "{message}");
+                assert!(
+                    message.contains(&format!("{several} records with the mean of ")),
+                    "{message}"
+                );
             }
             let manifest = dir.json(format!("{output}.manifest.json"));
             assert_eq!(manifest["settings"]["average"], true);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use kyokumen::format::{Format, PositionKey, RecordRef};
 
-use super::{file, good, in_chunks, assert_refused, write_input};
+use super::{assert_refused, file, good, in_chunks, write_input};
 use crate::archive::{encoded, records};
 use crate::harness::Dir;
 
@@ -180,7 +180,8 @@ fn records_of_references_are_dropped() {
         // References may have another format, except with --key bytes.
         let convert = ["convert", "old.psv", "-o", "old.sfen", "--force"];
         dir.kyokumen(&convert).succeeds();
-        let other_format = [&words("new.psv", "other.psv")[..], &["--reference", "old.sfen"]].concat();
+        let other_format =
+            [&words("new.psv", "other.psv")[..], &["--reference", "old.sfen"]].concat();
         if key == "bytes" {
             assert_refused(&dir, &other_format, "have different formats");
         } else {

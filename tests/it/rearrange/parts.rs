@@ -2,7 +2,7 @@
 
 use kyokumen::format::{Format, count};
 
-use super::{SHAPES, file, good, in_chunks, assert_refused, write_input};
+use super::{SHAPES, assert_refused, file, good, in_chunks, write_input};
 use crate::harness::Dir;
 
 /// The chunks of each part, computed from the definition.

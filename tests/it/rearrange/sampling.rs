@@ -6,7 +6,7 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::ops::rearrange::{SampleSize, sample};
 
-use super::{NEVER, SHAPES, file, good, in_chunks, are_equally_likely, write_input, outcomes};
+use super::{NEVER, SHAPES, are_equally_likely, file, good, in_chunks, outcomes, write_input};
 use crate::harness::Dir;
 
 #[test]

@@ -174,6 +174,22 @@ fn a_truncated_chunk_damages_no_other_chunk() {
     }
 }
 
+/// Two damaged blocks do not become one record, which would have the position of the first and the move of the second.
+#[test]
+fn a_block_without_an_end_does_not_take_lines_of_another() {
+    let start = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n";
+    let lines = "move 7g7f\nscore 0\nply 1\nresult 0\ne\n";
+    let dir = Dir::new();
+    dir.write("a.plain", format!("{start}{start}{lines}{lines}").as_bytes());
+    assert_eq!(verified(&dir, "a.plain"), (3, 2));
+    for seed in 1..=6 {
+        let words = ["shuffle", "a.plain", "-o", "b.plain", "--on-error", "quarantine", "--force"];
+        dir.kyokumen(words).args(["--seed", &seed.to_string()]).exits(&[0, 3]);
+        assert_eq!(dir.read("b.quarantine.bin"), start.as_bytes());
+        assert_eq!(verified(&dir, "b.plain"), (2, 1), "{seed}");
+    }
+}
+
 /// Files of one game each, as programs write them: without a separator after the game, or without a header before it.
 #[test]
 fn games_of_several_files_stay_separate() {

@@ -13,6 +13,8 @@ use super::head;
 use crate::csa::codes::{CODES, held_kind, kind_of, put_line, sign_of, square_of};
 use crate::game_info::Header;
 
+pub(super) const EXPECTED: &str = "a line of the CSA standard";
+
 /// The start position while it is read.
 pub(super) struct Start {
     board: Board,
@@ -79,8 +81,7 @@ impl Start {
                 }
             }
             _ => {
-                let expected = "a line of the CSA standard";
-                let error = DecodeErrorKind::syntax(expected, statement).at(at);
+                let error = DecodeErrorKind::syntax(EXPECTED, statement).at(at);
                 // The line may be a damaged rank: another one after a rank, or the first one if it shows pieces.
                 if self.arranged_at.is_some() || shows_pieces(statement) {
                     return Err(error);
@@ -95,6 +96,11 @@ impl Start {
     /// Whether the text ends before the side to move.
     pub(super) const fn is_cut_off(&self) -> bool {
         self.is_begun && !self.is_whole
+    }
+
+    /// Whether there is no statement, not even an unknown one.
+    pub(super) const fn is_empty(&self) -> bool {
+        !self.is_begun && !self.is_whole && self.unknown.is_none()
     }
 
     fn arrange(&mut self, text: &[u8]) -> Option<()> {

@@ -45,6 +45,7 @@ fn read(chunk: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
 fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
     let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
+    // The first line that is not blank and not a comment: without a diagram, it is an error.
     let (mut at, mut other) = (0, None);
     let mut given: Vec<Part> = Vec::new();
     for line in Lines::new(chunk) {
@@ -58,7 +59,13 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
             }
             given.push(part);
         }
-        match Line::parse(&text, &normalised(&text)) {
+        let normal = normalised(&text);
+        let parsed = Line::parse(&text, &normal);
+        let is_comment = matches!(parsed, Line::Comment(_) | Line::Bookmark(_));
+        if !is_comment && !matches!(part, Part::Blank | Part::Remark) {
+            other.get_or_insert((at, line.content()));
+        }
+        match parsed {
             Line::Rank(rank) => start.take_rank(rank, at)?,
             Line::SideToMove(color) => start.take_side_to_move(color),
             Line::Ply(number) => ply = Some(number),
@@ -72,14 +79,15 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
             Line::Unknown => {
                 skipped.get_or_insert_with(|| syntax("a line of a diagram"));
             }
-            Line::Entry { .. } => {
-                other.get_or_insert_with(|| syntax("a diagram"));
-            }
             _ => {}
         }
         at += line.raw().len();
     }
     if !says_start && !start.shows_board() {
+        let other = other.map(|(at, line)| {
+            let text = decode_as(encoding, line);
+            DecodeErrorKind::syntax("a diagram", text.as_bytes()).at(at)
+        });
         return skipped.or(other).map_or(Ok(None), Err);
     }
     if !start.shows_board() && !start.is_named() {

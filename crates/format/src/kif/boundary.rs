@@ -4,7 +4,7 @@ use encoding_rs::{EUC_JP, SHIFT_JIS};
 
 use super::super::lines::{LONGEST_GROUP, Lines, decode};
 use super::super::spec::with_line_end;
-use super::super::text_encoding::encoding_of;
+use super::super::text_encoding::{encoding_of, is_utf_8};
 use super::line::{LIST_OF_MOVES, Line, SIGNS, normalised};
 use super::{ending, moves, start};
 
@@ -48,6 +48,8 @@ pub(super) enum Part {
     Ply,
     /// An entry that begins the header of a game.
     Head,
+    /// The entry `手合割：その他`, which begins a header but gives no start position.
+    OtherStart,
     /// The pieces in hand of Black, or White.
     Hand(usize),
     /// Another entry of a header.
@@ -95,7 +97,12 @@ impl Seen {
             return part;
         }
         let other = self.part_of_text(&EUC_JP.decode_without_bom_handling(line).0);
-        if is_plain(other) { other } else { part }
+        if is_plain(other) {
+            return other;
+        }
+        // A damaged line in UTF-8. Its copy may be valid UTF-8 and must be the same part.
+        let damaged = is_utf_8(line).then(|| self.part_of_text(&String::from_utf8_lossy(line)));
+        damaged.filter(|&damaged| is_plain(damaged)).unwrap_or(part)
     }
 
     fn part_of_text(&self, text: &str) -> Part {
@@ -109,6 +116,7 @@ impl Seen {
             Line::Rank(rank) if start::is_rank(rank) => Part::Rank,
             Line::SideToMove(_) => Part::SideToMove,
             Line::Ply(_) => Part::Ply,
+            Line::Entry { key, value } if start::is_other(key, value) => Part::OtherStart,
             Line::Entry { key, .. } => part_of_key(key),
             Line::Variation(_) => Part::Variation,
             Line::Numbered { .. } | Line::Words(_) | Line::Summary(_)
@@ -127,7 +135,9 @@ impl Seen {
     /// Whether a line at this place begins another game.
     const fn ends_before(&self, part: Part) -> bool {
         match part {
-            Part::Head | Part::Hand(_) | Part::Rank => self.has_list || self.has_moves,
+            Part::Head | Part::OtherStart | Part::Hand(_) | Part::Rank => {
+                self.has_list || self.has_moves
+            }
             Part::List => self.has_moves,
             _ => false,
         }
@@ -211,12 +221,12 @@ pub(super) fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 
 /// Appends a chunk with the lines that separate it from its neighbours: a blank line or `手合割：` before a chunk that does
 /// not begin like a game, `手数----` after a diagram without moves, a blank line after entries at the end.
-pub(super) fn copy(chunk: &[u8], out: &mut Vec<u8>) {
+pub(super) fn copy(mut chunk: &[u8], out: &mut Vec<u8>) {
     let (mut seen, mut at) = (Seen::default(), 0);
     let mut handicap = None;
     for line in Lines::new(chunk) {
         let part = seen.part(line.content());
-        if part == Part::Head && is_handicap(line.content()) {
+        if matches!(part, Part::Head | Part::OtherStart) && is_handicap(line.content()) {
             handicap = Some(line.content());
         }
         seen.take(part, at);
@@ -231,12 +241,30 @@ pub(super) fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     if (seen.has_moves || seen.has_list || seen.has_diagram) && !begins_like_game(head) {
         if begins_like_game(&[b"\n", head].concat()) {
             out.push(b'\n');
-        } else if let Some(handicap) = handicap {
-            out.extend_from_slice(handicap);
-            out.push(b'\n');
         } else {
-            let name = if seen.has_diagram { "その他" } else { start::EVEN };
-            put(&format!("{}：{name}\n", start::HANDICAP), out);
+            let entry = |name| {
+                let line = format!("{}：{name}\n", start::HANDICAP);
+                encoding.encode(&line).0.into_owned()
+            };
+            let other = entry(start::OTHER);
+            let first = match handicap {
+                Some(handicap) => [handicap, b"\n"].concat(),
+                None if seen.has_diagram => other.clone(),
+                None => entry(start::EVEN),
+            };
+            let moves = moves_at(head);
+            if moves_at(&[&first, head].concat()) == moves.map(|at| first.len() + at) {
+                out.extend_from_slice(&first);
+            } else {
+                // Below that entry a title such as `まで7手詰` would end a game. The start position is given below it.
+                out.extend_from_slice(&other);
+                if handicap.is_none() {
+                    let (title, rest) = chunk.split_at(moves.unwrap_or(at));
+                    with_line_end(title, out);
+                    out.extend_from_slice(&first);
+                    chunk = rest;
+                }
+            }
         }
     }
     with_line_end(chunk, out);
@@ -245,6 +273,20 @@ pub(super) fn copy(chunk: &[u8], out: &mut Vec<u8>) {
     } else if (seen.has_moves || seen.has_list) && ends_with_block(chunk, seen.has_list) {
         out.push(b'\n');
     }
+}
+
+/// Where the list of moves or the first move is.
+fn moves_at(head: &[u8]) -> Option<usize> {
+    let (mut seen, mut at) = (Seen::default(), 0);
+    for line in Lines::new(head) {
+        let part = seen.part(line.content());
+        if matches!(part, Part::List | Part::Moves) {
+            return Some(at);
+        }
+        seen.take(part, at);
+        at += line.raw().len();
+    }
+    None
 }
 
 fn is_handicap(line: &[u8]) -> bool {
@@ -313,6 +355,10 @@ struct Diagram {
     begins_with_ply: bool,
     /// Whether the side to move or the number of moves is below a rank.
     has_tail: bool,
+    /// Whether a line above the first rank begins like a rank but cannot be read as one.
+    has_broken_rank: bool,
+    /// The first line that is not blank and not a remark.
+    first: Option<Part>,
     /// Where the line of file numbers above the next diagram begins.
     files: Option<usize>,
 }
@@ -321,11 +367,12 @@ impl Diagram {
     const fn ends_before(&self, part: Part) -> bool {
         let has_ranks = self.ranks > 0;
         match part {
-            Part::Head => has_ranks,
+            Part::Head | Part::OtherStart => has_ranks,
             Part::Hand(0) => has_ranks && self.begins_with_hand,
             // It may stand below a board, but neither within one nor below the lines that end a diagram: those are what
             // is left of a damaged one.
-            Part::Hand(_) => self.has_hand[1] || has_ranks && (self.ranks < 9 || self.has_tail),
+            Part::Hand(_) if has_ranks => self.has_hand[1] || self.ranks < 9 || self.has_tail,
+            Part::Hand(_) => self.has_hand[1] || self.is_tail(),
             Part::SideToMove => has_ranks && self.begins_with_side,
             Part::Ply => has_ranks && self.begins_with_ply,
             Part::Rank => self.ranks == 9,
@@ -333,14 +380,25 @@ impl Diagram {
         }
     }
 
+    /// Whether these are the last lines of a diagram whose board is missing: Black's hand, then the side to move or
+    /// the number of moves.
+    const fn is_tail(&self) -> bool {
+        matches!(self.first, Some(Part::Hand(0))) && (self.begins_with_side || self.begins_with_ply)
+    }
+
     fn take(&mut self, part: Part, line: &[u8], at: usize) {
+        if !matches!(part, Part::Blank | Part::Remark) {
+            self.first.get_or_insert(part);
+        }
         match part {
             Part::Edge if self.ranks == 9 && !line.starts_with(b"+") => self.files = Some(at),
             Part::Edge => {}
             _ => self.files = None,
         }
         self.has_tail |= self.ranks > 0 && matches!(part, Part::SideToMove | Part::Ply);
-        if self.ranks == 0 {
+        // Lines below a damaged first rank end their diagram. They do not begin it.
+        self.has_broken_rank |= part == Part::Note && line.starts_with(b"|");
+        if self.ranks == 0 && !self.has_broken_rank {
             self.begins_with_hand |= part == Part::Hand(0);
             self.begins_with_side |= part == Part::SideToMove;
             self.begins_with_ply |= part == Part::Ply;
@@ -366,21 +424,19 @@ pub(super) fn shows_diagram(chunk: &[u8]) -> bool {
 /// Appends a diagram so that it stays separate from its neighbours. Writes White's hand first if it is missing. Writes
 /// a line `手合割：` first if the diagram begins neither with White's hand nor with the header of a game.
 pub(super) fn copy_diagram(chunk: &[u8], out: &mut Vec<u8>) {
-    let (mut diagram, mut first) = (Diagram::default(), None);
+    let mut diagram = Diagram::default();
     for line in Lines::new(chunk) {
-        let part = part_of_diagram(line.content());
-        if !matches!(part, Part::Blank | Part::Remark) {
-            first.get_or_insert(part);
-        }
-        diagram.take(part, line.content(), 0);
+        diagram.take(part_of_diagram(line.content()), line.content(), 0);
     }
     let encoding = encoding_of(chunk).unwrap_or(SHIFT_JIS);
     let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
     let has_ranks = diagram.ranks > 0;
     if has_ranks && !diagram.has_hand[1] {
         put("後手の持駒：なし\n", out);
-    } else if has_ranks && !matches!(first, Some(Part::Head | Part::Hand(1))) {
-        put(&format!("{}：その他\n", start::HANDICAP), out);
+    } else if has_ranks
+        && !matches!(diagram.first, Some(Part::Head | Part::OtherStart | Part::Hand(1)))
+    {
+        put(&format!("{}：{}\n", start::HANDICAP, start::OTHER), out);
     }
     with_line_end(chunk, out);
 }

@@ -255,7 +255,7 @@ mod tests {
         notation(&position, Move::from_usi(usi).unwrap(), None)
     }
 
-    /// Golds, silvers and promoted pieces, and the horse and dragon, distinguishing_words never use 直.
+    /// Golds, silvers and promoted pieces use 左, 右, 直, 寄, 上 and 引. The horse and the dragon never use 直.
     #[test]
     fn several_pieces_are_distinguished_by_the_rules_of_the_association() {
         let golds = "4k4/9/9/9/9/9/3GGG3/9/4K4 b - 1";

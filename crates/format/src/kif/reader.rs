@@ -46,7 +46,8 @@ struct Reader {
     /// Number of the first move minus 1. With a diagram the game may begin at a later move.
     moves_before: usize,
     skipped_lines: u32,
-    /// The first skipped line; and the last one, if no move was read after it.
+    /// The first skipped line, or the first other line that only a game can have; and the last skipped line, if no
+    /// move was read after it.
     first_skipped: Option<DecodeError>,
     last_skipped: Option<DecodeError>,
 }
@@ -69,14 +70,18 @@ impl Reader {
             return Ok(());
         }
         match line {
-            Line::Empty | Line::Ply(_) => {}
+            Line::Empty => self.take_empty(text, at),
+            Line::Ply(_) => self.note_first(text, at),
             Line::List => self.has_list = true,
             Line::Comment(comment) => self.comments.push(comment.replace('\r', " ")),
             Line::Bookmark(name) => self.bookmark = Some(without_carriage_returns(name)),
             Line::Rank(rank) => self.start.take_rank(rank, at)?,
-            Line::SideToMove(color) => self.start.take_side_to_move(color),
+            Line::SideToMove(color) => {
+                self.start.take_side_to_move(color);
+                self.note_first(text, at);
+            }
             Line::Entry { key, value } => {
-                self.has_entries = true;
+                self.has_entries |= !start::is_other(key, value);
                 if start::is_about_start(key) {
                     self.start.take_entry(key, value, at)?;
                 } else {
@@ -95,6 +100,19 @@ impl Reader {
         Ok(())
     }
 
+    /// Takes a blank line, a remark, or a line around a diagram.
+    fn take_empty(&mut self, text: &str, at: usize) {
+        let text = normalised(text);
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            return;
+        }
+        self.note_first(text, at);
+        if text.starts_with('+') {
+            self.start.take_border(at);
+        }
+    }
+
     fn take_header(&mut self, key: &str, value: &str) {
         let value = without_carriage_returns(value);
         if !value.is_empty() {
@@ -104,9 +122,13 @@ impl Reader {
 
     fn skip(&mut self, text: &str, at: usize) {
         self.skipped_lines = self.skipped_lines.saturating_add(1);
-        let error = DecodeErrorKind::syntax("a line of a KIF file", text.as_bytes()).at(at);
-        self.first_skipped.get_or_insert_with(|| error.clone());
-        self.last_skipped = Some(error);
+        self.note_first(text, at);
+        self.last_skipped = Some(unknown_line(text, at));
+    }
+
+    /// Notes a line that is an error if no game follows.
+    fn note_first(&mut self, text: &str, at: usize) {
+        self.first_skipped.get_or_insert_with(|| unknown_line(text, at));
     }
 
     fn begin(&mut self) -> Result<(), DecodeError> {
@@ -315,6 +337,10 @@ impl Reader {
         game.info.skipped_lines += self.skipped_lines;
         Ok(game)
     }
+}
+
+fn unknown_line(text: &str, at: usize) -> DecodeError {
+    DecodeErrorKind::syntax("a line of a KIF file", text.as_bytes()).at(at)
 }
 
 /// A text without carriage returns, which other programs would read as line ends.

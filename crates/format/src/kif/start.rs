@@ -30,6 +30,8 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
 /// The key of the handicap name.
 pub(super) const HANDICAP: &str = "手合割";
 pub(super) const EVEN: &str = "平手";
+/// The name of all other start positions, which a diagram shows.
+pub(super) const OTHER: &str = "その他";
 /// The key of the side to move.
 pub(super) const SIDE_TO_MOVE: &str = "手番";
 /// Names of even games. Some programs write an empty value.
@@ -74,6 +76,8 @@ pub(super) struct Start {
     /// Whether an entry gives a piece in hand.
     has_hands: bool,
     side_to_move: Option<Color>,
+    /// Whether there is a border of a diagram.
+    has_border: bool,
     /// Offset of the diagram or of the handicap name.
     at: usize,
 }
@@ -81,6 +85,11 @@ pub(super) struct Start {
 /// Whether a header entry describes the start position and not the game.
 pub(super) fn is_about_start(key: &str) -> bool {
     key == HANDICAP || key == SIDE_TO_MOVE || hand_of(key).is_some()
+}
+
+/// Whether a header entry says only that the start position is none of those with a name.
+pub(super) fn is_other(key: &str, value: &str) -> bool {
+    key == HANDICAP && value == OTHER
 }
 
 /// The side, 0 or 1, whose pieces in hand an entry gives.
@@ -104,6 +113,14 @@ impl Start {
         let rank = rank.ok_or_else(|| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at))?;
         self.ranks.push(rank);
         Ok(())
+    }
+
+    /// Takes a border of the diagram.
+    pub(super) fn take_border(&mut self, at: usize) {
+        self.has_border = true;
+        if self.ranks.is_empty() && self.handicap.is_none() {
+            self.at = at;
+        }
     }
 
     pub(super) fn take_side_to_move(&mut self, side_to_move: Color) {
@@ -164,6 +181,9 @@ impl Start {
         if self.has_hands && self.handicap.is_none() && self.ranks.is_empty() {
             let expected = "a diagram for these pieces in hand";
             return Err(DecodeErrorKind::syntax(expected, b"none").at(self.at));
+        }
+        if self.has_border && self.handicap.is_none() && self.ranks.is_empty() {
+            return Err(DecodeErrorKind::syntax("the ranks of a diagram", b"none").at(self.at));
         }
         let named = self.handicap.clone().unwrap_or_else(replay::even_start);
         let side_to_move = self.side_to_move.unwrap_or_else(|| named.side_to_move());

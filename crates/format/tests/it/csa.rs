@@ -457,3 +457,12 @@ fn half_width_katakana_are_recognised_as_shift_jis() {
         assert_eq!(game.info.headers[0].value, name.split('\n').next().unwrap());
     }
 }
+
+/// They would be the start of an even game.
+#[test]
+fn commas_alone_are_no_position() {
+    for text in [",\n", "'comment\n,,\n", "/\n,\n"] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains("a line of the CSA standard"), "{error}");
+    }
+}

@@ -244,3 +244,88 @@ fn diagrams_after_a_damaged_one_are_read_correctly() {
         assert_eq!(found[found.len() - 2..], [second.as_str(), third.as_str()], "{damaged}");
     }
 }
+
+/// The numbers of good and bad records in a file.
+fn good_and_bad(format: Format, file: &[u8]) -> (usize, usize) {
+    check_file(format, file);
+    let found = chunks(format, file).flat_map(|chunk| records(format, format.dialect(), chunk));
+    let (good, bad): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+    (good.len(), bad.len())
+}
+
+/// Only blank lines and comments are no records. Any other chunk is a record or an error, or its content would be lost
+/// without being counted.
+#[test]
+fn lines_without_a_diagram_or_a_game_are_bad_records() {
+    for lines in [
+        "先手番\n",
+        "手番：後手\n",
+        "手数＝18　まで\n",
+        "後手番\n手数＝19　まで\n",
+        "*第1問\n\n後手番\n",
+        "+---------------------------+\n",
+        "  ９ ８ ７ ６ ５ ４ ３ ２ １\n",
+        "先手の持駒：なし\n後手番\n手数＝19　まで\n",
+        "まで18手で中断\n",
+        "変化：3手\n",
+    ] {
+        for format in [Format::Bod, Format::Kifu, Format::Ki2u] {
+            assert_eq!(good_and_bad(format, lines.as_bytes()), (0, 1), "{format}: {lines}");
+        }
+    }
+    assert_eq!(good_and_bad(Format::Bod, LIST.as_bytes()), (0, 1));
+    for comments in ["\n　\n", "*第1問\n", "&しおり\n", "# remark\n\n"] {
+        for format in [Format::Bod, Format::Kifu, Format::Ki2u] {
+            assert_eq!(good_and_bad(format, comments.as_bytes()), (0, 0), "{format}: {comments}");
+        }
+    }
+}
+
+/// The lines below a damaged board belong to it. They are not the first lines of the diagram after it.
+#[test]
+fn a_diagram_does_not_take_lines_of_a_damaged_one_above_it() {
+    let ends =
+        ["先手の持駒：歩\n先手番\n手数＝2　まで\n", "先手の持駒：金\n後手番\n手数＝3　まで\n"];
+    let [first, second] = ends.map(|end| format!("後手の持駒：なし\n{DIAGRAM}{end}"));
+    let whole = diagrams(second.as_bytes());
+    // The first rank is damaged, and a piece of another diagram is below it.
+    let rank = "| ・ ・ ・ ・v玉 ・ ・ ・ ・|一\n";
+    let broken = first.replace(rank, "| ・ ・ ・ ・v玉 \n先手の持駒：歩\n ・ ・ ・|一\n");
+    // Everything up to the last rank is missing.
+    for damaged in [broken.as_str(), ends[0]] {
+        let file = format!("{damaged}{second}{second}");
+        assert_eq!(good_and_bad(Format::Bod, file.as_bytes()), (2, 1), "{file}");
+        let found = chunks(Format::Bod, file.as_bytes()).skip(1);
+        assert!(found.map(diagrams).all(|found| found == whole), "{file}");
+    }
+}
+
+/// Pieces in hand that cannot be read are an error of the diagram below them, also where a copy of the lines above
+/// would repair their encoding.
+#[test]
+fn a_damaged_character_does_not_move_a_line_to_the_game_above() {
+    let game = format!("{DIAGRAM}先手の持駒：なし\n先手番\n{LIST}   1 ５八玉(59)\n   2 投了\n");
+    let damaged = [
+        b"\xe5\xbe\x8c\xe6\x89\x8b\xe3\x81\xae\xe6\x8c\x81\xe9\xa7\x92\xef\xbc\x9a".as_slice(),
+        b"\xe3\x81\r\n",
+    ]
+    .concat();
+    let file = [game.as_bytes(), &damaged, game.as_bytes()].concat();
+    let found: Vec<&[u8]> = chunks(Format::Kifu, &file).collect();
+    assert_eq!(found, [game.as_bytes(), &file[game.len()..]]);
+    assert_eq!(good_and_bad(Format::Kifu, &file), (1, 1));
+}
+
+/// `まで7手詰` below a header ends a game. A copy keeps it a title.
+#[test]
+fn a_copy_keeps_titles_that_begin_like_a_summary() {
+    for (format, file) in [
+        (Format::Kifu, format!("まで7手詰\n{DIAGRAM}先手の持駒：金\n{LIST}   1 ５八玉(59)\n")),
+        (Format::Ki2u, format!("まで7手詰\n{DIAGRAM}先手の持駒：金\n▲５八玉\n")),
+        (Format::Kifu, format!("まで7手で\n手合割：二枚落ち\n{LIST}   1 ３四歩(33)\n")),
+        (Format::Kifu, format!("まで7手で\n{LIST}{MOVES}")),
+        (Format::Ki2u, "まで7手で\n▲７六歩 △３四歩\n".to_owned()),
+    ] {
+        check_joined(format, &[file]);
+    }
+}

@@ -334,13 +334,18 @@ fn many_variations_of_a_long_game_are_read_quickly() {
     assert!(begun.elapsed().as_secs() < 60);
 }
 
-/// Hands without a board are the remainder of a damaged diagram.
+/// Hands or borders without a board are the remainder of a damaged diagram. The game did not begin from the even start.
 #[test]
-fn pieces_in_hand_without_a_diagram_are_an_error() {
+fn pieces_in_hand_or_borders_without_a_diagram_are_an_error() {
     let moves = "手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 投了\n";
     for hands in ["先手の持駒：歩\n", "後手の持駒：飛\n先手の持駒：なし\n"] {
         let error = read(&format!("{hands}{moves}")).unwrap_err().to_string();
         assert!(error.contains("a diagram for these pieces in hand"), "{error}");
+    }
+    for diagram in ["+---------------------------+\n", "+---+\n先手の持駒：なし\n先手番\n"]
+    {
+        let error = read(&format!("{diagram}{moves}")).unwrap_err().to_string();
+        assert!(error.contains("the ranks of a diagram"), "{error}");
     }
     // Some programs write empty hands without a diagram.
     let game = read(&format!("先手の持駒：なし\n{moves}")).unwrap();
