@@ -21,9 +21,9 @@ use crate::storage::table::TableFormat;
 /// Write a table of positions with their mate verdicts, for training and study
 ///
 /// Each position gets one row: its verdict, the mating line, the search cost and the fields of its record. The verdict
-/// is win if the side to move can force mate, loss if it is being mated by force, `no_mate`, or unknown. docs/datasets.md
-/// describes the columns. Rows keep the input order for any number of threads. The rows of the shards, concatenated in
-/// order, are the rows of an unsharded run.
+/// is `win` if the side to move can force mate, `loss` if it is being mated by force, `no_mate`, or `unknown`.
+/// docs/datasets.md describes the columns. Rows keep the input order for any number of threads. The rows of the shards,
+/// concatenated in order, are the rows of an unsharded run.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:

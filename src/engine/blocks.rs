@@ -52,8 +52,8 @@ pub(crate) struct BlockResult<T> {
     _permit: Option<MemoryPermit>,
 }
 
-/// Processes all blocks after `resume_point` on worker threads and calls `on_result` in input order. Calls it with `None`
-/// if no result arrives for a while. Adds each result to `decided` at once, even if an earlier block is still in work.
+/// Processes all blocks after `resume_point` on worker threads and calls `on_result` in input order, or with `None` if no
+/// result arrives for a while. Adds each result to `decided` at once, even if an earlier block is still in work.
 /// Returns how much of each input range was read.
 ///
 /// # Errors
