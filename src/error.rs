@@ -325,7 +325,10 @@ impl Error {
     }
 
     pub(crate) fn unknown_format(input: impl fmt::Display) -> Self {
-        let message = format!("cannot determine the format of {input} from its name");
+        let message = match input.to_string().as_str() {
+            "-" => "standard input has no name that shows its format".to_owned(),
+            input => format!("cannot determine the format of {input} from its name"),
+        };
         Self::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat)
     }
 
@@ -349,20 +352,18 @@ impl Error {
         fill: Fill,
         source: EncodeError,
     ) -> Self {
-        let advice = match source {
-            EncodeError::NeverHeld { fields, .. } => {
-                let fill = fill.or(Fill::neutral(fields));
-                let labels = fill.labels(fields);
-                let caution = if labels.is_empty() {
-                    String::new()
-                } else {
-                    format!(" (invents {labels}: not for training)")
-                };
-                format!(" without --fill {fill}{caution}")
-            }
-            _ => format!(" to {to}"),
+        let message = format!("cannot convert {input} to {to}");
+        let EncodeError::NeverHeld { fields, .. } = source else {
+            return Self::usage(message).with_source(source);
         };
-        Self::usage(format!("cannot convert {input}{advice}")).with_source(source)
+        let fill = fill.or(Fill::neutral(fields));
+        let labels = fill.labels(fields);
+        let caution = if labels.is_empty() {
+            String::new()
+        } else {
+            format!(" (do not train with the invented {labels})")
+        };
+        Self::usage(format!("{message}: {source}; fill in values with --fill {fill}{caution}"))
     }
 
     pub(crate) fn filter_on_missing_field(
@@ -376,9 +377,14 @@ impl Error {
         ))
     }
 
-    pub(crate) fn games_are_not_filtered(input: impl fmt::Display, to: Format) -> Self {
+    /// `option` is the long name of an option that removes records.
+    pub(crate) fn games_are_not_filtered(
+        option: &str,
+        input: impl fmt::Display,
+        to: Format,
+    ) -> Self {
         Self::usage(format!(
-            "{input} and {to} hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first"
+            "--{option} cannot be used, because {input} and the output ({to}) hold whole games; convert to a record format such as psv or hcpe first"
         ))
     }
 
@@ -389,7 +395,7 @@ impl Error {
 
     pub(crate) fn output_is_input(output: impl AsRef<Path>, input: impl fmt::Display) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} would overwrite the input {input}"))
+        Self::usage(format!("{output} would overwrite the input {input}; choose another output"))
     }
 
     pub(crate) fn written_twice(path: impl AsRef<Path>, other: impl AsRef<Path>) -> Self {
@@ -427,7 +433,7 @@ impl Error {
     /// The output format holds games, but the command writes single records.
     pub(crate) fn needs_record_format(to: Format) -> Self {
         Self::usage(format!(
-            "single records cannot be written to {to}, which holds games; choose a record format with --to, such as psv or hcpe"
+            "this command writes single records, but {to} holds whole games; choose a record format with --to, such as psv or hcpe"
         ))
     }
 
@@ -448,6 +454,13 @@ impl Error {
     pub(crate) fn partial_output_changed(partial: impl AsRef<Path>) -> Self {
         let partial = partial.as_ref().display();
         Self::changed(format!("{partial} changed since the run was interrupted"))
+            .in_file(&partial)
+            .with_remedy(Remedy::Restart)
+    }
+
+    pub(crate) fn partial_output_missing(partial: impl AsRef<Path>) -> Self {
+        let partial = partial.as_ref().display();
+        Self::changed(format!("cannot resume the run, because {partial} is missing"))
             .in_file(&partial)
             .with_remedy(Remedy::Restart)
     }

@@ -1,17 +1,18 @@
 //! Kyokumen (局面, "position") processes archives of shogi training data.
 //!
 //! It reads and writes the formats of the field, proves forced mates with df-pn, and filters, converts, shuffles,
-//! deduplicates and relabels records. A mated position is one where the side to move can force mate or is being mated
-//! by force. Outputs are the same bytes for any number of threads, shards and machines.
+//! deduplicates and relabels records. A mated position is one where one side can force mate: the side to move, or its
+//! opponent while the side to move is in check. Outputs are the same bytes for any number of threads, shards and
+//! machines.
 //!
 //! ```text
 //! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──jobs──▶ kept | mated | …
 //! ```
 //!
-//! The modules, bottom up. Each one depends only on the modules above it and on [`Error`]:
+//! The modules, lowest layer first. Each one depends only on modules earlier in this list and on [`Error`]:
 //!
 //! - [`random`]: random numbers that depend only on a seed, on every machine;
-//! - [`game`]: the trait that the search needs of a game;
+//! - [`game`]: the trait that a game implements to be searched;
 //! - [`shogi`]: the rules, from squares to legal moves;
 //! - [`marubatsu`]: tic-tac-toe, completely solved;
 //! - [`format`](mod@format): codecs of the file formats;

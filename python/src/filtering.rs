@@ -54,7 +54,7 @@ pub(crate) fn gen_filter<'py>(
             return Err(Failure::usage(message).into());
         }
     };
-    request.read_from = config.into_iter().collect();
+    request.config_files = config.into_iter().collect();
     let (progress, dry_run) = (options.take("progress")?, options.flag("dry_run")?);
     options.end()?;
     if request.run.resume && request.run.force {
@@ -101,7 +101,7 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
         dialect,
         to: options.parsed("to")?,
         previous_run: None,
-        read_from: Vec::new(),
+        config_files: Vec::new(),
         unreadable: Unreadable::from_policy(options.variant("on_error")?),
         settings: Settings {
             search: options.search()?,

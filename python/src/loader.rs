@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use kyokumen::engine::in_order::{Parallelism, in_order};
+use kyokumen::engine::in_order::{Parallelism, process_in_order};
 use kyokumen::format::EVAL_SCALE;
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::opening::check_filters;
@@ -327,7 +327,7 @@ fn make_batches(
         let made = settings.maker.make(&settings.data, &settings.pool, &records, seed, epoch)?;
         Ok((made, resume_point))
     };
-    in_order(jobs, parallelism, || Ok(()), work, take)
+    process_in_order(jobs, parallelism, || Ok(()), work, take)
 }
 
 #[pymethods]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Remedy;
 use crate::search::TableError;
@@ -15,11 +15,12 @@ pub(super) fn explain(error: &anyhow::Error) -> String {
     } else if error.chain().any(<dyn Error>::is::<TableError>) {
         Some("; reduce --hash-mb (the size per thread) or --threads".to_owned())
     } else {
+        let file = error.chain().find_map(|cause| cause.downcast_ref::<crate::Error>()?.file());
         let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
         // An error without a number is not from the operating system and has its own advice.
         refused
             .filter(|cause| cause.raw_os_error().is_some())
-            .find_map(|cause| path_advice(cause.kind()))
+            .find_map(|cause| path_advice(cause.kind(), file))
     };
     with_remedies(error.as_ref()) + &advice.unwrap_or_default()
 }
@@ -36,11 +37,11 @@ pub(super) fn option(remedy: Remedy) -> Cow<'static, str> {
         Remedy::Restart => "start again with --force",
         Remedy::ResumeOrRestart => "continue with --resume, or start again with --force",
         Remedy::ContinueOrRestart => {
-            "continue with the original settings, or start again with --force"
+            "continue with the original inputs and settings, or start again with --force"
         }
         Remedy::Resume => "repeat the command with --resume to continue",
         Remedy::InputFormat => "specify it with --from",
-        Remedy::OutputFormat => "specify it with --to",
+        Remedy::OutputFormat => "choose the output format with --to",
         Remedy::ReadAs { found, named } => {
             return format!("use --from {found}, or --from {named} to force it").into();
         }
@@ -65,8 +66,14 @@ fn engine_advice(cause: &(dyn Error + 'static)) -> Option<&'static str> {
 }
 
 /// Advice about a path that the operating system refused.
-fn path_advice(kind: ErrorKind) -> Option<String> {
+fn path_advice(kind: ErrorKind, file: Option<&str>) -> Option<String> {
     Some(match kind {
+        ErrorKind::NotFound if file.is_some_and(|file| file.contains(['*', '?'])) => {
+            "; no file matches this pattern".to_owned()
+        }
+        ErrorKind::NotFound if file.is_some_and(|file| Path::new(file).is_absolute()) => {
+            "; check the path: all its folders must exist".to_owned()
+        }
         ErrorKind::NotFound => {
             let start = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
             format!(

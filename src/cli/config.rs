@@ -1,7 +1,7 @@
 //! Options from files: a TOML configuration (`--config`) or the manifest of an earlier run (`--retry-unknown`).
 //!
-//! The options are inserted into the command line, which is then parsed once. Options on the command line take
-//! precedence.
+//! The options are inserted into the command line. The merged command line is then parsed like any other. Options on
+//! the command line take precedence.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -22,30 +22,30 @@ const NOT_IN_FILES: [&str; 5] = ["config", "help", "input", "retry-unknown", "ve
 /// Inserts the options of a configuration file or manifest into a command line of `program`.
 pub(super) fn with_files(
     program: &Command,
-    mut words: Vec<OsString>,
+    mut arguments: Vec<OsString>,
 ) -> anyhow::Result<Vec<OsString>> {
-    let names_file = |word: &OsString| {
-        let text = word.to_string_lossy();
+    let names_file = |argument: &OsString| {
+        let text = argument.to_string_lossy();
         text.starts_with("--config") || text.starts_with("--retry-unknown")
     };
-    if !words.iter().any(names_file) {
-        return Ok(words);
+    if !arguments.iter().any(names_file) {
+        return Ok(arguments);
     }
     // A missing required option is ignored here, because the file may contain it. Other errors are reported when the
     // whole command line is parsed.
-    let given = program.clone().try_get_matches_from(&words);
-    let given = match given {
+    let parsed = program.clone().try_get_matches_from(&arguments);
+    let parsed = match parsed {
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            program.clone().ignore_errors(true).try_get_matches_from(&words)
+            program.clone().ignore_errors(true).try_get_matches_from(&arguments)
         }
-        given => given,
+        parsed => parsed,
     };
-    let Ok(matches) = given else { return Ok(words) };
+    let Ok(matches) = parsed else { return Ok(arguments) };
     // Options of a subcommand follow its name.
     let (command, matches, place) = match matches.subcommand() {
         Some((name, matches)) => {
             let command = program.find_subcommand(name).expect("clap has parsed this subcommand");
-            let before = words.iter().skip(1).take_while(|word| *word != name).count();
+            let before = arguments.iter().skip(1).take_while(|argument| *argument != name).count();
             (command, matches, before + 2)
         }
         None => (program, &matches, 1),
@@ -53,12 +53,12 @@ pub(super) fn with_files(
     let (source, table) = match (path(matches, "config"), path(matches, "retry_unknown")) {
         (Some(file), _) => (file.display().to_string(), table_of_file(file)?),
         (None, Some(manifest)) => ("the settings of the manifest".into(), table_of_run(manifest)?),
-        (None, None) => return Ok(words),
+        (None, None) => return Ok(arguments),
     };
     let options = table.and_then(|table| options(command, matches, &table));
     let options = options.map_err(|error| Usage(format!("{source}: {error}")))?;
-    words.splice(place..place, options.into_iter().map(Into::into));
-    Ok(words)
+    arguments.splice(place..place, options.into_iter().map(Into::into));
+    Ok(arguments)
 }
 
 /// The value of a path option. `None` if it is not given or the command does not have it.
@@ -72,7 +72,7 @@ fn table_of_file(path: &Path) -> anyhow::Result<Result<Table, String>> {
 }
 
 fn table(text: &str) -> Result<Table, String> {
-    // Indented lines are kept as lines of the message.
+    // The error printer keeps only indented lines as separate lines.
     toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', "\n  "))
 }
 
@@ -93,25 +93,31 @@ fn table_of_run(manifest: &Path) -> anyhow::Result<Result<Table, String>> {
 }
 
 /// Converts a table to arguments, without the options that the command line overrides.
-fn options(command: &Command, given: &ArgMatches, table: &Table) -> Result<Vec<String>, String> {
-    let taken = command.get_arguments().filter(|arg| is_in_files(arg));
-    let alone = Command::new("options")
+fn options(
+    command: &Command,
+    command_line: &ArgMatches,
+    table: &Table,
+) -> Result<Vec<String>, String> {
+    let allowed = command.get_arguments().filter(|arg| is_in_files(arg));
+    let file_options = Command::new("options")
         .no_binary_name(true)
         .disable_help_flag(true)
-        .args(taken.cloned().map(|arg| arg.required(false)));
+        .args(allowed.cloned().map(|arg| arg.required(false)));
     // The whole table is checked, including overridden options.
-    let checked = alone.clone().try_get_matches_from(self::words(&alone, table)?);
-    checked.map_err(|error| refusal(&error))?;
-    let given: Vec<&Arg> = alone
+    let checked = file_options.clone().try_get_matches_from(arguments(&file_options, table)?);
+    checked.map_err(|error| message_of(&error))?;
+    let overriding: Vec<&Arg> = file_options
         .get_arguments()
-        .filter(|arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
+        .filter(|arg| {
+            command_line.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+        })
         .collect();
     let mut rest = Table::new();
     for (key, value) in table {
-        if given.iter().any(|arg| arg.get_long() == Some(key)) {
+        if overriding.iter().any(|arg| arg.get_long() == Some(key)) {
             continue;
         }
-        match given.iter().find(|arg| is_in_conflict(&alone, arg, key)) {
+        match overriding.iter().find(|arg| is_in_conflict(&file_options, arg, key)) {
             // A flag such as --force and an option of the file such as --resume would contradict each other.
             Some(flag) if !flag.get_action().takes_values() => {
                 let flag = flag.get_long().unwrap_or_default();
@@ -121,7 +127,7 @@ fn options(command: &Command, given: &ArgMatches, table: &Table) -> Result<Vec<S
             None => drop(rest.insert(key.clone(), value.clone())),
         }
     }
-    self::words(&alone, &rest)
+    arguments(&file_options, &rest)
 }
 
 fn is_in_files(arg: &Arg) -> bool {
@@ -136,8 +142,8 @@ fn is_in_conflict(command: &Command, given: &Arg, key: &str) -> bool {
 }
 
 /// Converts a table to arguments of the command line.
-fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
+fn arguments(command: &Command, table: &Table) -> Result<Vec<String>, String> {
+    let mut arguments = Vec::new();
     for (key, value) in table {
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(key));
         let arg = arg.ok_or_else(|| {
@@ -146,7 +152,7 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
         })?;
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         match value {
-            Value::Boolean(true) if is_flag => words.push(format!("--{key}")),
+            Value::Boolean(true) if is_flag => arguments.push(format!("--{key}")),
             Value::Boolean(false) if is_flag => {}
             _ if is_flag => return Err(format!("{key} = {value}: expected true or false")),
             Value::Array(values) if values.len() > 1 && !is_repeated(arg) => {
@@ -154,16 +160,16 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
             }
             Value::Array(values) => {
                 for value in values {
-                    words.push(word(key, value)?);
+                    arguments.push(argument(key, value)?);
                 }
             }
-            value => words.push(word(key, value)?),
+            value => arguments.push(argument(key, value)?),
         }
     }
-    Ok(words)
+    Ok(arguments)
 }
 
-fn word(key: &str, value: &Value) -> Result<String, String> {
+fn argument(key: &str, value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(format!("--{key}={text}")),
         Value::Integer(_) | Value::Float(_) => Ok(format!("--{key}={value}")),
@@ -175,8 +181,8 @@ fn is_repeated(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
 }
 
-/// Formats a clap error without the parts that apply only to the command line.
-fn refusal(error: &clap::Error) -> String {
+/// The message of a clap error without the parts that apply only to the command line.
+fn message_of(error: &clap::Error) -> String {
     match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue), error.source())
     {
         (Some(option), Some(value), Some(source)) => {
@@ -258,16 +264,16 @@ mod tests {
         let merged = over(&["--max-ply=9"], "min-ply = 7\nforce = true").unwrap();
         assert_eq!((merged.min_ply, merged.max_ply, merged.force), (None, Some(9), true));
         // An overridden value must still be valid.
-        let refusal = over(&["--min-ply=8"], "min-ply = \"x\"").unwrap_err();
-        assert!(refusal.starts_with("invalid value 'x'"), "{refusal}");
+        let message = over(&["--min-ply=8"], "min-ply = \"x\"").unwrap_err();
+        assert!(message.starts_with("invalid value 'x'"), "{message}");
     }
 
     #[test]
     fn an_array_repeats_an_option() {
         let options = parse("model = [\"a\", \"b c\"]").unwrap();
         assert_eq!(options.model, ["a", "b c"]);
-        let refusal = parse("min-ply = [1, 2]").unwrap_err();
-        assert_data_eq!(refusal, str!["min-ply = [1, 2]: expected one value, not 2"]);
+        let message = parse("min-ply = [1, 2]").unwrap_err();
+        assert_data_eq!(message, str!["min-ply = [1, 2]: expected one value, not 2"]);
         let both = parse("min-ply = 1\nmax-ply = 2").unwrap_err();
         assert_data_eq!(
             both,
@@ -277,35 +283,35 @@ mod tests {
 
     #[test]
     fn errors_name_the_key() {
-        let refusal = |text: &str| parse(text).unwrap_err();
+        let message = |text: &str| parse(text).unwrap_err();
         assert_data_eq!(
-            refusal("ply = 7"),
+            message("ply = 7"),
             str!["unknown option ply; expected one of min-ply, max-ply, name, force, model"]
         );
         assert_data_eq!(
-            refusal("min-ply = \"x\""),
+            message("min-ply = \"x\""),
             str![
                 "invalid value 'x' for '--min-ply <MIN_PLY>': expected a whole number from 0 to 65535"
             ]
         );
         assert_data_eq!(
-            refusal("min-ply = -1"),
+            message("min-ply = -1"),
             str![
                 "invalid value '-1' for '--min-ply <MIN_PLY>': expected a whole number from 0 to 65535"
             ]
         );
-        assert_eq!(refusal("force = 1"), "force = 1: expected true or false");
-        assert_eq!(refusal("name = true"), "name = true: expected a string or a number");
+        assert_eq!(message("force = 1"), "force = 1: expected true or false");
+        assert_eq!(message("name = true"), "name = true: expected a string or a number");
         assert_data_eq!(
-            refusal("[model]\na = 1"),
+            message("[model]\na = 1"),
             str!["model = { a = 1 }: expected a string or a number"]
         );
         assert_data_eq!(
-            refusal("model = [[\"a\"]]"),
+            message("model = [[\"a\"]]"),
             str![[r#"model = ["a"]: expected a string or a number"#]]
         );
         assert_data_eq!(
-            refusal("name"),
+            message("name"),
             str![[r"
 TOML parse error at line 1, column 5
     |

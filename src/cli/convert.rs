@@ -24,12 +24,13 @@ use crate::storage::signals::Interrupt;
 
 /// Convert files of positions and games between formats
 ///
-/// `kyokumen formats` lists the formats. Some hold single records, others whole games. From games to records, each move
-/// becomes a record. From records to games, consecutive records are joined into one game if each leads to the next.
+/// `kyokumen formats` lists the formats. Some hold single records, others whole games. If games are converted to
+/// records, each move becomes a record. If records are converted to games, consecutive records are joined into one game
+/// if each leads to the next.
 ///
-/// No value is invented. If the output needs a field that the input lacks, give its value with --fill; otherwise
-/// nothing is written. Fields that the output cannot hold are listed on standard error before the run and counted after
-/// it.
+/// If the output needs a field that the input lacks, its value must be given with --fill. Without --fill, such a
+/// conversion is an error; only the move number of an SFEN becomes 1. Fields that the output cannot hold are listed on
+/// standard error before the run and counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
 /// hand; --canonical re-encodes them. Between kif, kifu, ki2 and ki2u, games are rewritten in the notation and text
@@ -49,11 +50,14 @@ Examples:
 
   `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
-  except that psv_to_hcp also keeps all records from early in a game.
-  Here a record must pass every filter.
+  except that psv_to_hcp keeps records from early in a game whatever their evaluation is.
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -89,7 +93,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
             let fill = given.or(Fill::neutral(bad.missing));
             let labels = fill.labels(bad.missing);
             let caution =
-                if labels.is_empty() { "" } else { " (an invented value, not for training)" };
+                if labels.is_empty() { "" } else { " (do not train with invented values)" };
             Usage(format!("{bad}; supply it with --fill {fill}{caution}")).into()
         }
         _ => run_error(error, &interrupt),
@@ -157,7 +161,7 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
     if !conversion.lost.is_empty() {
         changes.push(format!("lost: {}", conversion.lost));
     }
-    if let Some(values) = filled_in(from, conversion.invented, plan) {
+    if let Some(values) = filled_in(from, conversion.filled_in, plan) {
         changes.push(format!("filled in: {values}"));
     }
     let absent = plan.to.absent(from, conversion);
@@ -166,17 +170,17 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
     }
     let no_place = plan.to.records().map(|to| to.cannot_hold_info_of(from)).unwrap_or_default();
     if !no_place.is_empty() {
-        changes.push(format!("{} cannot hold {}", plan.to, no_place.join(", ")));
+        changes.push(format!("lost if present: {}", no_place.join(", ")));
     }
     if to_games(from, plan) && !from.fields().contains(Field::BestMove) {
         changes.push("each position becomes a game without moves".to_owned());
     } else if to_games(from, plan) && plan.settings.make_games == MakeGames::Joined {
         changes.push("consecutive records are joined into games".to_owned());
     }
-    if conversion.invented.contains(Field::Ending) {
-        changes.push(format!("{from} stores no endings: games are written as won by resignation"));
+    if conversion.filled_in.contains(Field::Ending) {
+        changes.push(format!("{from} stores no endings, so won games end by resignation"));
     }
-    if changes.is_empty() { "both have the same fields".to_owned() } else { changes.join("; ") }
+    if changes.is_empty() { "no field is lost or filled in".to_owned() } else { changes.join("; ") }
 }
 
 /// Whether single records become games.
@@ -185,12 +189,12 @@ fn to_games(from: Format, plan: &ConvertPlan) -> bool {
 }
 
 /// The values that are filled in, in the syntax of `--fill`; `None` if there are none.
-fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<String> {
+fn filled_in(from: Format, filled_in: Fields, plan: &ConvertPlan) -> Option<String> {
     let fill = plan.settings.fill;
     // A text line may lack any field. Which ones is known only after it is read.
     let by_line =
         if from.is_sparse() { plan.to.fields().intersection(fill.fields()) } else { Fields::NONE };
-    let fields = invented.union(by_line).without(Fields::of(Field::Ending));
+    let fields = filled_in.union(by_line).without(Fields::of(Field::Ending));
     if fields.is_empty() {
         return None;
     }
@@ -220,7 +224,7 @@ fn write_summary(report: &ConvertReport, output: &Path) {
     if !written.is_empty() {
         say!("  {}", written.join(", "));
     }
-    report::fields(&counts.lost, &counts.invented);
+    report::fields(&counts.lost, &counts.filled_in);
     report::lost_info(&counts.lost_info, &report.to);
     for (field, &number) in &counts.missing {
         let place = if number == counts.written { "no array of it" } else { "null in its array" };

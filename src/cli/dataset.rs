@@ -21,9 +21,9 @@ use crate::storage::table::TableFormat;
 /// Write a table of positions with their mate verdicts, for training and study
 ///
 /// Each position gets one row: its verdict, the mating line, the search cost and the fields of its record. The verdict
-/// is `win` if the side to move can force mate, `loss` if it is being mated by force, `no_mate`, or `unknown`.
-/// docs/datasets.md describes the columns. Rows keep the input order for any number of threads. The rows of the shards,
-/// concatenated in order, are the rows of an unsharded run.
+/// is `win` if the side to move can force mate, `loss` if it is being mated by force, `no_mate` if neither is possible,
+/// or `unknown` if a limit ended the search. docs/datasets.md describes the columns. Rows keep the input order for any
+/// number of threads. The rows of the shards, concatenated in order, are the rows of an unsharded run.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -31,8 +31,12 @@ Examples:
   kyokumen dataset games.psv -o solved --to jsonl --tsume-plies --drop-in-check --shard 3/10
   kyokumen dataset problems.sfen -o solved --to npz --nodes 20000000 --depth 200
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct DatasetArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -48,7 +52,7 @@ pub(super) struct DatasetArgs {
     #[arg(long, value_name = "TRAIN,VALID,TEST", help_heading = heading::OUTPUTS)]
     split: Option<Shares>,
 
-    /// Also measure mates as tsume problems count them, without futile interpositions
+    /// Also write the length of each mate as tsume problems count it, without futile interpositions
     #[arg(long, help_heading = heading::OUTPUTS)]
     tsume_plies: bool,
 
@@ -81,9 +85,9 @@ impl DatasetArgs {
             dataset: Some(dataset),
             ..Settings::default()
         };
-        let read_from = self.config.into_iter().collect();
+        let config_files = self.config.into_iter().collect();
         let request = self.job.request(self.inputs.into_paths(), self.records, settings);
-        Ok(JobRequest { read_from, ..request })
+        Ok(JobRequest { config_files, ..request })
     }
 }
 

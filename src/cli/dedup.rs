@@ -11,16 +11,19 @@ use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeReq
 
 /// Remove duplicate records from archives
 ///
-/// The first of equal records is kept, byte for byte and in input order. The inputs are read twice. Records are
-/// compared by a 128-bit hash. Hashes take up to 24 bytes per record; beyond --memory they go to temporary files.
+/// Of several records with the same position, the first is kept, byte for byte and in input order; --key changes this
+/// comparison. The inputs are read twice. Records are compared by a 128-bit hash. A hash and its record number take up
+/// to 24 bytes; hashes that do not fit into --memory go to temporary files.
 ///
 /// --key chooses the compared parts: `position` is board, hands and side to move, `position+move` adds the stored move,
 /// `content` is all fields, and `bytes` is all bytes, including padding. Games are always compared by their bytes.
 ///
 /// --average replaces the labels of the kept record. Its evaluation is the mean of all copies, rounded half away from
-/// zero. Its result is the mean result, with a draw as one half, rounded to a win, draw or loss. Its move is the most
-/// frequent one; ties go to the earliest. Mate evaluations (29000 or more in absolute value) are not averaged with
-/// centipawns: if all favour one side, only they are averaged; if they contradict each other, they are ignored.
+/// zero. For the mean result, a win of Black counts 1, a draw 0 and a win of White −1. A mean of 0.5 or more is a win
+/// of Black, a mean of −0.5 or less a win of White, any other a draw. Its move is the most frequent one; ties go to the
+/// earliest. Mate evaluations (29000 or more in absolute value) are not averaged with centipawns. If all mate
+/// evaluations of a position favour the same side, only these are averaged. Otherwise they are left out, unless there
+/// are no other evaluations.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -29,8 +32,12 @@ Examples:
   kyokumen dedup all.psv -o mean.psv --average
   kyokumen dedup all.hcpe -o unique.hcpe --key position+move --memory 8G --tmp-dir /scratch
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct DedupArgs {
     #[command(flatten)]
     common: RearrangeArgs,
@@ -38,7 +45,7 @@ pub(super) struct DedupArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Also remove records that occur in these files, such as older archives or a test set; any formats
+    /// Also remove records that occur in these files, such as older archives or a test set. They may have any format
     #[arg(long, value_name = "FILE", num_args = 1.., value_parser = location())]
     reference: Vec<PathBuf>,
 

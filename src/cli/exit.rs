@@ -3,7 +3,6 @@
 use std::{fmt, io};
 
 use super::advice::with_remedies;
-use super::message::say;
 use crate::error::Error;
 use crate::storage::signals::Interrupt;
 
@@ -22,7 +21,7 @@ impl ExitStatus {
     /// records, which does not count as success.
     pub(crate) fn of_records(read: u64, bad: u64) -> Self {
         if read == 0 {
-            say!("nothing was read: the input has no records");
+            tracing::warn!("nothing was read, because the input has no records");
             return Self::NothingRead;
         }
         if bad == 0 { Self::Done } else { Self::BadRecords }

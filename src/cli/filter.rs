@@ -34,14 +34,18 @@ Examples:
   kyokumen filter archive/*.psv -o out --shard 3/10 --resume
   kyokumen filter --retry-unknown out/positions.manifest.json -o again --nodes 10000000
 
-A position is mated if the side to move can force mate (win) or is being mated by force (loss).
+A position is mated if the side to move can force mate (a win), or if it is in check and cannot avoid mate (a loss).
 
 Every record is counted: the manifest states how many were kept, mated, unknown, filtered out or bad. Records keep \
 their order for any number of threads. If the format stays the same, they are copied byte for byte. The outputs of the \
 shards, concatenated in order, are the output of an unsharded run. Equal positions are searched once.")]
 #[command(after_long_help = "\
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct FilterArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -49,16 +53,16 @@ pub(super) struct FilterArgs {
     #[command(flatten)]
     job: JobArgs,
 
-    /// Format of the outputs [default: the format of the inputs]
+    /// Format of the outputs; must be given if the inputs hold games [default: the format of the inputs]
     #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     to: Option<FormatName>,
 
     #[command(flatten)]
     search: SearchArgs,
 
-    /// What to do with mated positions, where the side to move can force mate or is being mated by force. `split`
-    /// writes them to a separate file, `drop` removes them, `relabel` keeps them with the result, evaluation and move
-    /// of the proof. A list of the mates is written in every case [default: split]
+    /// What to do with mated positions: `split` writes them to a separate file, `drop` removes them, `relabel` keeps
+    /// them with the result, evaluation and move of the proof. A list of the mates is written in every case
+    /// [default: split]
     #[arg(long, value_name = "split|drop|relabel", default_value = "split", hide_default_value = true, value_parser = word::<MatedPolicy>, help_heading = heading::OUTPUTS)]
     mated: MatedPolicy,
 
@@ -67,16 +71,18 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "keep|drop|split", default_value = "keep", hide_default_value = true, value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
     unknown: UnknownPolicy,
 
-    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also accepts a move in USI
-    /// notation; records where it is illegal are bad
+    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`), as in eval=0,result=draw.
+    /// The move is `none` or a move in USI notation; records where it is illegal are bad. Do not train with filled-in
+    /// evaluations or results
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS, hide_short_help = true)]
     fill: Option<Fill>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Search only the positions that were unknown in the run with this manifest, usually with more --nodes. All other
-    /// verdicts, the inputs and the shard come from that run. Its settings apply unless they are given here
+    /// Search only the positions that were unknown in the run with this manifest, usually with more --nodes. All
+    /// records are written again, to another --output. All other verdicts, the inputs and the shard come from that run.
+    /// Options that are not given have the values of that run
     #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
     retry_unknown: Option<PathBuf>,
 
@@ -121,7 +127,7 @@ impl FilterArgs {
         Ok(JobRequest {
             to: self.to,
             previous_run: previous_run.map(Arc::new),
-            read_from: self.config.into_iter().collect(),
+            config_files: self.config.into_iter().collect(),
             ..job.request(inputs, self.records, settings)
         })
     }

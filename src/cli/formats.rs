@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
-use crate::format::{Field, Fields, Format, MAX_GROUP_BYTES, MAX_LINE_BYTES};
+use crate::format::{Field, Fields, Format, MAX_CHUNK_BYTES, MAX_LINE_BYTES};
 use crate::records::source::MAX_WINDOW_MIB;
 
 /// List the file formats with their fields
@@ -61,7 +61,7 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
          another group of records, and 64 KiB for a group in plain and db. The limit for the window of a\n\
          zstd frame and the dictionary of an xz block is {MAX_WINDOW_MIB} MiB.",
         MAX_LINE_BYTES >> 10,
-        MAX_GROUP_BYTES >> 20,
+        MAX_CHUNK_BYTES >> 20,
     )?;
     Ok(ExitStatus::Done)
 }

@@ -11,7 +11,7 @@ use super::option::{location, whole_number};
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::format::{Field, Format};
-use crate::ops::generate::{GenerateSettings, Generator, invented};
+use crate::ops::generate::{GenerateSettings, Generator, filled_in};
 use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::opening::check_compression;
@@ -82,7 +82,7 @@ impl GenerateArgs {
         let format = self.to.or_else(by_name).ok_or_else(|| {
             let output = self.output.display();
             Usage(format!(
-                "cannot determine the format of {output} from its name; specify it with --to"
+                "cannot determine the format of {output} from its name; choose the output format with --to"
             ))
         })?;
         check_compression(format).map_err(|error| Usage(error.to_string()))
@@ -124,7 +124,7 @@ fn report(generator: &Generator, count: u64, format: Format) {
         generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
     let heading = if ends.is_empty() { "" } else { "; games ended: " };
     say!("{}{heading}{}", records(count), ends.join(", "));
-    if invented(format).contains(Field::EvalCp) {
+    if filled_in(format).contains(Field::EvalCp) {
         say!("all evaluations are 0, because the positions were not evaluated");
     }
 }

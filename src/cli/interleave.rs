@@ -21,8 +21,12 @@ Examples:
   kyokumen interleave openings.psv middle.psv endings.psv -o all.psv
   kyokumen interleave own.psv others.psv -o mix.psv --weights 3,1 --until first
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct InterleaveArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -44,7 +44,7 @@ pub(super) struct JobArgs {
     #[command(flatten)]
     work: WorkArgs,
 
-    /// Show the inputs, the outputs and, for filter and dataset, an estimate of the run time; write nothing
+    /// Show the inputs, the outputs and an estimate of the run time; write nothing
     #[arg(long, help_heading = heading::RUNNING)]
     pub(super) dry_run: bool,
 }
@@ -68,7 +68,7 @@ impl JobArgs {
             dialect: records.dialect,
             to: None,
             previous_run: None,
-            read_from: Vec::new(),
+            config_files: Vec::new(),
             unreadable: Unreadable::from_policy(self.on_error),
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
@@ -132,7 +132,7 @@ pub(super) fn run_watched_job(
 /// Prints the outputs and the fields that records lost or gained in the conversion.
 fn list_outputs(manifest: &RecordManifest, folder: &Path) {
     let counts = &manifest.totals.counts;
-    report::fields(&counts.lost, &counts.invented);
+    report::fields(&counts.lost, &counts.filled_in);
     report::lost_info(&counts.lost_info, "the format of the output");
     for output in &manifest.outputs {
         say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
@@ -143,9 +143,9 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
 pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for range in &plan.ranges {
-        let to = range.end().map_or("the end".to_owned(), |to| to.to_string());
+        let number = range.end().map_or("all records".to_owned(), |to| records(to - range.from));
         let (input, format) = (name(&range.input.name), range.input.format.name());
-        writeln!(out, "read {input} as {format}, records {} to {to}", range.from)?;
+        writeln!(out, "read {input} as {format}, {number} from record {}", range.from)?;
     }
     for path in plan.files.paths() {
         writeln!(out, "write {}", name(&plan.files.destination(path).to_string_lossy()))?;

@@ -18,18 +18,22 @@ use crate::storage::signals::Interrupt;
 
 /// Join the shards of a run into one file
 ///
-/// All checks come first: the manifests must have the same inputs, settings and versions, the shards must cover the
-/// work without gap or overlap, and each output must match the checksum in its manifest. Missing shards and differences
-/// are listed. The joined file equals the output of an unsharded run. A manifest next to it names the manifests of the
-/// shards.
+/// Before the command writes, it checks the shards. Their manifests must have the same inputs, settings and program
+/// version. The shards must cover the work without gap or overlap. Each output must match the checksum in its manifest.
+/// Missing shards and differences are listed.
+///
+/// The joined file equals the output of an unsharded run. A manifest next to it names the manifests of the shards.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen merge clean -o positions.hcp
   kyokumen merge clean -o mated.hcp --stream mated
 
-Exit status: 0 success, 1 failure or a missing or different shard, 2 usage error, 129, 130 or 143 interrupted by a \
-signal.")]
+Exit status:
+  0  success
+  1  failure, or a missing or different shard
+  2  usage error
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct MergeArgs {
     /// Folder or URL of the shards
     #[arg(value_name = "DIR", value_parser = location())]
@@ -39,7 +43,7 @@ pub(super) struct MergeArgs {
     #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
 
-    /// Output of the shards to join [default: kept]
+    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept]
     #[arg(long, value_name = "kept|mated|mated_lines|unknown|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
     stream: Option<OutputKind>,
 
@@ -47,7 +51,8 @@ pub(super) struct MergeArgs {
     #[arg(long)]
     name: Option<String>,
 
-    /// Show progress on standard error [default: auto]
+    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second) or
+    /// `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     progress: Option<ProgressMode>,
 

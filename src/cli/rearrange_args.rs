@@ -36,11 +36,11 @@ pub(super) struct RearrangeArgs {
     #[arg(long, value_name = "FORMAT", help_heading = heading::RECORDS)]
     from: Option<FormatName>,
 
-    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: detected from the stored moves]
     #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS)]
     dialect: Option<Dialect>,
 
-    /// Memory for records; larger data uses temporary files [default: 2G]
+    /// Memory for records; the rest goes to temporary files [default: 2G]
     #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true, help_heading = heading::RUNNING)]
     memory: Memory,
 
@@ -48,8 +48,8 @@ pub(super) struct RearrangeArgs {
     #[arg(long, value_name = "DIR", help_heading = heading::RUNNING)]
     tmp_dir: Option<PathBuf>,
 
-    /// What to do with truncated or unreadable records: `stop` ends the command, `skip` drops them, `quarantine` moves
-    /// them to a file next to the output [default: stop]
+    /// What to do with truncated or unreadable records: `stop` ends the command without an output, `skip` drops them,
+    /// `quarantine` moves them to a separate file [default: stop]
     #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
     on_error: Option<BadPolicy>,
 

@@ -13,7 +13,7 @@ use crate::records::format_name::FormatName;
 /// Input files.
 #[derive(Args, Clone, Debug)]
 pub(super) struct InputArgs {
-    /// Input files or URLs, read as one sequence of records; `-` is standard input
+    /// Input files or URLs, read as one sequence of records; `-` is standard input and needs --from
     #[arg(value_name = "INPUT", required_unless_present = "input", value_parser = location())]
     inputs: Vec<PathBuf>,
 
@@ -36,14 +36,14 @@ pub(super) struct RecordArgs {
     #[arg(long, value_name = "FORMAT", help_heading = heading::RECORDS)]
     pub(super) from: Option<FormatName>,
 
-    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: detected from the stored moves]
     #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS, hide_short_help = true)]
     pub(super) dialect: Option<Dialect>,
 
     #[command(flatten)]
     filters: RecordFilters,
 
-    /// Read only the first N records
+    /// Read only the first N records of all inputs together
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..), help_heading = heading::RECORDS)]
     pub(super) limit: Option<u64>,
 }
@@ -66,7 +66,8 @@ pub(super) struct WorkArgs {
     #[arg(long, default_value = "0", hide_default_value = true, value_parser = threads(), help_heading = heading::RUNNING)]
     threads: usize,
 
-    /// Show progress on standard error [default: auto]
+    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second) or
+    /// `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = word::<ProgressMode>, help_heading = heading::RUNNING)]
     pub(super) progress: ProgressMode,
 }

@@ -30,10 +30,14 @@ const ENGINE: &str = "With an engine";
 ///
 /// Each record is evaluated by a network, by a tree search with the network (--playouts), or by a USI engine.
 ///
-/// Only the evaluation changes. --policy also replaces the best move and, if the format holds them, the visits of the
-/// moves. All other bytes are copied if the format stays the same. Existing evaluations of proven mates are kept, and
-/// --mix does not apply to new ones. Games remain games.
+/// Only the evaluation changes. --policy also replaces the stored move of a record and, if the format holds them, the
+/// visits of the moves; the moves played in games stay. All other bytes are copied if the format stays the same. Games
+/// stay whole if the output holds games.
+///
+/// Mate evaluations in the input (29000 or more in absolute value) are kept. New mate evaluations are written without
+/// --mix.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("dry_run", |arg| arg.help("Show the inputs and the outputs; write nothing")))]
 #[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]
 #[command(after_long_help = "\
 Examples:
@@ -43,8 +47,12 @@ Examples:
       --engine ./engine --nodes 100000 --policy
   kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct RelabelArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -63,8 +71,8 @@ pub(super) struct RelabelArgs {
     #[command(flatten)]
     pub(super) engine_args: EngineArgs,
 
-    /// Weight of the game result, from 0 to 1: the target is WEIGHT × result + (1 − WEIGHT) × new evaluation, as
-    /// winning probabilities [default: 0]
+    /// Weight of the game result, from 0 to 1. The written evaluation is WEIGHT × result + (1 − WEIGHT) × new
+    /// evaluation, mixed as winning probabilities and converted to centipawns [default: 0]
     #[arg(long, value_name = "WEIGHT", default_value = "0", hide_default_value = true, value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) mix: f32,
 
@@ -83,7 +91,7 @@ pub(super) struct RelabelArgs {
     #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     pub(super) to: Option<FormatName>,
 
-    /// Values for other fields that a record lacks, as in result=draw,ply=0,move=none
+    /// Values for fields other than the evaluation that a record lacks, as in result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     pub(super) fill: Option<Fill>,
 
@@ -106,7 +114,7 @@ pub(super) struct NetworkArgs {
     #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<usize>(1..=1 << 16))]
     pub(super) batch: Option<usize>,
 
-    /// Temperature that divides the policy logits in a search [default: 1.66]
+    /// Softmax temperature of the policy in a search [default: 1.66]
     #[arg(long, help_heading = NETWORK, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
@@ -134,7 +142,8 @@ pub(super) struct EngineArgs {
     #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Restart the engine if it is not ready or reports no progress within this time [default: 60]
+    /// Restart the engine if it takes longer than this to get ready, or reports no progress in a search for this time
+    /// [default: 60]
     #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
@@ -165,7 +174,7 @@ impl RelabelArgs {
         };
         Ok(JobPlan::new(JobRequest {
             to: self.to,
-            read_from: self.config.into_iter().collect(),
+            config_files: self.config.into_iter().collect(),
             ..self.job.request(self.inputs.into_paths(), self.records, settings)
         })?)
     }

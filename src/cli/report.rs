@@ -50,8 +50,8 @@ pub(super) fn exact_milliseconds(elapsed: Duration) -> f64 {
 }
 
 /// Prints one line for each field that records lost or gained.
-pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
-    for (what, fields) in [("lost", lost), ("filled in", invented)] {
+pub(super) fn fields(lost: &BTreeMap<String, u64>, filled_in: &BTreeMap<String, u64>) {
+    for (what, fields) in [("lost", lost), ("filled in", filled_in)] {
         for (field, &number) in fields {
             say!("  {field} {what} in {}", records(number));
         }

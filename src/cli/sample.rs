@@ -22,8 +22,12 @@ Examples:
   kyokumen sample all.psv -o test.psv --count 100000
   kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct SampleArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -22,8 +22,9 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "MIB", help = hash_help(), value_parser = whole_number::<usize>(..), help_heading = heading::SEARCH, hide_short_help = true)]
     hash_mb: Option<usize>,
 
-    /// What to search if the side to move is in check: `and` whether it is being mated, `or` whether it can force mate,
-    /// `both` the first and then the second, `skip` nothing [default: both]
+    /// What to search for if the side to move is in check: a mate against it (`and`), a mate by it (`or`), first the
+    /// one and then the other (`both`), or nothing (`skip`). If it is not in check, only a mate by it is searched for
+    /// [default: both]
     #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>, help_heading = heading::SEARCH, hide_short_help = true)]
     in_check: Option<InCheck>,
 
@@ -45,10 +46,7 @@ fn nodes_help() -> String {
 
 fn hash_help() -> String {
     let hash_mb = MateSettings::default().hash_mb;
-    format!(
-        "Size of the transposition table in MiB; threads that search separate positions have one each [default: \
-         {hash_mb}]"
-    )
+    format!("Size of the transposition table of each thread in MiB [default: {hash_mb}]")
 }
 
 impl SearchArgs {

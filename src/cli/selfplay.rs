@@ -38,10 +38,14 @@ Examples:
 
 For tests, the model `uniform` gives all moves the same probability, and `hashed` gives pseudo-random evaluations.
 
-Exit status: 0 success, 1 failure, 2 usage error, 129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct SelfPlayArgs {
-    /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py". Several
-    /// models play in turn: model n mod M plays game n
+    /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py". If M
+    /// models are given, model n mod M plays both sides of game n
     #[arg(long, required = true, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
@@ -77,7 +81,8 @@ pub(super) struct SelfPlayArgs {
     #[arg(long, value_parser = whole_number::<u64>(..))]
     pub(super) seed: Option<u64>,
 
-    /// Show progress on standard error [default: auto]
+    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second) or
+    /// `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
 
@@ -137,7 +142,8 @@ pub(super) struct GameArgs {
     pub(super) c_base_root: Option<f32>,
 
     /// First play urgency below the root: an unvisited move has the value of its position, from 0 to 1, minus K · √S,
-    /// but at least 0. S sums the probability of the chosen move over all simulations through the position
+    /// but at least 0. S is the sum, over all simulations through the position, of the network's probability for the
+    /// move that the simulation chose
     /// [default: 20; with --puct parent-value 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
@@ -150,7 +156,7 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(..))]
     pub(super) noise: Option<u16>,
 
-    /// Temperature that divides the policy logits [default: 1.66]
+    /// Softmax temperature of the policy [default: 1.66]
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
@@ -158,8 +164,9 @@ pub(super) struct GameArgs {
     #[arg(long)]
     pub(super) no_early_stop: bool,
 
-    /// How often to extend a search by half of its simulations. A search is extended if, when it would stop, its first
-    /// move has less than 1.2 times the visits of the second; not for randomly chosen moves [default: 2]
+    /// Maximum number of times to extend a search by half of --playouts. A search is extended if its most visited move
+    /// has less than 1.2 times the visits of the next one when the search would stop. Searches for moves that are
+    /// chosen at random are not extended [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
@@ -175,8 +182,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Limit the random choice: in order of visits, it ends before the first move whose value is more than VALUE below
-    /// the value of the best move [default: 0.015]
+    /// Limit the random choice to the most visited moves, up to the first move whose value is more than VALUE below the
+    /// value of the best move; this move is excluded [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 

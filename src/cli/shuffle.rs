@@ -11,8 +11,8 @@ use crate::ops::rearrange::{RearrangePlan, shuffle};
 ///
 /// Only the inputs and the seed determine the order; --memory and --threads only affect speed. Records are sorted by a
 /// random 48-bit key. Records with equal keys keep their input order; of ten billion records, about 1 in 30,000 is
-/// affected. The inputs are read once. Data that does not fit into memory goes to temporary files, which are also read
-/// once.
+/// affected. The inputs are read once. Records that do not fit into --memory are written to temporary files and read
+/// back once. These files need the size of the uncompressed records and 8 bytes per record.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are shuffled. A manifest is written next
 /// to the output.
@@ -22,8 +22,12 @@ Examples:
   kyokumen shuffle day1.psv day2.psv -o training.psv --seed 7
   kyokumen shuffle all.hcpe.zst -o all.shuffled.hcpe.zst --memory 16G --tmp-dir /scratch
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct ShuffleArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -48,7 +48,9 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
         return Err(Usage(why.to_owned()).into());
     }
     if args.solution.is_some() {
-        return Err(Usage("--solution works only for a single position".to_owned()).into());
+        return Err(
+            Usage("--solution needs an SFEN on the command line, not a file".to_owned()).into()
+        );
     }
     let name = text_of(&input);
     let file = if name == "-" { "standard input" } else { &*name };
@@ -128,10 +130,13 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
 
 /// Whether the text is meant as a position, even if it is malformed. The name of an existing file is never one.
 fn is_sfen(text: &str) -> bool {
-    let board = text.split_ascii_whitespace().next().unwrap_or_default();
+    let mut words = text.split_ascii_whitespace();
+    let board = words.next().unwrap_or_default();
     let has_nine_ranks = board.matches('/').count() == 8;
+    // A board with a wrong number of ranks, followed by the side to move.
+    let has_side_to_move = board.contains('/') && matches!(words.next(), Some("b" | "w"));
     !Path::new(text).exists()
-        && (has_nine_ranks || matches!(board, "sfen" | "position" | "startpos"))
+        && (has_nine_ranks || has_side_to_move || matches!(board, "sfen" | "position" | "startpos"))
 }
 
 #[cfg(test)]
@@ -146,6 +151,7 @@ mod tests {
             "sfen 4k4/9/9/9/9/9/9/9/4K4 b - 1",
             "startpos",
             "4k4/9/9/9/9/9/9/9/4K4 x nonsense",
+            "4k4/9/9/9 b - 1",
         ] {
             assert!(is_sfen(text), "{text}");
         }

@@ -17,8 +17,9 @@ use crate::storage::memory::Memory;
 /// Split archives into several files
 ///
 /// The parts are named NAME-00001-of-00010.psv and so on. --by round-robin writes the first record to the first part,
-/// the second to the second, and so on. --by ranges writes contiguous ranges, the same as --shard. --size and --records
-/// fill one part after the other up to the limit; the inputs are then read twice, first to count the parts.
+/// the second to the second, and so on. --by ranges writes contiguous ranges, the same as the shards of `filter
+/// --shard`. --size and --records fill one part after the other up to the limit; the inputs are then read twice, first
+/// to count the parts.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
@@ -30,8 +31,12 @@ Examples:
   kyokumen split all.psv -o parts --parts 1000 --by ranges --to psv.zst
   kyokumen split all.csa -o parts --size 1G
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or bad records were skipped or quarantined, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct SplitArgs {
     #[command(flatten)]
     common: RearrangeArgs,
@@ -56,7 +61,8 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "round-robin|ranges", value_parser = word::<SplitBy>, conflicts_with_all = ["size", "records"])]
     by: Option<SplitBy>,
 
-    /// Format of the inputs with another compression, as in psv.zst [default: same as the first input]
+    /// Format of the parts: the format of the inputs, compressed or not, as in psv.zst [default: same as the first
+    /// input]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 

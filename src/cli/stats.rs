@@ -21,18 +21,23 @@ use crate::storage::signals::Interrupt;
 
 /// Show statistics of records: evaluations, plies, results, moves and pieces
 ///
-/// All files are read as one sequence. Distinct positions (board, hands, side to move) are counted exactly while they
-/// fit into --memory, at about 40 bytes each, and are estimated beyond that.
+/// All files are read as one sequence. Distinct positions (board, hands, side to move) are counted exactly if they fit
+/// into --memory, at about 40 bytes each. Otherwise their number is an estimate, marked as such in the report.
 #[derive(Args)]
+#[command(mut_arg("force", |arg| arg.help("Replace an existing HTML page")))]
 #[command(after_long_help = "\
 Examples:
   kyokumen stats games.psv
   kyokumen stats *.hcpe --html report.html
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or some records were bad, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or some records were bad
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct StatsArgs {
-    /// Input files, read as one sequence of records; `-` is standard input
+    /// Input files, read as one sequence of records; `-` is standard input and needs --from
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     files: Vec<PathBuf>,
 

@@ -42,10 +42,8 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     }
     match runs.iter().map(|run| run.problems.len()).sum() {
         0 => Ok(ExitStatus::Done),
-        1 => anyhow::bail!("the manifests are damaged or contradict each other"),
-        problems => {
-            anyhow::bail!("the manifests are damaged or contradict each other: {problems} problems")
-        }
+        1 => anyhow::bail!("the manifests have the problem shown above"),
+        problems => anyhow::bail!("the manifests have the {problems} problems shown above"),
     }
 }
 

@@ -28,11 +28,11 @@ use crate::storage::signals::Interrupt;
 /// Check records, the outputs of runs, or proofs of mates
 ///
 /// For each record, the bytes, the position, the stored move and the result are checked. A record that cannot be read
-/// is bad and counts as an error. A readable but unusual record counts as a warning. --quarantine copies good and bad
-/// records to separate files, byte for byte and in order.
+/// is bad and counts as an error. A readable but unusual record counts as a warning. --quarantine copies all
+/// records to two files, one of the good and one of the bad records, byte for byte and in order.
 ///
 /// --manifest compares the outputs of a run with the checksums in their manifests. For several shards, it also checks
-/// that they belong to one run and cover it without gaps.
+/// that all belong to the same run and that none is missing.
 ///
 /// --proof checks the files that `kyokumen solve --proof` writes. An independent, deliberately simple move generator
 /// checks that each move of the attacker is legal and gives check, that every defence is answered, and that every line
@@ -47,10 +47,14 @@ Examples:
   kyokumen verify --manifest clean/*.manifest.json
   kyokumen verify --proof mates.proofs
 
-Exit status: 0 all checks passed, 1 failure or a wrong output or proof, 2 usage error, 3 bad records, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  all checks passed
+  1  failure, or a wrong output or proof
+  2  usage error
+  3  bad records
+  129, 130 or 143  interrupted by a signal")]
 pub(super) struct VerifyArgs {
-    /// Files of records to check; `-` is standard input
+    /// Files of records to check; `-` is standard input and needs --from
     #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"], value_parser = location())]
     files: Vec<PathBuf>,
 
@@ -58,7 +62,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "limit", "strict", "quarantine", "force", "progress"], value_parser = location())]
     proof: Vec<PathBuf>,
 
-    /// Manifests of the outputs to check
+    /// Check the outputs that these manifests describe
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "limit", "strict", "quarantine", "force", "progress", "threads"], value_parser = location())]
     manifest: Vec<PathBuf>,
 
@@ -67,7 +71,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 
-    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: detected from the stored moves]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     dialect: Option<Dialect>,
 
@@ -79,7 +83,7 @@ pub(super) struct VerifyArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Copy good and bad records to separate files in this folder, created if missing
+    /// Copy the good and the bad records to separate files in this folder, which is created if it does not exist
     #[arg(long, value_name = "DIR", value_parser = location())]
     quarantine: Option<PathBuf>,
 
@@ -172,7 +176,7 @@ fn line(finding: &Finding, width: usize) -> String {
     };
     let examples: Vec<String> = examples.iter().map(place_of).collect();
     let more = if *records > examples.len() as u64 { "; …" } else { "" };
-    format!("  {level:<7}  {name:<width$}  {records:>9}  {}{more}\n", examples.join("; "))
+    format!("  {level:<7}  {name:<width$}  {records:>9} found: {}{more}\n", examples.join("; "))
 }
 
 fn place_of(example: &Example) -> String {
@@ -205,9 +209,12 @@ fn check_manifests(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> 
 fn write_outputs_report(report: &OutputsReport) -> io::Result<()> {
     let OutputsReport { run, manifests, problems, .. } = report;
     let mut out = io::stdout().lock();
-    let result = if problems.is_empty() { "matches" } else { "does not match" };
+    let differences = match problems.len() {
+        0 => "no differences".to_owned(),
+        number => quantity(number as u64, "difference"),
+    };
     let manifests = quantity(*manifests, "manifest");
-    writeln!(out, "{}: {result} {manifests}", name(run))?;
+    writeln!(out, "{}, {manifests}: {differences}", name(run))?;
     shortened(problems).iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
 }
 

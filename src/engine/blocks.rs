@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::in_order::{Parallelism, in_order};
+use super::in_order::{Parallelism, process_in_order};
 use super::job::{BlockWorker, Job};
 use super::prefetch::Prefetch;
 use crate::error::Error;
@@ -25,7 +25,7 @@ const WAITING_BYTES: usize = 32 << 20;
 /// Memory of a block of the usual size, including read-ahead.
 const USUAL_BLOCK_BYTES: usize = 5 << 18;
 
-/// Stages that read ahead of the threads.
+/// Stages between the input and the workers that hold blocks: reading, read-ahead and hashing.
 const STAGES: usize = 3;
 
 /// Minimum memory for blocks in flight, even if the memory limit is lower.
@@ -52,16 +52,16 @@ pub(crate) struct BlockResult<T> {
     _permit: Option<MemoryPermit>,
 }
 
-/// Processes all blocks after `resume_point` on worker threads and calls `on_result` in input order, or with `None` if no
-/// result arrives for a while. Adds each result to `decided` at once, even if an earlier block is still in work.
-/// Returns how much of each input range was read.
+/// Processes all blocks after `resume_point` on worker threads and calls `on_result` in input order, or with `None` if
+/// no result arrives for a while. Adds each result to `counts_so_far` at once, even if an earlier block is still being
+/// processed. Returns how much of each input range was read.
 ///
 /// # Errors
 /// Any error of `on_result`; an [`Error`] if a block cannot be read or processed.
 pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     job: &Job<'_>,
     resume_point: &ResumePoint,
-    decided: &Arc<Mutex<Counts>>,
+    counts_so_far: &Arc<Mutex<Counts>>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     mut on_result: impl FnMut(Option<BlockResult<W::Summary>>) -> Result<(), Error>,
 ) -> Result<Vec<RangeRead>, Error> {
@@ -80,15 +80,15 @@ pub(crate) fn process_blocks<W: BlockWorker + 'static>(
     let stop = StopWhenDropped(Arc::default());
     let stopped = Arc::clone(&stop.0);
     let inputs: Vec<_> = job.ranges.iter().map(|range| range.input.name.clone()).collect();
-    let decided = Arc::clone(decided);
+    let counts_so_far = Arc::clone(counts_so_far);
     let blocks = blocks(job, resume_point, threads, inputs.clone()).map_err(Error::threads)?;
     let ranges_read = blocks.ranges_read();
     let work = move |worker: &mut W, block: Result<Block, Error>| {
         let done = process(worker, block?, &inputs, is_memory_short, &stopped)?;
-        decided.lock().unwrap_or_else(PoisonError::into_inner).add(&done.processed.counts);
+        counts_so_far.lock().unwrap_or_else(PoisonError::into_inner).add(&done.processed.counts);
         Ok(done)
     };
-    in_order(blocks, parallelism, make_worker, work, |done| on_result(done.transpose()?))?;
+    process_in_order(blocks, parallelism, make_worker, work, |done| on_result(done.transpose()?))?;
     let ranges_read = ranges_read.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(ranges_read.clone())
 }
@@ -146,7 +146,7 @@ fn blocks(
     let mut source = source.with_boundary(resume_point.read);
     let budget = MemoryBudget::new(block_memory_bytes(job, threads));
     let mut blocks: Blocks = Box::new(std::iter::from_fn(move || {
-        let mut block = source.next_of_every_range()?;
+        let mut block = source.next_or_empty()?;
         if let Ok(block) = &mut block {
             block.permit = Some(budget.take(block.bytes.capacity()));
         }
@@ -184,9 +184,9 @@ mod tests {
         std::fs::write(&path, [0; 32 * RECORDS]).unwrap();
         let input = Input::named(&path, FormatName::plain(Format::Hcp));
         let ranges = [InputRange::whole(input)];
-        let decided: Arc<Mutex<Counts>> = Arc::default();
+        let counts_so_far: Arc<Mutex<Counts>> = Arc::default();
         let count = |counts: &Mutex<Counts>| counts.lock().unwrap().input;
-        let seen = Arc::clone(&decided);
+        let seen = Arc::clone(&counts_so_far);
         let work: BlockFunction<()> = Arc::new(move |block, _| {
             let started = Instant::now();
             while block.first_index == 0 && count(&seen) < RECORDS as u64 - 1 {
@@ -198,7 +198,8 @@ mod tests {
             Some((processed, ()))
         });
         let (job, start) = (Job::new(&ranges, 2, 1), ResumePoint::default());
-        process_blocks(&job, &start, &decided, move || Ok(Arc::clone(&work)), |_| Ok(())).unwrap();
-        assert_eq!(count(&decided), RECORDS as u64);
+        process_blocks(&job, &start, &counts_so_far, move || Ok(Arc::clone(&work)), |_| Ok(()))
+            .unwrap();
+        assert_eq!(count(&counts_so_far), RECORDS as u64);
     }
 }

@@ -1,7 +1,7 @@
 //! Processes items on several threads and delivers the results in input order. Any thread may take any item.
 //!
 //! The number of items in flight is bounded, so memory does not grow with the input. All work shared by several threads
-//! uses this function.
+//! uses [`process_in_order`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use crate::storage::caught_panic::catch;
 /// Longest wait before `take` is called without a result.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The number of threads, and how far they may run ahead of the delivered results.
+/// The number of threads, and limits for items and results that are not yet delivered.
 #[derive(Debug)]
 pub struct Parallelism<T> {
     /// Threads that process items.
     pub threads: usize,
     /// Maximum number of items started and not finished.
     pub running: usize,
-    /// Maximum number of items started and not delivered. One slow item must not leave the other threads idle.
+    /// Maximum number of items started and not delivered. Choose it so large that one slow item does not leave the
+    /// other threads idle.
     pub in_flight: usize,
     /// Maximum number of results that wait for an earlier one.
     pub waiting: usize,
@@ -46,12 +47,12 @@ impl<T> Parallelism<T> {
 /// Calls `work` for every item on one of several threads, and `take` with the results in input order. Calls `take` with
 /// `None` if the next result is not ready after [`POLL_INTERVAL`].
 ///
-/// Each thread creates its worker when it gets its first item, which may fail for lack of memory. The call never waits
-/// for its threads or for an iterator blocked on its input when it returns.
+/// Each thread creates its worker when it gets its first item, which may fail for lack of memory. On return the call
+/// joins neither its threads nor an iterator that is blocked on its input.
 ///
 /// # Errors
 /// Any error of `take`; an [`Error`] if a thread or a worker cannot be created, or for a panic in `items` or `work`.
-pub fn in_order<I, W, T, E>(
+pub fn process_in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     parallelism: Parallelism<T>,
     make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
@@ -64,28 +65,29 @@ where
     T: Send + 'static,
     E: From<Error>,
 {
-    let (permits, permit) = bounded(parallelism.running);
+    let (permit_sender, permit_receiver) = bounded(parallelism.running);
     // Unbounded, but the permits limit the number of tasks.
-    let (tasks, task) = unbounded();
-    let (results, result) = unbounded();
+    let (task_sender, task_receiver) = unbounded();
+    let (result_sender, result_receiver) = unbounded();
     let feeder = thread::Builder::new().name("feeder".to_owned());
-    feeder.spawn(move || feed(items, &permit, &tasks)).map_err(Error::threads)?;
+    feeder.spawn(move || feed(items, &permit_receiver, &task_sender)).map_err(Error::threads)?;
     let worker = Arc::new((make_worker, work));
     for number in 0..parallelism.threads {
-        let (worker, task, results) = (Arc::clone(&worker), task.clone(), results.clone());
+        let (worker, tasks, results) =
+            (Arc::clone(&worker), task_receiver.clone(), result_sender.clone());
         let builder = thread::Builder::new().name(format!("worker-{number}"));
-        let work = move || process(&worker.0, &worker.1, &task, &results);
+        let work = move || process(&worker.0, &worker.1, &tasks, &results);
         builder.stack_size(STACK_BYTES).spawn(work).map_err(Error::threads)?;
     }
-    drop((task, results));
+    drop((task_receiver, result_sender));
     let mut order = ReorderBuffer::new(parallelism);
     loop {
         for _ in 0..order.capacity() {
             // The send fails once the feeder has ended.
-            let _ = permits.try_send(());
+            let _ = permit_sender.try_send(());
             order.running += 1;
         }
-        match result.recv_timeout(POLL_INTERVAL) {
+        match result_receiver.recv_timeout(POLL_INTERVAL) {
             Ok((sequence, done)) => {
                 order.put(sequence, done);
             }
@@ -103,7 +105,7 @@ where
 type Task<I> = (u64, Result<I, Error>);
 
 /// Sends each item as a task as soon as there is a permit for it.
-fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Sender<Task<I>>) {
+fn feed<I>(mut items: impl Iterator<Item = I>, permits: &Receiver<()>, tasks: &Sender<Task<I>>) {
     for sequence in 0u64.. {
         // A panic must not look like the end of the items.
         let Some(item) =
@@ -112,7 +114,7 @@ fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Se
             return;
         };
         let is_panic = item.is_err();
-        if permit.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
+        if permits.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
             return;
         }
     }
@@ -206,7 +208,7 @@ mod tests {
             (0..item % 7 * 1000).for_each(|n| *busy = busy.wrapping_mul(3).wrapping_add(n));
             item * item
         };
-        in_order(
+        process_in_order(
             items,
             parallelism(threads),
             || Ok(0),
@@ -232,7 +234,7 @@ mod tests {
     #[test]
     fn an_error_of_take_ends_an_endless_input() {
         let mut left = 10;
-        let ended = in_order(
+        let ended = process_in_order(
             0..,
             parallelism(2),
             || Ok(()),
@@ -253,7 +255,7 @@ mod tests {
         work: impl Fn(&mut (), u64) + Send + Sync + 'static,
     ) -> String {
         let ended: Result<(), Error> =
-            in_order(items, parallelism(2), make_worker, work, |_| Ok(()));
+            process_in_order(items, parallelism(2), make_worker, work, |_| Ok(()));
         ended.unwrap_err().to_string()
     }
 
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn a_worker_without_memory_is_an_error() {
         let size = TableSize::from_mib(7);
-        let ended = in_order(
+        let ended = process_in_order(
             0..10,
             parallelism(2),
             move || Err(TableError(size)),

@@ -83,15 +83,15 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
     };
     check_cancelled(&mut hooks, sinks, resume_point)?;
     let start = resume_point.clone();
-    let decided = Arc::new(Mutex::new(start.counts.clone()));
-    process_blocks(job, &start, &decided, make_worker, |done| {
+    let counts_so_far = Arc::new(Mutex::new(start.counts.clone()));
+    process_blocks(job, &start, &counts_so_far, make_worker, |done| {
         check_cancelled(&mut hooks, sinks, resume_point)?;
         if let Some(BlockResult { mut processed, summary, read, .. }) = done {
             take(&mut processed, summary)?;
             write(sinks, processed.with_tallies(), read, resume_point)?;
         }
         if progress.is_due() {
-            let counts = decided.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let counts = counts_so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
             progress.update(&counts);
         }
         match &mut hooks {

@@ -23,7 +23,7 @@ pub struct Checkpoint<P> {
     pub identity: Identity,
     /// The work done.
     pub progress: P,
-    /// The state of each output. Empty if the run has written nothing yet and will replace existing outputs.
+    /// The state of each output. Empty in the first checkpoint of a run that replaces existing outputs.
     pub outputs: Vec<OutputState>,
     /// Records or games of the whole run, if known.
     pub planned: Option<u64>,
@@ -31,7 +31,8 @@ pub struct Checkpoint<P> {
     pub elapsed_s: f64,
     /// Records or games after which earlier processes resumed the run.
     pub resumed_from: Vec<u64>,
-    /// Checksums of manifests that the run will replace. Their outputs belong to other runs.
+    /// Checksums of manifests that the run will replace. Outputs that these manifests list were written by earlier
+    /// runs, so this run must not continue them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<Sha256Sum>,
     /// When the checkpoint was written, in seconds since 1970.
@@ -78,11 +79,11 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     ///
     /// # Errors
     /// [`io::Error`] if the manifest cannot be read.
-    pub(crate) fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
+    pub(crate) fn will_replace(&self, manifest: &Path) -> io::Result<bool> {
         if self.replaces.is_empty() {
             return Ok(false);
         }
-        Ok(sum_if_there(manifest)?.is_some_and(|sum| self.replaces.contains(&sum)))
+        Ok(checksum_if_exists(manifest)?.is_some_and(|sum| self.replaces.contains(&sum)))
     }
 
     /// Writes the checkpoint to a file, which it replaces atomically.
@@ -154,7 +155,7 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
 }
 
 /// The checksum of a file. `None` if there is no file.
-pub(crate) fn sum_if_there(path: &Path) -> io::Result<Option<Sha256Sum>> {
+pub(crate) fn checksum_if_exists(path: &Path) -> io::Result<Option<Sha256Sum>> {
     match files::open(path).and_then(Sha256Sum::of_reader) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         sum => sum.map(Some),

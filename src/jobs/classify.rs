@@ -79,12 +79,14 @@ impl Classifier<'_> {
     ) -> Result<AfterRecord, RecordError> {
         let record = &item.record;
         let filters = &self.plan.settings.filters;
-        if let Some(condition) = filters.failed_by_fields(item.number, record)? {
+        if let Some(condition) = filters.failed_field_condition(item.number, record)? {
             return Ok(AfterRecord::Filtered(condition));
         }
         let setup = record.setup()?;
         let mut position = Position::try_from(&setup)?;
-        if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
+        if let Some(condition) =
+            filters.failed_position_condition(Some(&position), record.best_move()?)
+        {
             return Ok(AfterRecord::Filtered(condition));
         }
         let is_searched = self.plan.settings.search.in_check.searches(&position)?;
@@ -105,7 +107,7 @@ impl Classifier<'_> {
                 let (setup, position) = (&setup, &position);
                 let solved = SolvedRow { file, index, record, setup, position, mate_result };
                 push_row(*dataset, &solved, processed)?;
-                Disposition::Row
+                Disposition::TableRow
             }
             _ => self.write_classified(item, &position, mate_result.as_ref(), processed)?,
         };
@@ -159,14 +161,14 @@ impl Classifier<'_> {
         let settings = &self.plan.settings;
         match verdict {
             Some(PositionVerdict::Win | PositionVerdict::Loss) => match settings.mated {
-                MatedPolicy::Split => Disposition::MatedSplit,
+                MatedPolicy::Split => Disposition::MatedWritten,
                 MatedPolicy::Drop => Disposition::MatedDropped,
                 MatedPolicy::Relabel => Disposition::Relabelled,
             },
             Some(PositionVerdict::Unknown(_)) => match settings.unknown {
                 UnknownPolicy::Keep => Disposition::Kept,
                 UnknownPolicy::Drop => Disposition::UnknownDropped,
-                UnknownPolicy::Split => Disposition::UnknownSplit,
+                UnknownPolicy::Split => Disposition::UnknownWritten,
             },
             Some(PositionVerdict::NoMate) | None => Disposition::Kept,
         }
@@ -181,13 +183,13 @@ impl Classifier<'_> {
     ) -> Result<(), RecordError> {
         let kind = match disposition {
             Disposition::Kept | Disposition::Relabelled => OutputKind::Kept,
-            Disposition::MatedSplit => OutputKind::Mated,
-            Disposition::UnknownSplit => OutputKind::Unknown,
+            Disposition::MatedWritten => OutputKind::Mated,
+            Disposition::UnknownWritten => OutputKind::Unknown,
             Disposition::MatedDropped
             | Disposition::UnknownDropped
-            | Disposition::Row
+            | Disposition::TableRow
             | Disposition::Evaluated
-            | Disposition::EvaluationStayed => {
+            | Disposition::EvaluationUnchanged => {
                 return Ok(());
             }
         };

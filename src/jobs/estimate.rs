@@ -1,7 +1,7 @@
 //! Estimates the duration of a run and the size of its outputs from a sample of its records.
 //!
 //! The sample is spread evenly over the records, because archives keep the positions of a game together. It grows until
-//! the estimate is precise enough: a run spends most of its time on few positions, so small samples are imprecise.
+//! the estimate is precise enough. Small samples are imprecise, because a run spends most of its time on few positions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::classify;
 use super::plan::JobPlan;
-use crate::engine::in_order::{Parallelism, in_order};
+use crate::engine::in_order::{Parallelism, process_in_order};
 use crate::error::Error;
 use crate::mate::judge::PositionJudge;
 use crate::records::archive::Archive;
@@ -42,7 +42,7 @@ const COLLECTED_RECORDS: u64 = 1 << 13;
 /// Collecting stops at this size. Games can be long, and damaged data even longer.
 const COLLECTED_BYTES: usize = 1 << 28;
 
-/// Records in flight per thread. One hard position must not leave the other threads idle.
+/// Records in flight per thread: enough that one hard position does not leave the other threads idle.
 const RECORDS_PER_THREAD: usize = 64;
 
 /// The estimate for a run.
@@ -94,7 +94,7 @@ pub fn estimate<J: PositionJudge + 'static>(
     let work = move |judge: &mut J, record| source.judge(record, judge, &stop);
     let (mut sample, started) = (SampleStats::default(), Instant::now());
     let parallelism = Parallelism::new(threads, threads * RECORDS_PER_THREAD);
-    let ended = in_order(order, parallelism, make_judge, work, |judged| {
+    let ended = process_in_order(order, parallelism, make_judge, work, |judged| {
         if let Some(Some(judged)) = judged.transpose()? {
             sample.add(plan, &judged);
         }
@@ -120,8 +120,8 @@ impl<E: Into<Error>> From<E> for StopReason {
     }
 }
 
-/// The order of the records in a sample, as a function from the place in the sample to the record. The first n places
-/// are spread evenly over the records for any n. A result can exceed the number of records; the caller skips it. `None`
+/// The order of the records in a sample: a function from the place in the sample to the record number. For any n, the
+/// first n places are spread evenly over the records. A result can be `records` or more; the caller skips it. `None`
 /// after the last place.
 fn order(records: u64) -> impl Fn(u64) -> Option<u64> {
     let bits = records.next_power_of_two().trailing_zeros();
@@ -212,7 +212,7 @@ impl SampleSource {
 struct SampleStats {
     seconds: RunningVariance,
     bytes: RunningVariance,
-    /// Bytes of outputs that the run will compress.
+    /// A sample of the output bytes that the run will compress.
     compressible: Vec<u8>,
     incompressible_bytes: u64,
 }
@@ -240,7 +240,8 @@ impl SampleStats {
 
     fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
         match output.compression {
-            // Compressed rows stand in for the column file. Columns compress better, but rows hold more bytes.
+            // The size of a column file is estimated by that of compressed rows. Columns compress better, but rows hold
+            // more bytes.
             _ if output.deferred_table.is_some() => self.compressible.extend_from_slice(bytes),
             Compression::None => self.incompressible_bytes += bytes.len() as u64,
             _ if output.kind.holds_records() => self.compressible.extend_from_slice(bytes),
@@ -268,7 +269,7 @@ impl SampleStats {
     }
 }
 
-/// Mean and variance, by Welford's method.
+/// Mean and variance of the values added, by Welford's method.
 #[derive(Default)]
 struct RunningVariance {
     number: u64,
@@ -285,23 +286,23 @@ impl RunningVariance {
         self.squares += before * (value - self.mean);
     }
 
-    /// Half the width of the 95 % interval of the mean over `all` values, of which these are a sample.
-    fn margin(&self, all: u64) -> f64 {
+    /// Half the width of the 95 % interval of the mean over `population` values. The added values are a sample of them.
+    fn margin(&self, population: u64) -> f64 {
         if self.number < 2 {
             return self.mean;
         }
         let number = self.number as f64;
-        let left = 1.0 - number / (all as f64).max(number);
+        let left = 1.0 - number / (population as f64).max(number);
         DEVIATIONS * (self.squares / (number - 1.0) / number * left).sqrt()
     }
 
-    fn precision(&self, all: u64) -> f64 {
-        if self.mean > 0.0 { self.margin(all) / self.mean } else { 0.0 }
+    fn precision(&self, population: u64) -> f64 {
+        if self.mean > 0.0 { self.margin(population) / self.mean } else { 0.0 }
     }
 
-    /// The sum over `all` values, times `scale`.
-    fn total(&self, all: u64, scale: f64) -> Interval {
-        let (margin, scale) = (self.margin(all), scale * all as f64);
+    /// The estimated sum over `population` values, times `scale`.
+    fn total(&self, population: u64, scale: f64) -> Interval {
+        let (margin, scale) = (self.margin(population), scale * population as f64);
         let low = (self.mean - margin).max(0.0);
         Interval {
             expected: self.mean * scale,
@@ -311,7 +312,8 @@ impl RunningVariance {
     }
 }
 
-/// Index of the input range with record number `record` of the plan, and the record's number in its input.
+/// The index of the input range that contains record number `record` of the plan, and the number of this record in its
+/// input.
 fn range_at(plan: &JobPlan, mut record: u64) -> Option<(usize, u64)> {
     for (number, range) in plan.ranges.iter().enumerate() {
         let len = range.end()? - range.from;

@@ -118,10 +118,26 @@ impl Identity {
     /// Checks that another run has this identity, which is recorded in the file at `path`.
     pub(crate) fn check_same(&self, path: &Path, other: &Self) -> Result<(), Error> {
         let Some(difference) = self.difference(other) else { return Ok(()) };
-        let message = format!("{} belongs to a different run: {difference}", path.display());
+        let message = format!(
+            "{} belongs to a different run: {}",
+            path.display(),
+            self.named_difference(&difference)
+        );
         let kind = ErrorKind::Different(Box::new(difference));
         let error = Error::new(kind, message).in_file(&path.display());
         Err(error.with_remedy(Remedy::ContinueOrRestart))
+    }
+
+    /// Describes a difference. Uses the file name of an input instead of its number.
+    fn named_difference(&self, difference: &IdentityDifference) -> String {
+        let text = difference.to_string();
+        let named = || {
+            let (number, rest) = text.strip_prefix("inputs[")?.split_once("].")?;
+            let input = self.inputs.get(number.parse::<usize>().ok()?)?;
+            (!rest.starts_with("file "))
+                .then(|| format!("the input {} differs: {rest}", input.file))
+        };
+        named().unwrap_or_else(|| text.clone())
     }
 
     fn comparable(&self) -> Value {

@@ -240,7 +240,7 @@ impl Copier<'_> {
                 let is_first = index == 0 && number == 0 && block.offset == 0;
                 // The sink has already written the header.
                 let bytes = if is_first { chunk.bytes.strip_prefix(header) } else { None };
-                encoded.push_group(bytes.unwrap_or(chunk.bytes), chunk.count(block.format));
+                encoded.push_records(bytes.unwrap_or(chunk.bytes), chunk.count(block.format));
             }
             self.write(&encoded, self.done.input + encoded.len())?;
         }

@@ -20,7 +20,7 @@ use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
     self, Unreadable, check_compression, check_filters, check_table_format, conversion, stem,
-    warn_of_invented_labels,
+    warn_of_filled_in_labels,
 };
 use crate::records::output_kind::OutputKind;
 use crate::records::selection::{Selection, select_records};
@@ -45,8 +45,8 @@ pub struct JobRequest {
     pub previous_run: Option<Arc<PreviousRun>>,
     /// What to do with inputs whose records are mostly unreadable.
     pub unreadable: Unreadable,
-    /// The configuration files that the request was read from. The run must not overwrite them.
-    pub read_from: Vec<PathBuf>,
+    /// The configuration files with options of the request. The run must not overwrite them.
+    pub config_files: Vec<PathBuf>,
     /// The settings.
     pub settings: Settings,
 }
@@ -106,7 +106,7 @@ impl Product {
         let conversions = inputs.iter().map(|input| conversion(input, to.format, &settings.fill));
         let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
         let fields = to.format.fields();
-        warn_of_invented_labels(&settings.fill, fields, inputs.iter().zip(&conversions));
+        warn_of_filled_in_labels(&settings.fill, fields, inputs.iter().zip(&conversions));
         Ok(Self::Records(to))
     }
 
@@ -137,7 +137,7 @@ impl JobPlan {
     /// [`Error`] with the first problem.
     pub fn new(request: JobRequest) -> Result<Self, Error> {
         let JobRequest { inputs, run, from, dialect, to, .. } = request;
-        let JobRequest { previous_run, read_from, unreadable, settings, .. } = request;
+        let JobRequest { previous_run, config_files, unreadable, settings, .. } = request;
         let shard = run.shard()?;
         settings.search.check()?;
         let inputs = opening::inputs(&inputs, from, dialect, unreadable)?;
@@ -151,7 +151,7 @@ impl JobPlan {
         let mut files =
             RunFiles::new(run, stem, shard, |path| output_plans(&settings, &product, shard, path));
         files.check_resumable(&inputs)?;
-        let mut claims = claim_read_files(&inputs, &read_from, previous_run.as_deref())?;
+        let mut claims = claim_read_files(&inputs, &config_files, previous_run.as_deref())?;
         files.claim(&mut claims, &offset_table_paths(&inputs, shard, &files.folder))?;
         let Selection { ranges, records, first_number, offset_tables } =
             select_records(inputs, shard, settings.limit, Some(&files.folder))?;
@@ -195,8 +195,9 @@ fn check_relabel_target(
         if to.holds_games() && !keeps_games {
             return Err(Error::needs_record_format(to));
         }
-        if keeps_games && (settings.filters.drops_any() || settings.limit.is_some()) {
-            return Err(Error::games_are_not_filtered(input.name.clone(), to));
+        let removes = settings.limit.map(|_| "limit").or_else(|| settings.filters.first_option());
+        if let Some(option) = removes.filter(|_| keeps_games) {
+            return Err(Error::games_are_not_filtered(option, input.name.clone(), to));
         }
         if keeps_games && shard.is_some() {
             return Err(Error::usage(format!(
@@ -209,7 +210,7 @@ fn check_relabel_target(
                 .map_err(|source| Error::conversion(&input.name, to, settings.fill, source))?,
         );
     }
-    warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
+    warn_of_filled_in_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
     Ok(())
 }
 
@@ -253,15 +254,15 @@ fn output_plans(
     output_kinds(product.command(), mated, unknown, on_error).map(plan).collect()
 }
 
-/// Claims all files that the run reads.
+/// Registers all files that the run reads, so that no output may overwrite them.
 fn claim_read_files(
     inputs: &[Input],
-    read_from: &[PathBuf],
+    config_files: &[PathBuf],
     previous_run: Option<&PreviousRun>,
 ) -> Result<FileClaims, Error> {
-    let claims = FileClaims::reading(inputs)?.and_reading(read_from);
+    let claims = FileClaims::reading(inputs)?.and_reading(config_files);
     let Some(previous_run) = previous_run else { return Ok(claims) };
-    // The user must provide standard input again. Its content is compared at the end.
+    // Standard input cannot be checked here. The user provides it again, and its checksum is compared at the end.
     let named = inputs.iter().filter(|input| input.location != InputLocation::Stdin);
     check_rereadable(named, "the previous run has read it")?;
     Ok(claims.and_reading(previous_run.files()))

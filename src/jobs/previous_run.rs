@@ -91,7 +91,7 @@ impl PreviousRun {
         let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |kind, what| {
-            // The check of the manifest excludes all other reasons.
+            // `RecordManifest::read` refuses all other manifests without lists.
             let why = "it is the manifest of a merge; use the manifests of the shards";
             let output = manifest.outputs.iter().find(|output| output.kind == kind);
             let missing =

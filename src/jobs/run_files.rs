@@ -31,16 +31,16 @@ pub struct RunRequest {
     /// Folder or URL for the outputs; a missing folder is created
     #[cfg_attr(feature = "cli", arg(short, long, required = true, value_name = "DIR", value_parser = location(), help_heading = OUTPUTS))]
     pub output: PathBuf,
-    /// Local staging folder for outputs that are sent to a URL; --resume needs the same one [default: the system's
-    /// temporary folder]
+    /// Local folder where outputs are built before they are sent, if --output is a URL. --resume needs the same folder
+    /// [default: the system's temporary folder]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", help_heading = OUTPUTS, hide_short_help = true))]
     pub tmp_dir: Option<PathBuf>,
     /// Base name of the outputs [default: from the first input]
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub name: Option<String>,
-    /// Process only the I-th of N equal ranges of the work, as in 3/10. `auto` reads the shard from the Slurm,
-    /// Kubernetes, Grid Engine or PBS job, or from the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not
-    /// export the number of shards
+    /// Process only the I-th of N ranges with equal numbers of records or games, as in 3/10; the ranges divide the
+    /// records that --limit allows. `auto` reads the shard from the Slurm, Kubernetes, Grid Engine or PBS job, or from
+    /// the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not export the number of shards
     #[cfg_attr(feature = "cli", arg(long, value_name = "I/N|auto[/N]", help_heading = RUNNING))]
     pub shard: Option<ShardChoice>,
     /// Replace existing outputs

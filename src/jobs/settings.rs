@@ -17,7 +17,8 @@ use crate::storage::table::TableFormat;
 pub struct Settings {
     /// Limits of one search.
     pub search: MateSettings,
-    /// What to do with mated positions, where the side to move can force mate or is being mated by force.
+    /// What to do with mated positions, where the side to move can force mate, or is in check and its opponent can
+    /// force mate.
     pub mated: MatedPolicy,
     /// What to do with positions that the search could not decide.
     pub unknown: UnknownPolicy,

@@ -34,7 +34,7 @@ pub struct ShardSet {
 }
 
 impl ShardSet {
-    /// Finds the shards in a folder. If `stem` is given, only those with this base name.
+    /// Finds the shards in a folder. If `stem` is given, only shards with this base name.
     ///
     /// # Errors
     /// [`Error`] if the folder contains no shards or the shards of several runs.
@@ -54,6 +54,15 @@ impl ShardSet {
             }
         }
         let folder = folder.to_owned();
+        let stems: BTreeSet<&String> = runs.keys().map(|(stem, _)| stem).collect();
+        if let (Some(stem), 1, 2..) = (stems.first(), stems.len(), runs.len()) {
+            let counts: Vec<String> = runs.keys().map(|(_, count)| count.to_string()).collect();
+            return Err(Error::usage(format!(
+                "{} contains shards of several runs named {stem}, with {} shards; move the files of all runs but one to other folders",
+                folder.display(),
+                counts.join(" and ")
+            )));
+        }
         if runs.len() > 1 {
             let names =
                 runs.keys().map(|(stem, count)| format!("{stem} ({})", quantity(*count, "shard")));
@@ -64,7 +73,10 @@ impl ShardSet {
             )));
         }
         let (_, paths) = runs.pop_first().ok_or_else(|| {
-            Error::usage(format!("{} contains no manifests of shards", folder.display()))
+            Error::usage(format!(
+                "{} contains no manifests of finished shards; the run is unfinished or was not divided into shards",
+                folder.display()
+            ))
         })?;
         let mut sets = Self::from_files(&paths)?;
         Ok(sets.remove(0))
@@ -231,8 +243,8 @@ impl ShardSet {
         shards.filter_map(problem).collect()
     }
 
-    /// Shards that do not begin at the end of the previous shard, if that shard has a manifest, or that have a wrong
-    /// number of records.
+    /// Finds shards with a wrong number of records, and shards that do not begin where the previous shard ends. The
+    /// second check needs the manifest of the previous shard.
     fn wrong_ranges(&self) -> Vec<Error> {
         let mut problems = Vec::new();
         let mut before: Option<(u32, &RecordTotals)> = None;
@@ -241,7 +253,8 @@ impl ShardSet {
         let total = last
             .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
         for (shard, manifest) in self.shards() {
-            // Self-play shards have no ranges of inputs. Each manifest is checked against its own number of games.
+            // Self-play shards have no input ranges. The check of a single manifest compares it with its number of
+            // games.
             let Some(totals) = manifest.totals.as_records() else { continue };
             let last = before.filter(|&(index, _)| index + 1 == shard.index());
             for (number, input) in totals.inputs.iter().enumerate() {
@@ -276,7 +289,7 @@ impl ShardSet {
         problems
     }
 
-    /// Uncompressed inputs whose last bytes no shard has read, unless the limit of records was reached.
+    /// Finds uncompressed inputs whose last bytes no shard has read. Empty if the run reached its limit of records.
     fn unread_ends(&self) -> Vec<Error> {
         let records = || {
             self.manifests
@@ -325,8 +338,8 @@ impl ShardSet {
     }
 }
 
-/// The name of a run according to the shard that its checkpoint, manifest or lock states. If none of them can be read,
-/// the name is returned unchanged.
+/// Corrects the shard in a run's name to the one that its checkpoint, manifest or lock states. If none of them can be
+/// read, the name is returned unchanged.
 pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
     if name.shard().is_none() {
         return name;

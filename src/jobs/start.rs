@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, RunProgress, sum_if_there};
+use super::checkpoint::{Checkpoint, RunProgress, checksum_if_exists};
 use super::identity::Identity;
 use super::manifest::{Manifest, Totals};
 use super::run_files::RunFiles;
@@ -32,7 +32,7 @@ impl<P: RunProgress> ResumeState<P> {
     pub(crate) fn manifest<T: Totals>(&self, path: &Path) -> Result<Option<Manifest<T>>, Error> {
         let failed = |source| Error::io("read", path, source);
         match &self.checkpoint {
-            Some(checkpoint) if checkpoint.is_to_replace(path).map_err(failed)? => Ok(None),
+            Some(checkpoint) if checkpoint.will_replace(path).map_err(failed)? => Ok(None),
             _ => Manifest::read_if_there(path),
         }
     }
@@ -123,7 +123,7 @@ fn sums_of_manifests(files: &RunFiles) -> Result<Vec<Sha256Sum>, Error> {
     let mut sums = Vec::new();
     let destination = files.staging.as_ref().map(|_| files.destination(&files.manifest));
     for path in [&files.manifest].into_iter().chain(&destination) {
-        sums.extend(sum_if_there(path).map_err(|source| failed("read", path, source))?);
+        sums.extend(checksum_if_exists(path).map_err(|source| failed("read", path, source))?);
     }
     Ok(sums)
 }
@@ -176,7 +176,7 @@ fn finish_naming<T: Totals>(
         let named = files.folder.join(path_of(&output.file));
         let partial = partial_path(&named);
         let found = if partial.exists() { &partial } else { &named };
-        let sum = sum_if_there(found).map_err(|source| failed("read", found, source))?;
+        let sum = checksum_if_exists(found).map_err(|source| failed("read", found, source))?;
         if sum.is_none_or(|sum| Some(sum) != output.sha256) {
             return Ok(None);
         }

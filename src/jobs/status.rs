@@ -257,7 +257,7 @@ impl FoundCheckpoint {
             }
             AnyProgress::Games(progress) => (RunUnit::Games, ShardCounts::from(&progress.games)),
         };
-        let replaces = checkpoint.is_to_replace(manifest).unwrap_or(false);
+        let replaces = checkpoint.will_replace(manifest).unwrap_or(false);
         let Checkpoint { planned: records, elapsed_s, .. } = checkpoint;
         Some(Self { unit, counts, records, elapsed_s, replaces })
     }

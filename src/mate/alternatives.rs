@@ -19,10 +19,10 @@ use crate::search::{SearchObserver, TableError};
 use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, TableSize};
 
-/// The default node limit for all moves of a position, as a multiple of the nodes of its solution.
+/// The default node limit for all moves of a position together, as a multiple of the nodes of its solution.
 pub const NODES_PER_SOLUTION_NODE: u64 = 32;
 
-/// Minimum of the default node limit for all moves of a position.
+/// Minimum of the default node limit for all moves of a position together.
 pub const LEAST_NODES_A_POSITION: u64 = 100_000;
 
 /// The positions whose moves are searched.
@@ -46,19 +46,19 @@ pub struct AllMoves {
     /// Maximum depth of the search of a move, in plies from the position where it is played. If this limit is reached,
     /// the uniqueness can remain undecided.
     pub depth_plies: u16,
-    /// The intended solution. It may end early; the rest of the line is then found by search.
+    /// The intended solution. It may end before the mate; the search then finds the remaining moves.
     pub intended: Vec<Move>,
 }
 
 impl AllMoves {
-    /// Maximum number of nodes for all moves of a position whose solution took `solution_nodes` nodes.
+    /// Maximum number of nodes for all moves together of a position whose solution took `solution_nodes` nodes.
     pub fn nodes_a_position(&self, solution_nodes: u64) -> u64 {
         let default = solution_nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
         self.nodes.unwrap_or(default.max(LEAST_NODES_A_POSITION))
     }
 }
 
-/// The findings about all moves.
+/// The results of a search of all moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MovesReport {
     /// The position. With [`Extent::Line`], also the positions after each move of the main line.
@@ -142,8 +142,8 @@ impl MovesJudge {
         })
     }
 
-    /// Searches the moves of a position with this result: the checks of the attacker, or the replies if the side to
-    /// move is being mated.
+    /// Searches the moves of a position with this result. These are the checks of the attacker, or the replies of the
+    /// defender if the side to move is being mated.
     pub fn judge(
         &mut self,
         position: &Position,

@@ -8,7 +8,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::judge::{Judge, MateSettings};
-use crate::engine::in_order::{Parallelism, in_order};
+use crate::engine::in_order::{Parallelism, process_in_order};
 use crate::error::Error;
 use crate::format::Record;
 use crate::records::reading::RecordError;
@@ -73,7 +73,7 @@ where
             };
             let parallelism = Parallelism::new(threads, threads * RECORDS_PER_THREAD);
             let make_judge = move || Judge::try_new(&settings);
-            let sent = in_order(records, parallelism, make_judge, work, |judged| {
+            let sent = process_in_order(records, parallelism, make_judge, work, |judged| {
                 if is_dropped.load(Ordering::Relaxed) {
                     return Err(Error::interrupted());
                 }

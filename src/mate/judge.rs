@@ -223,7 +223,8 @@ impl Judge {
         Self { solver: self.solver.on_threads(threads), ..self }
     }
 
-    /// Sets whether to search for the shortest mate. This takes up to as many nodes again.
+    /// Sets whether to search for the shortest mate. All searches for shorter mates together have the node limit of the
+    /// first search.
     #[must_use]
     pub fn shortest(self, shortest: bool) -> Self {
         Self { shortest, ..self }

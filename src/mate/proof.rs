@@ -29,7 +29,7 @@ pub fn proof_text(
     let root = head.root.clone();
     let game = match head.claim {
         ProofClaim::Win => Mate::by_side_to_move(root),
-        ProofClaim::Loss => Mate::of_side_to_move(root),
+        ProofClaim::Loss => Mate::against_side_to_move(root),
     };
     head.plies = walk.plies(&game);
     let mut text = ProofText::new(head);

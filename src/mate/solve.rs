@@ -11,7 +11,7 @@ use super::alternatives::{AllMoves, MovesJudge, MovesReport};
 use super::judge::{InCheck, Judge, MateResult, MateSettings};
 use super::memo::{Memo, Memorable};
 use super::positions::{BadPosition, InputPosition, PositionResult};
-use crate::engine::in_order::{Parallelism, in_order};
+use crate::engine::in_order::{Parallelism, process_in_order};
 use crate::error::Error;
 use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::search::{SearchObserver, TableError};
@@ -125,10 +125,11 @@ where
         Ok(position?.and_then(|input| worker.solution(input, &*cancel)))
     };
     let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
-    let ended = in_order(positions, parallelism, make_worker, work, |solution| match solution {
-        Some(solution) => take(solution?),
-        None => Ok(()),
-    });
+    let ended =
+        process_in_order(positions, parallelism, make_worker, work, |solution| match solution {
+            Some(solution) => take(solution?),
+            None => Ok(()),
+        });
     options.cancel.store(true, Ordering::Relaxed);
     ended
 }

@@ -4,8 +4,8 @@
 
 mod arrays;
 mod games;
-mod in_order;
 mod joining;
+mod ordered_decisions;
 mod output_format;
 mod plan;
 mod records;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use self::in_order::InOrder;
+use self::ordered_decisions::OrderedDecisions;
 use self::records::BlockFindings;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
@@ -53,7 +53,7 @@ pub fn convert(
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =
         Arc::new(move |block, stop| convert_block(&worker_plan, block, stop));
-    let mut order = InOrder::new(&plan);
+    let mut order = OrderedDecisions::new(&plan);
     let mut sinks = Sinks::create_with(&plan.outputs, job.checksums)?;
     let finish_block = |processed: &mut ProcessedBlock, findings: BlockFindings| {
         order.finish_block(processed, findings)

@@ -1,6 +1,6 @@
 //! Generates training records: positions of random games with the move played and the result.
 //!
-//! The positions are not evaluated. Formats with an evaluation field get 0, and the report names the invented field.
+//! The positions are not evaluated. Formats with an evaluation field get 0, and the report names the filled-in field.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ impl Generator {
             {
                 let game = as_game(&records);
                 format.append_chunk(encoded.open_record(), |out| write_game(format, &game, out))?;
-                encoded.end_group(records.len());
+                encoded.end_records(records.len());
             }
             return Ok(encoded);
         }
@@ -130,8 +130,8 @@ pub fn fill() -> Fill {
     Fill { eval_cp: Some(0), ..Fill::default() }
 }
 
-/// Fields of a format whose values are invented.
-pub fn invented(format: Format) -> Fields {
+/// Fields of a format that are filled in, because generated positions lack them.
+pub fn filled_in(format: Format) -> Fields {
     format.fields().intersection(fill().fields())
 }
 
@@ -272,7 +272,7 @@ mod tests {
                 );
             }
         }
-        assert_eq!(invented(Format::Hcp).to_string(), "none");
-        assert_eq!(invented(Format::Psv).to_string(), "eval");
+        assert_eq!(filled_in(Format::Hcp).to_string(), "none");
+        assert_eq!(filled_in(Format::Psv).to_string(), "eval");
     }
 }

@@ -4,11 +4,11 @@
 //! memory. Records are rewritten only by `dedup --average`. The output depends on the inputs, settings and seed, but
 //! not on memory, threads or temporary files.
 
+mod chunks;
 mod copying;
 mod dedup;
 pub(super) mod dedup_key;
 mod interleave;
-mod items;
 mod numbers;
 mod partitioned;
 mod partitions;

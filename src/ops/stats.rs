@@ -149,14 +149,15 @@ fn block_stats(
     let mut stats = BlockStats::default();
     let filters = &plan.filters;
     let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {
-        if let Some(condition) = filters.failed_by_fields(item.number, &item.record)? {
+        if let Some(condition) = filters.failed_field_condition(item.number, &item.record)? {
             return Ok(AfterRecord::Filtered(condition));
         }
         let content = item.record.record()?;
         if filters.needs_position() {
             let position = Position::try_from(&content.setup).ok();
             let best_move = item.record.best_move()?;
-            if let Some(condition) = filters.failed_by_rules(position.as_ref(), best_move) {
+            if let Some(condition) = filters.failed_position_condition(position.as_ref(), best_move)
+            {
                 return Ok(AfterRecord::Filtered(condition));
             }
         }

@@ -217,7 +217,7 @@ impl RecordVerifier<'_> {
         };
         let encoded = self.processed.encoded_mut(kind);
         encoded.open_record().extend_from_slice(bytes);
-        encoded.end_group(records as usize);
+        encoded.end_records(records as usize);
         if let Some(line) = line {
             push_json_line(self.processed.encoded_mut(OutputKind::QuarantineLines), &line);
         }

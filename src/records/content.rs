@@ -298,11 +298,10 @@ pub(crate) fn unreadable(
     survey: &Survey,
     fault: Option<String>,
 ) -> Error {
-    let fault =
-        fault.map_or_else(|| ": most records are bad".to_owned(), |fault| format!(", {fault}"));
+    let fault = fault.map_or_else(String::new, |fault| format!("; first error: {fault}"));
     let sampled = sampled(survey.records - survey.unreadable, survey.records);
     let message = format!(
-        "{input}{fault}; {sampled} can be read as {named}, the format of its name, and no other format fits"
+        "{input} does not look like {named} or any other format: {sampled} can be read as {named}{fault}"
     );
     Error::new(ErrorKind::Unreadable, message).in_file(input).with_remedy(Remedy::ReadAnyway(named))
 }

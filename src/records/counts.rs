@@ -13,7 +13,7 @@ use crate::records::position_verdict::PositionVerdict;
 use crate::records::source::RangeRead;
 use crate::search::Stop;
 
-/// What happened to a record that is neither filtered out nor bad.
+/// How a record was written that is neither filtered out nor bad.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Disposition {
@@ -22,19 +22,19 @@ pub enum Disposition {
     /// Written to the kept records with the labels of the proof.
     Relabelled,
     /// Written to the mated records.
-    MatedSplit,
+    MatedWritten,
     /// Mated, not written.
     MatedDropped,
     /// Written to the unknown records.
-    UnknownSplit,
+    UnknownWritten,
     /// Unknown, not written.
     UnknownDropped,
     /// Written as a row of a table, with any verdict.
-    Row,
+    TableRow,
     /// Written with a new evaluation.
     Evaluated,
-    /// Written with its old evaluation, because this is a proven mate or the record is not for training.
-    EvaluationStayed,
+    /// Written with its old evaluation, because the old evaluation is a proven mate or the record is not for training.
+    EvaluationUnchanged,
 }
 
 /// Numbers of records by what happened to them and by verdict.
@@ -65,7 +65,8 @@ pub struct Counts {
     /// Records that lost a field because the output format cannot hold it, by field.
     pub lost: BTreeMap<String, u64>,
     /// Records whose missing field was filled in, by field.
-    pub invented: BTreeMap<String, u64>,
+    #[serde(rename = "invented")]
+    pub filled_in: BTreeMap<String, u64>,
     /// Records that lack a field of the output format, by field. Only some commands count them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
@@ -178,13 +179,13 @@ impl Counts {
         *match disposition {
             Disposition::Kept => &mut self.kept,
             Disposition::Relabelled => &mut self.mated.relabelled,
-            Disposition::MatedSplit => &mut self.mated.split,
+            Disposition::MatedWritten => &mut self.mated.split,
             Disposition::MatedDropped => &mut self.mated.dropped,
-            Disposition::UnknownSplit => &mut self.unknown.split,
+            Disposition::UnknownWritten => &mut self.unknown.split,
             Disposition::UnknownDropped => &mut self.unknown.dropped,
-            Disposition::Row => &mut self.rows,
+            Disposition::TableRow => &mut self.rows,
             Disposition::Evaluated => &mut self.evaluations.new,
-            Disposition::EvaluationStayed => &mut self.evaluations.stayed,
+            Disposition::EvaluationUnchanged => &mut self.evaluations.stayed,
         } += 1;
     }
 
@@ -217,7 +218,7 @@ impl Counts {
         self.verdicts.not_searched += other.verdicts.not_searched;
         add_each(&mut self.warnings, &other.warnings);
         add_each(&mut self.lost, &other.lost);
-        add_each(&mut self.invented, &other.invented);
+        add_each(&mut self.filled_in, &other.filled_in);
         add_each(&mut self.missing, &other.missing);
         self.games += other.games;
         self.positions += other.positions;
@@ -320,7 +321,7 @@ mod tests {
         counts.count_verdict(Some(PositionVerdict::NoMate));
         counts.count_disposition(Disposition::Kept);
         counts.count_verdict(Some(PositionVerdict::Win));
-        counts.count_disposition(Disposition::MatedSplit);
+        counts.count_disposition(Disposition::MatedWritten);
         assert_eq!(
             counts.check_balance().unwrap_err().to_string(),
             "the counts do not add up: input = 3, but kept + mated + unknown + filtered + bad = 2"
@@ -334,7 +335,7 @@ mod tests {
         let mut counts = Counts { input: 2, ..Counts::default() };
         for verdict in [PositionVerdict::Win, PositionVerdict::NoMate] {
             counts.count_verdict(Some(verdict));
-            counts.count_disposition(Disposition::Row);
+            counts.count_disposition(Disposition::TableRow);
         }
         counts.check_balance().unwrap();
         counts.input += 1;

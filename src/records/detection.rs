@@ -27,7 +27,7 @@ pub(crate) struct Detected {
 impl Detected {
     pub(crate) fn warn(&self, input: &Path) {
         tracing::warn!(
-            "{}: format detected by content, because the name does not show it: {}; use --from to force another",
+            "{}: format detected by content, because the name does not show it: {}; use --from to choose another format",
             text_of(input),
             self.readable
         );

@@ -27,41 +27,41 @@ const HEADING: &str = "Records";
 #[serde(rename_all = "kebab-case", default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 pub struct RecordFilters {
-    /// Keep only records whose evaluation is at most CP centipawns in absolute value
+    /// Use only records whose evaluation is at most CP centipawns in absolute value
     #[cfg_attr(feature = "cli", arg(long = "max-abs-eval", value_name = "CP", value_parser = whole_number::<u16>(..), help_heading = HEADING))]
     #[serde(rename = "max-abs-eval")]
     pub max_abs_eval_cp: Option<u16>,
-    /// Keep only records whose evaluation is at least CP centipawns in absolute value
+    /// Use only records whose evaluation is at least CP centipawns in absolute value
     #[cfg_attr(feature = "cli", arg(long = "min-abs-eval", value_name = "CP", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "min-abs-eval")]
     pub min_abs_eval_cp: Option<u16>,
-    /// Drop records whose evaluation favours the side that lost the game by at least CP centipawns
+    /// Drop records whose evaluation is at least CP centipawns in favour of the side that lost the game
     #[cfg_attr(feature = "cli", arg(long = "drop-contradictions", value_name = "CP", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "drop-contradictions")]
     pub contradictions_from_cp: Option<u16>,
-    /// Keep only records from this ply on
+    /// Use only records with this ply or a later one
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), help_heading = HEADING))]
     pub min_ply: Option<u16>,
-    /// Keep only records up to this ply
+    /// Use only records with this ply or an earlier one
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_ply: Option<u16>,
-    /// Keep only records of games with this result: black (Black won), white, draw, or several, as in black,white
+    /// Use only records of games with this result: black (Black won), white, draw, or several, as in black,white
     #[cfg_attr(feature = "cli", arg(long = "result", value_name = "RESULT,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "result")]
     pub results: Option<Results>,
-    /// Keep only records of games with at least PLIES moves
+    /// Use only records of games with at least PLIES moves
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub min_game_plies: Option<u16>,
-    /// Keep only records of games with at most PLIES moves
+    /// Use only records of games with at most PLIES moves
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_game_plies: Option<u16>,
-    /// Keep only records of games that ended in one of these ways.
+    /// Use only records of games that ended in one of these ways.
     #[cfg_attr(
         feature = "cli",
         arg(
             long = "ending",
             value_name = "ENDING,…",
-            help = "Keep only records of games with this ending: normal (mate or resignation), repetition, \
+            help = "Use only records of games with this ending: normal (mate or resignation), repetition, \
                     declaration, move_limit, time_up, illegal_move, interruption, impasse, or several, as in \
                     normal,declaration",
             hide_short_help = true,
@@ -74,26 +74,26 @@ pub struct RecordFilters {
     #[cfg_attr(feature = "cli", arg(long = "drop-ending", value_name = "ENDING,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "drop-ending")]
     pub dropped_endings: Option<Endings>,
-    /// Keep only records with a stored move
+    /// Use only records with a stored move
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub has_move: bool,
-    /// Keep only records whose stored move is legal
+    /// Use only records whose stored move is legal
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub legal_move: bool,
     /// Drop positions where the side to move is in check
     #[cfg_attr(feature = "cli", arg(long, help_heading = HEADING))]
     pub drop_in_check: bool,
-    /// Keep only quiet records: the side to move is not in check, and the stored move is legal and is not a capture,
+    /// Use only quiet records: the side to move is not in check, and the stored move is legal and is not a capture,
     /// promotion or check
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
-    /// Include the moves of hcpe3 games that are marked as not for training (no candidates)
+    /// Also use moves of hcpe3 games without candidates, which are marked as not for training
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
-    /// Keep every K-th record, starting with the first, counted over all inputs
+    /// Use every K-th record, starting with the first, counted over all inputs
     #[cfg_attr(feature = "cli", arg(long, value_name = "K", value_parser = whole_number::<NonZeroU64>(1..), hide_short_help = true, help_heading = HEADING))]
     pub every: Option<NonZeroU64>,
-    /// Keep a random sample: each record with this probability, as in 0.25. The choice depends only on the seed and the
+    /// Use a random sample: each record with this probability, as in 0.25. The choice depends only on the seed and the
     /// number of the record over all inputs
     #[cfg_attr(feature = "cli", arg(long, value_name = "P", hide_short_help = true, help_heading = HEADING))]
     pub sample: Option<Probability>,
@@ -160,7 +160,7 @@ impl RecordFilters {
         self.sample.map(|probability| Sample { probability, seed })
     }
 
-    /// The filters with the seed of their sample, if they have one and no seed was given.
+    /// Sets the default seed if there is a sample without a seed.
     #[must_use]
     pub fn with_default_seed(self) -> Self {
         Self { seed: self.sample().map(|sample| sample.seed), ..self }
@@ -171,14 +171,14 @@ impl RecordFilters {
     /// # Errors
     /// [`DecodeError`] if a condition needs a field that cannot be decoded.
     pub fn takes(&self, number: u64, record: &RecordRef<'_>) -> Result<bool, DecodeError> {
-        if self.failed_by_fields(number, record)?.is_some() {
+        if self.failed_field_condition(number, record)?.is_some() {
             return Ok(false);
         }
         if !self.needs_position() {
             return Ok(true);
         }
         let position = Position::try_from(record.setup()?).ok();
-        Ok(self.failed_by_rules(position.as_ref(), record.best_move()?).is_none())
+        Ok(self.failed_position_condition(position.as_ref(), record.best_move()?).is_none())
     }
 
     /// Fields that the conditions need, each with the long name of its option.
@@ -203,13 +203,37 @@ impl RecordFilters {
         .filter_map(|(option, is_set, field)| is_set.then_some((option, field)))
     }
 
+    /// Long name of an option that is set, besides `keep-untrained`. Conditions on single records come before
+    /// conditions on games.
+    pub(crate) fn first_option(&self) -> Option<&'static str> {
+        let options = [
+            ("max-abs-eval", self.max_abs_eval_cp.is_some()),
+            ("min-abs-eval", self.min_abs_eval_cp.is_some()),
+            ("drop-contradictions", self.contradictions_from_cp.is_some()),
+            ("min-ply", self.min_ply.is_some()),
+            ("max-ply", self.max_ply.is_some()),
+            ("has-move", self.has_move),
+            ("legal-move", self.legal_move),
+            ("drop-in-check", self.drop_in_check),
+            ("quiet", self.quiet),
+            ("every", self.every.is_some()),
+            ("sample", self.sample.is_some()),
+            ("result", self.results.is_some()),
+            ("min-game-plies", self.min_game_plies.is_some()),
+            ("max-game-plies", self.max_game_plies.is_some()),
+            ("ending", self.endings.is_some()),
+            ("drop-ending", self.dropped_endings.is_some()),
+        ];
+        options.into_iter().find_map(|(option, is_set)| is_set.then_some(option))
+    }
+
     /// Whether there is any condition besides `keep_untrained`.
     #[inline]
     pub(crate) fn drops_any(&self) -> bool {
         Self { keep_untrained: false, ..*self } != Self::default()
     }
 
-    /// Whether a record of this format can fail [`Self::failed_by_fields`].
+    /// Whether a record of this format can fail [`Self::failed_field_condition`].
     pub(crate) fn can_drop_by_fields(&self, format: Format) -> bool {
         // Fixed-size records are never comments and cannot be marked as not for training.
         self.drops_any() || format.record_len().is_none()
@@ -260,7 +284,7 @@ impl RecordFilters {
         })
     }
 
-    /// Whether there are conditions for [`Self::failed_by_rules`].
+    /// Whether there are conditions for [`Self::failed_position_condition`].
     pub(crate) const fn needs_position(&self) -> bool {
         self.drop_in_check || self.legal_move || self.quiet
     }
@@ -270,7 +294,7 @@ impl RecordFilters {
     /// `number` counts the records of all inputs, from 0. The position of a packed record is decoded only for
     /// `contradictions_from_cp`.
     #[inline]
-    pub(crate) fn failed_by_fields(
+    pub(crate) fn failed_field_condition(
         &self,
         number: u64,
         record: &RecordRef<'_>,
@@ -287,19 +311,19 @@ impl RecordFilters {
         if self.sample().is_some_and(|sample| !sample.takes(number)) {
             return Ok(Some(Condition::Sample));
         }
-        if let failed @ Some(_) = self.failed_by_eval(record)? {
+        if let failed @ Some(_) = self.failed_eval_condition(record)? {
             return Ok(failed);
         }
-        if let failed @ Some(_) = self.failed_by_ply(record)? {
+        if let failed @ Some(_) = self.failed_ply_condition(record)? {
             return Ok(failed);
         }
         if self.has_game_conditions()
-            && let failed @ Some(_) =
-                self.failed_by_game((record.result()?, record.ending()?), || record.end_ply())?
+            && let failed @ Some(_) = self
+                .failed_game_condition((record.result()?, record.ending()?), || record.end_ply())?
         {
             return Ok(failed);
         }
-        if let failed @ Some(_) = self.failed_by_contradiction(record)? {
+        if let failed @ Some(_) = self.failed_contradiction_condition(record)? {
             return Ok(failed);
         }
         let needs_move = self.has_move || self.legal_move || self.quiet;
@@ -308,7 +332,7 @@ impl RecordFilters {
     }
 
     /// The first failed condition about the game.
-    pub(crate) fn failed_by_game<E>(
+    pub(crate) fn failed_game_condition<E>(
         &self,
         (result, ending): (Option<GameResult>, Option<Ending>),
         plies: impl FnOnce() -> Result<Option<u16>, E>,
@@ -321,7 +345,7 @@ impl RecordFilters {
             }
         }
         if self.limits_game_plies()
-            && let failed @ Some(_) = self.failed_by_game_plies(plies()?)
+            && let failed @ Some(_) = self.failed_game_length_condition(plies()?)
         {
             return Ok(failed);
         }
@@ -331,7 +355,7 @@ impl RecordFilters {
     }
 
     /// The failed condition on the length of the game, if any. `None` and 0 plies mean that the length is unknown.
-    pub(crate) fn failed_by_game_plies(&self, plies: Option<u16>) -> Option<Condition> {
+    pub(crate) fn failed_game_length_condition(&self, plies: Option<u16>) -> Option<Condition> {
         let Some(plies) = plies.filter(|&plies| plies > 0) else {
             return self.limits_game_plies().then_some(Condition::NoGamePlies);
         };
@@ -343,7 +367,7 @@ impl RecordFilters {
 
     /// Fails if the evaluation is large and the better side lost. A draw is not a contradiction, because even a won
     /// game may end in a draw.
-    fn failed_by_contradiction(
+    fn failed_contradiction_condition(
         &self,
         record: &RecordRef<'_>,
     ) -> Result<Option<Condition>, DecodeError> {
@@ -360,7 +384,10 @@ impl RecordFilters {
     }
 
     #[inline]
-    fn failed_by_eval(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
+    fn failed_eval_condition(
+        &self,
+        record: &RecordRef<'_>,
+    ) -> Result<Option<Condition>, DecodeError> {
         if self.max_abs_eval_cp.is_none() && self.min_abs_eval_cp.is_none() {
             return Ok(None);
         }
@@ -376,7 +403,10 @@ impl RecordFilters {
     }
 
     #[inline]
-    fn failed_by_ply(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
+    fn failed_ply_condition(
+        &self,
+        record: &RecordRef<'_>,
+    ) -> Result<Option<Condition>, DecodeError> {
         if self.min_ply.is_none() && self.max_ply.is_none() {
             return Ok(None);
         }
@@ -392,7 +422,7 @@ impl RecordFilters {
     /// `position` is `None` if the side to move could capture the king. Such a position counts as not in check, and no
     /// move in it is legal.
     #[inline]
-    pub(crate) fn failed_by_rules(
+    pub(crate) fn failed_position_condition(
         &self,
         position: Option<&Position>,
         best_move: Option<Move>,
@@ -425,7 +455,7 @@ mod tests {
         let of_game = RecordFilters { min_game_plies: Some(1), keep_untrained: true, ..none };
         assert!(!of_game.drops_within_games() && of_game.drops_any());
         assert!(RecordFilters { min_ply: Some(1), ..of_game }.drops_within_games());
-        let failed = |plies| of_game.failed_by_game_plies(plies);
+        let failed = |plies| of_game.failed_game_length_condition(plies);
         assert_eq!([None, Some(0)].map(failed), [Some(Condition::NoGamePlies); 2]);
         assert_eq!(failed(Some(1)), None);
     }

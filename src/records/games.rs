@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::processing::{ProcessedBlock, Processing};
+use super::processing::{BlockState, ProcessedBlock};
 use super::reading::RecordError;
 use super::source::Block;
 use crate::format::{DecodeError, Field, Fields, Format, Game, RawChunk, Record, read_games};
@@ -75,7 +75,7 @@ pub(crate) fn game_chunks(
 /// Calls `process_game` with each game, until a bad record ends the run. Rejects the records that
 /// `process_game` returns with an error, and the unreadable records.
 pub(crate) fn process_games(
-    processing: &mut Processing<'_>,
+    processing: &mut BlockState<'_>,
     games: &[BlockGame<'_>],
     mut process_game: impl FnMut(
         &Game,

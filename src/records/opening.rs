@@ -259,17 +259,17 @@ pub(crate) fn conversion(input: &Input, to: Format, fill: &Fill) -> Result<Conve
 }
 
 /// Warns if evaluations or results are filled in. `conversions` has an entry for each input of one output.
-pub(crate) fn warn_of_invented_labels<'a>(
+pub(crate) fn warn_of_filled_in_labels<'a>(
     fill: &Fill,
     to: Fields,
     conversions: impl IntoIterator<Item = (&'a Input, &'a ConversionPlan)>,
 ) {
-    let invented = conversions.into_iter().map(|(input, conversion)| {
+    let filled_in = conversions.into_iter().map(|(input, conversion)| {
         // In text formats each line may lack different fields.
         let by_line = if input.format.is_sparse() { to } else { Fields::NONE };
-        fill.labels(conversion.invented.union(by_line))
+        fill.labels(conversion.filled_in.union(by_line))
     });
-    let labels = invented.fold(Fields::NONE, Fields::union);
+    let labels = filled_in.fold(Fields::NONE, Fields::union);
     if !labels.is_empty() {
         tracing::warn!(
             "{labels} filled in with fixed values; do not use these records for training"

@@ -143,10 +143,9 @@ impl EncodedRecords {
         self.listed().push(end);
     }
 
-    /// Closes a group of records whose common bytes were appended last. The bytes belong to the last record of the
-    /// group.
+    /// Closes records that share the bytes appended last. The bytes are assigned to the last of these records.
     #[inline]
-    pub(crate) fn end_group(&mut self, records: usize) {
+    pub(crate) fn end_records(&mut self, records: usize) {
         let ends = self.listed();
         let start = ends.last().copied().unwrap_or(0);
         ends.extend(std::iter::repeat_n(start, records.saturating_sub(1)));
@@ -155,14 +154,14 @@ impl EncodedRecords {
         }
     }
 
-    /// Appends a group of records with common bytes.
+    /// Appends records that share these bytes.
     #[inline]
-    pub(crate) fn push_group(&mut self, bytes: &[u8], records: u64) {
+    pub(crate) fn push_records(&mut self, bytes: &[u8], records: u64) {
         self.open_record().extend_from_slice(bytes);
         if records == 1 {
             return self.end_record();
         }
-        self.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+        self.end_records(usize::try_from(records).unwrap_or(usize::MAX));
     }
 
     /// Appends other records.
@@ -216,12 +215,13 @@ impl EncodedRecords {
         &self.bytes
     }
 
-    /// Bytes of the records from number `from` to before number `to`. The bytes of a group belong to its last record.
+    /// Bytes of the records from number `from` to before number `to`. Bytes that several records share belong to the
+    /// last of these records.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
         &self.bytes[self.end_of(from)..self.end_of(to)]
     }
 
-    /// The bytes after the last record: groups without records.
+    /// The bytes after the last record: chunks without records.
     pub(crate) fn bytes_after_records(&self) -> &[u8] {
         &self.bytes[self.end_of(self.len())..]
     }
@@ -294,7 +294,7 @@ mod tests {
         let row = EncodedRecords::from_fixed(b"onetwo".to_vec(), 3);
         let mut listed = EncodedRecords::default();
         listed.open_record().extend_from_slice(b"game");
-        listed.end_group(2);
+        listed.end_records(2);
         for (first, second, bytes) in [(&row, &listed, "onetwogame"), (&listed, &row, "gameonetwo")]
         {
             let mut all = EncodedRecords::default();

@@ -27,13 +27,13 @@ pub(crate) struct ProcessedBlock {
     pub(crate) stopped_by: Option<BadRecord>,
 }
 
-/// Counters indexed by enum value. Names are looked up once per block. Fields are counted as sets, because the records
-/// of a file have few different ones.
+/// Counters indexed by enum value. Names are looked up once per block. For fields, each distinct set of fields has a
+/// counter, because the records of a file have few different sets.
 #[derive(Debug)]
 struct Tallies {
     warnings: [u64; Warning::ALL.len()],
     lost: [u64; Fields::COUNT],
-    invented: [u64; Fields::COUNT],
+    filled_in: [u64; Fields::COUNT],
     missing: [u64; Fields::COUNT],
 }
 
@@ -42,7 +42,7 @@ impl Default for Tallies {
         Self {
             warnings: [0; Warning::ALL.len()],
             lost: [0; Fields::COUNT],
-            invented: [0; Fields::COUNT],
+            filled_in: [0; Fields::COUNT],
             missing: [0; Fields::COUNT],
         }
     }
@@ -81,7 +81,7 @@ impl ProcessedBlock {
 
     pub(crate) fn count_fields(&mut self, written: FieldChanges) {
         self.tallies.lost[written.lost.index()] += 1;
-        self.tallies.invented[written.invented.index()] += 1;
+        self.tallies.filled_in[written.filled_in.index()] += 1;
     }
 
     /// Counts the fields that are empty in a written record.
@@ -91,11 +91,11 @@ impl ProcessedBlock {
 
     /// Moves the tallies into `counts`.
     pub(crate) fn with_tallies(mut self) -> Self {
-        let Tallies { warnings, lost, invented, missing } = std::mem::take(&mut self.tallies);
+        let Tallies { warnings, lost, filled_in, missing } = std::mem::take(&mut self.tallies);
         let names = Warning::ALL.map(Warning::name);
         add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
         add_tally(&mut self.counts.lost, by_field(&lost));
-        add_tally(&mut self.counts.invented, by_field(&invented));
+        add_tally(&mut self.counts.filled_in, by_field(&filled_in));
         add_tally(&mut self.counts.missing, by_field(&missing));
         self
     }
@@ -130,14 +130,14 @@ impl ProcessedBlock {
     ) -> Result<(), EncodeError> {
         let encoded = self.encoded_mut(OutputKind::Kept);
         to.append_chunk(encoded.open_record(), |out| write_game_with(to, game, options, out))?;
-        encoded.end_group(records);
+        encoded.end_records(records);
         self.counts.count_game(game, lost);
         Ok(())
     }
 }
 
 /// A block being processed, with the results of its records.
-pub(crate) struct Processing<'a> {
+pub(crate) struct BlockState<'a> {
     pub(crate) block: &'a Block,
     /// Name of its input.
     pub(crate) file: &'a str,
@@ -148,7 +148,7 @@ pub(crate) struct Processing<'a> {
     quarantined_chunk: Option<u64>,
 }
 
-impl<'a> Processing<'a> {
+impl<'a> BlockState<'a> {
     pub(crate) fn new(block: &'a Block, file: &'a str, on_error: BadPolicy) -> Self {
         let processed = ProcessedBlock::default();
         Self { block, file, on_error, processed, quarantined_chunk: None }
@@ -188,12 +188,12 @@ impl<'a> Processing<'a> {
                 let is_new = !is_in_earlier_shard && self.quarantined_chunk != Some(chunk.offset);
                 let bytes = processed.encoded_mut(OutputKind::Quarantine);
                 bytes.open_record().extend_from_slice(if is_new { chunk.bytes } else { &[] });
-                bytes.end_group(number as usize);
+                bytes.end_records(number as usize);
                 let lines = processed.encoded_mut(OutputKind::QuarantineLines);
                 if !is_in_earlier_shard {
                     append_json_line(lines.open_record(), &bad);
                 }
-                lines.end_group(number as usize);
+                lines.end_records(number as usize);
             }
         }
         self.quarantined_chunk = Some(chunk.offset);
@@ -235,17 +235,21 @@ pub(crate) fn process_block(
         &mut ProcessedBlock,
     ) -> Result<AfterRecord, RecordError>,
 ) -> Option<ProcessedBlock> {
-    let processing = Processing::new(block, file, on_error);
+    let processing = BlockState::new(block, file, on_error);
     let mut processor = BlockProcessor { processing, cancel, process_record };
     let is_single = block.format.record_len().is_some();
-    match if is_single { processor.process_records() } else { processor.process_chunks() } {
+    match if is_single {
+        processor.process_fixed_size_records()
+    } else {
+        processor.process_chunks()
+    } {
         Err(StopReason::Cancelled) => None,
         Ok(()) | Err(StopReason::Stopped) => Some(processor.processing.processed),
     }
 }
 
 struct BlockProcessor<'a, F> {
-    processing: Processing<'a>,
+    processing: BlockState<'a>,
     cancel: &'a AtomicBool,
     process_record: F,
 }
@@ -260,7 +264,7 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
     BlockProcessor<'_, F>
 {
     /// Fast path for fixed-size records, where each chunk is a record.
-    fn process_records(&mut self) -> Result<(), StopReason> {
+    fn process_fixed_size_records(&mut self) -> Result<(), StopReason> {
         let block = self.processing.block;
         let Block { format, dialect, first_index, .. } = *block;
         for (chunk, index) in block.chunks().zip(first_index..) {
@@ -298,7 +302,7 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
             if let Err(error) = processed {
                 let mut end = index + 1;
                 // After an error the rest of a game cannot be decoded. These records fail together.
-                while reads.next_if(|next| is_bad_with(next, &chunk, &error)).is_some() {
+                while reads.next_if(|next| fails_with(next, &chunk, &error)).is_some() {
                     end += 1;
                 }
                 if current.1 < start && start <= index {
@@ -311,13 +315,14 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
     }
 
     /// Finds out whether an earlier shard quarantines the bytes of a chunk that begins before the wanted records. This
-    /// is the case if one of the earlier records can be decoded but `process_record` fails for it.
+    /// is the case if `process_record` fails for one of the earlier records that can be decoded. Records that cannot be
+    /// decoded need no test here: `process_chunks` has already passed them to [`BlockState::reject`].
     fn find_earlier_quarantine(
         &mut self,
         chunk: &RawChunk<'_>,
         first_index: u64,
     ) -> Result<(), StopReason> {
-        let Processing { block, on_error, quarantined_chunk, .. } = &mut self.processing;
+        let BlockState { block, on_error, quarantined_chunk, .. } = &mut self.processing;
         if *quarantined_chunk == Some(chunk.offset) || *on_error != BadPolicy::Quarantine {
             return Ok(());
         }
@@ -347,7 +352,7 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         if self.cancel.load(Ordering::Relaxed) {
             return Err(StopReason::Cancelled);
         }
-        let Processing { block, processed, .. } = &mut self.processing;
+        let BlockState { block, processed, .. } = &mut self.processing;
         let item = NumberedRecord { index, number: block.number_of(index), chunk, record };
         match (self.process_record)(&item, processed) {
             Ok(AfterRecord::Continue) => processed.counts.input += 1,
@@ -370,7 +375,7 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
 }
 
 /// Whether a record belongs to this chunk and fails for the same reason.
-fn is_bad_with(read: &Decoded<'_>, chunk: &RawChunk<'_>, error: &RecordError) -> bool {
+fn fails_with(read: &Decoded<'_>, chunk: &RawChunk<'_>, error: &RecordError) -> bool {
     let is_same = match (&read.record, error) {
         (Err(own), RecordError::Decode(other)) => own != &DecodeError::TOO_LONG && own == other,
         _ => false,
@@ -378,7 +383,7 @@ fn is_bad_with(read: &Decoded<'_>, chunk: &RawChunk<'_>, error: &RecordError) ->
     is_same && read.chunk.offset == chunk.offset
 }
 
-/// Appends the bytes of a record as they were read. Text is transcoded to the encoding of the output format.
+/// Appends a record unchanged, except that text is converted to the encoding of the output format.
 ///
 /// # Errors
 /// [`RecordError::Encode`] if that encoding lacks a character.

@@ -271,7 +271,7 @@ mod tests {
                     encoded.push(record);
                     // A game without moves.
                     encoded.open_record().push(4);
-                    encoded.end_group(0);
+                    encoded.end_records(0);
                 }
                 encoded
             };

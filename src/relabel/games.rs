@@ -12,7 +12,7 @@ use crate::records::counts::Disposition;
 use crate::records::filters::Condition;
 use crate::records::games::{BlockGame, game_chunks, process_games};
 use crate::records::output_kind::OutputKind;
-use crate::records::processing::{ProcessedBlock, Processing};
+use crate::records::processing::{BlockState, ProcessedBlock};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::shogi::Position;
@@ -40,7 +40,7 @@ pub(super) fn relabel_block(
     });
     let plan = relabelling.plan;
     let file = &plan.ranges[block.input].input.name;
-    let mut processing = Processing::new(block, file, plan.settings.on_error);
+    let mut processing = BlockState::new(block, file, plan.settings.on_error);
     process_games(&mut processing, &games, |game, read, processed| {
         let evaluated: Vec<_> = evaluated.by_ref().take(read.records.len()).collect();
         let written = write_game(relabelling, (game, read), &evaluated, processed);
@@ -64,7 +64,7 @@ fn write_game(
 ) -> Result<(), RecordError> {
     let records = &read.records;
     let Some(mut part) = game.part(0..records.len()) else {
-        processed.encoded_mut(OutputKind::Kept).end_group(0);
+        processed.encoded_mut(OutputKind::Kept).end_records(0);
         return Ok(());
     };
     if part.is_position {
@@ -80,11 +80,11 @@ fn write_game(
         }
     }
     let to = relabelling.to;
-    let invented = relabelling.plan.settings.fill.complete(&mut part, to);
+    let filled_in = relabelling.plan.settings.fill.complete(&mut part, to);
     let lost_of_game = read.lost_fields(to, &part, records.len());
     let game = (&part, to.lost_info(&part));
     processed.write_game((to, WriteOptions::default()), game, records.len())?;
-    for ((record, invented), evaluated) in records.iter().zip(invented).zip(evaluated) {
+    for ((record, filled_in), evaluated) in records.iter().zip(filled_in).zip(evaluated) {
         let lost = to.losses(record.fields(), record.ending).union(lost_of_game);
         if evaluated.as_ref().is_some_and(|evaluated| evaluated.rejected_move.is_some()) {
             processed.count_illegal_best_move();
@@ -93,9 +93,9 @@ fn write_game(
         processed.counts.count_disposition(if evaluated.is_some() {
             Disposition::Evaluated
         } else {
-            Disposition::EvaluationStayed
+            Disposition::EvaluationUnchanged
         });
-        processed.count_fields(FieldChanges { lost, invented });
+        processed.count_fields(FieldChanges { lost, filled_in });
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ pub(super) fn relabel_block(
             Choice::Filtered(condition) => {
                 return Ok(AfterRecord::Filtered(condition));
             }
-            Choice::KeepEvaluation => (Disposition::EvaluationStayed, None),
+            Choice::KeepEvaluation => (Disposition::EvaluationUnchanged, None),
             Choice::Evaluate(position) => {
                 let mut evaluated = evaluated.next().expect("one evaluation per position");
                 if let Some(text) = evaluated.rejected_move.take() {
@@ -86,11 +86,13 @@ pub(super) fn relabel_block(
 impl Relabelling<'_> {
     fn choice(&self, item: &NumberedRecord<'_>) -> Result<Choice, RecordError> {
         let (record, filters) = (&item.record, &self.plan.settings.filters);
-        if let Some(condition) = filters.failed_by_fields(item.number, record)? {
+        if let Some(condition) = filters.failed_field_condition(item.number, record)? {
             return Ok(Choice::Filtered(condition));
         }
         let position = Position::try_from(&record.setup()?)?;
-        if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
+        if let Some(condition) =
+            filters.failed_position_condition(Some(&position), record.best_move()?)
+        {
             return Ok(Choice::Filtered(condition));
         }
         let keeps_eval = record.eval_cp()?.is_some_and(is_mate_eval);

@@ -114,12 +114,16 @@ impl UsiProcess {
     }
 
     fn failed(&self, fault: &Fault) -> Error {
-        let ended = |status: &str| Error::evaluation(format!("the engine ended ({status})"));
+        let ended = |status: &str| {
+            let command = &self.command;
+            Error::evaluation(format!("the engine `{command}` ended before it answered ({status})"))
+        };
         match fault {
             Fault::Cancelled => Error::evaluation_interrupted(),
             Fault::Silent { patience } => {
                 let (command, patience_s) = (&self.command, patience.as_secs_f64());
-                let message = format!("no answer from `{command}` within {patience_s} s");
+                let message =
+                    format!("the engine `{command}` did not answer within {patience_s} s");
                 Error::new(ErrorKind::TimedOut, message).in_file(command)
             }
             Fault::Ended(status) => ended(&status.to_string()),

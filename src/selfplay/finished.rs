@@ -17,7 +17,7 @@ pub(super) fn encoded(
     let game = &finished.game;
     if format.holds_games() {
         format.append_chunk(encoded.open_record(), |out| write_game(format, game, out))?;
-        encoded.end_group(game.moves.len());
+        encoded.end_records(game.moves.len());
         return Ok(encoded);
     }
     let records = game.records().into_iter().filter_map(Result::ok);

@@ -32,9 +32,9 @@ pub struct SelfPlayRequest {
     pub models: Vec<Model>,
     /// Temperature of the policy: its logits are divided by this.
     pub policy_temperature: f32,
-    /// Archive of start positions. `None`: the start position of an even game.
+    /// Archive of start positions. `None` selects the start position of an even game.
     pub openings: Option<PathBuf>,
-    /// Format of the openings. `None`: detected by extension.
+    /// Format of the openings. `None` determines it from the extension.
     pub from: Option<FormatName>,
     /// Leave out openings with a forced mate, for or against the side to move.
     pub openings_filter: bool,
@@ -47,7 +47,7 @@ pub struct SelfPlayRequest {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Other files that the run reads, such as a configuration file.
-    pub read_from: Vec<PathBuf>,
+    pub config_files: Vec<PathBuf>,
     /// Settings that determine the games.
     pub game: GameSettings,
     /// Settings that do not affect the games.
@@ -126,13 +126,13 @@ impl SelfPlayPlan {
     }
 }
 
-/// Claims the files that the run reads.
+/// Registers the files that the run reads, so that no output may overwrite them.
 fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, Error> {
     let models = request.models.iter().filter_map(|model| match model {
         Model::Onnx(path) => Some(path),
         Model::Uniform | Model::Hashed | Model::Process(_) => None,
     });
-    let read = models.chain(&request.read_from);
+    let read = models.chain(&request.config_files);
     Ok(FileClaims::reading(openings)?.and_reading(read))
 }
 

@@ -1,8 +1,8 @@
 //! Locks the outputs of a shard, so that only one process writes them.
 //!
 //! The operating system releases a file lock when its process ends. On some shared file systems a lock is valid on one
-//! machine only, and others have no locks. The lock file therefore names its owner, who updates the modification time
-//! as a heartbeat that other machines see.
+//! machine only; other file systems have no locks. The lock file therefore names its owner, who updates the
+//! modification time as a heartbeat that other machines see.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -59,14 +59,14 @@ fn by(owner: Option<&LockOwner>) -> String {
 }
 
 impl LockOwner {
-    fn this() -> Self {
+    fn this_process() -> Self {
         let (host, boot) = (platform::host_name(), platform::boot_id());
         Self { host, boot, pid: std::process::id(), shard: None }
     }
 
     /// Whether the process was started on this machine since its last boot.
     fn is_on_this_machine(&self) -> bool {
-        let this = Self::this();
+        let this = Self::this_process();
         (&self.host, &self.boot) == (&this.host, &this.boot)
     }
 
@@ -78,9 +78,9 @@ impl LockOwner {
         let mut file = is_file.then(|| File::open(path).ok()).flatten()?;
         let owner = read_owner(&mut file)?;
         let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        let silent = file.metadata().and_then(|metadata| metadata.modified());
-        let silent = silent.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
-        (is_locked || !owner.is_on_this_machine() && silent < STALE_AFTER).then_some(owner)
+        let heartbeat = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        let age = heartbeat.and_then(|heartbeat| heartbeat.elapsed().ok()).unwrap_or_default();
+        (is_locked || !owner.is_on_this_machine() && age < STALE_AFTER).then_some(owner)
     }
 }
 
@@ -110,16 +110,17 @@ impl Lock {
                     return Err(busy(path, read_owner(&mut file).as_ref()));
                 }
             };
-            if let Some(before) = read_owner(&mut file)
-                && !(is_ours && before.is_on_this_machine())
+            if let Some(previous_owner) = read_owner(&mut file)
+                && !(is_ours && previous_owner.is_on_this_machine())
             {
-                wait_until_stale(path, &file, before, cancel)?;
+                wait_until_stale(path, &file, previous_owner, cancel)?;
             }
             if !is_same_file(path, &file) {
                 // The previous owner removed the file after it was opened here and before it was locked.
                 continue;
             }
-            write_owner(&mut file, &LockOwner { shard, ..LockOwner::this() }).map_err(failed)?;
+            write_owner(&mut file, &LockOwner { shard, ..LockOwner::this_process() })
+                .map_err(failed)?;
             return Ok(Self { path: path.to_owned(), file, last_heartbeat: Instant::now() });
         }
     }
@@ -184,8 +185,8 @@ fn wait_until_stale(
 ) -> Result<(), Error> {
     let modified = || file.metadata().and_then(|metadata| metadata.modified());
     let failed = |source| Error::io("lock", path, source);
-    let first = modified().map_err(failed)?;
-    if first.elapsed().is_ok_and(|silent| silent > STALE_BY_CLOCK_AFTER) {
+    let last_heartbeat = modified().map_err(failed)?;
+    if last_heartbeat.elapsed().is_ok_and(|age| age > STALE_BY_CLOCK_AFTER) {
         return Ok(());
     }
     let (wait_s, owner) = (STALE_AFTER.as_secs(), Some(owner));
@@ -200,7 +201,7 @@ fn wait_until_stale(
             return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was done"));
         }
         sleep(Duration::from_millis(100));
-        if modified().map_err(failed)? != first {
+        if modified().map_err(failed)? != last_heartbeat {
             return Err(busy(path, owner.as_ref()));
         }
     }
@@ -224,7 +225,7 @@ mod tests {
     }
 
     fn write_lock_file(path: &Path, host: &str) {
-        let owner = LockOwner { host: host.to_owned(), pid: 1, ..LockOwner::this() };
+        let owner = LockOwner { host: host.to_owned(), pid: 1, ..LockOwner::this_process() };
         fs::write(path, serde_json::to_vec(&owner).unwrap()).unwrap();
     }
 
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn machines_of_the_same_name_are_distinguished_by_boot_id() {
-        let this = LockOwner::this();
+        let this = LockOwner::this_process();
         assert!(this.is_on_this_machine() && this.boot.is_some());
         let other = LockOwner { boot: Some("another".to_owned()), ..this.clone() };
         assert!(

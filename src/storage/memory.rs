@@ -46,7 +46,7 @@ impl FromStr for Memory {
         number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or_else(|| {
             ParseValueError::new(
                 text,
-                "not an amount of memory",
+                "not a size",
                 "a number, optionally with K, M, G or T, as in 512M",
             )
         })

@@ -1,11 +1,11 @@
-//! The table at the end of a seekable zstd file. It contains the compressed and uncompressed size of each frame.
+//! The seek table at the end of a seekable zstd file. It contains the compressed and uncompressed size of each frame.
 //!
-//! Format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Decoders skip the table. No
-//! checksum protects it, so a reader that uses it must compare it with the content of the frames.
+//! Format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Ordinary decoders skip the
+//! table. No checksum protects it, so a reader that uses it must compare it with the frames that it reads.
 //!
 //! The tests compare with the crate `zeekstd` (0.6.3). Using that crate here would save 68 lines, but it enables the
-//! default features of `zstd-safe`. The program would then accept the formats before zstd 1.0, whose seven decoders
-//! make it 245 kB larger and take 7 s of CPU time to build.
+//! default features of `zstd-safe`. These add seven decoders for formats older than zstd 1.0, which make the program
+//! 245 kB larger and take 7 s of CPU time to build.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -25,10 +25,10 @@ const FOOT_BYTES: u64 = 9;
 /// Maximum number of frames in one file.
 const MAX_FRAMES: u32 = 0x800_0000;
 
-/// Descriptor bit: each entry has a checksum of the content after the sizes.
+/// Descriptor bit: in each entry a checksum of the frame's content follows the sizes.
 const WITH_CHECKSUMS: u8 = 1 << 7;
 
-/// Descriptor bits without a meaning.
+/// Descriptor bits that the format leaves unused. They may have any value.
 const UNUSED_BITS: u8 = 0b11;
 
 /// Compressed and uncompressed size of a frame, in bytes.
@@ -39,14 +39,14 @@ pub(crate) struct SeekTable {
     ends: Vec<FrameOffset>,
 }
 
-/// A boundary between two frames, in bytes from the start of the first one.
+/// The end of a frame, in bytes from the start of the first frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct FrameOffset {
     compressed: u64,
     content: u64,
 }
 
-/// Position of one frame, in bytes from the start of the first one.
+/// Location of one frame, in bytes from the start of the first frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
     pub(crate) compressed: Range<u64>,
@@ -67,8 +67,8 @@ impl SeekTable {
         Ok(())
     }
 
-    /// Reads the table at the end of a file. `None` if no table covers the whole file: in concatenated files the last
-    /// table covers only the last of them.
+    /// Reads the table at the end of a file. `None` if there is no table, or if it does not cover the whole file. At
+    /// the end of several concatenated files, the table covers only the last of them.
     pub(crate) fn read(file: &mut (impl Read + Seek), file_bytes: u64) -> io::Result<Option<Self>> {
         let Some(foot_at) = file_bytes.checked_sub(FOOT_BYTES) else { return Ok(None) };
         let mut foot = [0; FOOT_BYTES as usize];

@@ -62,11 +62,18 @@ where
 
 /// Parses a variant of an enum by its serde name.
 #[cfg(feature = "cli")]
-pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde::de::value::Error> {
+pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     // The error quotes the text, and messages must be one line.
     let text = text.replace('\n', "\\n").replace('\r', "\\r");
     let deserializer: StrDeserializer<'_, _> = text.as_str().into_deserializer();
-    T::deserialize(deserializer)
+    T::deserialize(deserializer).map_err(|error: serde::de::value::Error| {
+        // serde calls the value an unknown variant.
+        let error = error.to_string();
+        match error.rsplit_once(", expected ") {
+            Some((_, values)) => format!("expected {}", values.replace('`', "")),
+            None => error,
+        }
+    })
 }
 
 /// Parses a time in seconds.

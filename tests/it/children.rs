@@ -284,7 +284,7 @@ fn an_engine_that_does_not_answer_is_stopped_after_the_timeout() {
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
-        let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
+        let why = "the engine `sh program` did not answer within 1 s; --engine-timeout sets the time limit\n";
         assert!(
             transcript.starts_with("status 1\n") && transcript.ends_with(why),
             "{fault:?} {transcript}"
@@ -306,7 +306,7 @@ fn an_engine_without_progress_is_stopped_after_the_timeout() {
     ] {
         let bench = Bench::new(ENGINE, ("GO", fault));
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
-        let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
+        let why = "the engine `sh program` did not answer within 1 s; --engine-timeout sets the time limit\n";
         assert!(
             transcript.starts_with("status 1\n") && transcript.ends_with(why),
             "{fault:?} {transcript}"

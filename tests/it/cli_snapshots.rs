@@ -81,7 +81,7 @@ fn pages() -> String {
 
 /// The pages name every command, and the help contains every option that the pages name.
 #[test]
-fn the_pages_name_what_there_is() {
+fn the_pages_name_only_existing_options_and_every_command() {
     let readme = pages();
     let help = |arguments: &[&str]| Dir::new().kyokumen(arguments).run().text();
     let mut known = help(&["--help"]);

@@ -88,7 +88,7 @@ fn two_each(fields: &[&str]) -> Value {
 
 #[test]
 fn every_format_converts_to_every_other_with_a_report_of_losses() {
-    for (from, to, fill, expected, lost, invented) in cases() {
+    for (from, to, fill, expected, lost, filled_in) in cases() {
         let dir = Dir::new();
         dir.write(format!("a.{from}"), literal(from).repeat(2));
         let output = format!("b.{to}");
@@ -98,9 +98,9 @@ fn every_format_converts_to_every_other_with_a_report_of_losses() {
         let counts = &ran.json()["counts"];
         assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(2)));
         assert_eq!(counts["lost"], two_each(lost), "{from} to {to}");
-        assert_eq!(counts["invented"], two_each(invented), "{from} to {to}");
+        assert_eq!(counts["invented"], two_each(filled_in), "{from} to {to}");
         let is_label = |field: &&&str| ["eval", "result"].contains(*field);
-        let labels: Vec<&str> = invented.iter().filter(is_label).copied().collect();
+        let labels: Vec<&str> = filled_in.iter().filter(is_label).copied().collect();
         let warning = match &*labels {
             [] => String::new(),
             labels => {

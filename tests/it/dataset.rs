@@ -216,7 +216,7 @@ Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> --hash-mb <MIB> 
 
 For more information, try '--help'.
 status 2
-error: invalid value 'csv' for '--to <parquet|jsonl|npz>': unknown variant `csv`, expected one of `parquet`, `jsonl`, `npz`
+error: invalid value 'csv' for '--to <parquet|jsonl|npz>': expected one of parquet, jsonl, npz
 
 For more information, try '--help'.
 status 2

@@ -107,7 +107,7 @@ fn a_name_decides_the_format_unless_most_records_contradict_it() {
     assert_data_eq!(
         message.clone(),
         str![[r#"
- WARN a.hcpe, record 0, at byte 0: byte 1: both kings stand on 1a; 0 of 51 records of a sample can be read as hcpe, as the name says, and no other format fits
+ WARN a.hcpe does not look like hcpe or any other format: 0 of 51 records in a sample can be read as hcpe; first error: record 0, at byte 0: byte 1: both kings are on 1a
 
 "#]]
     );

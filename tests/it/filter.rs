@@ -502,7 +502,7 @@ fn a_change_of_format_counts_lost_and_filled_in_fields() {
     let out = folder.path().join("out");
     let counts = run(JobRequest { to, settings, ..request(&input, &out) }).totals.counts;
     let converted = counts.input - counts.bad.quarantined;
-    assert_eq!(counts.invented, BTreeMap::from([("ply".to_owned(), converted)]));
+    assert_eq!(counts.filled_in, BTreeMap::from([("ply".to_owned(), converted)]));
     assert_eq!(counts.lost, BTreeMap::new());
     let kept = &contents(&out)["a.psv"];
     assert!(!kept.is_empty() && kept.chunks(40).all(|record| record[36..38] == [7, 0]));

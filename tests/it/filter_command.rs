@@ -182,7 +182,10 @@ fn a_dry_run_creates_nothing() {
     let dir = Dir::new();
     dir.write("a.hcp", good(50));
     let text = gen_filter(&dir).args(["a.hcp", "-o", "out", "--dry-run"]).run().text();
-    assert!(text.contains("records 0 to 50") && text.contains("a.manifest.json"), "{text}");
+    assert!(
+        text.contains("50 records from record 0") && text.contains("a.manifest.json"),
+        "{text}"
+    );
     assert!(!dir.join("out").exists());
 }
 

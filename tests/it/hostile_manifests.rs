@@ -210,14 +210,14 @@ a: 3 done; 303 of 303 records
           3/3  done [..]
   shard 2/3 begins with record 161 of a.hcp, not with 101, where the one before it ends
   shard 3/3 begins with record 202 of a.hcp, not with 262, where the one before it ends
-error: the manifests are not as they were written, in 2 points
+error: the manifests have the 2 problems shown above
 verify: status 1
-out/a: not as 3 manifests say
+out/a, 3 manifests: 2 differences
   shard 2/3 begins with record 161 of a.hcp, not with 101, where the one before it ends
   shard 3/3 begins with record 202 of a.hcp, not with 262, where the one before it ends
 error: the outputs are not as their manifests say, in 2 points
 verify one: status 0
-out/a: as 1 manifest says
+out/a, 1 manifest: no differences
 resume: status 2
 error: out/a-00002-of-00003.manifest.json speaks of the records from 161 to 262 of a.hcp, which are not those of this run; start afresh with --force
 retry: status 1
@@ -246,9 +246,9 @@ a: 3 done; 303 of 303 records
           3/3  done [..]
   shard 2/3 begins with byte 3200 of a.hcp, not with 3232, where the one before it ends
   shard 3/3 begins with byte 6464 of a.hcp, not with 6432, where the one before it ends
-error: the manifests are not as they were written, in 2 points
+error: the manifests have the 2 problems shown above
 verify: status 1
-out/a: not as 3 manifests say
+out/a, 3 manifests: 2 differences
   shard 2/3 begins with byte 3200 of a.hcp, not with 3232, where the one before it ends
   shard 3/3 begins with byte 6464 of a.hcp, not with 6432, where the one before it ends
 error: the outputs are not as their manifests say, in 2 points
@@ -372,27 +372,27 @@ fn manifests_of_other_commands_must_add_up() {
         transcripts,
         str![[r#"
 status 1
-out/a: not as 1 manifest says
+out/a, 1 manifest: 1 difference
   out/a.manifest.json contradicts itself: "../a.hcp" is no name of an output beside it; it is not as it was written
 error: the outputs are not as their manifests say
 status 1
-out/a: not as 1 manifest says
+out/a, 1 manifest: 1 difference
   out/a.manifest.json contradicts itself: it names the output a-00001-of-00002.hcp twice; it is not as it was written
 error: the outputs are not as their manifests say
 status 1
-out/a: not as 1 manifest says
+out/a, 1 manifest: 1 difference
   out/a.manifest.json contradicts itself: there is no SHA-256 of a-00001-of-00002.hcp; it is not as it was written
 error: the outputs are not as their manifests say
 status 1
-out/a: not as 1 manifest says
+out/a, 1 manifest: 1 difference
   out/a.manifest.json contradicts itself: the counts do not add up: input = 30, but written + filtered + bad = 31; it is not as it was written
 error: the outputs are not as their manifests say
 status 1
-out/a: not as 1 manifest says
+out/a, 1 manifest: 1 difference
   out/a.manifest.json contradicts itself: a count of records is 18446744073709551615, more than there can be; it is not as it was written
 error: the outputs are not as their manifests say
 status 1
-out/a: not as 1 manifest says
+out/a, 1 manifest: 1 difference
   out/a.manifest.json contradicts itself: it has 0 outputs, and should have some; it is not as it was written
 error: the outputs are not as their manifests say
 
@@ -448,7 +448,7 @@ a: 2 done, 1 damaged; 202 of about 303 records
           2/3  damaged                0            ?          0         0
           3/3  done [..]
   out/a-00002-of-00003.manifest.json contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0; it is not as it was written
-error: the manifests are not as they were written
+error: the manifests have the problem shown above
 
 "#]]
     );

@@ -67,11 +67,11 @@ fn there_and_back(source: &Path, from: Format, folder: &Path) {
             continue;
         }
         let lost_fields = lost(&report.counts.lost);
-        let is_filled = !report.counts.invented.is_empty();
+        let is_filled = !report.counts.filled_in.is_empty();
         let report = run(&there, &back, neutral(from));
         assert_eq!(report.counts.written, records, "{from} {to} {from}");
         // Records may become games of one move each: the same records, but other lines.
-        let is_lossless = lost_fields.is_empty() && report.counts.invented.is_empty();
+        let is_lossless = lost_fields.is_empty() && report.counts.filled_in.is_empty();
         if is_lossless && !from.holds_games() {
             assert!(fs::read(&back).unwrap() == original, "{from} to {to} and back");
         }

@@ -164,7 +164,7 @@ error: the shards in out cannot be joined:
   shard 2/5 is missing: there is no out/a-00002-of-00005.manifest.json
   shard 4/5 is not finished: there is no out/a-00004-of-00005.manifest.json
 status 2
-error: there is no manifest of a shard in whole
+error: whole contains no manifests of finished shards; the run is unfinished or was not divided into shards
 
 "#]]
     );
@@ -317,7 +317,7 @@ fn runs_over_parts_of_split_are_not_shards() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: there is no manifest of a shard in out
+error: out contains no manifests of finished shards; the run is unfinished or was not divided into shards
 
 "#]]
     );

@@ -17,7 +17,7 @@ impl Format {
         match self.record_len() {
             Some(len) => len,
             None if self.is_lines() => MAX_LINE_BYTES,
-            None => MAX_GROUP_BYTES,
+            None => MAX_CHUNK_BYTES,
         }
     }
 
@@ -138,6 +138,6 @@ impl<'a> Iterator for Chunks<'a> {
 /// Longest line that is read whole. A position with all fields takes about 200 bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 16;
 
-/// Largest group of records (e.g. a game) that is read whole. A game of 1,000 moves that stores every legal move as a
-/// candidate takes 2.4 MB.
-pub const MAX_GROUP_BYTES: usize = 1 << 24;
+/// Largest chunk with several records, such as a game, that is read whole. A game of 1,000 moves that stores every
+/// legal move as a candidate takes 2.4 MB.
+pub const MAX_CHUNK_BYTES: usize = 1 << 24;

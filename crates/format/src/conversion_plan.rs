@@ -11,7 +11,7 @@ pub struct FieldChanges {
     /// Fields of the record that the format cannot hold.
     pub lost: Fields,
     /// Fields that the record lacks and that were filled in.
-    pub invented: Fields,
+    pub filled_in: Fields,
 }
 
 /// What a conversion does to fields, as far as the formats and the fill determine it.
@@ -22,7 +22,7 @@ pub struct ConversionPlan {
     /// Fields that the target holds, the source never has, and the conversion fills in. A plain SFEN always has a move
     /// number: if the source has none, it is 1 and the ply is listed here. The ending is listed if the target always
     /// states how a decided game ended and the source has no endings.
-    pub invented: Fields,
+    pub filled_in: Fields,
 }
 
 /// Checks a conversion before it begins.
@@ -48,13 +48,13 @@ pub fn conversion_plan(
     if !fields.is_empty() {
         return Err(EncodeError::NeverHeld { from, to, fields });
     }
-    let mut invented = lacking.intersection(fill.fields());
+    let mut filled_in = lacking.intersection(fill.fields());
     if to == Format::Sfen && from.fields().is_empty() {
-        invented = invented.union(Fields::of(Field::Ply));
+        filled_in = filled_in.union(Fields::of(Field::Ply));
     }
     let results = from.fields().union(fill.fields()).contains(Field::Result);
     if to.always_states_ending() && results && !from.fields().contains(Field::Ending) {
-        invented = invented.union(Fields::of(Field::Ending));
+        filled_in = filled_in.union(Fields::of(Field::Ending));
     }
     let mut lost = from.fields().without(to.fields());
     if from == Format::Usi {
@@ -64,7 +64,7 @@ pub fn conversion_plan(
     if to == Format::Usi && from.endings().is_empty() {
         // The USI words for a result also say how the game was won.
         lost = lost.union(from.fields().intersection(Fields::of(Field::Result)));
-        invented = invented.without(Fields::of(Field::Result));
+        filled_in = filled_in.without(Fields::of(Field::Result));
     }
-    Ok(ConversionPlan { lost, invented })
+    Ok(ConversionPlan { lost, filled_in })
 }

@@ -39,18 +39,18 @@ pub fn encode(
     let record = &*fill.with_move(record, format.fields())?;
     let start = out.len();
     write(format, record, fill, out).inspect_err(|_| out.truncate(start))?;
-    let mut invented = format.fields().without(present).intersection(fill.fields());
+    let mut filled_in = format.fields().without(present).intersection(fill.fields());
     // "No move" alone does not justify extra columns.
-    let stated = record.fields().union(invented.without(Fields::of(Field::BestMove)));
+    let stated = record.fields().union(filled_in.without(Fields::of(Field::BestMove)));
     if format == Format::Sfen && sfen_text::is_plain(stated) {
         // A plain SFEN always has a move number.
-        invented = invented.union(Fields::of(Field::Ply).without(present));
+        filled_in = filled_in.union(Fields::of(Field::Ply).without(present));
     }
     let mut lost = format.losses(present, record.ending);
     if format == Format::Usi {
         // A game of one move has no end.
         lost = lost.union(present.intersection(Fields::of_all(&[Field::Result, Field::Ending])));
-        invented = invented.without(Fields::of(Field::Result));
+        filled_in = filled_in.without(Fields::of(Field::Result));
     }
     if format.holds_games() {
         // In a game of one move the length carries no information.
@@ -59,10 +59,10 @@ pub fn encode(
         lost = lost.union(present.intersection(of_game.union(Fields::of(Field::EndPly))));
         if record.best_move.is_none() {
             lost = lost.union(present.intersection(PER_MOVE));
-            invented = invented.without(PER_MOVE);
+            filled_in = filled_in.without(PER_MOVE);
         }
     }
-    Ok(FieldChanges { lost, invented })
+    Ok(FieldChanges { lost, filled_in })
 }
 
 /// Fields that game formats store per move. A position without a move cannot hold them.
@@ -246,9 +246,9 @@ impl RecordRef<'_> {
         };
         let mut written = encode(to, record, &fill, out)?;
         if present.contains(Field::BestMove) {
-            written.invented = written.invented.without(Fields::of(Field::BestMove));
+            written.filled_in = written.filled_in.without(Fields::of(Field::BestMove));
         }
-        written.invented = written.invented.union(self.made_up_ending(record, to));
+        written.filled_in = written.filled_in.union(self.made_up_ending(record, to));
         if self.has_malformed_move() {
             written.lost = written.lost.union(Fields::of(Field::BestMove));
         }
@@ -294,25 +294,19 @@ mod tests {
     fn plans_list_lost_and_missing_fields() {
         let none = Fill::default();
         let plan = conversion_plan(Format::Psv, Format::Hcpe, &none).unwrap();
-        assert_eq!((plan.lost.to_string(), plan.invented), ("ply".into(), Fields::NONE));
+        assert_eq!((plan.lost.to_string(), plan.filled_in), ("ply".into(), Fields::NONE));
         let plan = conversion_plan(Format::Psv, Format::Hcp, &none).unwrap();
         assert_eq!(plan.lost, Format::Psv.fields());
         let error = conversion_plan(Format::Hcpe, Format::Psv, &none).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "psv needs ply, which hcpe does not hold; no fill value is given"
-        );
+        assert_eq!(error.to_string(), "psv needs ply, which hcpe lacks");
         let fill = "ply=0".parse().unwrap();
         let plan = conversion_plan(Format::Hcpe, Format::Psv, &fill).unwrap();
-        assert_eq!(plan.invented, Fields::of(Field::Ply));
+        assert_eq!(plan.filled_in, Fields::of(Field::Ply));
         let error = conversion_plan(Format::Hcp, Format::Psv, &fill).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "psv needs move, eval, result, which hcp does not hold; no fill value is given"
-        );
+        assert_eq!(error.to_string(), "psv needs move, eval, result, which hcp lacks");
         let plan = conversion_plan(Format::Hcp, Format::Sfen, &none).unwrap();
-        assert_eq!(plan.invented, Fields::of(Field::Ply));
+        assert_eq!(plan.filled_in, Fields::of(Field::Ply));
         let plan = conversion_plan(Format::Hcpe, Format::Sfen, &none).unwrap();
-        assert_eq!(plan.invented, Fields::NONE);
+        assert_eq!(plan.filled_in, Fields::NONE);
     }
 }

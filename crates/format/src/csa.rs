@@ -27,7 +27,7 @@ use start::Start;
 pub(super) const SPEC: Spec = Spec {
     name: "csa",
     extensions: &[],
-    framing: Framing::Group { end: chunk_end, next: None },
+    framing: Framing::Variable { end: chunk_end, next: None },
     copy,
     header: b"",
     separator: b"/\n",

@@ -17,8 +17,8 @@ const NEEDS: Fields = Fields::of_all(&[Field::BestMove, Field::Ply]);
 pub(super) const SPEC: Spec = Spec {
     name: "db",
     extensions: &[],
-    framing: Framing::Group {
-        end: |bytes, _| lines::group_end(bytes, |_| false),
+    framing: Framing::Variable {
+        end: |bytes, _| lines::chunk_end(bytes, |_| false),
         next: Some(lines::POSITION),
     },
     copy: with_line_end,
@@ -36,7 +36,7 @@ const NO_MOVE: &str = "none";
 const NO_MOVES: [&[u8]; 3] = [b"none", b"None", b"resign"];
 
 fn read(group: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
-    let mut lines = lines::in_group(group).filter(|(_, line)| !is_comment(line));
+    let mut lines = lines::in_chunk(group).filter(|(_, line)| !is_comment(line));
     let Some((at, line)) = lines.next() else { return };
     let position = match DbPosition::of(at, line) {
         Ok(position) => position,

@@ -8,7 +8,7 @@ use std::{fmt, io};
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
 
-use super::chunk::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+use super::chunk::{MAX_CHUNK_BYTES, MAX_LINE_BYTES};
 use super::field::{Field, Fields};
 use super::format::Format;
 use super::move16::MalformedMove;
@@ -106,7 +106,9 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             // These concern all bytes of the record.
-            kind @ (DecodeErrorKind::TooLong | DecodeErrorKind::Encoding { .. }) => kind.fmt(f),
+            kind @ (DecodeErrorKind::TooLong
+            | DecodeErrorKind::Length { .. }
+            | DecodeErrorKind::Encoding { .. }) => kind.fmt(f),
             kind => write!(f, "byte {}: {kind}", self.offset),
         }
     }
@@ -118,11 +120,11 @@ impl fmt::Display for DecodeError {
 pub enum DecodeErrorKind {
     /// A piece of a chunk over the size limit.
     #[error(
-        "part of a line of more than {MAX_LINE_BYTES} bytes or of a game of more than {MAX_GROUP_BYTES} bytes"
+        "part of a line of more than {MAX_LINE_BYTES} bytes or of a game of more than {MAX_CHUNK_BYTES} bytes"
     )]
     TooLong,
     /// Too few or too many bytes. Common at the end of a truncated file.
-    #[error("expected a record of {expected} bytes, found {found}")]
+    #[error("the record has {found} bytes instead of {expected}")]
     Length {
         /// Record length of the format, in bytes.
         expected: usize,
@@ -210,7 +212,7 @@ pub enum DecodeErrorKind {
     #[error("no record found")]
     Nothing,
     /// Text that the format does not allow.
-    #[error("expected {expected}, found {found:?}")]
+    #[error("expected {expected}, found {}", Quoted(found))]
     Syntax {
         /// What the format allows here.
         expected: &'static str,
@@ -221,7 +223,7 @@ pub enum DecodeErrorKind {
     #[error("a comment line, not a record")]
     Comment,
     /// An invalid column after the SFEN.
-    #[error("expected {expected} in the column {column}")]
+    #[error("column {column}: expected {expected}")]
     Column {
         /// The column.
         column: Field,
@@ -265,12 +267,28 @@ impl DecodeErrorKind {
     pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
         /// Longer excerpts would not help.
         const MAX_BYTES: usize = 40;
-        let found = String::from_utf8_lossy(&found[..found.len().min(MAX_BYTES)]).into_owned();
+        // A character is not cut.
+        let is_start = |&at: &usize| found.get(at).is_none_or(|byte| !(0x80..0xC0).contains(byte));
+        let end = found.len().min(MAX_BYTES);
+        let end = (end.saturating_sub(3)..=end).rev().find(is_start).unwrap_or(end);
+        let found = String::from_utf8_lossy(&found[..end]).into_owned();
         Self::Syntax { expected, found }
     }
 
     pub(super) const fn at(self, offset: usize) -> DecodeError {
         DecodeError { offset, kind: self }
+    }
+}
+
+/// Quotes text like `{:?}`, but does not escape the ideographic space. An empty text is the end of the bytes.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("the end");
+        }
+        f.write_str(&format!("{:?}", self.0).replace("\\u{3000}", "\u{3000}"))
     }
 }
 
@@ -338,7 +356,7 @@ pub enum EncodeError {
         fields: Fields,
     },
     /// The target needs fields that neither the source format nor the fill has.
-    #[error("{to} needs {fields}, which {from} does not hold; no fill value is given")]
+    #[error("{to} needs {fields}, which {from} lacks")]
     NeverHeld {
         /// Source format.
         from: Format,

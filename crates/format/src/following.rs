@@ -85,22 +85,22 @@ impl RecordRef<'_> {
         }
         let filled = to.fields().without(present).intersection(fill.fields());
         let mut lost = to.losses(present, content.ending);
-        let mut invented = filled.without(Fields::of(Field::BestMove));
+        let mut filled_in = filled.without(Fields::of(Field::BestMove));
         if game.is_position {
-            invented = invented.without(PER_MOVE);
+            filled_in = filled_in.without(PER_MOVE);
             lost = lost.union(present.intersection(PER_MOVE));
         }
         if self.has_malformed_move() {
             lost = lost.union(Fields::of(Field::BestMove));
         }
-        invented = invented.union(self.made_up_ending(content, to));
+        filled_in = filled_in.union(self.made_up_ending(content, to));
         if to == Format::Usi && !self.has_known_ending(content) {
             // The USI words for a result also state how the game was won. This record does not contain that.
             game.result = None;
             lost = lost.union(present.intersection(Fields::of(Field::Result)));
-            invented = invented.without(Fields::of(Field::Result));
+            filled_in = filled_in.without(Fields::of(Field::Result));
         }
-        Ok((game, FieldChanges { lost, invented }))
+        Ok((game, FieldChanges { lost, filled_in }))
     }
 
     /// Whether it is known how the game ended: the record states an ending, or its format can state any ending except

@@ -149,7 +149,7 @@ impl Format {
     pub const fn record_len(self) -> Option<usize> {
         match self.spec().framing {
             Framing::Fixed(len) => Some(len),
-            Framing::Line | Framing::Group { .. } => None,
+            Framing::Line | Framing::Variable { .. } => None,
         }
     }
 
@@ -168,7 +168,7 @@ impl Format {
 
     /// Whether a chunk, completed by [`Format::copy_chunk`], is read separately from the chunk after it.
     pub fn is_closed(self, chunk: &[u8]) -> bool {
-        let Framing::Group { end, next: Some(next) } = self.spec().framing else { return true };
+        let Framing::Variable { end, next: Some(next) } = self.spec().framing else { return true };
         let mut bytes = Vec::new();
         self.copy_chunk(chunk, &mut bytes);
         let len = bytes.len();
@@ -178,7 +178,9 @@ impl Format {
 
     /// Whether a chunk is read separately from a complete chunk before it.
     pub fn is_opened(self, chunk: &[u8]) -> bool {
-        let Framing::Group { end, next: Some(before) } = self.spec().framing else { return true };
+        let Framing::Variable { end, next: Some(before) } = self.spec().framing else {
+            return true;
+        };
         let mut bytes = Vec::new();
         self.copy_chunk(before, &mut bytes);
         let len = bytes.len();
@@ -199,7 +201,7 @@ impl Format {
 
     /// Whether this is a text format. Its files may begin with a byte order mark.
     pub const fn is_text(self) -> bool {
-        let is_group = matches!(self.spec().framing, Framing::Group { .. });
+        let is_group = matches!(self.spec().framing, Framing::Variable { .. });
         self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
     }
 
@@ -258,12 +260,12 @@ impl Format {
         let end = match self.spec().framing {
             Framing::Fixed(len) => (bytes.len() >= len).then_some(len),
             Framing::Line => memchr::memchr(b'\n', bytes).map(|end| end + 1),
-            Framing::Group { end, .. } => end(bytes, at_end),
+            Framing::Variable { end, .. } => end(bytes, at_end),
         };
         end.or_else(|| at_end.then_some(bytes.len()))
     }
 
-    /// The code family of packed positions. `None` for other formats.
+    /// The family of packed positions (Apery or YaneuraOu). `None` for other formats.
     #[inline]
     pub const fn family(self) -> Option<packed::Family> {
         match &self.spec().codec {

@@ -21,7 +21,7 @@ use crate::played::VisitedMove;
 pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",
     extensions: &[],
-    framing: Framing::Group { end: chunk_end, next: None },
+    framing: Framing::Variable { end: chunk_end, next: None },
     copy: as_it_is,
     header: b"",
     separator: b"",

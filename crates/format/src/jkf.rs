@@ -12,14 +12,14 @@ use super::field::{Field, Fields};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
-use crate::lines::{LONGEST_GROUP, MARK};
+use crate::lines::{MARK, MAX_LINES_BYTES};
 use escapes::Escapes;
 use reader::{around, is_around};
 
 pub(super) const SPEC: Spec = Spec {
     name: "jkf",
     extensions: &[],
-    framing: Framing::Group { end: chunk_end, next: Some(FIRST_KEY) },
+    framing: Framing::Variable { end: chunk_end, next: Some(FIRST_KEY) },
     copy,
     header: b"",
     separator: b"",
@@ -113,13 +113,13 @@ fn chunk_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 
 /// The end of the line after a game, or the start of other text on it.
 fn end_of_line(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
-    for (at, &byte) in bytes.iter().enumerate().skip(from).take(LONGEST_GROUP) {
+    for (at, &byte) in bytes.iter().enumerate().skip(from).take(MAX_LINES_BYTES) {
         match byte {
             b'\n' => return Some(at + 1),
             _ if is_around(byte) => {}
             _ => return Some(at),
         }
     }
-    let is_known = at_end || bytes.len() - from >= LONGEST_GROUP;
-    is_known.then_some(bytes.len().min(from + LONGEST_GROUP))
+    let is_known = at_end || bytes.len() - from >= MAX_LINES_BYTES;
+    is_known.then_some(bytes.len().min(from + MAX_LINES_BYTES))
 }

@@ -140,6 +140,9 @@ impl<'a> Values<'a> {
     fn of(line: &'a [u8]) -> Result<Self, DecodeError> {
         let object = lines::without_mark(line);
         let keys = serde_json::from_slice(object).map_err(|error| {
+            if error.is_eof() {
+                return DecodeErrorKind::syntax("the rest of the JSON object", b"").at(line.len());
+            }
             let before = lines::mark_len(line) + error.column().saturating_sub(1);
             let at = before.min(line.len());
             DecodeErrorKind::syntax("a JSON object without repeated keys", &line[at..]).at(at)

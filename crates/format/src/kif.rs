@@ -31,7 +31,7 @@ use line::Syntax;
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
     extensions: &[],
-    framing: Framing::Group { end: chunk_end, next: Some("手合割：\n".as_bytes()) },
+    framing: Framing::Variable { end: chunk_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
     separator: b"",

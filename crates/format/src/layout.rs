@@ -73,8 +73,8 @@ const RESULT_MASK: u8 = 3;
 /// The flags in the higher bits, from dlshogi's `hcpe2`.
 const FLAGS: [(u8, Ending); 3] =
     [(4, Ending::Repetition), (8, Ending::Declaration), (16, Ending::MoveLimit)];
-/// A draw by move limit as written from 2021 to 2026: the flag 0x10 and two more bits. Masking the flags would turn it
-/// into a win of White.
+/// A draw by move limit as written from 2021 to 2026: the flag 0x10 and two more bits. Masking the flags would
+/// turn it into a win of White.
 const MOVE_LIMIT_DRAW: u8 = 0x16;
 
 impl Layout {

@@ -63,7 +63,7 @@ pub use crate::game_result::GameResult;
 pub use crate::played::VisitedMove;
 pub use crate::record_ref::RecordRef;
 pub use chunk::{Chunks, RawChunk};
-pub use chunk::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+pub use chunk::{MAX_CHUNK_BYTES, MAX_LINE_BYTES};
 pub use content_hash::ContentHash;
 pub use convert::{WriteOptions, encode, read_games, write_game, write_game_with};
 pub use csa::CsaVersion;

@@ -30,16 +30,16 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The start of a line with a position, in formats whose records are groups of lines.
+/// The start of a line with a position, in formats where a chunk has several lines.
 pub(super) const POSITION: &[u8] = b"sfen ";
 
-/// A group of lines without an end is cut at this length, before the line that exceeds it. Records are much shorter.
-pub(super) const LONGEST_GROUP: usize = 1 << 16;
+/// A chunk of lines without an end is cut at this length, before the line that exceeds it. Records are much shorter.
+pub(super) const MAX_LINES_BYTES: usize = 1 << 16;
 
-/// The end of the first group of lines: after the line that `is_last` accepts, or before the second line with a
-/// position. `None` if the group does not end within `bytes`.
-pub(super) fn group_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option<usize> {
-    let window = &bytes[..bytes.len().min(LONGEST_GROUP)];
+/// The end of the first chunk: after the line that `is_last` accepts, or before the second line with a position. `None`
+/// if the chunk does not end within `bytes`.
+pub(super) fn chunk_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option<usize> {
+    let window = &bytes[..bytes.len().min(MAX_LINES_BYTES)];
     let (mut at, mut has_position) = (0, false);
     for line in Lines::new(window) {
         let says_position = without_mark(line.raw).starts_with(POSITION);
@@ -55,12 +55,12 @@ pub(super) fn group_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option
             return Some(at);
         }
     }
-    let is_full = window.len() == LONGEST_GROUP;
+    let is_full = window.len() == MAX_LINES_BYTES;
     is_full.then_some(if at == 0 { window.len() } else { at })
 }
 
-/// The lines of a group with their offsets, without surrounding white space. Empty lines are skipped.
-pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+/// The lines of a chunk with their offsets, without surrounding white space. Empty lines are skipped.
+pub(super) fn in_chunk(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = Lines::new(group).scan(0, |next, Line { raw }| {
         let text = without_mark(raw).trim_ascii_start();
         let at = *next + raw.len() - text.len();
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn ends(bytes: &[u8]) -> Option<usize> {
-        group_end(bytes, |line| line == b"e")
+        chunk_end(bytes, |line| line == b"e")
     }
 
     #[test]
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn groups_without_an_end_are_cut_between_lines() {
-        let mut garbage = b"garbage\n".repeat(LONGEST_GROUP / 8 - 1);
+        let mut garbage = b"garbage\n".repeat(MAX_LINES_BYTES / 8 - 1);
         assert_eq!(ends(&garbage), None);
         let whole = garbage.len();
         garbage.extend(b"this line goes beyond\n");
         assert_eq!(ends(&garbage), Some(whole));
-        assert_eq!(ends(&vec![b'x'; LONGEST_GROUP + 9]), Some(LONGEST_GROUP));
+        assert_eq!(ends(&vec![b'x'; MAX_LINES_BYTES + 9]), Some(MAX_LINES_BYTES));
     }
 }

@@ -21,7 +21,7 @@ use crate::packed::family::Family;
 pub(super) const SPEC: Spec = Spec {
     name: "pack",
     extensions: &[],
-    framing: Framing::Group { end: |bytes, _| end(bytes), next: Some(&[EVEN_START]) },
+    framing: Framing::Variable { end: |bytes, _| end(bytes), next: Some(&[EVEN_START]) },
     copy: as_it_is,
     header: b"",
     separator: b"",

@@ -1,4 +1,4 @@
-//! The fast codec of 32-byte packed positions. Tables select the code family.
+//! The fast codec of 32-byte packed positions. The tables of a family (Apery or YaneuraOu) define its encoding.
 //!
 //! `docs/formats/packed.md` describes the layout. [`super::reference`] explains why bytes are rejected.
 

@@ -18,8 +18,8 @@ const FIELDS: Fields = Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::P
 pub(super) const SPEC: Spec = Spec {
     name: "plain",
     extensions: &[],
-    framing: Framing::Group {
-        end: |bytes, _| lines::group_end(bytes, is_end),
+    framing: Framing::Variable {
+        end: |bytes, _| lines::chunk_end(bytes, is_end),
         next: Some(lines::POSITION),
     },
     copy: with_line_end,
@@ -92,7 +92,7 @@ struct PlainBlock {
 impl PlainBlock {
     fn of(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut block = Self { len: bytes.len(), ..Self::default() };
-        for (at, line) in lines::in_group(bytes) {
+        for (at, line) in lines::in_chunk(bytes) {
             block.take(at, line)?;
         }
         Ok(block)
@@ -241,7 +241,7 @@ e
 
     #[test]
     fn qhapaq_s_example_is_read_and_written() {
-        let end = lines::group_end(EXAMPLE.as_bytes(), is_end).unwrap();
+        let end = lines::chunk_end(EXAMPLE.as_bytes(), is_end).unwrap();
         let (first, second) = EXAMPLE.split_at(end);
         let Parsed { record, warnings, .. } = parsed(first).unwrap();
         assert_eq!(record.best_move, Move::from_usi("6d5d"));

@@ -16,9 +16,10 @@ use super::records::{parsed_records, records_of};
 /// Reads the records of a file or of any other [`Read`].
 ///
 /// Has its own buffer; a [`BufReader`](std::io::BufReader) is not needed. Memory is bounded: a line longer than
-/// [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) and a group longer than [`MAX_GROUP_BYTES`](super::MAX_GROUP_BYTES) are
-/// cut into pieces of that size, and each piece is an error. To read a compressed file, use a decompressor, for example
-/// `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in texts are skipped.
+/// [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) and a chunk of several lines or records longer than
+/// [`MAX_CHUNK_BYTES`](super::MAX_CHUNK_BYTES) are cut into pieces of that size, and each piece is an error. To read a
+/// compressed file, use a decompressor, for example `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in
+/// texts are skipped.
 ///
 /// ```
 /// use kyokumen_format::{Format, Place, Reader, RecordPlace};

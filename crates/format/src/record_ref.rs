@@ -55,12 +55,13 @@ impl<'a> RecordRef<'a> {
         self.format
     }
 
-    /// The bytes that the record was created from. For a record of a group, the bytes of the group.
+    /// The bytes that the record was created from. For a record of a game or an sbinpack chunk, the bytes of the whole
+    /// chunk.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The bytes of the record alone, if it comes from a group whose bytes belong to other records as well.
+    /// The bytes of the record alone, if it comes from a chunk with several records. `None` otherwise.
     pub fn own_bytes(&self) -> Option<&[u8]> {
         match &self.content {
             RecordContent::Parsed(parsed) => parsed.own_bytes.as_deref(),
@@ -68,13 +69,15 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// The packed position and its code family. `None` for other formats.
+    /// The packed position and its family (Apery or YaneuraOu), which determines the encoding. `None` for other
+    /// formats.
     #[inline]
     pub fn packed(&self) -> Option<(packed::Family, &'a [u8; packed::LEN])> {
         self.parts().map(|packed| (packed.layout.family, packed.position))
     }
 
-    /// The position. Its move number is the record's, or 1 if the record has none.
+    /// The position as stored. [`Position`] is the type of a position that has been checked by the rules. The move
+    /// number is the record's, or 1 if the record has none.
     ///
     /// # Errors
     /// [`DecodeError`] if the bytes are not a position, or use more than one set of pieces.

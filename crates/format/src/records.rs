@@ -15,8 +15,7 @@ use crate::warning::Warning;
 
 /// The records of one chunk in order. Records that cannot be read are errors.
 ///
-/// `chunk` has the bytes of a record, or of a group in formats that have groups. In formats with one record per line,
-/// without the line end.
+/// `chunk` has the bytes of one [chunk](crate::RawChunk). In formats with one record per line, it has no line end.
 pub fn records(format: Format, dialect: Dialect, chunk: &[u8]) -> Records<'_> {
     let content = match &format.spec().codec {
         Codec::Packed(_) | Codec::Columns => {
@@ -111,8 +110,8 @@ impl<'a> Iterator for Records<'a> {
 }
 
 impl<'a> RecordRef<'a> {
-    /// Takes the bytes of one record; in formats with one record per line, without the line end. Of a group of records,
-    /// takes the first one; [`records`](super::records) yields all.
+    /// Takes the bytes of one record; in formats with one record per line, without the line end. From a chunk with
+    /// several records it takes the first one; [`records`](super::records) yields all.
     ///
     /// # Errors
     /// [`DecodeErrorKind::Length`] if the number of bytes is not the record length, as at the end of a truncated file.

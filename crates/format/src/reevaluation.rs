@@ -94,7 +94,7 @@ impl RecordRef<'_> {
             let mut changes =
                 self.convert_content(&new.of(self.record()?), to, &with_evaluation, out)?;
             if new.searched.is_some() {
-                changes.invented = changes.invented.without(Fields::of(Field::BestMove));
+                changes.filled_in = changes.filled_in.without(Fields::of(Field::BestMove));
             }
             return Ok(changes);
         }
@@ -188,7 +188,7 @@ mod tests {
         let fill = "result=draw".parse().unwrap();
         let changes = record.with_evaluation(&new, Format::Hcpe, &fill, &mut out).unwrap();
         assert_eq!(
-            (changes.lost.to_string(), changes.invented.to_string()),
+            (changes.lost.to_string(), changes.filled_in.to_string()),
             ("none".into(), "result".into())
         );
         assert_eq!(out[32..], [5, 0, 0, 0, 0, 0]);

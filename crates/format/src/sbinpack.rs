@@ -25,7 +25,7 @@ use order::{nth_move, number_of};
 pub(super) const SPEC: Spec = Spec {
     name: "sbinpack",
     extensions: &[],
-    framing: Framing::Group { end: chunk_end, next: None },
+    framing: Framing::Variable { end: chunk_end, next: None },
     copy: as_it_is,
     header: b"",
     separator: b"",

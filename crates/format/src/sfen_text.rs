@@ -100,7 +100,7 @@ impl<'a> Columns<'a> {
             "none" => Some(None),
             _ => Move::from_usi(text).map(Some),
         };
-        Ok(self.read(Field::BestMove, "a move in USI notation, none, or -", read)?.flatten())
+        Ok(self.read(Field::BestMove, "a move in USI notation, `none` or `-`", read)?.flatten())
     }
 
     pub(super) fn eval_cp(self) -> Result<Option<i16>, DecodeError> {

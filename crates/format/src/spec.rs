@@ -45,8 +45,8 @@ pub(super) enum Framing {
     Fixed(usize),
     /// Each chunk is one line with one record.
     Line,
-    /// A chunk is a game, or another group of records.
-    Group {
+    /// A chunk is a game, or another sequence of records that share bytes.
+    Variable {
         /// Finds the end of the first chunk in bytes that are not empty. `None` if the bytes end before it and more
         /// bytes may follow. The second argument is `true` if no bytes follow.
         end: fn(&[u8], bool) -> Option<usize>,

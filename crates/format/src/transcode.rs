@@ -84,7 +84,7 @@ impl RecordRef<'_> {
         }
         fill.complete_tail(&mut tail);
         target.append(&position, &tail, out);
-        let invented = to.fields().without(present).intersection(fill.fields());
-        Ok(FieldChanges { lost, invented })
+        let filled_in = to.fields().without(present).intersection(fill.fields());
+        Ok(FieldChanges { lost, filled_in })
     }
 }

@@ -141,16 +141,16 @@ pub trait Game {
     fn make(&mut self, m: Self::Move) -> Self::Undo;
     /// Takes back the move that was made last.
     fn unmake(&mut self, m: Self::Move, undo: Self::Undo);
-    /// A number for the move, unique in its position, for tables.
+    /// A number for the move, unique in its position, for tables. It is never 0; tables use 0 for "no move".
     fn code(m: Self::Move) -> NonZeroU16;
 
     /// Appends the moves to search, or returns the outcome if the game is over. At OR nodes these may be fewer moves
     /// than the rules allow (only checks). At AND nodes they are all legal moves.
     fn expand(&self, moves: &mut Vec<Candidate<Self::Move>>) -> Expansion;
 
-    /// Fills in first estimates of the moves that [`Game::expand`] appended. At an OR node it may instead return a move
-    /// that reaches the goal at once, if the game can find one without making moves.
-    fn weigh(&self, _moves: &mut [Candidate<Self::Move>]) -> Option<Self::Move> {
+    /// Fills in first proof and disproof numbers and costs of the moves that [`Game::expand`] appended. At an OR node
+    /// it may instead return a move that reaches the goal at once, if the game can find one without making moves.
+    fn set_first_numbers(&self, _moves: &mut [Candidate<Self::Move>]) -> Option<Self::Move> {
         None
     }
 

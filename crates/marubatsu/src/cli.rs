@@ -95,12 +95,20 @@ fn milliseconds(elapsed: Duration) -> f64 {
 // the options of `kyokumen` compare the messages.
 
 /// Parses a variant of an enum by its serde name.
-fn word<T: DeserializeOwned>(text: &str) -> Result<T, WordError> {
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     // The error quotes the text, and a terminal would execute its control characters.
     let escaped = |c: char| {
         if c.is_control() && c != '\t' { c.escape_debug().to_string() } else { c.to_string() }
     };
-    T::deserialize(text.chars().map(escaped).collect::<String>().into_deserializer())
+    let escaped: String = text.chars().map(escaped).collect();
+    T::deserialize(escaped.into_deserializer()).map_err(|error: WordError| {
+        // serde calls the value an unknown variant.
+        let error = error.to_string();
+        match error.rsplit_once(", expected ") {
+            Some((_, values)) => format!("expected {}", values.replace('`', "")),
+            None => error,
+        }
+    })
 }
 
 /// Parses a whole number. The error names the limits.

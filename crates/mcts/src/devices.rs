@@ -132,7 +132,7 @@ impl Devices {
                 Err(RecvTimeoutError::Disconnected) => return Err(device_ended()),
                 Err(RecvTimeoutError::Timeout) => {
                     if stopped.is_some_and(|stopped| stopped.elapsed() >= STOP_TIMEOUT) {
-                        self.leaves.iter_mut().for_each(|leaves| leaves.give_up(tree));
+                        self.leaves.iter_mut().for_each(|leaves| leaves.discard(tree));
                         return Ok(());
                     }
                 }
@@ -223,9 +223,9 @@ impl Leaves {
         self.waiting = 0;
     }
 
-    fn give_up(&mut self, tree: &mut Tree) {
+    fn discard(&mut self, tree: &mut Tree) {
         for leaf in &self.all[..self.waiting] {
-            tree.give_up(leaf);
+            tree.discard(leaf);
         }
         self.waiting = 0;
     }

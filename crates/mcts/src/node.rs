@@ -110,9 +110,9 @@ impl Nodes {
         &self.children[node.children as usize..][..usize::from(node.visited)]
     }
 
-    pub(crate) fn child_mut(&mut self, node: u32, slot: u16) -> &mut Child {
+    pub(crate) fn child_mut(&mut self, node: u32, child_index: u16) -> &mut Child {
         let first = self.get(node).children as usize;
-        &mut self.children[first + usize::from(slot)]
+        &mut self.children[first + usize::from(child_index)]
     }
 
     /// The legal moves that were not visited, the next one first, and their P.
@@ -142,13 +142,13 @@ impl Nodes {
         let (m, prior) = (self.moves[range.start], self.priors[range.start]);
         self.reserve_child(node);
         let parent = self.get_mut(node);
-        let slot = parent.visited;
+        let child_index = parent.visited;
         parent.visited += 1;
-        let place = (parent.children + u32::from(slot)) as usize;
+        let place = (parent.children + u32::from(child_index)) as usize;
         self.children[place] =
             Child { node: child, visits: 0, value_sum: 0.0, prior, m, loses: false };
         self.bring_forward_next(range.start + 1..range.end);
-        slot
+        child_index
     }
 
     /// Reserves memory for another child. If it is used up, the children move to the end of the arena, with twice the

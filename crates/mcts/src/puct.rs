@@ -69,10 +69,10 @@ impl Terms {
 pub(crate) fn choose(puct: &Puct, nodes: &Nodes, node: u32, is_root: bool) -> Option<Chosen> {
     let terms = Terms::new(puct, nodes.get(node), is_root);
     let mut best = (f32::NEG_INFINITY, None);
-    for (slot, child) in nodes.children(node).iter().enumerate() {
+    for (child_index, child) in nodes.children(node).iter().enumerate() {
         let score = terms.score_child(child, child.prior);
         if !child.loses && score > best.0 {
-            best = (score, Some(Chosen::Child(slot as u16)));
+            best = (score, Some(Chosen::Child(child_index as u16)));
         }
     }
     // The first unvisited move is the most probable one.
@@ -115,9 +115,9 @@ fn choose_with_priors(
 ) -> Option<Chosen> {
     let terms = Terms::new(puct, nodes.get(root), true);
     let children = nodes.children(root).iter().enumerate().filter(|(_, child)| !child.loses);
-    let children = children.map(|(slot, child)| {
+    let children = children.map(|(child_index, child)| {
         let score = terms.score_child(child, probability(child.m, child.prior));
-        (score, child.prior, child.m, Chosen::Child(slot as u16))
+        (score, child.prior, child.m, Chosen::Child(child_index as u16))
     });
     let (moves, priors) = nodes.unvisited(root);
     let unvisited = moves.iter().zip(priors).enumerate().map(|(i, (&m, &prior))| {

@@ -25,8 +25,8 @@ pub struct Tree {
     game_len: usize,
     noise_seed: u64,
     simulations: u64,
-    /// Number of visits of the root's children that only noise caused, by index of the child. Shorter than the children
-    /// if the last ones have none.
+    /// Number of visits of the root's children that only noise caused, by index of the child. Trailing zeros are
+    /// omitted.
     pub(crate) noise_visits: Vec<u32>,
 }
 
@@ -148,18 +148,18 @@ impl Tree {
     }
 
     /// Number of positions in the tree.
-    pub fn len(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
     /// Whether the tree contains only the root.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 1
+    pub fn has_only_root(&self) -> bool {
+        self.node_count() == 1
     }
 
     /// Walks down the tree to a position that is not in it.
     ///
-    /// After [`Simulation::Leaf`], call [`Self::expand`] or [`Self::give_up`] with `leaf` exactly once before the tree
+    /// After [`Simulation::Leaf`], call [`Self::expand`] or [`Self::discard`] with `leaf` exactly once before the tree
     /// is restarted. Several leaves of one tree may wait at a time.
     pub fn simulate(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> Simulation {
         leaf.path.clear();
@@ -185,8 +185,8 @@ impl Tree {
         leaf.position.clone_from(&self.root);
         loop {
             let node = leaf.node;
-            let slot = self.select(leaf);
-            let child = self.nodes.child_mut(node, slot);
+            let child_index = self.select(leaf);
+            let child = self.nodes.child_mut(node, child_index);
             let (is_new, prior) = (child.visits == 0, child.prior);
             child.visits += 1;
             leaf.node = child.node;
@@ -194,7 +194,7 @@ impl Tree {
             let parent = self.nodes.get_mut(node);
             parent.visits += 1;
             parent.selected_prior += prior;
-            leaf.path.push((node, slot));
+            leaf.path.push((node, child_index));
             self.history.push(&leaf.position);
             let state =
                 if is_new { self.enter(leaf, mates) } else { self.nodes.get(leaf.node).state };
@@ -202,7 +202,7 @@ impl Tree {
                 State::Open => continue,
                 State::Waiting if is_new => Simulation::Leaf,
                 State::Waiting => {
-                    self.give_up(leaf);
+                    self.discard(leaf);
                     Simulation::Collision
                 }
                 State::Won | State::Lost | State::Repeated => {
@@ -219,9 +219,9 @@ impl Tree {
     /// Chooses a move of the leaf's node, and makes a child of it if necessary. Returns the index of the child.
     fn select(&mut self, leaf: &mut Leaf) -> u16 {
         let node = leaf.node;
-        let choice = self.choose(node).expect("an open node has a move that may not lose");
-        let slot = match choice.chosen {
-            Chosen::Child(slot) => slot,
+        let choice = self.choose(node).expect("an open node has a move that is not proven to lose");
+        let child_index = match choice.chosen {
+            Chosen::Child(child_index) => child_index,
             Chosen::Unvisited(i) => {
                 let child = self.nodes.add(State::Waiting, 0.0);
                 self.nodes.add_child(node, i, child)
@@ -229,13 +229,13 @@ impl Tree {
         };
         if choice.by_noise {
             leaf.by_noise = true;
-            let place = usize::from(slot);
+            let place = usize::from(child_index);
             if self.noise_visits.len() <= place {
                 self.noise_visits.resize(place + 1, 0);
             }
             self.noise_visits[place] += 1;
         }
-        slot
+        child_index
     }
 
     fn choose(&self, node: u32) -> Option<Choice> {
@@ -295,27 +295,31 @@ impl Tree {
     ///
     /// If the number of probabilities is not the number of moves.
     pub fn expand(&mut self, leaf: &Leaf, policy: &[f32], value: f32) {
-        assert_eq!(policy.len(), leaf.moves.len(), "probabilities of a leaf's moves");
+        assert_eq!(
+            policy.len(),
+            leaf.moves.len(),
+            "expected one probability for each move of the leaf"
+        );
         self.nodes.open(leaf.node, &leaf.moves, policy);
         self.nodes.get_mut(leaf.node).value = value;
         self.back_up(leaf, value);
     }
 
     /// Removes a leaf as if its simulation had not taken place.
-    pub fn give_up(&mut self, leaf: &Leaf) {
+    pub fn discard(&mut self, leaf: &Leaf) {
         if leaf.path.is_empty() {
             self.simulations = 0;
         }
-        for &(node, slot) in &leaf.path {
-            let child = self.nodes.child_mut(node, slot);
+        for &(node, child_index) in &leaf.path {
+            let child = self.nodes.child_mut(node, child_index);
             child.visits -= 1;
             let prior = child.prior;
             let parent = self.nodes.get_mut(node);
             parent.visits -= 1;
             parent.selected_prior = (parent.selected_prior - prior).max(0.0);
         }
-        if let (true, Some(&(_, slot))) = (leaf.by_noise, leaf.path.first()) {
-            self.noise_visits[usize::from(slot)] -= 1;
+        if let (true, Some(&(_, child_index))) = (leaf.by_noise, leaf.path.first()) {
+            self.noise_visits[usize::from(child_index)] -= 1;
         }
     }
 
@@ -323,10 +327,10 @@ impl Tree {
     fn back_up(&mut self, leaf: &Leaf, value: f32) {
         let mut value = f64::from(value);
         let mut below = self.nodes.get(leaf.node).state;
-        for &(node, slot) in leaf.path.iter().rev() {
+        for &(node, child_index) in leaf.path.iter().rev() {
             let above = match below {
                 State::Lost => State::Won,
-                State::Won => self.lose_child(node, slot),
+                State::Won => self.mark_losing_move(node, child_index),
                 _ => self.nodes.get(node).state,
             };
             value = match above {
@@ -334,7 +338,7 @@ impl Tree {
                 State::Lost => 0.0,
                 _ => 1.0 - value,
             };
-            self.nodes.child_mut(node, slot).value_sum += value;
+            self.nodes.child_mut(node, child_index).value_sum += value;
             let node = self.nodes.get_mut(node);
             node.state = above;
             node.value_sum += value;
@@ -342,9 +346,9 @@ impl Tree {
         }
     }
 
-    /// Marks a child whose side to move wins. Returns the new state of its parent.
-    fn lose_child(&mut self, node: u32, slot: u16) -> State {
-        self.nodes.child_mut(node, slot).loses = true;
+    /// Marks the move to a child whose side to move wins: the move loses. Returns the new state of the parent.
+    fn mark_losing_move(&mut self, node: u32, child_index: u16) -> State {
+        self.nodes.child_mut(node, child_index).loses = true;
         let all_visited = self.nodes.get(node).visited == self.nodes.get(node).moves;
         if all_visited && self.nodes.children(node).iter().all(|child| child.loses) {
             State::Lost

@@ -367,7 +367,7 @@ fn futile_replies(
     if !moves.iter().any(|m| m.is_drop()) {
         return Some(Vec::new());
     }
-    let mut game = Mate::of_side_to_move(position.clone());
+    let mut game = Mate::against_side_to_move(position.clone());
     let proof = search.prove(&game, budget)?;
     proof.futile_defences(&mut game)
 }

@@ -39,8 +39,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Resumable<G> for Descent<G, T> {
         Self::nodes(self)
     }
 
-    fn allow_nodes(&mut self, nodes: u64) {
-        Self::allow_nodes(self, nodes);
+    fn set_node_limit(&mut self, nodes: u64) {
+        Self::set_node_limit(self, nodes);
     }
 
     fn search_within(
@@ -65,7 +65,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Resumable<G> for Descent<G, T> {
         if plies > MAX_PLIES {
             return Err(Stop::Memory);
         }
-        self.allow_nodes(max_nodes);
+        self.set_node_limit(max_nodes);
         let mut checker = Checker { descent: self, observer, proof: Proof::new(), stats };
         checker.check(game, plies)?;
         Ok(checker.proof)

@@ -1,4 +1,5 @@
-//! A cache of the children of open nodes, so that moves are generated and weighed once and not at every visit.
+//! A cache of the children of open nodes, so that moves are generated and get their first numbers once and not at every
+//! visit.
 //!
 //! A full cache is cleared as a whole. Missing children are generated again.
 

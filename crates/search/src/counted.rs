@@ -76,14 +76,15 @@ impl<G: Game + Clone> DfPn<G> {
         let mut bound = Restricted::new(game.clone(), Restrictions::conceding());
         let (solved, is_shortest) = conceding.solve_shortest(&mut bound, limits, observer);
         let searched = solved.stats.nodes;
-        let Some(hints) = conceding.proof() else {
+        let Some(conceding_proof) = conceding.proof() else {
             let is_least =
                 matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
             return Some(CountedPlies { plies, is_least, nodes: searched });
         };
         let lower_bound = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
         let mut prover = Resuming { search: self, observer, nodes_left: nodes };
-        let extra_proofs = ExtraProofs { hints, found: Vec::new(), prover: &mut prover };
+        let extra_proofs =
+            ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
         let shorter = proof.shorter_plies(extra_proofs, game, lower_bound, plies);
         let plies = shorter.unwrap_or(plies);
         let nodes = searched + (nodes - prover.nodes_left);
@@ -104,7 +105,7 @@ impl<G: Game> Prover<G> for Resuming<'_, G> {
         let descent: &mut dyn Resumable<G> = &mut self.search.descent;
         let nodes_before = descent.nodes();
         let max_nodes = nodes_before + self.nodes_left / MIN_PROVER_SEARCHES;
-        descent.allow_nodes(max_nodes);
+        descent.set_node_limit(max_nodes);
         let found = descent.search_within(game, plies, self.observer).ok().flatten();
         let proof = found.and_then(|plies| {
             let mut stats = Stats::default();

@@ -23,9 +23,9 @@ use super::verdict::Stop;
 /// Nodes between two calls of the observer.
 const POLL_EVERY_NODES: u64 = 1 << 10;
 
-/// Plies at which the costs of moves count; the moves of the root have ply 0. Before, costs would delay the usual first
-/// moves of short mates. Later, costs would judge lines of hundreds of plies by their sacrifices, since they add up
-/// along a line.
+/// Plies at which the costs of moves count; the moves of the root have ply 0. At earlier plies, costs would delay the
+/// usual first moves of short mates. Later, in lines of hundreds of plies, the sum of the costs would outweigh
+/// everything else.
 const PLIES_WITH_COSTS: Range<u16> = 3..64;
 
 /// Nodes before a search can be hopeless. Until then the numbers of the root are mostly first guesses.
@@ -44,15 +44,15 @@ pub(super) struct Descent<G: Game, T> {
     limits: Limits,
     /// Nodes entered since [`Self::start`].
     nodes: u64,
-    /// The value of `nodes` at which the search must request more from the table.
-    granted: u64,
+    /// The search may enter nodes until `nodes` has this value. Then it must request more from the table.
+    granted_until: u64,
     /// Set if the search must unwind.
     stop: Option<Stop>,
-    /// Another thread has solved the node at this ply of the path. The search returns to it.
+    /// The ply of a node on the path that another thread has solved. The search returns to it.
     unwinding_to: Option<u16>,
     /// The value being returned was read from the table, so it need not be stored.
-    is_adopted: bool,
-    /// The next ply of the path to test for a solution by another thread.
+    is_from_table: bool,
+    /// The ply of the path that is tested next for a solution by another thread.
     next_ancestor: u16,
     /// Proofs longer than the depth limit do not count. Set while a proof is rebuilt and while a shorter one is sought.
     limits_proof_length: bool,
@@ -98,7 +98,7 @@ impl<H> Value<H> {
         Self { is_depth_bound: true, ..Self::new(DISPROVEN, hand) }
     }
 
-    /// The value as the parent, a node of this kind, counts it after a move of this cost.
+    /// Adds the cost of the move that leads to this value. `kind` is the kind of the parent.
     fn with_cost(self, kind: NodeKind, cost: i8) -> Self {
         Self { numbers: self.numbers.with_cost(kind, cost), ..self }
     }
@@ -148,10 +148,10 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             line: Vec::new(),
             limits: Limits::new(0, 0),
             nodes: 0,
-            granted: 0,
+            granted_until: 0,
             stop: None,
             unwinding_to: None,
-            is_adopted: false,
+            is_from_table: false,
             next_ancestor: 0,
             limits_proof_length: false,
         })
@@ -163,7 +163,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         self.nodes = 0;
         self.child_cache.clear();
         self.limits_proof_length = false;
-        self.allow_nodes(limits.nodes);
+        self.set_node_limit(limits.nodes);
     }
 
     /// Sets the depth limit to `plies` for the following searches. Longer proofs do not count.
@@ -179,9 +179,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     }
 
     /// Sets the node limit for searches that continue with the same table. It includes the nodes already searched.
-    pub(super) fn allow_nodes(&mut self, nodes: u64) {
+    pub(super) fn set_node_limit(&mut self, nodes: u64) {
         self.limits.nodes = nodes;
-        self.granted = self.table.first_grant(nodes);
+        self.granted_until = self.table.first_grant(nodes);
         self.stop = None;
     }
 
@@ -251,7 +251,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         }
         if T::IS_SHARED {
             self.end_unwinding(ply);
-            if mem::take(&mut self.is_adopted) {
+            if mem::take(&mut self.is_from_table) {
                 self.children.truncate(first_child);
                 return value;
             }
@@ -312,7 +312,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             Expansion::Moves if plies_left == 0 => return Some(Value::depth_bound(hand)),
             Expansion::Moves => {}
         }
-        if let Some(m) = game.weigh(&mut self.candidates) {
+        if let Some(m) = game.set_first_numbers(&mut self.candidates) {
             return Some(self.reach_goal(game, m));
         }
         let kind = game.node_kind();
@@ -361,8 +361,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         })
     }
 
-    /// Searches the best child again and again until the node is solved or a number reaches its threshold. `is_counted`
-    /// is set once the table has counted this search at the node.
+    /// Searches the best child again and again until the node is solved or a number reaches its threshold. Sets
+    /// `is_counted` when it enters this search in the table's counter for the node.
     fn search_children(
         &mut self,
         game: &mut G,
@@ -391,7 +391,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 }
                 return Value::new(summary.numbers, game.hand());
             }
-            // Nodes that are only expanded are not counted: there are too many, and they end too soon.
+            // Nodes that are only expanded are not entered in the shared counters of searches: there are too many of
+            // them, and they end too soon.
             if T::IS_SHARED && !mem::replace(is_counted, true) {
                 self.table.enter(game.board_key(), game.hand());
             }
@@ -433,7 +434,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// Whether the search must unwind. Calls the observer now and then.
     fn must_stop(&mut self, observer: &dyn SearchObserver<G::Move>) -> bool {
         if self.stop.is_none() {
-            if self.nodes >= self.granted && !self.request_nodes() {
+            if self.nodes >= self.granted_until && !self.request_nodes() {
                 return true;
             }
             if self.nodes.is_multiple_of(POLL_EVERY_NODES) {
@@ -450,7 +451,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     #[cold]
     fn request_nodes(&mut self) -> bool {
         match self.table.grant() {
-            Ok(nodes) => self.granted = self.nodes + nodes,
+            Ok(nodes) => self.granted_until = self.nodes + nodes,
             Err(stop) => self.stop = Some(stop),
         }
         if self.stop.is_none() && T::IS_SHARED {
@@ -552,7 +553,7 @@ fn proving_child<G: Game>(children: &[Child<G>]) -> Option<&Child<G>> {
         .min_by_key(|child| child.value.plies)
 }
 
-/// The code of the proving move of an OR node; 0 if there is none.
+/// The code of the proving move of an OR node, see [`Game::code`]. 0 if there is none.
 fn proving_code<G: Game>(children: &[Child<G>]) -> u16 {
     proving_child(children).map_or(0, |child| G::code(child.m).get())
 }

@@ -101,9 +101,9 @@ impl<G: Game> DfPn<G> {
         checked_result(&mut self.descent, &mut self.proof, game, max_nodes, searched, observer)
     }
 
-    /// As [`Self::solve`], then searches for shorter proofs until there is none. All these searches together may take
-    /// as many nodes again. The second value is whether the proof is proven to be the shortest; `false` without a
-    /// proof.
+    /// As [`Self::solve`], then searches for shorter proofs until there is none. All these searches together have the
+    /// node limit of the first search. The second value is whether the proof is proven to be the shortest; `false`
+    /// without a proof.
     pub fn solve_shortest(
         &mut self,
         game: &mut G,

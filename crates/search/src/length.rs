@@ -1,9 +1,9 @@
 //! The length of a proof: plies from a position to the end of the game, with the hands that really occur.
 //!
 //! The plies of a proof step are only an upper bound, because the step may have been checked against a defender with
-//! more pieces in hand. [`LengthMeasure`] visits the positions that can really arise. It asks "does the game end within
-//! `n` plies?" with growing `n` (as in MTD: Plaat et al. 1996). Each node keeps a lower and an upper bound, and these
-//! answer most of the queries.
+//! more pieces in hand. [`LengthMeasure`], called *the measure* here, visits the positions that can really arise. It
+//! asks "does the game end within `n` plies?" with growing `n` (as in MTD: Plaat et al. 1996). Each node keeps a lower
+//! and an upper bound, and these answer most of the queries.
 //!
 //! # Futile interpositions
 //! Problems do not count an interposition that only delays the mate (無駄合い). `docs/tsume.md` has the rule. In this
@@ -14,7 +14,7 @@
 //! - A defence is *futile within `n` plies* if one of its exchanges leads to a position from which the game ends within
 //!   `n` plies.
 //! - A defence is also futile if, after an exchange, the attacker can force a *return* to a position that was on the
-//!   path before the exchange (復元型の無駄合). The interposition has only cost the defender a piece.
+//!   path before the exchange (復元型の無駄合). In the real game the interposition would only cost the defender a piece.
 //!
 //! A success by a return *depends* on the position to which play returns. It is valid only while that position stays on
 //! the path, like a disproof by repetition in Kishimoto and Müller (2004). So it is stored with its dependencies.
@@ -25,7 +25,7 @@
 //! tries two kinds of moves at any length:
 //!
 //! - the moves of [`ExtraProofs`] for this board and hand,
-//! - in a search for a return, the moves that any proof makes on this board with another hand.
+//! - in a search for a return, the moves that the proof or an extra proof has for this board with another hand.
 //!
 //! With [`ExtraProofs`], nodes on the proof also get the other moves within [`MAX_PLIES_OFF_PROOF`] plies.
 
@@ -58,16 +58,16 @@ pub(super) enum Counting {
     /// All moves except futile defences and the replies that capture them. Returns make no defence futile.
     WithoutFutile,
     /// As [`Self::WithoutFutile`], but a return makes a defence futile, too.
-    WithoutReturns,
+    WithoutFutileOrReturns,
 }
 
 /// Proofs other than the measured one. Their moves may give a shorter mate.
 pub(super) struct ExtraProofs<'a, G: Game> {
-    /// A proof of the conceding game, where the defender has fewer moves. Its moves are tried; its plies are not
-    /// bounds.
-    pub(super) hints: &'a ProofOf<G>,
+    /// A proof of the conceding game (`restricted.rs`), where the defender has fewer moves. Its moves are tried; its
+    /// plies are not bounds.
+    pub(super) conceding_proof: &'a ProofOf<G>,
     /// The proofs that `prover` has found.
-    pub(super) found: Vec<ProofOf<G>>,
+    pub(super) proofs_found: Vec<ProofOf<G>>,
     /// Searches for proofs of positions that have none.
     pub(super) prover: &'a mut dyn Prover<G>,
 }
@@ -78,7 +78,8 @@ pub(super) trait Prover<G: Game> {
     fn prove(&mut self, game: &mut G, plies: u16) -> Option<ProofOf<G>>;
 }
 
-/// Measures the lengths of positions and keeps the bounds found.
+/// Measures the lengths of positions and keeps the bounds found. In all methods with `game` and `node` or `root`,
+/// `game` is at the position of that node.
 pub(super) struct LengthMeasure<'a, G: Game> {
     proof: &'a ProofOf<G>,
     /// Present if mates shorter than the proof are sought.
@@ -92,8 +93,8 @@ pub(super) struct LengthMeasure<'a, G: Game> {
     is_complete: bool,
     /// Nodes from the root to the current one.
     path: Vec<usize>,
-    /// For each exchange on the path: the length of the path at the node where the defender interposes, this node
-    /// included.
+    /// For each exchange on the path: the number of nodes on the path up to and including the one where the defender
+    /// interposes.
     exchange_starts: Vec<usize>,
     /// Number of visits to nodes. It distinguishes repeated visits to a node.
     visits: u64,
@@ -173,7 +174,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.node(game, NEVER)
     }
 
-    /// The best play of both sides from `node`, where `game` is, to the end.
+    /// The best play of both sides from `node` to the end.
     pub(super) fn line(&mut self, game: &mut G, mut node: usize) -> Vec<G::Move> {
         let mut line = Vec::new();
         let mut undos = Vec::new();
@@ -217,7 +218,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
                 NodeKind::And => {
                     let is_longest =
                         left == 0 || self.within_after(game, (m, to), left - 1).is_none();
-                    // A defence that takes longer than its node is futile.
+                    // A defence that lasts longer than the length of its node is futile.
                     let counts = self.counting == Counting::All
                         || self.within_after(game, (m, to), left).is_some();
                     is_longest && counts
@@ -230,7 +231,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         None
     }
 
-    /// The futile defences of `root` that take longer than its length.
+    /// The defences of `root` that last longer than its length, which makes them futile.
     pub(super) fn futile_defences(&mut self, game: &mut G, root: usize) -> Vec<G::Move> {
         let plies = self.plies(game, root);
         self.expand(game, root);
@@ -246,7 +247,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         futile
     }
 
-    /// The length of `node`, where `game` is: plies to the end.
+    /// The length of `node`: plies to the end.
     pub(super) fn plies(&mut self, game: &mut G, node: usize) -> u16 {
         loop {
             let at_least = self.nodes[node].at_least;
@@ -257,12 +258,12 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         }
     }
 
-    /// Whether the game ends within `plies` from `root`, where `game` is. Call this with growing `plies`.
+    /// Whether the game ends within `plies` from `root`. Call this with growing `plies`.
     pub(super) fn takes_at_most(&mut self, game: &mut G, root: usize, plies: u16) -> bool {
         self.return_queries <= MAX_RETURN_QUERIES && self.within(game, root, plies).is_some()
     }
 
-    /// Whether the game ends within `plies` from `node`, where `game` is: `Some` with the dependencies if it does.
+    /// Whether the game ends within `plies` from `node`. `Some` with the dependencies if it does.
     fn within(&mut self, game: &mut G, node: usize, plies: u16) -> Option<Dependencies> {
         match self.cached(node, plies) {
             Cached::Within(dependencies) => return Some(dependencies),
@@ -328,23 +329,23 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.nodes[node].unlimited_edges == 0
     }
 
-    /// Asks the prover for a proof of at most `plies` for an OR node without hints. Stores the proof and updates the
-    /// node; `false` if there is no prover or no proof.
+    /// Asks the prover for a proof of at most `plies` for an OR node without moves of the conceding proof. Stores the
+    /// proof and updates the node. `false` if there is no prover or no proof.
     fn try_to_prove(&mut self, game: &mut G, node: usize, plies: u16) -> bool {
         let (key, hand) = self.nodes[node].position;
         let Some(extra_proofs) = self.extra_proofs.as_mut().filter(|_| !self.is_returning) else {
             return false;
         };
-        let hints = extra_proofs.hints;
-        if game.node_kind() == NodeKind::And || hints.steps(key, hand).next().is_some() {
+        let conceding_proof = extra_proofs.conceding_proof;
+        if game.node_kind() == NodeKind::And || conceding_proof.steps(key, hand).next().is_some() {
             return false;
         }
         let Some(proof) = extra_proofs.prover.prove(game, plies) else { return false };
         let Some(step) = proof.shortest_step(key, hand) else { return false };
-        extra_proofs.found.push(proof);
+        extra_proofs.proofs_found.push(proof);
         let node = &mut self.nodes[node];
         (node.at_most, node.is_off_proof) = (step.plies, false);
-        // The lower bound is too high if an earlier attempt failed only because the nodes were used up.
+        // The lower bound is too high if an earlier attempt failed only because the node limit was reached.
         node.at_least = node.at_least.min(step.plies);
         // If the node is also higher on the path, a caller iterates over its edges.
         if node.on_path.is_none() {
@@ -472,8 +473,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         Ok(dependencies)
     }
 
-    /// A lower bound of the plies from a child that did not end in time in a query for `plies` from its parent. In a
-    /// search for a return the lower bounds of nodes are not used.
+    /// A lower bound for a child, after a query for `plies` from its parent failed. In a search for a return the lower
+    /// bounds of nodes are not used.
     fn lower_bound(&self, node: usize, plies: u16) -> u16 {
         if self.is_returning { plies } else { self.nodes[node].at_least }
     }
@@ -499,9 +500,9 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
                 return Ok(dependencies);
             }
             at_least = at_least.min(self.lower_bound(to, plies));
-            if self.counting == Counting::WithoutReturns && !self.is_returning {
+            if self.counting == Counting::WithoutFutileOrReturns && !self.is_returning {
                 let dependencies = self.return_within(game, exchange, plies);
-                // Only a return counts. It has dependencies.
+                // A success without dependencies is not a return and does not count.
                 if let Some(dependencies) = dependencies.filter(|on| !on.is_empty()) {
                     return Ok(dependencies);
                 }

@@ -69,7 +69,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         min_plies: u16,
         max_plies: u16,
     ) -> Option<u16> {
-        let mut measure = LengthMeasure::new(self, Some(extra_proofs), Counting::WithoutReturns);
+        let mut measure =
+            LengthMeasure::new(self, Some(extra_proofs), Counting::WithoutFutileOrReturns);
         let root = measure.root(game);
         let mut lengths = (min_plies..max_plies).step_by(usize::from(G::PLIES_APART));
         lengths.find(|&plies| measure.takes_at_most(game, root, plies))
@@ -100,11 +101,13 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         game: &mut G,
         measured: impl Fn(&mut LengthMeasure<'_, G>, &mut G) -> T,
     ) -> Option<T> {
-        [Counting::WithoutReturns, Counting::WithoutFutile].into_iter().find_map(|counting| {
-            let mut measure = LengthMeasure::<G>::new(self, None, counting);
-            let value = measured(&mut measure, game);
-            measure.is_complete().then_some(value)
-        })
+        [Counting::WithoutFutileOrReturns, Counting::WithoutFutile].into_iter().find_map(
+            |counting| {
+                let mut measure = LengthMeasure::<G>::new(self, None, counting);
+                let value = measured(&mut measure, game);
+                measure.is_complete().then_some(value)
+            },
+        )
     }
 }
 

@@ -1,11 +1,12 @@
 //! Proof and disproof numbers, and the thresholds of df-pn.
 //!
 //! The proof number of a node estimates the work left to prove it, the disproof number the work left to disprove it.
-//! Both follow from the numbers of the children. OR and AND nodes are handled alike (Nagai 2002). The side to move
-//! chooses the child with the smallest *deciding* number: the proof number at OR nodes, the disproof number at AND
-//! nodes. The other number adds up over the children and is called the *sum* here.
+//! Both follow from the numbers of the children. OR and AND nodes are handled alike (Nagai 2002). At OR nodes the
+//! *deciding* number is the proof number, at AND nodes the disproof number. The side to move chooses the child with the
+//! smallest deciding number, which is also the deciding number of the node. The other number of a node combines the
+//! numbers of all children and is called the *sum* here.
 //!
-//! A search stays below a node until one of its numbers reaches a *threshold*.
+//! A search stays in the subtree of a node until one of the node's numbers reaches its *threshold*.
 
 use kyokumen_game::NodeKind;
 
@@ -35,16 +36,16 @@ impl ProofNumbers {
 
     /// Whether a search with these numbers at its root will probably not be decided within `nodes`.
     ///
-    /// The bounds are measured, see `docs/search-log.md`. Of the searches that are decided with *n* nodes, nearly all
-    /// have a proof number of at most ∛(2n/3) at any time, or a disproof number of at most ⁵√(14,000n).
+    /// The bounds are measured, see `docs/search-log.md`. In nearly all searches that are decided with *n* nodes, the
+    /// root's proof number is at most ∛(2n/3) or its disproof number at most ⁵√(14,000n) at any time.
     pub(super) fn are_hopeless(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
             [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
         3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(5) > 14_000 * nodes
     }
 
-    /// The numbers of a child as its parent, a node of this kind, counts them after a move of this
-    /// [cost](kyokumen_game::Candidate::cost) (df-pn+, Nagai 2002).
+    /// Adds the [cost](kyokumen_game::Candidate::cost) of the move that leads to this child (df-pn+, Nagai 2002).
+    /// `kind` is the kind of the parent.
     pub(super) const fn with_cost(self, kind: NodeKind, cost: i8) -> Self {
         let [deciding, sum] = self.deciding_and_sum(kind);
         Self::from_deciding_and_sum(kind, [with_cost(deciding, cost), sum])
@@ -66,7 +67,7 @@ impl ProofNumbers {
     }
 }
 
-/// Adds the cost to the number of an open node, to at least 1. Numbers of solved nodes stay as they are.
+/// Adds the cost to the number of an open node. The result is at least 1. Numbers of solved nodes stay as they are.
 const fn with_cost(number: u32, cost: i8) -> u32 {
     if number == 0 || number > LARGEST {
         return number;
@@ -80,7 +81,7 @@ const fn without_cost(threshold: u32, cost: i8) -> u32 {
     if threshold == INFINITE { threshold } else { threshold.saturating_add_signed(-(cost as i32)) }
 }
 
-/// The numbers of a node as they follow from its children, and the child to search next.
+/// The numbers of a node, computed from its children, and the child to search next.
 pub(super) struct ChildSummary {
     /// Proof and disproof number of the node.
     pub(super) numbers: ProofNumbers,
@@ -125,13 +126,14 @@ impl Total {
         }
     }
 
-    /// Number of open children other than one of them.
+    /// Number of open children except the searched one.
     const fn others(self) -> u32 {
         self.open.saturating_sub(1)
     }
 
-    /// The contribution of the other children while the child with this number is searched. At OR nodes each other open
-    /// child counts one, half as much as in [`Self::value`]. So the search stays a little longer below one child.
+    /// The contribution of the other children to the sum while the child with this number is searched. At OR nodes each
+    /// other open child counts one, not two as in [`Self::value`]. So the search stays a little longer in the subtree
+    /// of one child.
     fn without(self, number: u32) -> u32 {
         match self.kind {
             NodeKind::Or => self.others(),
@@ -145,8 +147,8 @@ const fn threshold_above(number: u32) -> u32 {
     number.saturating_add(number / 4).saturating_add(1)
 }
 
-/// The number of a child that `searches` other threads search: virtual loss adds half of the number, plus one, for
-/// each.
+/// The number of a child with virtual loss. For each of the `searches` other threads that search the child, half of the
+/// number plus one is added.
 const fn with_virtual_loss(number: u32, searches: u32) -> u32 {
     let loss = (number / 2).saturating_add(1).saturating_mul(searches);
     let number = number.saturating_add(loss);
@@ -158,12 +160,12 @@ fn capped(sum: u64) -> u32 {
 }
 
 impl ChildSummary {
-    /// Combines the numbers of the children, each given with whether it is delayed. A delayed child does not count
-    /// until its predecessor is solved.
+    /// Combines the numbers of the children. The `bool` states whether a child is delayed. A delayed child does not
+    /// count until its predecessor is solved.
     ///
     /// At AND nodes the proof numbers add up. At OR nodes the sum is the largest disproof number, plus two for each
-    /// other open child (after the weak proof number of Ueda et al. 2008, which adds one). A real sum would count many
-    /// positions twice, because attacks transpose into one another.
+    /// other open child (after the weak proof number of Ueda et al. 2008, which adds one). A true sum would count many
+    /// positions twice, because different attacks lead to the same positions.
     #[inline]
     pub(super) fn new(
         kind: NodeKind,
@@ -176,7 +178,7 @@ impl ChildSummary {
         }
     }
 
-    /// The loop has no branches, because the processor predicts the best child badly.
+    /// The loop has no branches, because the processor cannot predict which child is the best.
     #[inline(always)]
     fn for_kind(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
         let mut best = 0;
@@ -210,11 +212,12 @@ impl ChildSummary {
         }
     }
 
-    /// Chooses the best child again, with virtual loss for children that other threads search: `searches` is their
-    /// number for a child. The numbers of the node stay as they are.
+    /// Chooses the best child again, with virtual loss for children that other threads search. `searches` returns the
+    /// number of these threads for the index of a child. The numbers of the node stay as they are.
     ///
-    /// A child that has reached the deciding threshold of the node is never chosen, even if all others count as harder.
-    /// Once all children have reached it, the search leaves the node, and each visit must bring it closer to that.
+    /// A child that has reached the deciding threshold of the node is never chosen, even if virtual loss makes all
+    /// others harder. The search leaves the node when all children have reached this threshold, and each visit must
+    /// bring that closer.
     pub(super) fn with_virtual_loss(
         self,
         kind: NodeKind,
@@ -251,11 +254,12 @@ impl ChildSummary {
         Self { best, second_deciding: second, others_sum: total.without(best_sum), ..self }
     }
 
-    /// The thresholds of the best child: it is searched until it is clearly no longer the best, or until its parent
+    /// The thresholds of the best child. It is searched until it is clearly no longer the best, or until its parent
     /// reaches one of `thresholds`.
     ///
-    /// If that leaves the child no margin, its threshold is a quarter above its number, plus one. In a cycle numbers
-    /// can raise each other until the sums are capped. Steps of one would take too long then.
+    /// If the child has already reached such a threshold, its threshold is a quarter above its number, plus one. In a
+    /// cycle of positions, numbers can raise each other until they reach [`LARGEST`]. With steps of one that would take
+    /// too long.
     pub(super) fn thresholds_of_best(
         &self,
         kind: NodeKind,
@@ -321,7 +325,7 @@ mod tests {
         }
     }
 
-    /// The best child of an AND node with this threshold for its disproof number, if two other threads search its
+    /// The best child of an AND node with this threshold for its disproof number while two other threads search its
     /// second child.
     fn best_with_virtual_loss(disproof_numbers: [u32; 3], threshold: u32) -> usize {
         let children =

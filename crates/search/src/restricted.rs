@@ -143,8 +143,8 @@ impl<G: Game> Game for Restricted<G> {
         expansion
     }
 
-    fn weigh(&self, moves: &mut [Candidate<G::Move>]) -> Option<G::Move> {
-        self.game.weigh(moves)
+    fn set_first_numbers(&self, moves: &mut [Candidate<G::Move>]) -> Option<G::Move> {
+        self.game.set_first_numbers(moves)
     }
 
     fn plain_moves(&mut self) -> Moves<G::Move> {
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_conceding_defender_drops_nothing_that_can_be_captured_with_check() {
         let in_check = "4k4/9/9/9/4R4/9/9/9/9 w p 1";
-        let game = || Mate::of_side_to_move(position(in_check));
+        let game = || Mate::against_side_to_move(position(in_check));
         let steps = ["5a4a", "5a4b", "5a6a", "5a6b"].map(str::to_owned);
         let mut conceding = Restricted::new(game(), Restrictions::conceding());
         assert_eq!(moves(&mut conceding).unwrap(), steps);

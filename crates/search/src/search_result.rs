@@ -27,7 +27,7 @@ pub(super) trait Resumable<G: Game> {
     fn nodes(&self) -> u64;
 
     /// Sets the node limit for the following searches. It includes the nodes already searched.
-    fn allow_nodes(&mut self, nodes: u64);
+    fn set_node_limit(&mut self, nodes: u64);
 
     /// Searches for a proof of at most `plies` and returns its plies. Uses the entries that the table has from the
     /// earlier searches. `None` if there is no such proof.
@@ -77,9 +77,10 @@ pub(super) fn checked_result<G: Game>(
     SearchResult { verdict, line, stats }
 }
 
-/// Searches for shorter and shorter proofs than that of `solved`, with as many nodes again. Each search gets a depth
-/// limit below the last length, until there is no proof within it (iterative deepening from above). The second value is
-/// whether the last proof is proven to be the shortest; `false` without a proof.
+/// Searches for shorter and shorter proofs than the one of `solved`. All these searches together have the node limit of
+/// `limits`. Each search gets a depth limit below the last length, until there is no proof within it (iterative
+/// deepening from above). The second value is whether the last proof is proven to be the shortest; `false` without a
+/// proof.
 pub(super) fn shorten<G: Game>(
     search: &mut impl Resumable<G>,
     stored_proof: &mut Option<ProofOf<G>>,
@@ -95,7 +96,7 @@ pub(super) fn shorten<G: Game>(
     let is_shortest = loop {
         let plies = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
         let Some(fewer) = plies.checked_sub(G::PLIES_APART) else { break true };
-        search.allow_nodes(max_nodes);
+        search.set_node_limit(max_nodes);
         let shorter = match search.search_within(game, fewer, observer) {
             Err(_) => break false,
             Ok(None) => break true,

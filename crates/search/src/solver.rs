@@ -167,8 +167,8 @@ impl Solver {
         solved
     }
 
-    /// As [`Self::solve_observed`], then searches for a shorter mate with as many nodes again. The second value is
-    /// whether it is proven that no mate takes fewer plies.
+    /// As [`Self::solve_observed`], then searches for shorter mates. All these searches together have the node limit of
+    /// the first search. The second value is whether it is proven that no mate takes fewer plies.
     pub fn solve_shortest(
         &mut self,
         position: &Position,
@@ -222,7 +222,9 @@ impl Attacker {
     fn game(self, position: &Position) -> Option<Mate> {
         let (defender, mate) = match self {
             Self::SideToMove => (!position.side_to_move(), Mate::by_side_to_move(position.clone())),
-            Self::Opponent => (position.side_to_move(), Mate::of_side_to_move(position.clone())),
+            Self::Opponent => {
+                (position.side_to_move(), Mate::against_side_to_move(position.clone()))
+            }
         };
         position.king(defender).map(|_| mate)
     }

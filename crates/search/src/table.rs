@@ -4,8 +4,8 @@
 //! board was searched with. A proof holds for every larger hand, a disproof for every smaller one (dominance: Nagai
 //! 2002, and Tadao Yamaoka's notes on Apery).
 //!
-//! Every search has a *generation* number. Entries of other generations count as empty. So a new search only increments
-//! the number, and the table is never cleared.
+//! Every search has a *generation* number. Entries of other generations count as empty. A new search increments the
+//! number instead of clearing the table.
 
 use std::collections::TryReserveError;
 
@@ -14,9 +14,9 @@ use kyokumen_game::Hand;
 use super::child_cache::{CacheHandle, NO_HANDLE};
 use super::verdict::Stop;
 
-/// The proof number of a disproven node and the disproof number of a proven one.
+/// The proof number of a disproven node, and the disproof number of a proven node.
 pub(super) const INFINITE: u32 = u32::MAX;
-/// Largest number of an open node. Sums are capped here, so they never look solved.
+/// Largest number of an open node. Sums are capped at this value, so that they never equal [`INFINITE`].
 pub(super) const LARGEST: u32 = u32::MAX / 4;
 
 /// Number of neighbouring slots that a board may use.
@@ -52,9 +52,9 @@ pub(super) struct EntryData<H> {
     /// Proven: the proof hand. Disproven on every path and at every depth: the disproof hand. Otherwise the hand of the
     /// position.
     pub(super) hand: H,
-    /// Proven: plies of the proof. Disproven: plies that were left, or [`UNLIMITED`]. Open: half of the handle.
+    /// Proven: plies of the proof. Disproven: plies that were left, or [`UNLIMITED`]. Open: lower half of the handle.
     pub(super) plies: u16,
-    /// Proven OR node: the move. Open: half of the handle. Otherwise 0.
+    /// Proven OR node: the code of the proving move. Open: upper half of the handle. Otherwise 0.
     pub(super) code: u16,
 }
 
@@ -103,13 +103,14 @@ impl<H: Hand> EntryData<H> {
         }
     }
 
-    /// Whether this is a proof or a disproof that holds at every depth.
+    /// Whether this is a proof, or a disproof that holds at every depth.
     #[inline]
     pub(super) const fn is_unlimited(&self) -> bool {
         self.proof_number == 0 || (self.disproof_number == 0 && self.plies == UNLIMITED)
     }
 
-    /// The entry with the lowest value is replaced first. Proofs and unlimited disproofs count four times their effort.
+    /// The entry with the lowest value is replaced first. Proofs, and disproofs that hold at every depth, count four
+    /// times their effort.
     #[inline]
     pub(super) const fn replacement_value(&self) -> u32 {
         if self.is_unlimited() { self.effort.saturating_mul(4) } else { self.effort }
@@ -208,7 +209,7 @@ pub(super) enum TableUpdate<H> {
     Open { proof_number: u32, disproof_number: u32, handle: CacheHandle },
 }
 
-/// The table of a search: a private one, or one that it shares with other threads.
+/// The table of a search. It belongs to one thread or is shared by several.
 pub(super) trait TranspositionTable<H> {
     /// Whether other threads write to the table.
     const IS_SHARED: bool = false;
@@ -223,7 +224,7 @@ pub(super) trait TranspositionTable<H> {
     /// Stores the value of a board with this hand. `effort` is the number of nodes searched for it.
     fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32);
 
-    /// Nodes that the search may enter before it must call [`Self::grant`], with a limit of `nodes`.
+    /// Nodes that a search with a limit of `nodes` may enter before it must call [`Self::grant`].
     fn first_grant(&self, nodes: u64) -> u64 {
         nodes
     }
@@ -233,12 +234,12 @@ pub(super) trait TranspositionTable<H> {
         Err(Stop::Nodes)
     }
 
-    /// Nodes of all threads together. This one has entered `own`.
+    /// Nodes that all threads together have entered. `own` is the number of this thread.
     fn nodes_of_all(&self, own: u64) -> u64 {
         own
     }
 
-    /// Filled slots in per mille of the largest size.
+    /// Filled slots, in per mille of the maximum number of slots.
     fn permille_filled(&self) -> u16;
 
     /// Counts this search at a position that it enters.
@@ -262,9 +263,9 @@ pub(super) fn permille(part: usize, whole: usize) -> u16 {
 pub(super) struct Table<H> {
     entries: Vec<Entry<H>>,
     max_slots: usize,
-    /// The size to which the table may grow in the current search.
+    /// The number of slots to which the table may grow in the current search.
     useful_slots: usize,
-    /// Slots at which a window can begin. The last window extends beyond them.
+    /// Number of slots at which a window can begin. The last window extends beyond them.
     slots: usize,
     /// Filled slots.
     used: usize,
@@ -272,8 +273,8 @@ pub(super) struct Table<H> {
 }
 
 impl<H: Hand> Table<H> {
-    /// A table of at most `bytes`, but at least [`MIN_SLOTS`] slots. Its memory is reserved here and used as searches
-    /// need it.
+    /// A table of at most `bytes`, but at least [`MIN_SLOTS`] slots. Its address space is reserved here. Memory is used
+    /// only as searches fill the table.
     pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
         let max_slots = (bytes / size_of::<Entry<H>>()).max(MIN_SLOTS);
         let mut entries = Vec::new();
@@ -281,8 +282,8 @@ impl<H: Hand> Table<H> {
         Ok(Self { entries, max_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
     }
 
-    /// Starts a new search with an empty table. It grows to at most one slot for each of `positions`. `any_hand` fills
-    /// unused entries.
+    /// Starts a new search with an empty table, which grows to at most one slot for each of `positions`. Unused entries
+    /// get the value `any_hand`.
     pub(super) fn start(&mut self, positions: u64, any_hand: H) {
         let useful = usize::try_from(positions).unwrap_or(usize::MAX);
         self.useful_slots = useful.clamp(MIN_SLOTS, self.max_slots);
@@ -383,8 +384,9 @@ impl<H: Hand> TranspositionTable<H> for Table<H> {
 }
 
 impl<H: Hand> Table<H> {
-    /// The slot to write to, marked as filled: the slot of the same position if it is not solved at every depth, an
-    /// empty slot, or the slot with the lowest replacement value.
+    /// Chooses the slot to write to and marks it as filled. It is the first slot of the window that is empty or has an
+    /// entry of the same position that is not solved at every depth. If there is none, it is the slot with the lowest
+    /// replacement value.
     #[inline]
     fn slot(&mut self, key: u64, hand: H) -> &mut Entry<H> {
         let start = self.window(key);

@@ -347,9 +347,9 @@ impl<G: SharedGame> Resumable<G> for Team<G> {
         self.nodes_before + self.members.iter().map(Descent::nodes).sum::<u64>()
     }
 
-    fn allow_nodes(&mut self, nodes: u64) {
+    fn set_node_limit(&mut self, nodes: u64) {
         self.ledger.set_budget(self.nodes(), nodes);
-        self.members.iter_mut().for_each(|member| member.allow_nodes(nodes));
+        self.members.iter_mut().for_each(|member| member.set_node_limit(nodes));
     }
 
     fn search_within(

@@ -92,7 +92,7 @@ impl<G: SharedGame> DfPn<G> {
         let Some(mut team) =
             Team::continuing(&self.descent, limits, self.table, threads.count.get())
         else {
-            self.descent.allow_nodes(limits.nodes);
+            self.descent.set_node_limit(limits.nodes);
             let searched = self.descent.search_root(game, observer);
             return (
                 self.checked_result(game, limits.nodes_with_check(), searched, observer),

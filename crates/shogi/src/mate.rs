@@ -50,14 +50,14 @@ pub struct Mate {
 }
 
 impl Mate {
-    /// The side to move attacks.
+    /// The game in which the side to move attacks.
     pub const fn by_side_to_move(position: Position) -> Self {
         let attacker = position.side_to_move();
         Self { position, attacker }
     }
 
-    /// The side to move defends. It need not be in check.
-    pub const fn of_side_to_move(position: Position) -> Self {
+    /// The game in which the side to move defends. It need not be in check.
+    pub const fn against_side_to_move(position: Position) -> Self {
         let attacker = position.side_to_move().opponent();
         Self { position, attacker }
     }
@@ -76,7 +76,8 @@ impl Mate {
     }
 
     /// Appends the checks. Where a bishop or rook can promote, its move without promotion is delayed until the
-    /// promotion is solved. The same holds for a pawn that opens a line or is pinned. Most drops on a line are delayed,
+    /// promotion is solved. The same holds for a pawn that is pinned or may open a line to the king, because the
+    /// generator yields such pawns one by one. Moves of other pawns are not delayed. Most drops on a line are delayed,
     /// too: see [`push_drops_on_lines`].
     fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
         let Some(king) = self.position.king(!self.attacker) else { return };
@@ -162,8 +163,8 @@ impl Mate {
 }
 
 /// Appends checks by drops of one kind along lines, on each line the nearest to the king first. Drops on one line
-/// differ little, except for the one next to the king. That one and the next two are open; each other drop waits for
-/// the one before it.
+/// differ little, except for the one next to the king. That one and the next two are not delayed; each other drop waits
+/// for the one before it.
 fn push_drops_on_lines(
     king: Square,
     kind: HandKind,
@@ -180,16 +181,16 @@ fn push_drops_on_lines(
         if square < king {
             drops.reverse();
         }
-        let far = drops.iter_mut().filter(|drop| !adjacent.contains(drop.m.to()));
-        for drop in far.skip(FAR_DROPS_AT_ONCE) {
+        let distant = drops.iter_mut().filter(|drop| !adjacent.contains(drop.m.to()));
+        for drop in distant.skip(DISTANT_DROPS_NOT_DELAYED) {
             drop.delayed = true;
         }
         left = left.without(line);
     }
 }
 
-/// Number of drops on a line, away from the king, that are open at once.
-const FAR_DROPS_AT_ONCE: usize = 2;
+/// Number of drops on a line, not adjacent to the king, that are not delayed.
+const DISTANT_DROPS_NOT_DELAYED: usize = 2;
 
 /// Appends drops on each of these squares, by kind. On one square each waits for the one before it.
 fn push_drops(
@@ -208,7 +209,8 @@ fn push_drops(
     }
 }
 
-/// Sorts interpositions by pieces on the board to the end, by square. On one square each waits for the one before it.
+/// Moves the interpositions by pieces on the board to the end and orders them by square. On one square each waits for
+/// the one before it.
 fn delay_steps(king: Square, between: Bitboard, evasions: &mut [Candidate<Move>]) {
     let square = |m: Move| (between.contains(m.to()) && m.from() != Some(king)).then(|| m.to());
     evasions.sort_by_key(|evasion| square(evasion.m));
@@ -220,8 +222,8 @@ fn delay_steps(king: Square, between: Bitboard, evasions: &mut [Candidate<Move>]
     }
 }
 
-/// Whether the promoted piece attacks every square that the unpromoted piece attacks. Not to promote then matters only
-/// where a drop-pawn mate would be illegal.
+/// Whether the promoted piece attacks every square that the unpromoted piece attacks. A non-promotion is then better
+/// only if the promotion would lead to an illegal drop-pawn mate.
 const fn promotion_dominates(kind: PieceKind) -> bool {
     matches!(kind, PieceKind::Pawn | PieceKind::Bishop | PieceKind::Rook)
 }
@@ -276,11 +278,11 @@ impl Game for Mate {
         if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
     }
 
-    fn weigh(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
+    fn set_first_numbers(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
         if self.attacks_next() {
-            self.weigh_checks(moves)
+            self.set_numbers_of_checks(moves)
         } else {
-            self.weigh_evasions(moves);
+            self.set_numbers_of_evasions(moves);
             None
         }
     }
@@ -343,7 +345,7 @@ impl Game for Mate {
     }
 
     /// Captures of a piece dropped as an interposition, if the capturing piece is then the only checker. Its line to
-    /// the king is shorter than the blocked one.
+    /// the king is shorter than the blocked one, so fewer interpositions remain.
     fn futile_replies(&self, m: Move) -> Vec<Move> {
         if !m.is_drop() || !self.position.in_check() {
             return Vec::new();
@@ -361,7 +363,8 @@ impl Game for Mate {
         replies
     }
 
-    /// The kind of the interposed piece makes no difference, so one drop represents all drops on its square.
+    /// Whether an interposition is futile does not depend on the kind of the dropped piece, so one drop represents all
+    /// drops on its square.
     fn leave_out_futile(&self, moves: &mut Vec<Candidate<Move>>) {
         let [mut tested, mut futile] = [Bitboard::EMPTY; 2];
         moves.retain(|&Candidate { m, .. }| {
@@ -394,7 +397,8 @@ impl Game for Mate {
         hand
     }
 
-    /// The defender must keep the piece that it drops, and the attacker cannot hold more than both hands contain.
+    /// The defender must hold the piece that it drops, so the attacker cannot hold it. And the attacker cannot hold
+    /// more than both hands contain.
     fn disproof_hand_of_defence(&self, m: Move, child: Hand) -> Hand {
         let mut most = self.hand().sum(self.defender_hand());
         if let Some(kind) = m.dropped() {
@@ -421,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn two_distant_drops_on_a_line_are_open() {
+    fn two_distant_drops_on_a_line_are_not_delayed() {
         let checks = |sfen: &str| moves(&Mate::by_side_to_move(sfen.parse().unwrap()));
         let on_file = "L*5b L*5c L*5d (L*5e) (L*5f) (L*5g) (L*5h) (L*5i)";
         assert_eq!(checks("4k4/9/9/9/9/9/9/9/9 b L 1"), on_file);
@@ -432,8 +436,8 @@ mod tests {
 
     #[test]
     fn similar_interpositions_are_delayed() {
-        let evasions = |sfen: &str| moves(&Mate::of_side_to_move(sfen.parse().unwrap()));
-        // Only the square next to the king is supported. On the other squares all drops wait for the first.
+        let evasions = |sfen: &str| moves(&Mate::against_side_to_move(sfen.parse().unwrap()));
+        // Only the square next to the king is supported. On the other squares each drop waits for the one before it.
         let by_drops = "5a4a 5a4b 5a6a 5a6b P*5b (N*5b) P*5c (N*5c) (P*5d) (N*5d)";
         assert_eq!(evasions("4k4/9/9/9/4R4/9/9/9/9 w pn 1"), by_drops);
         // Two golds can move to the same square.
@@ -444,7 +448,7 @@ mod tests {
     #[test]
     fn only_interposed_drops_can_be_futile() {
         let replies = |sfen: &str, drop: &str| {
-            let game = Mate::of_side_to_move(sfen.parse().unwrap());
+            let game = Mate::against_side_to_move(sfen.parse().unwrap());
             game.futile_replies(Move::from_usi(drop).unwrap())
         };
         let takes = |m: &str| vec![Move::from_usi(m).unwrap()];

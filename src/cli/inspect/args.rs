@@ -30,9 +30,13 @@ Examples:
   kyokumen inspect *.hcpe --sample 50 --html boards.html
   kyokumen inspect hard.psv --html boards.html --solve --nodes 100000
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 no record to show or a bad record.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  no record to show, or a bad record")]
 pub(in crate::cli) struct InspectArgs {
-    /// Input files; `-` is standard input
+    /// Input files; `-` is standard input and needs --from
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     pub(super) files: Vec<PathBuf>,
 
@@ -54,7 +58,7 @@ pub(in crate::cli) struct InspectArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
-    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: the encoding that makes most stored moves legal]
+    /// Encoding of packed moves: apery, yaneuraou or rshogi [default: detected from the stored moves]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(super) dialect: Option<Dialect>,
 

@@ -72,12 +72,12 @@ fn encoding(input: &Input, survey: &Survey) -> String {
             format!("{} (no stored move distinguishes the encodings)", dialect.name())
         }
         DialectFinding::Sure(found) if found == dialect => format!(
-            "{}: {} of {telling} moves legal ({others})",
+            "{}: {} of {telling} legal ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),
         DialectFinding::Sure(_) | DialectFinding::Unsure => format!(
-            "uncertain; read as {}: {} of {telling} moves legal ({others})",
+            "uncertain; read as {}: {} of {telling} legal ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),

@@ -133,7 +133,7 @@ impl SelfPlayArgs {
                 .unwrap_or(FormatName { format: Format::Hcpe3, compression: Compression::None }),
             games: self.limit.map_or(self.games, |limit| limit.min(self.games)),
             seed: self.seed.unwrap_or(1),
-            read_from: self.config.into_iter().collect(),
+            config_files: self.config.into_iter().collect(),
             game: self.game.settings()?,
             run: RunSettings {
                 batch: self.batch.unwrap_or(BATCH),

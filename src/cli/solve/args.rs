@@ -16,6 +16,7 @@ use crate::cli::search_args::SearchArgs;
 use crate::mate::alternatives::{
     AllMoves, Extent, LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE,
 };
+use crate::mate::judge::MateSettings;
 use crate::mate::solve::SolveOptions;
 use crate::records::format_name::FormatName;
 use crate::shogi::{Move, Position};
@@ -23,16 +24,20 @@ use crate::solver::MAX_PLIES;
 
 /// Search positions for a forced mate by or against the side to move
 ///
-/// The verdict is win if the side to move can force mate, loss if it is being mated by force, no mate if neither is
-/// possible, or unknown if a limit ended the search.
+/// The verdict is `win` if the side to move can force mate, `loss` if it is being mated by force, `no mate` if neither
+/// is possible, or `unknown` if a limit ended the search.
 ///
-/// The input is an SFEN or a file. The format of a file is detected from its extension or content. Any other file is
-/// read as text with an SFEN in the first column; blank lines and # comments are skipped. The king of the attacker may
-/// be missing, as in tsume problems.
+/// The input is an SFEN or a file. The format of a file is detected from its extension or content. A file of unknown
+/// format is read as text with an SFEN in the first column; blank lines and # comments are skipped. The king of the
+/// attacker may be missing, as in tsume problems.
 ///
 /// Results of a file keep its order, and equal positions are searched once. A single position is searched to any depth
 /// unless --depth is given; Ctrl-C ends its search and prints the current result.
 #[derive(Args)]
+#[command(mut_arg("depth", |arg| arg.help(depth_help())))]
+#[command(mut_arg("nodes", |arg| arg.help(nodes_help())))]
+#[command(mut_arg("hash_mb", |arg| arg.help(hash_help())))]
+#[command(mut_arg("when_hopeless", |arg| arg.help(WHEN_HOPELESS_HELP)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 #[command(after_long_help = "\
 Examples:
@@ -44,8 +49,12 @@ Examples:
   kyokumen solve --all=line \"SFEN\"
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
-Exit status: 0 success, 1 failure, 2 usage error, 3 nothing was read or some records were bad, \
-129, 130 or 143 interrupted by a signal.")]
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or some records were bad
+  129, 130 or 143  interrupted by a signal")]
 pub(in crate::cli) struct SolveArgs {
     /// SFEN, file of positions, or `-` for standard input [default: -]
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
@@ -73,23 +82,27 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
-    /// Find the shortest mates: after each mate, search for a shorter one with the same node limit
+    /// Find the shortest mates: after each mate, search for shorter ones. These searches together have the node limit
+    /// of the first search
     #[arg(long)]
     pub(super) shortest: bool,
 
-    /// Also measure mates as tsume problems count them, without futile interpositions; always on for a single position
+    /// Also show the length of each mate as tsume problems count it, without futile interpositions; always on for a
+    /// single position
     #[arg(long)]
     pub(super) tsume_plies: bool,
 
     /// Search every move: show which moves mate and whether the solution is unique. `line` does this for each position
-    /// of the main line and shows which defences last longest. There is no depth limit unless --depth is given
+    /// of the main line and shows which defences last longest. These searches have no depth limit unless
+    /// --depth is given
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>, conflicts_with = "to")]
     pub(super) all: Option<Extent>,
 
     #[arg(long, value_name = "N", requires = "all", help = all_nodes_help(), value_parser = whole_number::<u64>(..))]
     pub(super) all_nodes: Option<u64>,
 
-    /// Intended solution or its first moves, in USI notation; the main line follows it
+    /// Intended solution or its first moves, in USI notation and separated by spaces; the main line follows it. Only
+    /// for an SFEN on the command line
     #[arg(long, value_name = "MOVES", requires = "all")]
     pub(super) solution: Option<String>,
 
@@ -110,7 +123,8 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Show the progress of the search of a single position [default: auto]
+    /// Show the progress of the search of a single position: `bar`, `plain` (a line every ten seconds), `json` (a line
+    /// every second) or `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
 }
@@ -143,16 +157,45 @@ impl SolveArgs {
         let mut position = position.clone();
         let words = self.solution.iter().flat_map(|text| text.split_ascii_whitespace());
         let moves = words.map(|word| {
-            let m = Move::from_usi(word).filter(|&m| position.is_legal(m));
-            let m = m.ok_or_else(|| {
-                Usage(format!("--solution: `{word}` is not a legal move in {position}"))
+            let m = Move::from_usi(word).ok_or_else(|| {
+                Usage(format!(
+                    "--solution: `{word}` is not a move in USI notation, such as 7g7f, 2c2b+ or G*5b"
+                ))
             })?;
+            if !position.is_legal(m) {
+                let message = format!("--solution: `{word}` is not a legal move in {position}");
+                return Err(Usage(message));
+            }
             position.make(m);
             Ok(m)
         });
         moves.collect()
     }
 }
+
+fn depth_help() -> String {
+    let depth = MateSettings::default().depth_plies;
+    format!(
+        "Maximum search depth in plies [default: {depth} for a file, no limit for a single position]"
+    )
+}
+
+fn nodes_help() -> String {
+    let nodes = MateSettings::default().nodes;
+    format!("Maximum number of nodes per search [default: {nodes}, no limit with --time]")
+}
+
+fn hash_help() -> String {
+    let hash_mb = MateSettings::default().hash_mb;
+    format!(
+        "Size of the transposition table in MiB. For a file, each thread has its own; for a single position, all \
+         threads share one [default: {hash_mb}]"
+    )
+}
+
+const WHEN_HOPELESS_HELP: &str = "What to do when a search is unlikely to finish within its node limit: `give-up` stops \
+                                  early, `go-on` uses all nodes [default: give-up for a file, go-on for a single \
+                                  position]";
 
 fn all_nodes_help() -> String {
     format!(

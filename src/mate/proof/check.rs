@@ -110,8 +110,16 @@ impl<'a> Steps<'a> {
         for &m in defences {
             let undo = after.make(m);
             let left = plies.saturating_sub(1);
-            if plies == 0 || !self.has_step(&after, left) {
-                return Err(format!("the proof lacks a reply to {m}: {}", no_step(left, &after)));
+            if plies == 0 {
+                return Err(format!(
+                    "the proof claims mate in {position}, but {m} is a legal move"
+                ));
+            }
+            if !self.has_step(&after, left) {
+                let plies = quantity(left, "ply");
+                return Err(format!(
+                    "no step answers the defence {m}: expected one with at most {plies} from {after}"
+                ));
             }
             after.unmake(m, undo);
         }

@@ -56,7 +56,7 @@ pub(super) fn conversion_plan(from: Format, fill: &Fill) -> ConversionPlan {
     let lacking = FIELDS.without(from.fields());
     ConversionPlan {
         lost: from.fields().without(FIELDS),
-        invented: lacking.intersection(fill.fields()),
+        filled_in: lacking.intersection(fill.fields()),
     }
 }
 
@@ -94,12 +94,12 @@ pub(super) fn push_row(
     ];
     FORMAT.push_row(table(family), &values, out);
     let lacking = FIELDS.without(fields);
-    let invented = lacking.intersection(fill.fields());
+    let filled_in = lacking.intersection(fill.fields());
     let is_malformed =
         best_move.is_none() && record.move_bits().is_some_and(|bits| bits != move16::NONE);
     let lost_move = if is_malformed { Fields::of(Field::BestMove) } else { Fields::NONE };
     let lost = fields.without(FIELDS).union(lost_move);
-    Ok((FieldChanges { lost, invented }, lacking.without(invented)))
+    Ok((FieldChanges { lost, filled_in }, lacking.without(filled_in)))
 }
 
 fn bits(family: Family, best_move: Option<Move>) -> Value<'static> {
@@ -170,7 +170,7 @@ mod tests {
         let fill = Fill { eval_cp: Some(-7), no_move: true, ..Fill::default() };
         let (written, missing) =
             push_row(Family::Apery, (&record, None), &fill, &mut rows).unwrap();
-        assert_eq!(written.invented, Fields::of_all(&[Field::BestMove, Field::EvalCp]));
+        assert_eq!(written.filled_in, Fields::of_all(&[Field::BestMove, Field::EvalCp]));
         assert_eq!(missing, Fields::of_all(&[Field::Ply, Field::Result]));
         let mut rows = Rows::new(&rows[..]);
         let empty = vec![Value::Null; 4];

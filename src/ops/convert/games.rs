@@ -17,7 +17,7 @@ use crate::records::counts::Counts;
 use crate::records::filters::Condition;
 use crate::records::games::{BlockGame, game_chunks, process_games};
 use crate::records::output_kind::OutputKind;
-use crate::records::processing::{ProcessedBlock, Processing};
+use crate::records::processing::{BlockState, ProcessedBlock};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
@@ -29,7 +29,7 @@ pub(super) fn convert_block(
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
     let file = &plan.ranges[block.input].input.name;
-    let mut processing = Processing::new(block, file, plan.settings.on_error);
+    let mut processing = BlockState::new(block, file, plan.settings.on_error);
     let converter = GameConverter { plan, to, block };
     for (chunk, games) in game_chunks(block) {
         if cancel.load(Ordering::Relaxed) {
@@ -82,7 +82,7 @@ impl GameConverter<'_> {
     fn failed(&self, game: &Game) -> Option<Condition> {
         let plies = || Ok::<_, Infallible>(game.end_ply());
         let filters = &self.plan.settings.filters;
-        let Ok(failed) = filters.failed_by_game((game.result, game.ending), plies);
+        let Ok(failed) = filters.failed_game_condition((game.result, game.ending), plies);
         failed
     }
 
@@ -90,7 +90,7 @@ impl GameConverter<'_> {
         &self,
         chunk: &RawChunk<'_>,
         games: &[BlockGame<'_>],
-        processing: &mut Processing<'_>,
+        processing: &mut BlockState<'_>,
     ) {
         let records = games.first().map_or(0, |first| first.first_index)
             ..games.last().map_or(0, BlockGame::end);
@@ -154,7 +154,7 @@ impl GameConverter<'_> {
         processed.counts.add(&counts);
         let encoded = processed.encoded_mut(OutputKind::Kept);
         encoded.open_record().extend_from_slice(&bytes);
-        encoded.end_group(effects.len());
+        encoded.end_records(effects.len());
         for GameRecordEffects { warnings, .. } in effects {
             count(warnings, FieldChanges::default(), processed);
         }
@@ -199,10 +199,10 @@ impl GameConverter<'_> {
         let moves = within(wanted.start)..within(wanted.end);
         let (to, settings) = (self.to, &self.plan.settings);
         let Some(mut part) = game.part(moves.clone()) else {
-            processed.encoded_mut(OutputKind::Kept).end_group(0);
+            processed.encoded_mut(OutputKind::Kept).end_records(0);
             return Ok(());
         };
-        let invented = settings.fill.complete(&mut part, to);
+        let filled_in = settings.fill.complete(&mut part, to);
         let lost_of_game = read.lost_fields(to, &part, moves.len());
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &self.effects(game, &read.records)[moves];
@@ -217,8 +217,8 @@ impl GameConverter<'_> {
         }
         let written = processed.write_game((to, options), (&part, loss.counts), records.len());
         written.map_err(|error| (wanted, error.into()))?;
-        for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
-            let changes = FieldChanges { lost: lost.union(lost_of_game), invented };
+        for (GameRecordEffects { lost, warnings }, filled_in) in records.iter().zip(filled_in) {
+            let changes = FieldChanges { lost: lost.union(lost_of_game), filled_in };
             count(*warnings, changes, processed);
         }
         Ok(())

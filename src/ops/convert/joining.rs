@@ -23,7 +23,7 @@ pub(super) struct GameMove {
     game: Game,
     warnings: Warnings,
     changes: MoveChanges,
-    /// Compared with the continuation of the previous record.
+    /// The record itself, to compare with the continuation of the previous record.
     record: Record,
 }
 
@@ -79,13 +79,13 @@ impl GameMove {
 pub(super) struct JoinedGame {
     game: Game,
     moves: Vec<MoveChanges>,
-    /// The first record, compared with the continuation of the previous game.
+    /// The first record, to compare with the continuation of the previous game.
     first: Record,
     /// The continuation of the last record. `None` if no record may follow.
     next: Option<Continuation>,
 }
 
-/// Changed fields of a move, counted when its game is complete.
+/// Changed fields of a move. They are counted when the game is complete.
 struct MoveChanges {
     place: Place,
     /// Changed fields that do not depend on the game.
@@ -183,7 +183,7 @@ impl BlockGames {
     }
 }
 
-/// Joins games that continue each other.
+/// Joins games that continue each other. Holds the open game, which later games may continue.
 #[derive(Default)]
 pub(super) struct GameJoiner {
     open: Option<JoinedGame>,

@@ -78,7 +78,7 @@ impl OutputFormat {
     pub fn absent(self, from: Format, conversion: ConversionPlan) -> Fields {
         match self {
             Self::Records(_) => Fields::NONE,
-            Self::Arrays(_) => arrays::FIELDS.without(from.fields()).without(conversion.invented),
+            Self::Arrays(_) => arrays::FIELDS.without(from.fields()).without(conversion.filled_in),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
-    self, Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
+    self, Unreadable, check_compression, check_filters, side_outputs, warn_of_filled_in_labels,
 };
 use crate::records::output_kind::OutputKind;
 use crate::records::position_set::PositionSet;
@@ -51,7 +51,7 @@ pub struct ConvertRequest {
     /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub dialect: Option<Dialect>,
-    /// Format of the output [default: from the extension]
+    /// Format of the output; required for standard output [default: from the extension]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FORMAT", help_heading = OUTPUTS))]
     pub to: Option<OutputFormat>,
     /// Encoding of positions and moves in NumPy arrays (--to npz): `apery` as in hcp and hcpe, `yaneuraou` as in psv
@@ -86,8 +86,9 @@ pub struct ConvertSettings {
     /// CSA version of the output [default: 2.2; games copied from csa keep their version]
     #[cfg_attr(feature = "cli", arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = OUTPUTS, hide_short_help = true))]
     pub csa_version: Option<CsaVersion>,
-    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also accepts a move in USI
-    /// notation; records where it is illegal are bad
+    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`), as in eval=0,result=draw.
+    /// The move is `none` or a move in USI notation; records where it is illegal are bad. Do not train with filled-in
+    /// evaluations or results
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD=VALUE,…", default_value = "", hide_default_value = true, help_heading = OUTPUTS))]
     pub fill: Fill,
     /// How to write records to a format that holds games: `joined` joins consecutive records into one game if each
@@ -103,21 +104,22 @@ pub struct ConvertSettings {
     /// Mirror the board left to right, moves included; records are re-encoded
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub mirror: bool,
-    /// Problems to count in the written records: `structure` finds unusual bytes, `rules` also finds illegal positions
-    /// and illegal stored moves [default: structure]
+    /// Defects to count in the written records, which are not removed: `structure` finds unusual bytes, `rules` also
+    /// finds illegal positions and illegal stored moves [default: structure]
     #[cfg_attr(feature = "cli", arg(long, value_name = "structure|rules", default_value = "structure", hide_default_value = true, value_parser = word::<Check>, help_heading = OUTPUTS, hide_short_help = true))]
     pub check: Check,
     /// Fail if any part of a record would be lost: fields, the ending of its game, padding
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS))]
     pub strict: bool,
-    /// Re-encode records in canonical form even if the format stays the same
+    /// Re-encode records even if the format stays the same: this normalises the padding and the order of the pieces in
+    /// hand
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub canonical: bool,
     /// Maximum number of records to read. `None`: all.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub limit: Option<u64>,
-    /// What to do with bad records: `stop` ends the command, `skip` drops them, `quarantine` moves them to a file next
-    /// to the output [default: stop]
+    /// What to do with bad records: `stop` ends the command without an output, `skip` drops them, `quarantine` moves
+    /// them to a file next to the output [default: stop]
     #[cfg_attr(feature = "cli", arg(long, value_name = "stop|skip|quarantine", default_value = "stop", hide_default_value = true, value_parser = word::<BadPolicy>, help_heading = OUTPUTS))]
     pub on_error: BadPolicy,
     /// Number of threads. 0: one per logical CPU.
@@ -247,7 +249,9 @@ impl ConvertPlan {
             let drops_moves = settings.dedup || settings.filters.drops_within_games();
             if let Some(to) = to.games().filter(|_| drops_moves && input.format.holds_games()) {
                 let input = input.name.clone();
-                return Err(Error::games_are_not_filtered(input, to));
+                let option =
+                    if settings.dedup { Some("dedup") } else { settings.filters.first_option() };
+                return Err(Error::games_are_not_filtered(option.unwrap_or("sample"), input, to));
             }
             let conversion = to.conversion(input, &settings.fill)?;
             let fields = strict::certain_loss(input.format, conversion);
@@ -260,7 +264,7 @@ impl ConvertPlan {
             conversions.push(conversion);
         }
         let planned = inputs.iter().zip(&conversions);
-        warn_of_invented_labels(&settings.fill, to.fields(), planned);
+        warn_of_filled_in_labels(&settings.fill, to.fields(), planned);
         let is_pipe = is_pipe(&output)?;
         if is_pipe {
             check_pipe(&output, settings.on_error)?;

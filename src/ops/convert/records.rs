@@ -174,7 +174,7 @@ impl<'a> RecordConverter<'a> {
     ) -> Result<Decision, RecordError> {
         let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
         if let Some(filters) = &self.filters
-            && let Some(condition) = filters.failed_by_fields(item.number, record)?
+            && let Some(condition) = filters.failed_field_condition(item.number, record)?
         {
             return Ok(Decision::Filtered(condition));
         }
@@ -252,7 +252,7 @@ fn lookahead_bytes<'a>(
         let next = block.format.record_len().and_then(|len| rest.get(..len));
         let next = next.map(|next| RecordRef::with_dialect(block.format, block.dialect, next));
         next.is_some_and(|next| {
-            next.and_then(|next| filters.failed_by_fields(item.number + 1, &next)) == Ok(None)
+            next.and_then(|next| filters.failed_field_condition(item.number + 1, &next)) == Ok(None)
         })
     });
     if is_wanted { rest } else { &[] }
@@ -270,7 +270,9 @@ fn examine(
     // A setup that is not a legal position is only counted as a warning.
     let position = Position::try_from(&content.setup).ok();
     let position = position.as_ref();
-    if let Some(failed) = plan.settings.filters.failed_by_rules(position, content.best_move) {
+    if let Some(failed) =
+        plan.settings.filters.failed_position_condition(position, content.best_move)
+    {
         return Ok(Err(failed));
     }
     match plan.settings.check {

@@ -98,7 +98,8 @@ pub struct RecordCounts {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lost_info: BTreeMap<String, u64>,
     /// Records with a missing field that was filled in, by field.
-    pub invented: BTreeMap<String, u64>,
+    #[serde(rename = "invented")]
+    pub filled_in: BTreeMap<String, u64>,
     /// Records that lack an array field, by field. A field that all records lack has no array.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
@@ -137,7 +138,7 @@ impl ConvertReport {
                 warnings: counts.warnings.clone(),
                 lost: counts.lost.clone(),
                 lost_info: counts.lost_info.clone(),
-                invented: counts.invented.clone(),
+                filled_in: counts.filled_in.clone(),
                 missing: counts.missing.clone(),
             },
             elapsed_s,
@@ -174,7 +175,7 @@ fn converted_input(plan: &ConvertPlan, read: &RangeRead) -> ConvertedInput {
     ConvertedInput {
         entry: input_entry(&plan.ranges[read.input], read),
         cannot_hold: names(conversion.lost),
-        filled_in: names(conversion.invented),
+        filled_in: names(conversion.filled_in),
         absent: names(plan.to.absent(plan.ranges[read.input].input.format, conversion)),
     }
 }

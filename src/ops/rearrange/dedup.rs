@@ -22,7 +22,7 @@ use self::hashing::{
 };
 use self::summing::{SUMMED_BYTES, summing_worker};
 use super::Operation;
-use super::items::BlockChunks;
+use super::chunks::BlockChunks;
 use super::numbers::RecordNumbers;
 use super::partitioned::significant_bits;
 use super::partitions::{MemoryShare, PartitionWriter};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::Operation;
-use super::items::{BlockChunks, process_chunks};
+use super::chunks::{BlockChunks, process_chunks};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::prefetch::Prefetch;

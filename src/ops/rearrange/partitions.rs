@@ -13,8 +13,8 @@ use super::plan::Resources;
 use super::spill::Spill;
 use crate::error::Error;
 
-/// Share of the memory, in eighths, that items may take before they are written to disk. The rest is for blocks and
-/// partitions in flight.
+/// Share of the memory, in eighths, that items of one writer may take before they are written to disk. The remaining
+/// memory is for blocks and partitions in flight.
 #[derive(Clone, Copy)]
 pub(super) struct MemoryShare(u64);
 
@@ -50,7 +50,7 @@ const COPIES: u64 = 3;
 pub(super) struct PartitionWriter {
     resources: Resources,
     len: ItemLen,
-    /// Selects the key bits that determine the partition. 0: the first bits.
+    /// Selects the key bits that determine the partition. 0 selects the first [`PARTITION_BITS`] bits, 1 the next ones.
     level: u32,
     capacity_bytes: u64,
     buffered: Vec<PartitionedItems>,
@@ -102,11 +102,11 @@ impl PartitionWriter {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.resources.folder())?),
         };
-        let most_bytes = MAX_WRITE_BYTES.min(self.resources.memory.bytes() / WRITE_MEMORY_DIVISOR);
+        let max_bytes = MAX_WRITE_BYTES.min(self.resources.memory.bytes() / WRITE_MEMORY_DIVISOR);
         let mut buffered = &self.buffered[..];
         while !buffered.is_empty() {
-            let (group, rest) = buffered.split_at(first_group(buffered, most_bytes));
-            (0..PARTITIONS).try_for_each(|partition| spill.append(partition, group))?;
+            let (written_together, rest) = buffered.split_at(first_write(buffered, max_bytes));
+            (0..PARTITIONS).try_for_each(|partition| spill.append(partition, written_together))?;
             buffered = rest;
         }
         self.buffered.clear();
@@ -115,7 +115,7 @@ impl PartitionWriter {
     }
 
     pub(super) fn seal(mut self) -> Result<SealedPartitions, Error> {
-        // From now on, partitions in flight also need memory.
+        // From here on, partitions in flight also need memory, so the buffered items may no longer fit.
         let in_flight = self.largest_bytes() * self.resources.partitions_in_flight() as u64;
         if self.spill.is_some() || self.buffered_bytes + in_flight > self.resources.memory.bytes() {
             self.spill_buffered()?;
@@ -138,13 +138,13 @@ const fn size_in_memory((items, bytes): (u64, u64)) -> u64 {
     (bytes + items * 2 * size_of::<u64>() as u64) * COPIES
 }
 
-/// Number of leading elements to write together: as many as fit into `most_bytes`, but at least one.
-fn first_group(buffered: &[PartitionedItems], most_bytes: u64) -> usize {
+/// Number of leading elements to write together: as many as fit into `max_bytes`, but at least one.
+fn first_write(buffered: &[PartitionedItems], max_bytes: u64) -> usize {
     let sizes = buffered.iter().scan(0, |size, partitioned| {
         *size += partitioned.size();
         Some(*size)
     });
-    sizes.take_while(|&size| size <= most_bytes).count().max(1)
+    sizes.take_while(|&size| size <= max_bytes).count().max(1)
 }
 
 pub(super) struct SealedPartitions {
@@ -279,7 +279,7 @@ mod tests {
         Resources { memory: memory.parse().unwrap(), threads: 1, tmp_dir: None }
     }
 
-    /// Keys and bytes of all items, sorted within the given memory.
+    /// Keys and bytes of all items, sorted with this memory limit.
     fn sorted(blocks: &[KeyedItems], len: ItemLen, memory: &str) -> Vec<(u64, Vec<u8>)> {
         let mut partitions = PartitionWriter::new(&resources(memory), len, MemoryShare::ALL);
         for items in blocks {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::items::{BlockChunks, process_chunks};
+use super::chunks::{BlockChunks, process_chunks};
 use super::plan::RearrangePlan;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;

@@ -307,9 +307,8 @@ fn output_format(
     let requested = to.or_else(|| FormatName::from_file_name(&name));
     let mut to = requested.unwrap_or(FormatName::plain(format));
     if !to.format.takes_chunks_of(format) {
-        let output = name.into_owned();
         return Err(Error::usage(format!(
-            "cannot write {format} records to {output}, which has the format {}; use `kyokumen convert`",
+            "cannot write {format} records as {}, because this command does not change the format; use `kyokumen convert`",
             to.format
         )));
     }

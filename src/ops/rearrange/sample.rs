@@ -9,7 +9,7 @@ mod random_access;
 use std::sync::atomic::AtomicBool;
 
 use super::Operation;
-use super::items::{BlockChunks, process_chunks};
+use super::chunks::{BlockChunks, process_chunks};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, chunk_worker, read};

@@ -10,8 +10,8 @@
 use std::sync::atomic::AtomicBool;
 
 use super::Operation;
+use super::chunks::{for_each_chunk, process_fixed_size};
 use super::copying::gather;
-use super::items::{process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, read};
@@ -79,14 +79,14 @@ fn partition_block(
 ) -> (ProcessedBlock, PartitionedItems) {
     let key = |number| SplitMix64::nth_bits(seed, number);
     if let Some(len) = block.format.record_len() {
-        let (processed, row) = process_row(block, len, file, on_error);
+        let (processed, row) = process_fixed_size(block, len, file, on_error);
         let numbers = block.first_number..block.first_number + (row.len() / len) as u64;
         let keys: Vec<u64> = numbers.map(key).collect();
         return (processed, PartitionedItems::row(&keys, row, len, 0));
     }
     let mut items = KeyedItems::default();
     let mut with_count = Vec::new();
-    let processed = process_items(block, to, file, on_error, |item| {
+    let processed = for_each_chunk(block, to, file, on_error, |item| {
         let bytes = if has_one_record_per_chunk(block.format) {
             item.bytes
         } else {
@@ -122,7 +122,7 @@ fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecord
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {
             Some((records, chunk)) if !has_one_record_per_chunk(format) => {
-                encoded.push_group(chunk, u64::from_le_bytes(*records));
+                encoded.push_records(chunk, u64::from_le_bytes(*records));
             }
             _ => encoded.push(item),
         }

@@ -6,7 +6,7 @@ use super::partitioned::{ItemLen, KeyedItems, NUMBER_MASK, PARTITION_BITS, signi
 use super::partitions::{Partition, SealedPartitions};
 use super::pass::RunControl;
 use super::plan::Resources;
-use crate::engine::in_order::{Parallelism, in_order};
+use crate::engine::in_order::{Parallelism, process_in_order};
 use crate::error::Error;
 use crate::records::counts::Counts;
 
@@ -67,7 +67,7 @@ pub(super) fn process_partitions<T: Send + 'static>(
         sorted_partition.load(&partition?)?;
         Ok::<T, Error>(work(sorted_partition))
     };
-    in_order(
+    process_in_order(
         sealed.partitions(),
         parallelism,
         || Ok(SortedPartition::default()),

@@ -13,7 +13,7 @@ use self::open_parts::{OpenParts, PartEnds};
 pub use self::part_limit::PartLimit;
 use self::part_limit::{PartFill, count_parts};
 use super::Operation;
-use super::items::BlockChunks;
+use super::chunks::BlockChunks;
 use super::pass::{Checksums, RunControl, chunk_worker, count, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;

@@ -62,9 +62,10 @@ pub(crate) fn scale_text(it: &EvalScale) -> String {
             let high = high.map_or("no upper bound".to_owned(), |high| format!("{high:.1}"));
             format!("scale {scale:.1} cp (95 %: {low:.1} to {high}, assuming independent records)")
         }
-        _ => format!("no scale: {}", it.why_none.map_or("", reason)),
+        _ => format!("no scale can be fitted, because {}", it.why_none.map_or("", reason)),
     };
-    let mut text = format!("{fitted}, from {}", separated_quantity(it.records, "record"));
+    let from = if it.scale_cp.is_some() { ", from" } else { ";" };
+    let mut text = format!("{fitted}{from} {}", separated_quantity(it.records, "record"));
     for (count, label) in [
         (it.eval_0, "of them at 0"),
         (it.mates, if it.mates == 1 { "mate left out" } else { "mates left out" }),

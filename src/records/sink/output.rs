@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::encoder::{self, BoxedWriter, Encoder, HashingWriter};
-use super::partial::Partial;
+use super::partial::{Partial, partial_path};
 use super::target::Target;
 use super::{OutputPlan, WrittenOutput};
 use crate::error::Error;
@@ -95,7 +95,14 @@ impl Output {
 
     /// Resumes the output of an interrupted run. Bytes after `state` are cut off.
     pub(super) fn resume(plan: &OutputPlan, state: OutputState) -> Result<Self, Error> {
-        let partial = Partial::reopen(&plan.written_path())?;
+        let path = plan.written_path();
+        let partial = Partial::reopen(&path).map_err(|error| {
+            if error.is_not_found() {
+                Error::partial_output_missing(partial_path(&path))
+            } else {
+                error
+            }
+        })?;
         let failed = |source| partial.error("read", source);
         let (bytes, checksum) = checksum_of(&partial, state.bytes).map_err(failed)?;
         let sha256 = checksum.sum();

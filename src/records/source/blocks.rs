@@ -19,7 +19,7 @@ pub struct Source {
     /// Number of the next record over all inputs.
     number: u64,
     records_left: u64,
-    /// A point where a block must end.
+    /// A block must end where this earlier reading ended.
     boundary: Option<RangeRead>,
 }
 
@@ -39,7 +39,7 @@ impl Source {
         }
     }
 
-    /// Sets the number of the first record over all inputs, which is not 0 in a shard.
+    /// Sets the number of the first record over all inputs. In a shard it may be above 0.
     #[must_use]
     pub(crate) fn numbered_from(self, number: u64) -> Self {
         Self { number, ..self }
@@ -51,14 +51,15 @@ impl Source {
         Self { records_left: records, ..self }
     }
 
-    /// Ends a block exactly at `boundary`, even if block sizes have changed since.
+    /// Ends a block exactly where the reading that `boundary` describes ended, even if the block size has changed since
+    /// the checkpoint.
     #[must_use]
     pub(crate) fn with_boundary(self, boundary: Option<RangeRead>) -> Self {
         Self { boundary, ..self }
     }
 
-    /// The next block, in this range or a later one. A range without records has one empty block.
-    pub(crate) fn next_of_every_range(&mut self) -> Option<Result<Block, Error>> {
+    /// The next block, in this range or a later one. A range without records yields one empty block.
+    pub(crate) fn next_or_empty(&mut self) -> Option<Result<Block, Error>> {
         let block = self.read().transpose();
         if matches!(block, Some(Err(_))) {
             // Reading again from a failed decoder may never return.
@@ -74,8 +75,8 @@ impl Source {
                 Some(open_range) => open_range,
                 none => none.insert(OpenRange::start(range, self.input)?),
             };
-            let wanted = open_range.block_limit(self.block_records, self.boundary);
-            let mut block = open_range.block(range, wanted, self.records_left)?;
+            let limit = open_range.block_limit(self.block_records, self.boundary);
+            let mut block = open_range.block(range, limit, self.records_left)?;
             let is_last = block.bytes.is_empty();
             if block.first_index == 0 && !is_last {
                 check_first(&range.input, &block, self.block_records)?;
@@ -97,9 +98,9 @@ impl Source {
 }
 
 /// Checks the first block against the format in the name, if the input was not sampled.
-fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), Error> {
+fn check_first(input: &Input, block: &Block, block_records: u64) -> Result<(), Error> {
     let FirstBlock::Checked { accepts_unreadable } = input.first_block else { return Ok(()) };
-    let is_all = block.records().count() < usize::try_from(wanted).unwrap_or(usize::MAX)
+    let is_all = block.records().count() < usize::try_from(block_records).unwrap_or(usize::MAX)
         && block.bytes().len() < FULL_BLOCK_BYTES;
     let (name, format) = (&input.name, input.format_name());
     check_start(name, format, block.bytes(), is_all, accepts_unreadable)
@@ -111,7 +112,7 @@ impl Iterator for Source {
     /// The next block, in this range or a later one.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.next_of_every_range()? {
+            match self.next_or_empty()? {
                 Ok(block) if block.bytes.is_empty() => {}
                 block => return Some(block),
             }
@@ -159,9 +160,12 @@ pub(crate) struct OpenRange {
     bytes: Bytes,
     /// Index of the first record of the next chunk.
     index: u64,
+    /// Byte offset of the next chunk.
     offset: u64,
-    mid_chunk: bool,
-    done: RangeRead,
+    /// Whether the next block starts within a chunk.
+    starts_mid_chunk: bool,
+    /// The part of the range that has been read.
+    read: RangeRead,
 }
 
 impl OpenRange {
@@ -177,13 +181,13 @@ impl OpenRange {
                 record: range.from,
                 offset: range.from.saturating_mul(len as u64).min(size),
             };
-            let mark = input.format.record_len().map_or(range.mark, computed);
+            let start = input.format.record_len().map_or(range.mark, computed);
             let until = range.to.zip(input.format.record_len());
             let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
-            bytes.seek(input, mark.offset, until)?;
-            (index, offset) = (mark.record, mark.offset);
+            bytes.seek(input, start.offset, until)?;
+            (index, offset) = (start.record, start.offset);
         }
-        let mut mid_chunk = false;
+        let mut starts_mid_chunk = false;
         while index < range.from {
             let take_limit = TakeLimit::at_most(range.from - index);
             let Some(skipped) = bytes.take(input, take_limit)? else { break };
@@ -193,16 +197,16 @@ impl OpenRange {
             }
             index += skipped.records;
             offset += skipped.bytes.len() as u64;
-            mid_chunk = skipped.ends_mid_chunk;
+            starts_mid_chunk = skipped.ends_mid_chunk;
         }
-        let done = RangeRead { input: number, records: 0, offset, bytes: 0, sha256: None };
-        Ok(Self { input: number, bytes, index, offset, mid_chunk, done })
+        let read = RangeRead { input: number, records: 0, offset, bytes: 0, sha256: None };
+        Ok(Self { input: number, bytes, index, offset, starts_mid_chunk, read })
     }
 
     /// Where the next block ends: after `records` records, or at the boundary if that comes first.
     fn block_limit(&self, records: u64, boundary: Option<RangeRead>) -> TakeLimit {
         let boundary = boundary.filter(|boundary| boundary.input == self.input);
-        let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.done.bytes));
+        let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.read.bytes));
         let bytes =
             usize::try_from(bytes).ok().filter(|&bytes| (1..FULL_BLOCK_BYTES).contains(&bytes));
         TakeLimit { bytes: bytes.unwrap_or(FULL_BLOCK_BYTES), ..TakeLimit::at_least(records) }
@@ -210,17 +214,22 @@ impl OpenRange {
 
     /// The next block. It has the wanted number of records, unless the range ends or the block is full first. It is
     /// empty at the end of the range.
-    fn block(&mut self, range: &InputRange, wanted: TakeLimit, most: u64) -> Result<Block, Error> {
+    fn block(
+        &mut self,
+        range: &InputRange,
+        limit: TakeLimit,
+        max_records: u64,
+    ) -> Result<Block, Error> {
         let from = self.index.max(range.from);
-        let to = range.to.unwrap_or(u64::MAX).min(from.saturating_add(most)).max(from);
+        let to = range.to.unwrap_or(u64::MAX).min(from.saturating_add(max_records)).max(from);
         let taken = if from < to {
-            let records = wanted.records.min(to - self.index);
-            self.bytes.take(&range.input, TakeLimit { records, ..wanted })?
+            let records = limit.records.min(to - self.index);
+            self.bytes.take(&range.input, TakeLimit { records, ..limit })?
         } else {
             None
         };
         if taken.is_none() {
-            self.check_end(range, most == 0)?;
+            self.check_end(range, max_records == 0)?;
         }
         let (taken, first_index) = (taken.unwrap_or_default(), self.index);
         self.index += taken.records;
@@ -232,20 +241,21 @@ impl OpenRange {
             offset: self.offset,
             first_number: 0,
             wanted: from.min(self.index)..to.min(self.index),
-            starts_mid_chunk: std::mem::replace(&mut self.mid_chunk, taken.ends_mid_chunk),
+            starts_mid_chunk: std::mem::replace(&mut self.starts_mid_chunk, taken.ends_mid_chunk),
             bytes: taken.bytes,
-            read: self.done,
+            read: self.read,
             permit: None,
         };
         self.offset += block.bytes.len() as u64;
-        self.done.records += block.wanted.end - block.wanted.start;
-        self.done.bytes += block.bytes.len() as u64;
-        block.read = self.done;
+        self.read.records += block.wanted.end - block.wanted.start;
+        self.read.bytes += block.bytes.len() as u64;
+        block.read = self.read;
         Ok(block)
     }
 
     /// Checks that the input has as many records as were counted. The check is skipped if the caller stopped early. It
-    /// is also skipped for an empty range, which may be within a game; the ranges before and after it are checked.
+    /// is also skipped for an empty range: if the range lies within a game, the next index is not that of the range.
+    /// The ranges before and after it are checked.
     fn check_end(&mut self, range: &InputRange, is_limited: bool) -> Result<(), Error> {
         let input = &range.input;
         self.bytes.check_unchanged(input)?;

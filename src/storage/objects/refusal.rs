@@ -41,10 +41,12 @@ pub(super) fn refused(kind: StoreKind, error: &object_store::Error) -> io::Error
         Store::NotImplemented { .. } | Store::NotSupported { .. } => {
             (ErrorKind::Unsupported, "the store does not support this operation".to_owned())
         }
-        _ if OWN_CREDENTIALS.iter().any(|path| message.contains(path)) => (
-            ErrorKind::PermissionDenied,
-            format!("there are no credentials: {}", credentials(kind)),
-        ),
+        _ if OWN_CREDENTIALS.iter().any(|path| message.contains(path)) => {
+            // The message is about the service of a cloud machine that was asked for credentials.
+            tracing::info!("{message}");
+            let advice = format!("there are no credentials: {}", credentials(kind));
+            return io::Error::new(ErrorKind::PermissionDenied, advice);
+        }
         _ if message.contains("error sending request") => {
             (ErrorKind::NotConnected, format!("the store does not answer: {}", endpoint(kind)))
         }

@@ -35,11 +35,11 @@ fn missing_fields_are_refused_without_fill() {
         transcripts,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw (invents eval, result: not for training): psv needs move, eval, ply, result, which hcp does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcp to psv: psv needs move, eval, ply, result, which hcp lacks; fill in values with --fill move=none,eval=0,ply=0,result=draw (do not train with the invented eval, result)
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,result=draw (invents result: not for training): hcpe needs move, result, which hcp does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks; fill in values with --fill move=none,eval=0,result=draw (do not train with the invented result)
 status 2
-error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which hcpe does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcpe to psv: psv needs ply, which hcpe lacks; fill in values with --fill ply=0
 
 "#]]
     );
@@ -55,8 +55,8 @@ fn an_error_about_missing_fields_of_a_line_states_the_fill() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-sfen to psv: they have the same fields
-error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no value to fill in was given; --fill move=none,eval=0,result=draw would give it one, invented and not for training
+sfen to psv: no field is lost or filled in
+error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (do not train with invented values)
 
 "#]]
     );
@@ -133,7 +133,7 @@ error: invalid value 'win' for '--result <RESULT,…>': "win" is no result: expe
 
 For more information, try '--help'.
 status 2
-error: invalid value 'much' for '--memory <SIZE>': "much" is no amount of memory: expected a number with K, M, G or T behind it, as in 512M
+error: invalid value 'much' for '--memory <SIZE>': "much" is not a size: expected a number, optionally with K, M, G or T, as in 512M
 
 For more information, try '--help'.
 status 2
@@ -144,7 +144,7 @@ Usage: kyokumen convert --output <OUTPUT> --dedup --progress <auto|bar|plain|jso
 
 For more information, try '--help'.
 status 2
-error: invalid value 'all' for '--check <structure|rules>': unknown variant `all`, expected `structure` or `rules`
+error: invalid value 'all' for '--check <structure|rules>': expected structure or rules
 
 For more information, try '--help'.
 
@@ -164,11 +164,11 @@ fn filters_on_records_are_refused_for_formats_of_games() {
         transcripts,
         str![[r#"
 status 2
-error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
+error: --dedup cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
 status 2
-error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
+error: --every cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
 status 2
-error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
+error: --legal-move cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
 
 "#]]
     );

@@ -103,7 +103,7 @@ fn verify_reports_an_output_replaced_by_a_pipe() {
         transcript(bench.0.path(), ran.code, &output),
         str![[r#"
 status 1
-o/a: not as 1 manifest says
+o/a, 1 manifest: 1 difference
   o/a.quarantine.bin cannot be read: it is a pipe or a device: copy it to a file
 error: the outputs are not as their manifests say
 

@@ -8,7 +8,7 @@ use super::super::lines::Lines;
 use super::super::record::{Parsed, Record};
 use super::super::spec::{Codec, Framing, Spec};
 use super::super::text_encoding::{decode_as, encoding_of};
-use super::boundary::{Part, copy_diagram, diagram_end, part_of_diagram, shows_diagram};
+use super::boundary::{LineRole, copy_diagram, diagram_end, role_in_diagram, shows_diagram};
 use super::line::{Line, normalised};
 use super::start::{self, Start};
 use crate::warning::Warning;
@@ -16,7 +16,7 @@ use crate::warning::Warning;
 pub(crate) const SPEC: Spec = Spec {
     name: "bod",
     extensions: &[],
-    framing: Framing::Group {
+    framing: Framing::Variable {
         end: diagram_end, next: Some("後手の持駒：なし\n".as_bytes())
     },
     copy,
@@ -47,22 +47,22 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
     // The first line that is not blank and not a comment: without a diagram, it is an error.
     let (mut at, mut other) = (0, None);
-    let mut given: Vec<Part> = Vec::new();
+    let mut given: Vec<LineRole> = Vec::new();
     for line in Lines::new(chunk) {
         let text = decode_as(encoding, line.content());
         let syntax = |expected| DecodeErrorKind::syntax(expected, text.as_bytes()).at(at);
         // A repeated entry is the remainder of a damaged diagram.
-        let part = part_of_diagram(line.content());
-        if matches!(part, Part::Hand(_) | Part::SideToMove | Part::Ply) {
-            if given.contains(&part) {
+        let role = role_in_diagram(line.content());
+        if matches!(role, LineRole::Hand(_) | LineRole::SideToMove | LineRole::Ply) {
+            if given.contains(&role) {
                 return Err(syntax("each entry of a diagram only once"));
             }
-            given.push(part);
+            given.push(role);
         }
         let normal = normalised(&text);
         let parsed = Line::parse(&text, &normal);
         let is_comment = matches!(parsed, Line::Comment(_) | Line::Bookmark(_));
-        if !is_comment && !matches!(part, Part::Blank | Part::Remark) {
+        if !is_comment && !matches!(role, LineRole::Blank | LineRole::ProgramComment) {
             other.get_or_insert((at, line.content()));
         }
         match parsed {

@@ -190,7 +190,9 @@ impl Start {
         let setup = if self.ranks.is_empty() {
             Setup::new(*named.board(), named.hands(), side_to_move, 1)
         } else if self.ranks.len() < RANKS.len() {
-            let kind = DecodeErrorKind::syntax("nine ranks of a diagram", b"fewer");
+            let expected = "a diagram of nine ranks";
+            let kind =
+                DecodeErrorKind::syntax(expected, format!("{} ranks", self.ranks.len()).as_bytes());
             return Err(kind.at(self.at));
         } else {
             replay::arrangement(self.board(), self.hands, side_to_move)

@@ -84,7 +84,7 @@ fn results_change_their_point_of_view() {
     let fill: Fill = "ply=9".parse().unwrap();
     let written = record.convert(Format::Psv, &fill, &mut psv).unwrap();
     assert_eq!(psv, bytes(&format!("59{}64003b1e0900ff00", &START_PSV[2..])));
-    assert_eq!(written.invented.iter().collect::<Vec<_>>(), [Field::Ply]);
+    assert_eq!(written.filled_in.iter().collect::<Vec<_>>(), [Field::Ply]);
 
     let mut back = Vec::new();
     let psv = RecordRef::new(Format::Psv, &psv).unwrap();
@@ -111,7 +111,7 @@ fn missing_fields_are_errors() {
     let fill = "move=none,eval=0,ply=1,result=draw".parse().unwrap();
     let written = record.convert(Format::Psv, &fill, &mut out).unwrap();
     assert_eq!(out, bytes(&format!("{START_PSV}0000000001000000")));
-    assert_eq!(written.invented.to_string(), "move, eval, ply, result");
+    assert_eq!(written.filled_in.to_string(), "move, eval, ply, result");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_line_with_an_unknown_result_needs_a_fill_value() {
     let fill = "result=draw".parse().unwrap();
     let written = record.convert(Format::Psv, &fill, &mut out).unwrap();
     assert_eq!(out, bytes(&format!("{START_PSV}00008e0701000000")));
-    assert_eq!(written.invented.to_string(), "result");
+    assert_eq!(written.filled_in.to_string(), "result");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_fill_move_must_be_legal() {
     assert_eq!(psv[..4], [0x58, 0xa4, 0x51, 0x22]);
     // Score 10, move 2g2f in YaneuraOu's encoding, ply 1, the side to move won.
     assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
-    assert_eq!(changes.invented.to_string(), "move, eval, result");
+    assert_eq!(changes.filled_in.to_string(), "move, eval, result");
 
     // Packed to packed, where usually no board is built.
     let mut hcp = Vec::new();

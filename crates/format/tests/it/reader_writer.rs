@@ -203,7 +203,7 @@ fn a_record_that_cannot_be_written_writes_nothing() {
 
     let fill = Fill::neutral(Format::Psv.needs());
     let mut writer = Writer::new(Format::Psv, Vec::new()).with_fill(fill);
-    assert_eq!(writer.write_record(&record).unwrap().invented, Format::Psv.needs());
+    assert_eq!(writer.write_record(&record).unwrap().filled_in, Format::Psv.needs());
     assert_eq!(writer.into_inner().unwrap().len(), 40);
 
     let empty = Writer::new(Format::Db, Vec::new()).into_inner().unwrap();

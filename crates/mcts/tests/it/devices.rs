@@ -61,7 +61,7 @@ fn a_search_with_one_device_is_deterministic() {
     let search = || {
         let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
         devices(1, 8).search(&mut tree, &mut mates, 2000, |_| true).unwrap();
-        (tree.root(), tree.len())
+        (tree.root(), tree.node_count())
     };
     assert_eq!(search(), search());
 }
@@ -69,8 +69,8 @@ fn a_search_with_one_device_is_deterministic() {
 #[test]
 fn a_search_ends_when_it_may_not_continue() {
     let (mut tree, mut mates) = (tree(), LeafSearch::try_new(1).unwrap());
-    devices(2, 4).search(&mut tree, &mut mates, u32::MAX, |tree| tree.len() < 500).unwrap();
-    assert!((500..600).contains(&tree.len()), "{}", tree.len());
+    devices(2, 4).search(&mut tree, &mut mates, u32::MAX, |tree| tree.node_count() < 500).unwrap();
+    assert!((500..600).contains(&tree.node_count()), "{}", tree.node_count());
 }
 
 /// A device that evaluates a number of batches and then fails.

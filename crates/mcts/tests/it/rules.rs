@@ -73,15 +73,15 @@ fn a_perpetual_check_loses_and_is_avoided() {
 }
 
 #[test]
-fn a_given_up_leaf_is_searched_again() {
+fn a_discarded_leaf_is_searched_again() {
     let mut searched = tree("4k4/9/9/9/9/9/9/9/4K4 b R2b4g4s4n4l18pr 1", "", MateLimits::NONE);
-    let mut given_up = searched.clone();
+    let mut discarded = searched.clone();
     search(&mut searched, 50);
     let mut mates = LeafSearch::try_new(1).unwrap();
     let mut leaf = Leaf::default();
-    assert_eq!(given_up.simulate(&mut leaf, &mut mates), Simulation::Leaf);
-    assert_eq!(given_up.simulate(&mut Leaf::default(), &mut mates), Simulation::Collision);
-    given_up.give_up(&leaf);
-    search(&mut given_up, 50);
-    assert_eq!(given_up.root(), searched.root());
+    assert_eq!(discarded.simulate(&mut leaf, &mut mates), Simulation::Leaf);
+    assert_eq!(discarded.simulate(&mut Leaf::default(), &mut mates), Simulation::Collision);
+    discarded.discard(&leaf);
+    search(&mut discarded, 50);
+    assert_eq!(discarded.root(), searched.root());
 }

@@ -239,7 +239,7 @@ fn mate_after(position: &Position, kind: NodeKind, m: Move) -> Mate {
     let mut after = position.clone();
     after.make(m);
     match kind {
-        NodeKind::Or => Mate::of_side_to_move(after),
+        NodeKind::Or => Mate::against_side_to_move(after),
         NodeKind::And => Mate::by_side_to_move(after),
     }
 }

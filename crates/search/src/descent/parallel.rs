@@ -65,7 +65,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let plies_left = self.limits.depth_plies - ply;
         let value = self.read_table(game.board_key(), game.hand(), plies_left);
         let value = value.filter(|value| value.numbers.is_solved());
-        self.is_adopted = value.is_some();
+        self.is_from_table = value.is_some();
         value
     }
 

@@ -9,7 +9,7 @@ use super::{Edge, ExtraProofs, LengthMeasure, NEVER, Node};
 use crate::proof::ProofOf;
 
 impl<G: Game> LengthMeasure<'_, G> {
-    /// Fills in the edges of `node`, where `game` is, unless they are known.
+    /// Fills in the edges of `node`, unless they are known. `game` is at its position.
     pub(super) fn expand(&mut self, game: &mut G, node: usize) {
         if self.nodes[node].edges.is_some() {
             return;
@@ -29,15 +29,16 @@ impl<G: Game> LengthMeasure<'_, G> {
         self.nodes[node].edges = Some(edges);
     }
 
-    /// The moves of the proofs, the smallest upper bound first, then the moves of the hints.
+    /// The moves of the proofs, the smallest upper bound first, then the moves of the conceding proof.
     fn attacks(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
         let (key, hand) = (game.board_key(), game.hand());
         let mut steps: Vec<_> = self.proofs().flat_map(|proof| proof.steps(key, hand)).collect();
         steps.sort_by_key(|step| step.plies);
         let mut moves: Vec<(G::Move, u16)> = Vec::with_capacity(steps.len());
-        let hints = self.hints_at(game);
-        let hints = hints.iter().map(|&m| (m, NEVER));
-        for (m, at_most) in steps.iter().map(|step| (step.m, step.plies - 1)).chain(hints) {
+        let conceding_moves = self.conceding_moves(game);
+        let conceding_moves = conceding_moves.iter().map(|&m| (m, NEVER));
+        for (m, at_most) in steps.iter().map(|step| (step.m, step.plies - 1)).chain(conceding_moves)
+        {
             if moves.iter().all(|&(other, _)| other != m) {
                 moves.push((m, at_most));
             }
@@ -45,8 +46,8 @@ impl<G: Game> LengthMeasure<'_, G> {
         moves.into_iter().map(|(m, at_most)| self.edge_to(game, m, at_most)).collect()
     }
 
-    /// Adds all other moves. In a search for a return, the moves that a proof makes on this board with another hand
-    /// come first and are unlimited.
+    /// Adds all other moves. In a search for a return, the moves that a proof has for this board with another hand come
+    /// first and are unlimited.
     fn add_other_attacks(&mut self, game: &mut G, edges: &mut Vec<Edge<G::Move>>, node: usize) {
         let of_proofs = edges.len();
         let others = self.all_moves(game).into_iter();
@@ -60,23 +61,26 @@ impl<G: Game> LengthMeasure<'_, G> {
         edges.extend(others);
     }
 
-    /// The moves of the hints, the fewest plies first.
-    fn hints_at(&self, game: &G) -> Vec<G::Move> {
-        let Some(ExtraProofs { hints, .. }) = &self.extra_proofs else { return Vec::new() };
-        let mut steps: Vec<_> = hints.steps(game.board_key(), game.hand()).collect();
+    /// The moves of the conceding proof, the fewest plies first.
+    fn conceding_moves(&self, game: &G) -> Vec<G::Move> {
+        let Some(ExtraProofs { conceding_proof, .. }) = &self.extra_proofs else {
+            return Vec::new();
+        };
+        let mut steps: Vec<_> = conceding_proof.steps(game.board_key(), game.hand()).collect();
         steps.sort_by_key(|step| step.plies);
         steps.into_iter().map(|step| step.m).collect()
     }
 
-    /// Whether a proof or the hints make the move `m` on this board with any hand.
+    /// Whether a proof or the conceding proof has the move `m` for this board with any hand.
     fn has_move(&self, key: u64, m: G::Move) -> bool {
-        let hints = self.extra_proofs.as_ref().map(|extra_proofs| extra_proofs.hints);
-        self.proofs().chain(hints).any(|proof| proof.has_move(key, m))
+        let conceding_proof =
+            self.extra_proofs.as_ref().map(|extra_proofs| extra_proofs.conceding_proof);
+        self.proofs().chain(conceding_proof).any(|proof| proof.has_move(key, m))
     }
 
     /// The measured proof and the proofs of the prover. Their plies are upper bounds.
     fn proofs(&self) -> impl Iterator<Item = &ProofOf<G>> {
-        let found = self.extra_proofs.iter().flat_map(|extra_proofs| &extra_proofs.found);
+        let found = self.extra_proofs.iter().flat_map(|extra_proofs| &extra_proofs.proofs_found);
         iter::once(self.proof).chain(found)
     }
 

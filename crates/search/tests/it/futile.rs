@@ -12,7 +12,7 @@ fn leave_out_futile_removes_exactly_the_moves_with_futile_replies() {
         for check in position.checks() {
             let mut checked = position.clone();
             checked.make(check);
-            let mate = Mate::of_side_to_move(checked);
+            let mate = Mate::against_side_to_move(checked);
             assert_eq!(mate.node_kind(), NodeKind::And);
             let mut candidates: Vec<Candidate<Move>> = Vec::new();
             mate.expand(&mut candidates);

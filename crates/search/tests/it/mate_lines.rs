@@ -37,7 +37,7 @@ pub(crate) fn defend(
     position: &Position,
     limits: Limits,
 ) -> SearchResult<Move> {
-    let mut game = Mate::of_side_to_move(position.clone());
+    let mut game = Mate::against_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
     assert_eq!(game.position(), position, "a search restores the position");
     check_line(position, 1, &solved);

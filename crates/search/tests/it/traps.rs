@@ -255,7 +255,7 @@ fn repetition_fails_for_the_attacker() {
 #[test]
 fn a_proof_hand_includes_kinds_that_the_defender_could_interpose() {
     let mated = position("7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1");
-    let game = Mate::of_side_to_move(mated.clone());
+    let game = Mate::against_side_to_move(mated.clone());
     assert_eq!(game.proof_hand_of_goal(), game.hand());
     let solved = defend(&mut DfPn::new(TableSize::from_mib(1)), &mated, limits(31, 1_000));
     assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 0));
@@ -265,7 +265,7 @@ fn a_proof_hand_includes_kinds_that_the_defender_could_interpose() {
     assert_eq!(interpositions.len(), 7);
     assert!(interpositions.iter().all(|m| m.dropped() == Some(HandKind::Pawn)));
     // The defender has a pawn, so more pawns change nothing. The defender has no other kind.
-    let game = Mate::of_side_to_move(with_pawn);
+    let game = Mate::against_side_to_move(with_pawn);
     let proof_hand = game.proof_hand_of_defence(Hand::EMPTY);
     assert_eq!(proof_hand, game.hand().with_count(HandKind::Pawn, 0));
 }
@@ -276,7 +276,7 @@ fn the_proof_hand_of_an_adjacent_check_is_empty() {
     let gold = "4k4/4G4/4P4/9/9/9/9/9/9 w 2R2B3G4S4N4L17P 1";
     let knight = "6gkl/6npp/6N2/9/9/9/9/9/9 w 2R2B3G4S2N3L16P 1";
     for mated in [gold, knight] {
-        let game = Mate::of_side_to_move(position(mated));
+        let game = Mate::against_side_to_move(position(mated));
         assert!(game.position().is_checkmate(), "{mated}");
         assert_eq!(game.proof_hand_of_goal(), Hand::EMPTY, "{mated}");
     }
@@ -310,7 +310,7 @@ fn hands_are_taken_back_over_attacks() {
 #[test]
 fn a_disproof_hand_leaves_the_defender_the_dropped_piece() {
     use HandKind::{Gold, Pawn};
-    let game = Mate::of_side_to_move(position("7lk/7p1/9/9/9/9/9/9/K7L w G2Pp 1"));
+    let game = Mate::against_side_to_move(position("7lk/7p1/9/9/9/9/9/9/K7L w G2Pp 1"));
     let drop = Move::from_usi("P*1b").unwrap();
     let disproof_hand = game.disproof_hand_of_defence(drop, hand(&[Gold, Pawn, Pawn, Pawn]));
     assert_eq!(disproof_hand, hand(&[Gold, Pawn, Pawn]));

@@ -11,7 +11,7 @@ use super::super::moves::Move;
 use super::super::piece::{Color, HandKind, PieceKind};
 use super::super::position::Position;
 use super::super::square::Square;
-use super::{FAR_DROPS_AT_ONCE, Mate};
+use super::{DISTANT_DROPS_NOT_DELAYED, Mate};
 use kyokumen_game::Candidate;
 
 /// Maximum number of drops that count. With a rook in hand, six checks of forty estimate the work as well as all.
@@ -19,7 +19,7 @@ const MOST_DROPS_THAT_MATTER: u32 = 6;
 
 /// Drops counted for a line whose square next to the king is free: that one, and the two distant drops that are not
 /// delayed.
-const DROPS_ON_A_LINE: u32 = 1 + FAR_DROPS_AT_ONCE as u32;
+const DROPS_ON_A_LINE: u32 = 1 + DISTANT_DROPS_NOT_DELAYED as u32;
 
 /// Cost of an evasion that interposes a piece from the board. A capture by a piece other than the king has the negative
 /// of this cost.
@@ -30,7 +30,7 @@ const CAPTURE: u32 = 2;
 
 impl Mate {
     /// Sets proof numbers and costs of checks from the replies. Returns a check without replies, which mates.
-    pub(super) fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
+    pub(super) fn set_numbers_of_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
         let surroundings = KingSurroundings::new(&self.position)?;
         for candidate in moves {
             let Some(Replies { weight, taker }) = surroundings.replies(candidate.m) else {
@@ -54,7 +54,7 @@ impl Mate {
     }
 
     /// Sets disproof numbers and costs of evasions from the checks that may follow.
-    pub(super) fn weigh_evasions(&self, moves: &mut [Candidate<Move>]) {
+    pub(super) fn set_numbers_of_evasions(&self, moves: &mut [Candidate<Move>]) {
         let position = &self.position;
         let Some(king) = position.king(position.side_to_move()) else { return };
         let threats = Threats::new(position, self.attacker, king);

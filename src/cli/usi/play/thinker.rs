@@ -364,7 +364,7 @@ impl<'a> Watch<'a> {
         if tree.visits() == 0 {
             return true;
         }
-        if tree.len() >= self.request.most_positions {
+        if tree.node_count() >= self.request.most_positions {
             return false;
         }
         let Some(deadline) = self.request.control.deadline() else { return true };

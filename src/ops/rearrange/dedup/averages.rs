@@ -1,6 +1,6 @@
 //! Averages the labels of equal records, partition by partition. The second pass writes them.
 
-use super::super::items::BlockChunks;
+use super::super::chunks::BlockChunks;
 use super::super::numbers::{AscendingValues, NumberedValues};
 use super::super::partitioned::significant_bits;
 use super::super::plan::RearrangePlan;

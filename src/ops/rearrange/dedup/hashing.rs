@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use twox_hash::XxHash3_128;
 
-use super::super::items::{process_items, process_row};
+use super::super::chunks::{for_each_chunk, process_fixed_size};
 use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
@@ -52,7 +52,9 @@ pub(super) fn hashing_worker(
     let (to, on_error) = (plan.format(), plan.on_error);
     block_worker(plan, move |block, file, cancel| {
         let (processed, mut hashes, bad) = match hash_row(block, key) {
-            Some((hashes, len)) => (process_row(block, len, file, on_error).0, hashes, Vec::new()),
+            Some((hashes, len)) => {
+                (process_fixed_size(block, len, file, on_error).0, hashes, Vec::new())
+            }
             None if key == DedupKey::Bytes => {
                 let (processed, hashes) = hash_chunks(block, to, file, on_error);
                 (processed, hashes, Vec::new())
@@ -105,7 +107,7 @@ fn hash_chunks(
     on_error: BadPolicy,
 ) -> (ProcessedBlock, Hashes) {
     let mut hashes = Hashes::default();
-    let processed = process_items(block, to, file, on_error, |item| {
+    let processed = for_each_chunk(block, to, file, on_error, |item| {
         // A game without moves has no record number. It is always kept.
         if item.records > 0 {
             hashes.push(XxHash3_128::oneshot(item.bytes), item.number);

@@ -2,7 +2,7 @@
 
 use twox_hash::XxHash3_128;
 
-use super::super::items::process_row;
+use super::super::chunks::process_fixed_size;
 use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
@@ -30,7 +30,7 @@ pub(super) fn summing_worker(
     let on_error = plan.on_error;
     block_worker(plan, move |block, file, cancel| {
         let (processed, sums, bad) = if let Some((sums, len)) = sum_row(block, key, role) {
-            (process_row(block, len, file, on_error).0, sums, Vec::new())
+            (process_fixed_size(block, len, file, on_error).0, sums, Vec::new())
         } else {
             let mut sums = Sums::new(role);
             let (processed, bad) =

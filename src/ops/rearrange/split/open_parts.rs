@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::super::items::{BlockChunks, WholeChunk};
+use super::super::chunks::{BlockChunks, WholeChunk};
 use super::part_limit::{ChunkSize, PartFill};
 use crate::error::Error;
 use crate::records::output_kind::{EncodedRecords, OutputKind};

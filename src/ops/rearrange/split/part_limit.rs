@@ -1,6 +1,6 @@
 //! Parts that are filled one after another up to a limit.
 
-use super::super::items::{BlockChunks, process_chunks};
+use super::super::chunks::{BlockChunks, process_chunks};
 use super::super::pass::{Checksums, RunControl, block_worker, read};
 use super::super::plan::RearrangePlan;
 use crate::error::Error;
@@ -152,8 +152,10 @@ fn check_fits(fill: &PartFill, largest: ChunkSize, limit: PartLimit) -> Result<(
         PartLimit::Bytes(_) => (needed.bytes, "bytes"),
         PartLimit::Records(_) => (needed.records, "records"),
     };
-    Err(Error::usage(format!(
-        "the largest record or game needs a part of {least} {unit}, including the file header; set --{} to at least {least}",
-        limit.option()
-    )))
+    let what = match fill.header.bytes {
+        0 => "the largest record or game needs",
+        _ => "the file header and the largest record or game need",
+    };
+    let option = limit.option();
+    Err(Error::usage(format!("--{option} is too small: {what} {least} {unit}")))
 }

@@ -282,7 +282,7 @@ impl Game for State<'_> {
         if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
     }
 
-    fn weigh(&self, moves: &mut [Candidate<usize>]) -> Option<usize> {
+    fn set_first_numbers(&self, moves: &mut [Candidate<usize>]) -> Option<usize> {
         let looks = self.graph.mates_in_one && self.node().kind == NodeKind::Or;
         let mut moves = moves.iter().map(|candidate| candidate.m);
         moves.find(|&m| looks && self.after(m).is_goal())

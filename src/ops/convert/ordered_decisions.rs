@@ -10,20 +10,21 @@ use crate::records::output_kind::OutputKind;
 use crate::records::position_set::PositionSet;
 use crate::records::processing::ProcessedBlock;
 
-/// State carried from block to block.
-pub(super) struct InOrder<'a> {
+/// The decisions, and the state that they carry from block to block.
+pub(super) struct OrderedDecisions<'a> {
     plan: &'a ConvertPlan,
     /// Positions of earlier records. `None` without deduplication.
     seen: Option<PositionSet>,
+    /// Joins records into games and holds the open one.
     joiner: GameJoiner,
-    /// Records of the open game.
-    group: Vec<GroupedRecord>,
+    /// Records of the open game, if games are filtered as a whole.
+    open_game: Vec<GroupedRecord>,
 }
 
-impl<'a> InOrder<'a> {
+impl<'a> OrderedDecisions<'a> {
     pub(super) fn new(plan: &'a ConvertPlan) -> Self {
         let seen = plan.position_set();
-        Self { plan, seen, joiner: GameJoiner::default(), group: Vec::new() }
+        Self { plan, seen, joiner: GameJoiner::default(), open_game: Vec::new() }
     }
 
     /// Makes the pending decisions of the next block. Games that the block completes are written before its own output.
@@ -35,7 +36,7 @@ impl<'a> InOrder<'a> {
         let plan = self.plan;
         let mut before = ProcessedBlock::default();
         if !matches!(findings, BlockFindings::Grouped(_)) {
-            self.close_group(&mut before)?;
+            self.close_open_game(&mut before)?;
         }
         match findings {
             BlockFindings::Grouped(records) => {
@@ -60,12 +61,12 @@ impl<'a> InOrder<'a> {
 
     /// Writes the open game after the last block.
     pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
-        self.close_group(processed)?;
+        self.close_open_game(processed)?;
         self.joiner.close(self.plan, processed)
     }
 
-    /// Returns whether a position is new. Always true without deduplication.
-    fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, Error> {
+    /// Inserts a position and returns whether it was new. Without deduplication inserts nothing and returns true.
+    fn insert(&mut self, position: Option<&PositionKey>) -> Result<bool, Error> {
         match (&mut self.seen, position) {
             (Some(seen), Some(position)) => Ok(seen.insert(position)?),
             _ => Ok(true),
@@ -83,7 +84,7 @@ impl<'a> InOrder<'a> {
         }
         let mut is_first = Vec::with_capacity(candidates.len());
         for candidate in candidates {
-            let is_new = self.is_new(candidate.position.as_ref())?;
+            let is_new = self.insert(candidate.position.as_ref())?;
             if is_new {
                 candidate.written.count(processed);
             } else {
@@ -101,7 +102,7 @@ impl<'a> InOrder<'a> {
         candidate: PendingRecord<GameMove>,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        if !self.is_new(candidate.position.as_ref())? {
+        if !self.insert(candidate.position.as_ref())? {
             processed.count_filtered(Condition::Duplicate);
             return Ok(());
         }
@@ -114,24 +115,24 @@ impl<'a> InOrder<'a> {
         record: GroupedRecord,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        let next = self.group.last().and_then(|last| Continuation::of(&last.content));
+        let next = self.open_game.last().and_then(|last| Continuation::of(&last.content));
         let follows = next.is_some_and(|next| next.is(&record.content));
-        if !follows || self.group.len() == MAX_MOVES {
-            self.close_group(processed)?;
+        if !follows || self.open_game.len() == MAX_MOVES {
+            self.close_open_game(processed)?;
         }
-        self.group.push(record);
+        self.open_game.push(record);
         Ok(())
     }
 
     /// Applies the filters on game length to the open game. The length is the ply of the last record, or the number of
     /// records if the last record has no ply.
-    fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
-        let group = std::mem::take(&mut self.group);
-        let Some(last) = group.last() else { return Ok(()) };
+    fn close_open_game(&mut self, processed: &mut ProcessedBlock) -> Result<(), Error> {
+        let records = std::mem::take(&mut self.open_game);
+        let Some(last) = records.last() else { return Ok(()) };
         let ply = last.content.ply.filter(|&ply| ply > 0);
-        let plies = ply.or(u16::try_from(group.len()).ok());
-        let failed = self.plan.settings.filters.failed_by_game_plies(plies);
-        for GroupedRecord { decision, position, bytes, .. } in group {
+        let plies = ply.or(u16::try_from(records.len()).ok());
+        let failed = self.plan.settings.filters.failed_game_length_condition(plies);
+        for GroupedRecord { decision, position, bytes, .. } in records {
             match (decision, failed) {
                 (Decision::Filtered(condition), Some(failed)) => {
                     processed.count_filtered(condition.min(failed));
@@ -143,7 +144,7 @@ impl<'a> InOrder<'a> {
                     self.add_move(PendingRecord { position, written: *written }, processed)?;
                 }
                 (Decision::Written(effects), None) => {
-                    if self.is_new(position.as_ref())? {
+                    if self.insert(position.as_ref())? {
                         effects.count(processed);
                         processed.encoded_mut(OutputKind::Kept).push(&bytes);
                     } else {

@@ -8,7 +8,7 @@ use crate::format::{EncodeError, Format, RawChunk};
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::Condition;
 use crate::records::output_kind::EncodedRecords;
-use crate::records::processing::{ProcessedBlock, Processing};
+use crate::records::processing::{BlockState, ProcessedBlock};
 use crate::records::source::Block;
 
 /// A complete chunk.
@@ -24,7 +24,7 @@ impl WholeChunk<'_> {
     /// Appends the chunk to the output.
     #[inline]
     pub(super) fn append_to(&self, encoded: &mut EncodedRecords) {
-        encoded.push_group(self.bytes, self.records);
+        encoded.push_records(self.bytes, self.records);
     }
 }
 
@@ -37,55 +37,55 @@ pub(super) struct BlockChunks {
 #[derive(Debug)]
 enum ChunkBounds {
     /// Fixed-size records.
-    Row { len: usize, first_number: u64 },
-    /// For each chunk: end of its bytes, number of its first record, number of its records.
-    Each(Vec<(usize, u64, u64)>),
+    FixedSize { len: usize, first_number: u64 },
+    /// For each chunk: end of its bytes, number of its first record (as in [`WholeChunk`]), count of its records.
+    Listed(Vec<(usize, u64, u64)>),
 }
 
 impl Default for ChunkBounds {
     fn default() -> Self {
-        Self::Each(Vec::new())
+        Self::Listed(Vec::new())
     }
 }
 
 impl BlockChunks {
     /// Fixed-size records with consecutive numbers.
-    pub(super) fn row(bytes: &[u8], len: usize, first_number: u64) -> Self {
-        Self { bytes: bytes.into(), bounds: ChunkBounds::Row { len, first_number } }
+    pub(super) fn fixed_size(bytes: &[u8], len: usize, first_number: u64) -> Self {
+        Self { bytes: bytes.into(), bounds: ChunkBounds::FixedSize { len, first_number } }
     }
 
-    pub(super) fn push(&mut self, item: &WholeChunk<'_>) {
-        self.bytes.extend_from_slice(item.bytes);
-        if let ChunkBounds::Each(chunks) = &mut self.bounds {
-            chunks.push((self.bytes.len(), item.number, item.records));
+    pub(super) fn push(&mut self, chunk: &WholeChunk<'_>) {
+        self.bytes.extend_from_slice(chunk.bytes);
+        if let ChunkBounds::Listed(chunks) = &mut self.bounds {
+            chunks.push((self.bytes.len(), chunk.number, chunk.records));
         }
     }
 
     /// Appends some chunks to the output.
     pub(super) fn append_to(&self, encoded: &mut EncodedRecords, chunks: Range<usize>) {
         match &self.bounds {
-            ChunkBounds::Row { len, .. } => {
+            ChunkBounds::FixedSize { len, .. } => {
                 encoded.push_fixed(&self.bytes[chunks.start * len..chunks.end * len], *len);
             }
-            ChunkBounds::Each(_) => chunks.for_each(|chunk| self.get(chunk).append_to(encoded)),
+            ChunkBounds::Listed(_) => chunks.for_each(|chunk| self.get(chunk).append_to(encoded)),
         }
     }
 
     pub(super) const fn len(&self) -> usize {
         match &self.bounds {
-            ChunkBounds::Row { len, .. } => self.bytes.len() / *len,
-            ChunkBounds::Each(chunks) => chunks.len(),
+            ChunkBounds::FixedSize { len, .. } => self.bytes.len() / *len,
+            ChunkBounds::Listed(chunks) => chunks.len(),
         }
     }
 
     #[inline]
     pub(super) fn get(&self, chunk: usize) -> WholeChunk<'_> {
         match &self.bounds {
-            ChunkBounds::Row { len, first_number } => {
+            ChunkBounds::FixedSize { len, first_number } => {
                 let bytes = &self.bytes[chunk * len..(chunk + 1) * len];
                 WholeChunk { bytes, number: first_number + chunk as u64, records: 1 }
             }
-            ChunkBounds::Each(chunks) => {
+            ChunkBounds::Listed(chunks) => {
                 let (end, number, records) = chunks[chunk];
                 let start = if chunk == 0 { 0 } else { chunks[chunk - 1].0 };
                 WholeChunk { bytes: &self.bytes[start..end], number, records }
@@ -96,11 +96,11 @@ impl BlockChunks {
     /// Index of the first chunk at or after `from` whose first record has this number or a higher one.
     pub(super) fn position(&self, from: usize, number: u64) -> usize {
         match &self.bounds {
-            ChunkBounds::Row { first_number, .. } => {
+            ChunkBounds::FixedSize { first_number, .. } => {
                 let chunk = usize::try_from(number.saturating_sub(*first_number));
                 chunk.unwrap_or(usize::MAX).clamp(from, self.len())
             }
-            ChunkBounds::Each(chunks) => {
+            ChunkBounds::Listed(chunks) => {
                 let is_at_or_after =
                     |&(_, first, records): &(usize, u64, u64)| first >= number && records > 0;
                 chunks[from..].iter().position(is_at_or_after).map_or(chunks.len(), |at| from + at)
@@ -112,12 +112,12 @@ impl BlockChunks {
     pub(super) fn replace(&mut self, replaced: &[(usize, Vec<u8>)]) {
         match &mut self.bounds {
             _ if replaced.is_empty() => {}
-            ChunkBounds::Row { len, .. } => {
+            ChunkBounds::FixedSize { len, .. } => {
                 for (chunk, bytes) in replaced {
                     self.bytes[chunk * *len..(chunk + 1) * *len].copy_from_slice(bytes);
                 }
             }
-            ChunkBounds::Each(chunks) => {
+            ChunkBounds::Listed(chunks) => {
                 let (mut bytes, mut from) = (Vec::with_capacity(self.bytes.len()), 0);
                 let mut next = replaced.iter().peekable();
                 for (number, (end, ..)) in chunks.iter_mut().enumerate() {
@@ -134,7 +134,7 @@ impl BlockChunks {
 
     /// Returns all chunks except `omitted`, which must be in ascending order.
     pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
-        let ChunkBounds::Row { len, .. } = self.bounds else {
+        let ChunkBounds::FixedSize { len, .. } = self.bounds else {
             let mut encoded = EncodedRecords::default();
             let mut from = 0;
             for &chunk in omitted {
@@ -162,23 +162,23 @@ impl BlockChunks {
 }
 
 /// Returns the complete records of a block of fixed-size records. A truncated last record is a bad record.
-pub(super) fn process_row<'a>(
+pub(super) fn process_fixed_size<'a>(
     block: &'a Block,
     len: usize,
     file: &str,
     on_error: BadPolicy,
 ) -> (ProcessedBlock, &'a [u8]) {
-    let mut processing = Processing::new(block, file, on_error);
-    let (row, rest) = block.bytes().split_at(block.bytes().len() / len * len);
-    let records = (row.len() / len) as u64;
+    let mut processing = BlockState::new(block, file, on_error);
+    let (whole, rest) = block.bytes().split_at(block.bytes().len() / len * len);
+    let records = (whole.len() / len) as u64;
     processing.processed.counts.input += records;
     processing.processed.counts.kept += records;
     if !rest.is_empty() {
-        let chunk = RawChunk { bytes: rest, offset: row.len() as u64, is_piece: false };
+        let chunk = RawChunk { bytes: rest, offset: whole.len() as u64, is_piece: false };
         let index = block.first_index + records;
-        set_aside(&mut processing, &chunk, index..index + 1);
+        reject_or_count(&mut processing, &chunk, index..index + 1);
     }
-    (processing.processed, row)
+    (processing.processed, whole)
 }
 
 /// Returns the complete chunks of a block and counts all of them as kept.
@@ -189,24 +189,24 @@ pub(super) fn process_chunks(
     on_error: BadPolicy,
 ) -> (ProcessedBlock, BlockChunks) {
     if let Some(len) = block.format.record_len() {
-        let (processed, row) = process_row(block, len, file, on_error);
-        return (processed, BlockChunks::row(row, len, block.first_number));
+        let (processed, bytes) = process_fixed_size(block, len, file, on_error);
+        return (processed, BlockChunks::fixed_size(bytes, len, block.first_number));
     }
     let mut chunks = BlockChunks::default();
-    let processed = process_items(block, to, file, on_error, |item| chunks.push(item));
+    let processed = for_each_chunk(block, to, file, on_error, |chunk| chunks.push(chunk));
     (processed, chunks)
 }
 
-/// Calls `each` with the complete chunks of a block, in order and in the output format, and counts them as kept.
-pub(super) fn process_items(
+/// Calls `each` with the complete chunks of a block, in order and in the output format. Counts their records as kept.
+pub(super) fn for_each_chunk(
     block: &Block,
     to: Format,
     file: &str,
     on_error: BadPolicy,
     mut each: impl FnMut(&WholeChunk<'_>),
 ) -> ProcessedBlock {
-    let mut processing = Processing::new(block, file, on_error);
-    // Buffer for a chunk that is not copied unchanged.
+    let mut processing = BlockState::new(block, file, on_error);
+    // Buffer for chunks that are changed.
     let mut written = Vec::new();
     let mut index = block.first_index;
     for chunk in block.chunks() {
@@ -221,7 +221,7 @@ pub(super) fn process_items(
                 processing.processed.counts.kept += records;
             }
             Ok(None) => count_comment(&mut processing, records),
-            Err(None) => set_aside(&mut processing, &chunk, records),
+            Err(None) => reject_or_count(&mut processing, &chunk, records),
             Err(Some(error)) => processing.reject(&error.into(), &chunk, records),
         }
         if processing.is_stopped() {
@@ -261,14 +261,14 @@ fn content<'a>(
     Ok(Some(written))
 }
 
-fn count_comment(processing: &mut Processing<'_>, records: Range<u64>) {
+fn count_comment(processing: &mut BlockState<'_>, records: Range<u64>) {
     let (counts, records) = (&mut processing.processed.counts, records.end - records.start);
     counts.input += records;
     *counts.filtered.entry(Condition::Comment).or_default() += records;
 }
 
-/// Counts a truncated chunk as bad, or an empty line as a comment.
-fn set_aside(processing: &mut Processing<'_>, chunk: &RawChunk<'_>, records: Range<u64>) {
+/// Handles a chunk that is not whole: rejects a truncated chunk as bad, or counts an empty line as a comment.
+fn reject_or_count(processing: &mut BlockState<'_>, chunk: &RawChunk<'_>, records: Range<u64>) {
     match processing.block.records_in(chunk).next() {
         Some(Err(error)) => processing.reject(&error.into(), chunk, records),
         // An empty line.
@@ -284,8 +284,9 @@ fn is_whole(block: &Block, chunk: &RawChunk<'_>) -> bool {
         None if chunk.is_piece => false,
         None if format.is_lines() => !chunk.bytes.trim_ascii().is_empty(),
         None if format == Format::Plain && is_cut_off(chunk.bytes) => false,
-        // A damaged last chunk without an end mark would be joined with the next chunk by readers, and a damaged first
-        // chunk without a beginning with the previous chunk. The other chunks of a file have both.
+        // In the output a chunk of another file may follow or precede. Readers would join it with a damaged last chunk
+        // that lacks an end mark, or with a damaged first chunk that lacks a beginning. The other chunks of a file have
+        // both.
         None => {
             let (is_first, is_last) =
                 (block.offset + chunk.offset == 0, block.bytes_after(chunk).is_empty());
@@ -297,10 +298,10 @@ fn is_whole(block: &Block, chunk: &RawChunk<'_>) -> bool {
     }
 }
 
-/// Whether a block of `plain` lacks its last line, `e`. Readers would join it with a block after it that lacks its
+/// Whether a chunk of `plain` lacks its last line, `e`. Readers would join it with a following chunk that lacks its
 /// first line.
-fn is_cut_off(block: &[u8]) -> bool {
-    let block = block.trim_ascii_end();
-    let last = block.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
-    !block.is_empty() && last.trim_ascii() != b"e"
+fn is_cut_off(chunk: &[u8]) -> bool {
+    let chunk = chunk.trim_ascii_end();
+    let last = chunk.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    !chunk.is_empty() && last.trim_ascii() != b"e"
 }
