@@ -10,6 +10,7 @@ use super::option::{depth, heading, whole_number, word};
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, MateSettings, WhenHopeless};
 use crate::search::{TableError, TableSize};
+use crate::storage::quantity::quantity;
 
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SearchArgs {
@@ -62,7 +63,9 @@ impl SearchArgs {
         check(&settings)?;
         let MateSettings { depth_plies, nodes, hash_mb, .. } = settings;
         tracing::info!(
-            "search limits: {depth_plies} plies, {nodes} nodes, a table of {hash_mb} MiB per thread"
+            "search limits: {}, {}, a table of {hash_mb} MiB per thread",
+            quantity(depth_plies, "ply"),
+            quantity(nodes, "node")
         );
         Ok(settings)
     }

@@ -78,7 +78,7 @@ pub struct ShardStatus {
     /// Estimated remaining time, if the shard is running.
     pub eta_s: Option<f64>,
     /// The process that is writing the shard.
-    #[serde(rename = "owner")]
+    #[serde(rename = "holder")]
     pub owner: Option<LockOwner>,
 }
 

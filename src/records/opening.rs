@@ -230,9 +230,9 @@ pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error
     {
         return Err(match field {
             Field::EndPly => Error::usage(format!(
-                "--{filter} cannot be used for {}: {format} records do not store the length of their game, and this command \
-                 may start reading in the middle of a game; `kyokumen convert` joins records to games and supports \
-                 --{filter}",
+                "--{filter} cannot be used with {}: {format} records do not store the length of their game, and this \
+                 command may start reading in the middle of a game; `kyokumen convert` joins records into games and \
+                 supports --{filter}",
                 name()
             )),
             _ => Error::filter_on_missing_field(filter, name(), format.name(), field),

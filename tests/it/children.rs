@@ -249,9 +249,12 @@ fn engines_get_quit_at_the_end() {
 #[test]
 fn the_output_of_an_engine_is_limited() {
     for (fault, why) in [
-        (("START", "exec yes hello"), "`sh program` sent more than 16 MiB and no answer"),
+        (("START", "exec yes hello"), "`sh program` sent more than 16 MiB without an answer"),
         (("USI", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
-        (("GO", "yes info depth 1 score cp 1"), "`sh program` sent more than 16 MiB and no answer"),
+        (
+            ("GO", "yes info depth 1 score cp 1"),
+            "`sh program` sent more than 16 MiB without an answer",
+        ),
         (("GO", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
     ] {
         let bench = Bench::new(ENGINE, fault);
@@ -284,7 +287,7 @@ fn an_engine_that_does_not_answer_is_stopped_after_the_timeout() {
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
-        let why = "the engine `sh program` did not answer within 1 s; --engine-timeout sets the time limit\n";
+        let why = "no answer from `sh program` within 1 s; --engine-timeout sets the time limit\n";
         assert!(
             transcript.starts_with("status 1\n") && transcript.ends_with(why),
             "{fault:?} {transcript}"
@@ -306,7 +309,7 @@ fn an_engine_without_progress_is_stopped_after_the_timeout() {
     ] {
         let bench = Bench::new(ENGINE, ("GO", fault));
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
-        let why = "the engine `sh program` did not answer within 1 s; --engine-timeout sets the time limit\n";
+        let why = "no answer from `sh program` within 1 s; --engine-timeout sets the time limit\n";
         assert!(
             transcript.starts_with("status 1\n") && transcript.ends_with(why),
             "{fault:?} {transcript}"
@@ -358,34 +361,26 @@ fn invalid_answers_end_the_run() {
         (
             ("GO", "echo info score cp 1; printf 'bestmove 7g7f'; exit 4"),
             "failed 3 times",
-            "the engine died (exit status: 4)",
+            "the engine ended (exit status: 4)",
         ),
         (
             ("GO", "exec >&-; exec sleep 600"),
             "failed 3 times",
-            "the engine died (it closed its pipe)",
+            "the engine ended (it closed its pipe)",
         ),
         (
             ("GO", "echo bestmove; continue"),
             "failed 3 times",
-            "the engine said no score before `bestmove `",
+            "the engine sent no score before `bestmove `",
         ),
-        (
-            ("AFTER", "echo bestmove resign"),
-            "failed",
-            "`sh program` sent `bestmove` that nobody asked for",
-        ),
-        (
-            ("ISREADY", "echo bestmove 7g7f"),
-            "failed",
-            "`sh program` sent `bestmove` that nobody asked for",
-        ),
+        (("AFTER", "echo bestmove resign"), "failed", "`sh program` sent an unexpected `bestmove`"),
+        (("ISREADY", "echo bestmove 7g7f"), "failed", "`sh program` sent an unexpected `bestmove`"),
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&["--limit=1"]));
         let last = transcript.lines().last().unwrap();
         let expected =
-            format!("error: records cannot be evaluated: the engine {failed} on [..] b - 1: {why}");
+            format!("error: cannot evaluate records: the engine {failed} on [..] b - 1: {why}");
         assert_data_eq!(last.to_owned(), expected);
         assert!(!bench.path("out/a.psv").exists());
     }
@@ -394,7 +389,7 @@ fn invalid_answers_end_the_run() {
         bench.error(&bench.relabel(&[])),
         str![[r#"
 status 1
-error: `sh program` sent `bestmove` that nobody asked for
+error: `sh program` sent an unexpected `bestmove`
 
 "#]]
     );

@@ -105,7 +105,9 @@ fn every_format_converts_to_every_other_with_a_report_of_losses() {
             [] => String::new(),
             labels => {
                 let labels = labels.join(", ");
-                format!(" WARN {labels} filled in: such records are not for training\n")
+                format!(
+                    " WARN {labels} filled in with fixed values; do not use these records for training\n"
+                )
             }
         };
         assert_eq!(ran.stderr, warning, "with --json the report is the only other message");
@@ -355,7 +357,7 @@ fn a_truncated_tail_is_one_bad_record() {
     let ran = convert(&dir, "a.hcp", "stop.hcp", &[]);
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.stderr.contains(&format!("{place}byte 7: a record has 32 bytes, found 7")),
+        ran.stderr.contains(&format!("{place}byte 7: expected a record of 32 bytes, found 7")),
         "{}",
         ran.stderr
     );
@@ -446,8 +448,8 @@ fn an_error_about_a_truncated_record_states_its_byte_and_the_records_before_it()
             let command = converter(&dir).args([input]).args(["--from", format.name(), "-o"]);
             let stderr = command.args([output]).fails(1);
             let message = format!(
-                "{name}, record 2, at byte {}: byte {cut}: a record has {len} bytes, found {cut}; \
-                 2 whole records stand before it",
+                "{name}, record 2, at byte {}: byte {cut}: expected a record of {len} bytes, found {cut}; \
+                 2 complete records precede it",
                 2 * len
             );
             assert!(stderr.contains(&message), "{stderr}");

@@ -220,11 +220,11 @@ error: invalid value 'csv' for '--to <parquet|jsonl|npz>': expected one of parqu
 
 For more information, try '--help'.
 status 2
-error: invalid value '90,10' for '--split <TRAIN,VALID,TEST>': "90,10" is no list of shares: expected three numbers, not all of them 0, as in 90,5,5
+error: invalid value '90,10' for '--split <TRAIN,VALID,TEST>': "90,10" is not a list of shares: expected three numbers, not all of them 0, such as 90,5,5
 
 For more information, try '--help'.
 status 2
-error: --max-abs-eval cannot be asked of a.hcp: hcp records have no eval
+error: --max-abs-eval cannot be used with a.hcp: hcp records have no eval
 status 2
 error: unexpected argument '--mated' found
 
@@ -234,11 +234,11 @@ Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> <INPUT>...
 
 For more information, try '--help'.
 status 2
-error: ./a.jsonl would be written over the input a.jsonl
+error: ./a.jsonl would overwrite the input a.jsonl
 status 2
 error: out/a.npz exists; replace it with --force
 status 3
-nothing to do: the run was done before
+nothing to do: the run has already finished
 20 records: 18 rows (18 no mate), 2 bad
   out/a.npz (18 records)
   out/a.quarantine.bin (2 records)
@@ -282,7 +282,7 @@ fn merge_refuses_columnar_files() {
         merge("npz", "all.npz").transcript,
         str![[r#"
 status 2
-error: the shards are npz: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table
+error: the shards are npz; such files end with a list of their columns and cannot be merged, but tools can read several of them as one table
 
 "#]]
     );

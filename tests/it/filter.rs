@@ -214,8 +214,8 @@ fn a_bad_record_is_quarantined_with_its_offset_and_reason() {
     assert_data_eq!(
         reasons.join("\n"),
         str![[r#"
-byte 1: both kings stand on 1a
-byte 7: a record has 32 bytes, found 7; 3 whole records stand before it
+byte 1: both kings are on 1a
+byte 7: expected a record of 32 bytes, found 7; 3 complete records precede it
 "#]]
     );
     assert_eq!(out["a.quarantine.bin"], [&[0; 32][..], &good[..7]].concat());
@@ -248,7 +248,7 @@ fn only_the_attackers_king_may_be_missing() {
     run(request(&input, &out));
     let bad = lines(&contents(&out)["a.quarantine.jsonl"]);
     assert_eq!((bad.len(), &bad[0]["index"]), (1, &1.into()));
-    assert_eq!(bad[0]["reason"], "the White king is missing: there is nothing to mate");
+    assert_eq!(bad[0]["reason"], "the White king is missing, so there is no king to mate");
 }
 
 #[test]
@@ -545,7 +545,7 @@ fn an_output_that_links_to_an_input_is_refused() {
     fs::create_dir(&out).unwrap();
     let refused = || {
         let error = JobPlan::new(forced(request(&input, &out))).unwrap_err();
-        error.is_usage() && error.to_string().contains(" would be written over the input ")
+        error.is_usage() && error.to_string().contains(" would overwrite the input ")
     };
     for output in ["input.hcp", "input.hcp.mated", "input.hcp.partial", "input.manifest.json"] {
         let link = out.join(output);

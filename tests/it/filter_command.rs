@@ -44,7 +44,7 @@ fn exit_statuses_are_those_documented() {
 status 2
 error: [FOLDER]/out/a.hcp exists; replace it with --force
 status 2
-error: [FOLDER]/a.bin is of no known format: neither its name nor its content says one; say it with --from
+error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 
 "#]]
     );
@@ -74,7 +74,7 @@ fn resuming_a_finished_run_repeats_its_exit_status_and_report() {
     let run = || gen_filter(&dir).args(["a.hcp", "-o", "out"]);
     let first = run().fails(3);
     let again = run().args(["--resume"]).fails(3);
-    assert_eq!(again, format!("nothing to do: the run was done before\n{first}"));
+    assert_eq!(again, format!("nothing to do: the run has already finished\n{first}"));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn the_command_line_overrides_a_configuration_file() {
         run(&dir.write("typo.toml", b"dept = 5\n")).run().transcript,
         str![[r#"
 status 2
-error: [FOLDER]/typo.toml: there is no option dept; there are output, [..], limit
+error: [FOLDER]/typo.toml: unknown option dept; expected one of output, [..], limit
 
 "#]]
     );
@@ -283,8 +283,8 @@ fn a_dry_run_estimates_time_and_size() {
         assert!(text.contains("write "), "{text}");
         // 300 records are few enough to measure all of them.
         assert!(text.contains("\n300 records: about 0 s, between 0 s and 0 s"), "{text}");
-        assert!(text.contains("measured on 300)"), "{text}");
-        assert!(text.contains("\noutputs of about 0.0 MiB, between 0.0 and 0.0"), "{text}");
+        assert!(text.contains("from 300 sampled records)"), "{text}");
+        assert!(text.contains("\noutputs: about 0.0 MiB, between 0.0 and 0.0"), "{text}");
         assert!(!dir.join("out").exists());
     }
 }
@@ -298,7 +298,7 @@ fn metrics_are_not_written_over_an_input() {
         command.run().transcript,
         str![[r#"
 status 2
-error: [FOLDER]/a.hcp would be written over the input [FOLDER]/a.hcp
+error: [FOLDER]/a.hcp would overwrite the input [FOLDER]/a.hcp
 
 "#]]
     );
@@ -324,7 +324,7 @@ fn resume_is_refused_where_it_cannot_work() {
         refused.concat(),
         str![[r#"
 status 2
-error: standard input can be read only once, as a whole and from its start: --resume needs files; write it to a file first
+error: standard input can only be read once, from its start to its end: --resume reads inputs again; write it to a file first
 status 2
 error: the argument '--force' cannot be used with '--resume'
 
@@ -332,7 +332,7 @@ Usage: gen-filter --output <DIR> --progress <auto|bar|plain|json|none> --threads
 
 For more information, try '--help'.
 status 2
-error: [FOLDER]/a.toml: --resume: it cannot be given together with --force
+error: [FOLDER]/a.toml: --resume cannot be used together with --force
 
 "#]]
     );
@@ -341,7 +341,7 @@ error: [FOLDER]/a.toml: --resume: it cannot be given together with --force
             refusal(&[input, "--to", "parquet"]),
             str![[r#"
 status 2
-error: [FOLDER]/out/a.parquet cannot be resumed: write jsonl.zst, and convert it
+error: [FOLDER]/out/a.parquet cannot be resumed; write jsonl.zst instead and convert it afterwards
 
 "#]]
         );

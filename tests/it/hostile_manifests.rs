@@ -146,33 +146,33 @@ fn impossible_values_are_refused_by_every_command() {
     assert_data_eq!(
         reasons,
         str![[r#"
-it has 0 outputs, and should have some
-it names the output a-00002-of-00003.hcp twice
-its outputs of the stream kept are 2, its settings make 1
-its outputs of the stream kept are 0, its settings make 1
-its outputs of the stream mated are 1, its settings make 0
+it has 0 outputs, expected at least one
+the output a-00002-of-00003.hcp is listed twice
+it has 2 outputs of kind kept, but its settings require 1
+it has 0 outputs of kind kept, but its settings require 1
+it has 1 output of kind mated, but its settings require 0
 settings.mated is "all"
-there is no SHA-256 of a-00002-of-00003.hcp
+the output a-00002-of-00003.hcp has no SHA-256
 the counts do not add up: input = 101, but kept + mated + unknown + filtered + bad = 102
-a count of records is 18446744073709551615, more than there can be
-a count of records is 18446744073709551615, more than there can be
-a number of records is 18446744073709551615, more than there can be
+a record count is 18446744073709551615, above the maximum of 281474976710656
+a record count is 18446744073709551615, above the maximum of 281474976710656
+a record number is 18446744073709551615, above the maximum of 281474976710656
 the counts do not add up: records in an output = 51, but records counted for it = 50
-a-00002-of-00003.hcp, hcp, cannot have 50 records in 1601 bytes
-a number of bytes is 18446744073709551615, more than there can be
-"../a.hcp" is no name of an output beside it
-"/etc/passwd" is no name of an output beside it
-it names the output ../a.hcp, which should be a-00002-of-00003.hcp
-"" is no name of an output beside it
-it names the output a-00001-of-00003.hcp, which should be a-00002-of-00003.hcp
-it is of shard 1/3, its name says 2/3
-it is of shard 2/4294967295, its name says 2/3
-it is of shard none, its name says 2/3
-a.hcp, hcp, cannot have 100 records in 3232 bytes
-of a.hcp it speaks of the records from 999 to 202
-a number of records is 18446744073709551615, more than there can be
-a number of bytes is 18446744073709551615, more than there can be
-the format of a.hcp is "hcp9", which is none
+a-00002-of-00003.hcp cannot hold 50 records of hcp in 1601 bytes
+a byte count is 18446744073709551615, above the maximum of 1152921504606846976
+the output name "../a.hcp" is not a file name without a folder
+the output name "/etc/passwd" is not a file name without a folder
+it lists the output ../a.hcp, expected a-00002-of-00003.hcp
+the output name "" is not a file name without a folder
+it lists the output a-00001-of-00003.hcp, expected a-00002-of-00003.hcp
+its shard is 1/3, but the shard in its name is 2/3
+its shard is 2/4294967295, but the shard in its name is 2/3
+its shard is none, but the shard in its name is 2/3
+a.hcp cannot hold 100 records of hcp in 3232 bytes
+the record range of a.hcp starts at 999 and ends at 202
+a record number is 18446744073709551615, above the maximum of 281474976710656
+a byte count is 18446744073709551615, above the maximum of 1152921504606846976
+the format of a.hcp is unknown: "hcp9"
 the counts do not add up: records read = 0, but input = 101
 
 "#]]
@@ -199,29 +199,29 @@ fn gaps_and_overlaps_of_shards_are_reported() {
         lines_of(&run_all(&dir)),
         str![[r#"
 merge: status 1
-error: the shards in out cannot be joined:
-  shard 2/3 begins with record 161 of a.hcp, not with 101, where the one before it ends
-  shard 3/3 begins with record 202 of a.hcp, not with 262, where the one before it ends
+error: the shards in out cannot be merged:
+  shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
+  shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
 status: status 1
 a: 3 done; 303 of 303 records
         shard  state               done           of      mated   unknown     rec/s        left
           1/3  done [..]
           2/3  done [..]
           3/3  done [..]
-  shard 2/3 begins with record 161 of a.hcp, not with 101, where the one before it ends
-  shard 3/3 begins with record 202 of a.hcp, not with 262, where the one before it ends
-error: the manifests have the 2 problems shown above
+  shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
+  shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
+error: the manifests are damaged or contradict each other: 2 problems
 verify: status 1
-out/a, 3 manifests: 2 differences
-  shard 2/3 begins with record 161 of a.hcp, not with 101, where the one before it ends
-  shard 3/3 begins with record 202 of a.hcp, not with 262, where the one before it ends
-error: the outputs are not as their manifests say, in 2 points
+out/a: does not match 3 manifests
+  shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
+  shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
+error: the outputs do not match their manifests: 2 differences
 verify one: status 0
-out/a, 1 manifest: no differences
+out/a: matches 1 manifest
 resume: status 2
-error: out/a-00002-of-00003.manifest.json speaks of the records from 161 to 262 of a.hcp, which are not those of this run; start afresh with --force
+error: out/a-00002-of-00003.manifest.json is about records 161 to 262 of a.hcp, but this run has a different range; start again with --force
 retry: status 1
-error: out/a-00002-of-00003.unknown.jsonl, line 1: record [..] of a.hcp is not among those that were read
+error: out/a-00002-of-00003.unknown.jsonl, line 1: the run did not read record [..] of a.hcp
 
 "#]]
     );
@@ -235,23 +235,23 @@ fn bytes_of_shards_must_be_contiguous() {
         lines_of(&run_all(&dir)[..3]),
         str![[r#"
 merge: status 1
-error: the shards in out cannot be joined:
-  shard 2/3 begins with byte 3200 of a.hcp, not with 3232, where the one before it ends
-  shard 3/3 begins with byte 6464 of a.hcp, not with 6432, where the one before it ends
+error: the shards in out cannot be merged:
+  shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
+  shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
 status: status 1
 a: 3 done; 303 of 303 records
         shard  state               done           of      mated   unknown     rec/s        left
           1/3  done [..]
           2/3  done [..]
           3/3  done [..]
-  shard 2/3 begins with byte 3200 of a.hcp, not with 3232, where the one before it ends
-  shard 3/3 begins with byte 6464 of a.hcp, not with 6432, where the one before it ends
-error: the manifests have the 2 problems shown above
+  shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
+  shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
+error: the manifests are damaged or contradict each other: 2 problems
 verify: status 1
-out/a, 3 manifests: 2 differences
-  shard 2/3 begins with byte 3200 of a.hcp, not with 3232, where the one before it ends
-  shard 3/3 begins with byte 6464 of a.hcp, not with 6432, where the one before it ends
-error: the outputs are not as their manifests say, in 2 points
+out/a: does not match 3 manifests
+  shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
+  shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
+error: the outputs do not match their manifests: 2 differences
 
 "#]]
     );
@@ -267,8 +267,8 @@ fn shards_must_reach_the_end_of_their_inputs() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 1
-error: the shards in out cannot be joined:
-  the shards end with byte 9696 of a.hcp, which has 10016
+error: the shards in out cannot be merged:
+  the shards end at byte 9696 of a.hcp, which has 10016 bytes
 
 "#]]
     );
@@ -293,9 +293,9 @@ fn billions_of_missing_shards_are_listed_as_ranges() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 1
-error: the shards in out cannot be joined:
-  shards 1-6/4294967295 are missing: there is no out/a-00001-of-4294967295.manifest.json, nor those behind it
-  shards 8-4294967295/4294967295 are missing: there is no out/a-00008-of-4294967295.manifest.json, nor those behind it
+error: the shards in out cannot be merged:
+  shards 1-6/4294967295 are missing (out/a-00001-of-4294967295.manifest.json and following)
+  shards 8-4294967295/4294967295 are missing (out/a-00008-of-4294967295.manifest.json and following)
 
 "#]]
     );
@@ -332,11 +332,11 @@ fn lists_of_an_earlier_run_must_name_its_records() {
         transcripts,
         str![[r#"
 status 1
-error: out/a-00002-of-00003.unknown.jsonl, line [..]: record 900 of a.hcp is not among those that were read
+error: out/a-00002-of-00003.unknown.jsonl, line [..]: the run did not read record 900 of a.hcp
 status 1
-error: out/a-00002-of-00003.unknown.jsonl has [..] lines, its manifest says [..]
+error: out/a-00002-of-00003.unknown.jsonl has [..] lines, but its manifest states [..]
 status 1
-error: out/a-00002-of-00003.unknown.jsonl, line [..]: it has more than 65536 bytes
+error: out/a-00002-of-00003.unknown.jsonl, line [..]: the line is longer than 65536 bytes
 
 "#]]
     );
@@ -372,29 +372,29 @@ fn manifests_of_other_commands_must_add_up() {
         transcripts,
         str![[r#"
 status 1
-out/a, 1 manifest: 1 difference
-  out/a.manifest.json contradicts itself: "../a.hcp" is no name of an output beside it; it is not as it was written
-error: the outputs are not as their manifests say
+out/a: does not match 1 manifest
+  out/a.manifest.json was changed and contradicts itself: the output name "../a.hcp" is not a file name without a folder
+error: the outputs do not match their manifests
 status 1
-out/a, 1 manifest: 1 difference
-  out/a.manifest.json contradicts itself: it names the output a-00001-of-00002.hcp twice; it is not as it was written
-error: the outputs are not as their manifests say
+out/a: does not match 1 manifest
+  out/a.manifest.json was changed and contradicts itself: the output a-00001-of-00002.hcp is listed twice
+error: the outputs do not match their manifests
 status 1
-out/a, 1 manifest: 1 difference
-  out/a.manifest.json contradicts itself: there is no SHA-256 of a-00001-of-00002.hcp; it is not as it was written
-error: the outputs are not as their manifests say
+out/a: does not match 1 manifest
+  out/a.manifest.json was changed and contradicts itself: the output a-00001-of-00002.hcp has no SHA-256
+error: the outputs do not match their manifests
 status 1
-out/a, 1 manifest: 1 difference
-  out/a.manifest.json contradicts itself: the counts do not add up: input = 30, but written + filtered + bad = 31; it is not as it was written
-error: the outputs are not as their manifests say
+out/a: does not match 1 manifest
+  out/a.manifest.json was changed and contradicts itself: the counts do not add up: input = 30, but written + filtered + bad = 31
+error: the outputs do not match their manifests
 status 1
-out/a, 1 manifest: 1 difference
-  out/a.manifest.json contradicts itself: a count of records is 18446744073709551615, more than there can be; it is not as it was written
-error: the outputs are not as their manifests say
+out/a: does not match 1 manifest
+  out/a.manifest.json was changed and contradicts itself: a record count is 18446744073709551615, above the maximum of 281474976710656
+error: the outputs do not match their manifests
 status 1
-out/a, 1 manifest: 1 difference
-  out/a.manifest.json contradicts itself: it has 0 outputs, and should have some; it is not as it was written
-error: the outputs are not as their manifests say
+out/a: does not match 1 manifest
+  out/a.manifest.json was changed and contradicts itself: it has 0 outputs, expected at least one
+error: the outputs do not match their manifests
 
 "#]]
     );
@@ -423,8 +423,8 @@ fn games_and_records_are_not_joined() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 1
-error: the shards in out cannot be joined:
-  shard 2/3 is of another run: what it tells of is "games", in shard 1/3 "records"
+error: the shards in out cannot be merged:
+  shard 2/3 belongs to a different run: the counted unit is "games", but "records" in shard 1/3
 
 "#]]
     );
@@ -447,8 +447,8 @@ a: 2 done, 1 damaged; 202 of about 303 records
           1/3  done [..]
           2/3  damaged                0            ?          0         0
           3/3  done [..]
-  out/a-00002-of-00003.manifest.json contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0; it is not as it was written
-error: the manifests have the problem shown above
+  out/a-00002-of-00003.manifest.json was changed and contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0
+error: the manifests are damaged or contradict each other
 
 "#]]
     );

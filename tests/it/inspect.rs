@@ -32,11 +32,11 @@ fn the_first_record_is_shown_with_its_board() {
     let expected = format!(
         "\
 a.psv: psv, 3 records
-  looked at     3 records, 0 unreadable
-  hand order    not told by any record
+  sample        3 records, 0 unreadable
+  hand order    undetermined (no record distinguishes the orders)
   padding       not zero in 0
   stored moves  3 legal, 0 illegal, 0 malformed, 0 none
-  encoding      yaneuraou (no move tells)
+  encoding      yaneuraou (no stored move distinguishes the encodings)
 
 record 0, at byte 0
   9  8  7  6  5  4  3  2  1
@@ -87,7 +87,7 @@ fn json_has_one_line_per_record() {
     });
     assert_eq!(lines[0], expected);
     assert_eq!((&lines[1]["index"], &lines[1]["offset"]), (&json!(2), &json!(80)));
-    assert_eq!(lines[1]["error"], "byte 1: both kings stand on 1a");
+    assert_eq!(lines[1]["error"], "byte 1: both kings are on 1a");
     assert_eq!((lines.len(), output.code), (2, Some(3)));
 
     let output = inspect("a.hcp", &bytes(START_HCP), &["--json", "--hex"]);
@@ -111,7 +111,7 @@ result    draw
 ended by  move limit
 moves     320 in the whole game
 visits    2g2f 900, 7g7f 20
-training  not to be trained on
+training  not for training
 in check  no
 ";
     assert!(output.text().contains(shown), "{}", output.text());
@@ -162,7 +162,7 @@ fn standard_input_is_not_read_to_its_end_for_the_first_record() {
         beyond.transcript,
         str![[r#"
 status 2
-error: - has 5000 records, numbered from 0: 4999..5001 goes beyond that
+error: - has 5000 records, numbered from 0, so it does not contain all of 4999..5001
 
 "#]]
     );
@@ -178,11 +178,11 @@ fn the_order_of_pieces_in_hand_identifies_the_writer() {
     let [canonical, gold_last, rook_first] = HandOrder::ALL.map(in_order);
     let start = bytes(START_HCP);
     for (records, expected) in [
-        ([&start, &canonical], "P L N S G B R (1 record tells)"),
-        ([&gold_last, &start], "P L N S B R G (1 record tells)"),
-        ([&rook_first, &rook_first], "R B G S N L P (2 records tell)"),
-        ([&canonical, &gold_last], "mixed (2 records tell)"),
-        ([&start, &start], "not told by any record"),
+        ([&start, &canonical], "P L N S G B R (seen in 1 record)"),
+        ([&gold_last, &start], "P L N S B R G (seen in 1 record)"),
+        ([&rook_first, &rook_first], "R B G S N L P (seen in 2 records)"),
+        ([&canonical, &gold_last], "mixed (seen in 2 records)"),
+        ([&start, &start], "undetermined (no record distinguishes the orders)"),
     ] {
         let shown = inspect("a.hcp", &records.map(Vec::as_slice).concat(), &[]).text();
         assert!(shown.contains(&format!("  hand order    {expected}\n")), "{shown}");
@@ -197,7 +197,7 @@ fn unusual_records_are_counted() {
         content.chunks(40).filter(|record| record[..2] != [0; 2] && record[39] != 0).count();
     let shown = inspect("a.psv", &content, &[]).text();
     for line in [
-        format!("  looked at     500 records, {bad} unreadable\n"),
+        format!("  sample        500 records, {bad} unreadable\n"),
         format!("  padding       not zero in {padded}\n"),
         format!("  stored moves  {} legal, 0 illegal, 0 malformed, 0 none\n", 500 - bad),
     ] {
@@ -241,7 +241,7 @@ fn a_sample_equals_that_of_the_command_sample() {
         command.run().transcript,
         str![[r#"
 status 2
-error: - is read once, and a sample needs the number of its records first; write it to a file, or take --range
+error: - can only be read once, but a sample needs the number of records first; write it to a file or use --range
 
 "#]]
     );

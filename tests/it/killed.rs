@@ -263,7 +263,7 @@ fn a_run_ended_by_a_signal_can_be_resumed() {
         assert_data_eq!(
             stderr.replace(&records, "N"),
             str![[r#"
-error: interrupted after N records; the same command with --resume goes on
+error: interrupted after N records; repeat the command with --resume to continue
 
 "#]]
         );

@@ -162,8 +162,8 @@ fn a_table_larger_than_memory_is_an_error_in_every_command() {
     for words in commands {
         let large = [words, &["--hash-mb", "1048576"][..]].concat();
         let Ran { code, stderr: message, .. } = dir.kyokumen(&large).in_shell(SMALL_MEMORY).run();
-        let expected = "error: there is no memory for a table of 1048576 MiB; --hash-mb says how large it is, \
-                        and each thread has one\n";
+        let expected = "error: not enough memory for a table of 1048576 MiB; reduce --hash-mb (the size per thread) \
+                        or --threads\n";
         assert_eq!((code, &*message), (Some(1), expected), "{words:?}");
     }
     // One table fits, but not one per thread.
@@ -171,9 +171,11 @@ fn a_table_larger_than_memory_is_an_error_in_every_command() {
         let threads = ["--hash-mb", "1000", "--threads", "4", "--progress", "none"];
         let many = [words, &threads[..]].concat();
         let Ran { code, stderr: message, .. } = dir.kyokumen(&many).in_shell(SMALL_MEMORY).run();
-        let expected =
-            "cannot begin to search: there is no memory for a table of 1000 MiB; --hash-mb says";
-        assert!(code == Some(1) && message.contains(expected), "{words:?}: {code:?} {message}");
+        let search = if words[0] == "selfplay" { "a mate search" } else { "the search" };
+        let expected = format!(
+            "cannot start {search}: not enough memory for a table of 1000 MiB; reduce --hash-mb"
+        );
+        assert!(code == Some(1) && message.contains(&expected), "{words:?}: {code:?} {message}");
         assert!(!message.contains("panicked"), "{message}");
     }
 }

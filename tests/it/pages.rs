@@ -141,9 +141,9 @@ fn inspect_writes_a_page_of_boards_with_arrows() {
 status 2
 error: boards.html exists; replace it with --force
 status 2
-error: more.sfen has 1 record, numbered from 0: 5..6 goes beyond that
+error: more.sfen has 1 record, numbered from 0, so it does not contain all of 5..6
 status 2
-error: limits of a search are for --solve, which searches the positions of a page
+error: search limits need --solve
 
 "#]]
     );
@@ -164,12 +164,12 @@ fn pages_with_too_many_boards_are_refused() {
         transcripts.concat(),
         str![[r#"
 status 2
-error: a page holds up to 5000 boards: --range or --sample chooses some
+error: a page holds at most 5000 boards; choose some with --range or --sample
 status 2
-a.hcp, record 5 at byte 160: byte 1: both kings stand on 1a
+a.hcp, record 5 at byte 160: byte 1: both kings are on 1a
 ...
-a.hcp, record 214 at byte 6848: byte 1: both kings stand on 1a
-error: a page holds up to 5000 positions: --limit takes the first
+a.hcp, record 214 at byte 6848: byte 1: both kings are on 1a
+error: a page holds at most 5000 positions; select the first ones with --limit
 
 "#]]
     );

@@ -126,9 +126,9 @@ mod built_in {
             transcripts.concat(),
             str![[r#"
 status 2
-error: a Parquet file holds the fields of jsonl, not psv; leave the format out
+error: a Parquet file has the fields of jsonl, not of psv; omit the format
 status 2
-error: standard input can be read only once, as a whole and from its start: Parquet is read from its end; write it to a file first
+error: standard input can only be read once, from its start to its end: Parquet is read from the end of the file; write it to a file first
 
 "#]]
         );

@@ -288,7 +288,11 @@ fn a_proof_without_one_of_its_replies_is_refused() {
     for dropped in 0..steps.len() {
         let mut rest = steps.clone();
         rest.remove(dropped);
-        assert_refused(&fewer, &rest, if dropped == 0 { "no step" } else { "has no reply" });
+        assert_refused(
+            &fewer,
+            &rest,
+            if dropped == 0 { "no step" } else { "the proof lacks a reply to" },
+        );
     }
 }
 
@@ -302,9 +306,9 @@ fn steps_with_illegal_moves_or_without_check_are_refused() {
         *steps.last_mut().unwrap() = format!("step\t{}\t{m}\t{}", fields[1], fields[3]);
         steps
     };
-    assert_refused(&head, &with_move("9a9b"), "is no legal move");
-    assert_refused(&head, &with_move("G*5a"), "is no legal move");
-    assert_refused(&head, &with_move("2f2e"), "gives no check");
+    assert_refused(&head, &with_move("9a9b"), "is not a legal move in");
+    assert_refused(&head, &with_move("G*5a"), "is not a legal move in");
+    assert_refused(&head, &with_move("2f2e"), "does not give check in");
 }
 
 #[test]
@@ -313,13 +317,13 @@ fn plies_that_do_not_decrease_are_refused() {
     let at = |plies: &str| -> Vec<String> {
         steps.iter().map(|step| format!("{}\t{plies}", step.rsplit_once('\t').unwrap().0)).collect()
     };
-    assert_refused(&head, &at("3"), "has no reply");
+    assert_refused(&head, &at("3"), "the proof lacks a reply to");
     let (before, _) = steps[0].rsplit_once('\t').unwrap();
     let mut shorter = steps.clone();
     shorter[0] = format!("{before}\t2");
-    assert_refused(&head, &shorter, "has no reply");
+    assert_refused(&head, &shorter, "the proof lacks a reply to");
     let sooner = head.replacen("\t3\t", "\t1\t", 1);
-    assert_refused(&sooner, &steps, "no step of at most 1 ply from");
+    assert_refused(&sooner, &steps, "no step with at most 1 ply from");
 }
 
 #[test]
@@ -330,7 +334,7 @@ fn the_size_of_a_proof_is_bounded() {
     let error = read(&file_of_lines(&head, &steps).replace(&head, &more)).unwrap_err();
     assert_data_eq!(
         error,
-        str!["line 2: a proof of 1048577 steps, more than the 1048576 there may be"]
+        str!["line 2: expected at most 1048576 steps in a proof, found 1048577"]
     );
     let mut proof = read(&file_of_lines(&head, &steps)).unwrap().remove(0);
     let step = parse_step(&steps[0]).unwrap();
@@ -348,7 +352,7 @@ fn steps_with_more_pieces_in_hand_than_available_are_refused() {
     let richer = steps[0].replace("b s3p", "b S3p");
     assert_ne!(richer, steps[0]);
     steps[0] = richer;
-    assert_refused(&head, &steps, "no step of at most 3 plies");
+    assert_refused(&head, &steps, "no step with at most 3 plies from");
 }
 
 /// The rook chases the king from 1a to 2b and back forever.
@@ -360,7 +364,7 @@ fn cycles_are_refused() {
     };
     for plies in [[9, 9], [9, 7], [7, 9]] {
         let head = format!("proof\t0\twin\t9\t2\t{at_1a}");
-        assert_refused(&head, &steps(plies), "has no reply");
+        assert_refused(&head, &steps(plies), "the proof lacks a reply to");
     }
 }
 
@@ -372,7 +376,10 @@ fn steps_that_do_not_belong_to_the_proof_are_refused() {
         head.replace(&format!("\t3\t{}\t", steps.len()), &format!("\t3\t{}\t", steps.len() + 1));
     for (step, why) in [
         (steps[0].replace(" b ", " w "), "the attacker is Black"),
-        (steps[0].replace("b s3p", "b s2p"), "not the pieces"),
+        (
+            steps[0].replace("b s3p", "b s2p"),
+            "the pieces differ from the pieces of the root position",
+        ),
         (steps[0].replace(" 1\t", " 2\t"), "canonical spelling"),
         (steps[0].replace("b s3p", "b 3ps"), "canonical spelling"),
     ] {

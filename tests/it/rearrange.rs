@@ -186,13 +186,13 @@ fn bad_records_are_reported_skipped_or_quarantined() {
         stopped,
         str![[r#"
 status 1
-error: a.psv, record 5, at byte 200: byte 1: both kings stand on 1a
+error: a.psv, record 5, at byte 200: byte 1: both kings are on 1a
 status 1
-error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 37; 999 whole records stand before it
+error: c.psv, record 999, at byte 39960: byte 37: expected a record of 40 bytes, found 37; 999 complete records precede it
 status 1
-error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 37; 999 whole records stand before it
+error: c.psv, record 999, at byte 39960: byte 37: expected a record of 40 bytes, found 37; 999 complete records precede it
 status 1
-error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 37; 999 whole records stand before it
+error: c.psv, record 999, at byte 39960: byte 37: expected a record of 40 bytes, found 37; 999 complete records precede it
 
 "#]]
     );
@@ -336,19 +336,19 @@ fn invalid_requests_are_refused() {
         refusals,
         str![[r#"
 status 2
-error: a.psv and b.hcp have different formats; bring them to one with `kyokumen convert`
+error: a.psv and b.hcp have different formats; convert them to one format with `kyokumen convert`
 status 2
-error: c.hcp would be hcp, and the records are psv; `kyokumen convert` converts them
+error: cannot write psv records to c.hcp, which has the format hcp; use `kyokumen convert`
 status 2
-error: a.psv would be written over the input a.psv
+error: a.psv would overwrite the input a.psv
 status 2
-error: psv.gz can be read, not written; write psv or psv.zst
+error: psv.gz can be read but not written; write psv or psv.zst
 status 2
-error: standard input can be read only once, as a whole and from its start: records are compared in one reading and written in another; write it to a file first
+error: standard input can only be read once, from its start to its end: dedup reads its inputs twice; write it to a file first
 status 2
-error: the records of csa stand in games or groups that are moved as wholes: --key bytes compares those
+error: csa records are parts of games or groups, which are compared as a whole; use --key bytes
 status 2
-error: invalid value 'eval' for '--key <position|position+move|content|bytes>': "eval" is no key: expected position, position+move, content or bytes
+error: invalid value 'eval' for '--key <position|position+move|content|bytes>': "eval" is not a key: expected position, position+move, content or bytes
 
 For more information, try '--help'.
 status 2
@@ -358,9 +358,9 @@ For more information, try '--help'.
 status 2
 error: a.psv is not a folder
 status 2
-error: 99 parts at once would take more than 50M of --memory; allow more, or take ranges (--by ranges)
+error: writing 99 parts at once needs more than --memory 50M; increase --memory or use --by ranges
 status 2
-error: 100000 parts are more than 99999
+error: 100000 parts exceed the maximum of 99999
 status 2
 error: - is not a folder
 status 2
@@ -383,11 +383,11 @@ Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <
 
 For more information, try '--help'.
 status 2
-error: a record or game of the input takes 40 bytes with what stands before it in a file, and is not cut: --size must be 40 at least
+error: the largest record or game needs a part of 40 bytes, including the file header; set --size to at least 40
 status 2
-error: standard input can be read only once, as a whole and from its start: how many parts there are shows when all records have been measured; write it to a file first
+error: standard input can only be read once, from its start to its end: the number of parts is known only after reading all records; write it to a file first
 status 2
-error: a record or game of the input takes 160 records with what stands before it in a file, and is not cut: --records must be 160 at least
+error: the largest game has 160 records; set --records to at least 160
 status 2
 error: the following required arguments were not provided:
   <--count <N>|--rate <P>>
@@ -396,15 +396,15 @@ Usage: kyokumen sample --output <OUTPUT> <--count <N>|--rate <P>> <INPUT>...
 
 For more information, try '--help'.
 status 2
-error: standard input can be read only once, as a whole and from its start: which chunks are taken shows when all are known; write it to a file first
+error: standard input can only be read once, from its start to its end: --count reads the inputs twice; write it to a file first
 status 2
-error: 2 weights for 1 input: there must be one for each
+error: 2 weights given for 1 input; --weights needs one weight per input
 status 2
-error: invalid value '0' for '--weights <W,W,…>': "0" is no list of weights: expected numbers from 1 on, as in 3,1,1
+error: invalid value '0' for '--weights <W,W,…>': "0" is not a list of weights: expected numbers from 1, as in 3,1,1
 
 For more information, try '--help'.
 status 2
-error: --on-error quarantine needs an output that is a file, and - is none
+error: --on-error quarantine needs an output file, and - is not a file
 
 "#]]
     );
@@ -532,7 +532,7 @@ fn an_empty_input_gives_an_empty_output() {
         dir.kyokumen(["verify", "--manifest", "0.hcp.manifest.json"]).run().transcript,
         str![[r#"
 status 1
-error: the outputs are not as their manifests say
+error: the outputs do not match their manifests
 
 "#]]
     );

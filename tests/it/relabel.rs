@@ -157,7 +157,7 @@ fn games_change_only_in_their_evaluations() {
         refused.transcript,
         str![[r#"
 status 2
-error: a.hcpe3 holds games, which hcpe3 keeps whole: take parts that `kyokumen split` makes, in place of shards
+error: a.hcpe3 and hcpe3 hold whole games, which --shard cannot divide; divide the input with `kyokumen split` instead
 
 "#]]
     );
@@ -225,7 +225,7 @@ fn failing_engines_are_restarted() {
     let ran = bench.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
     let message = ran.stderr;
     let first = message.lines().next().unwrap_or_default();
-    assert_data_eq!(first, str![" WARN the engine died (exit status: 7); it is started again"]);
+    assert_data_eq!(first, str![" WARN the engine ended (exit status: 7); restarting the engine"]);
     let sound = Bench::new();
     sound.write("a.hcpe", &bytes);
     sound.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
@@ -235,14 +235,14 @@ fn failing_engines_are_restarted() {
 #[test]
 fn an_engine_that_always_fails_ends_the_run() {
     for (fault, why) in [
-        ("exit 7", "the engine died (exit status: 7)"),
-        ("echo bestmove 9i9h; continue", "the engine said no score before `bestmove 9i9h`"),
+        ("exit 7", "the engine ended (exit status: 7)"),
+        ("echo bestmove 9i9h; continue", "the engine sent no score before `bestmove 9i9h`"),
     ] {
         let bench = Bench::failing(fault);
         bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
         let ran = bench.run("a.psv", &[]).exits(&[1]);
         let message = ran.stderr;
-        let expected = "error: records cannot be evaluated: the engine failed 3 times on \
+        let expected = "error: cannot evaluate records: the engine failed 3 times on \
                         lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1: ";
         assert!(message.contains(&format!("{expected}{why}")), "{message}");
         assert!(!bench.path("out").join("a.psv").exists());
@@ -251,8 +251,8 @@ fn an_engine_that_always_fails_ends_the_run() {
     bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
     for (engine, why) in [
         ("--engine=no-such-engine", "cannot start the engine no-such-engine"),
-        ("--engine=true", "the engine died"),
-        ("--engine='", "is no command"),
+        ("--engine=true", "the engine ended"),
+        ("--engine='", r#"--engine: cannot parse the command line "'""#),
     ] {
         let words = ["relabel", "a.psv", "-o", "out", "--nodes=1", engine];
         let ran = bench.0.kyokumen(words).run();
@@ -272,8 +272,8 @@ fn an_engine_that_fails_too_often_ends_the_run() {
     assert_data_eq!(
         message.lines().last().unwrap().to_owned(),
         str![
-            "error: records cannot be evaluated: the engine failed 11 times on 12 positions, so it is not started again: \
-             the engine died (exit status: 7)"
+            "error: cannot evaluate records: the engine failed 11 times on 12 positions and is not restarted: \
+             the engine ended (exit status: 7)"
         ]
     );
 }

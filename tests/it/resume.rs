@@ -341,7 +341,7 @@ fn an_interrupted_run_restarts_only_with_force() {
         JobPlan::new(with_run(&left.request, |run| (run.resume, run.force) = (false, force)))
     };
     let error = plan(false).unwrap_err();
-    assert!(error.is_usage() && error.to_string().ends_with("is of a run that was interrupted"));
+    assert!(error.is_usage() && error.to_string().ends_with("belongs to an interrupted run"));
     assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
     assert!(plan(true).is_ok());
     let filtered = run(restarted(&left.request), u64::MAX).unwrap();
@@ -430,7 +430,7 @@ fn a_finished_run_is_not_repeated() {
     assert_eq!(depth, [20, 7]);
     fs::write(request.run.output.join("a.hcp"), "short").unwrap();
     let refusal = run(request.clone(), u64::MAX).unwrap_err();
-    assert!(refusal.to_string().contains("a.hcp is not as "), "{refusal}");
+    assert!(refusal.to_string().contains("a.hcp does not match "), "{refusal}");
     assert_eq!(refusal.file(), request.run.output.join("a.hcp").to_str());
     fs::remove_file(request.run.output.join("a.manifest.json")).unwrap();
     let refusal = run(request.clone(), u64::MAX).unwrap_err();

@@ -120,10 +120,7 @@ fn a_second_pass_with_other_filters_is_refused() {
         ..JobRequest::default()
     };
     let error = JobPlan::new(request).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "--quiet decides what was searched in the earlier run: it was true"
-    );
+    assert_eq!(error.to_string(), "--quiet must be as in the previous run, where it was true");
 }
 
 #[test]
@@ -139,7 +136,7 @@ fn shards_of_a_second_pass_are_joined() {
         filter(&dir, &[&words[..], &MORE].concat());
         let message = dir.program("gen-filter", [&words[..], &MORE].concat()).fails(3);
         let first = message.lines().next().unwrap_or_default();
-        assert_data_eq!(first, str!["nothing to do: shard [..]/2 was done before"]);
+        assert_data_eq!(first, str!["nothing to do: shard [..]/2 has already finished"]);
     }
     for (kind, name) in [("kept", "a.hcp"), ("mated_lines", "a.mated.jsonl")] {
         let joined = format!("joined.{name}");
@@ -196,23 +193,23 @@ Usage: gen-filter --output <DIR> --retry-unknown <MANIFEST> --nodes <NODES> --ha
 
 For more information, try '--help'.
 status 2
-error: --min-ply decides what was searched in the earlier run: it was not given
+error: --min-ply must be as in the previous run, where it was not given
 status 2
-error: --in-check decides what was searched in the earlier run: it was "both"
+error: --in-check must be as in the previous run, where it was "both"
 status 1
-error: first/a.mated.jsonl is no manifest that this version understands: EOF while parsing a value at line 1 column 0
+error: first/a.mated.jsonl is not a manifest that this version can read: EOF while parsing a value at line 1 column 0
 status 2
-error: twice/a.manifest.json names a.psv twice: its lists do not say which of the two they speak of
+error: twice/a.manifest.json lists the input a.psv twice, so the records in its lists are ambiguous
 status 1
-error: a.psv is not what the earlier run read: its bytes are others
+error: a.psv is not the input of the previous run: its bytes differ
 status 1
-error: a.psv is not what the earlier run read: its size is another
+error: a.psv is not the input of the previous run: its size differs
 status 1
-error: first/a.unknown.jsonl has another SHA-256 than its manifest says
+error: the SHA-256 of first/a.unknown.jsonl differs from its manifest
 status 1
 error: first/a.unknown.jsonl is missing
 status 2
-error: first/a.mated.jsonl would be written over the input first/a.mated.jsonl
+error: first/a.mated.jsonl would overwrite the input first/a.mated.jsonl
 
 "#]]
     );

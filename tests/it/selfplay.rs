@@ -410,11 +410,11 @@ fn shards_of_games_are_joined() {
             (missing + &other).replace(to, "FORMAT"),
             str![[r#"
 status 1
-error: the shards in shards FORMAT cannot be joined:
-  shard 1/3 is missing: there is no shards FORMAT/selfplay-00001-of-00003.manifest.json
+error: the shards in shards FORMAT cannot be merged:
+  shard 1/3 is missing (shards FORMAT/selfplay-00001-of-00003.manifest.json)
 status 1
-error: the shards in shards FORMAT cannot be joined:
-  shard 2/3 is of another run: settings.seed is 8, in shard 1/3 9
+error: the shards in shards FORMAT cannot be merged:
+  shard 2/3 belongs to a different run: settings.seed is 8, but 9 in shard 1/3
 
 "#]]
         );
@@ -489,7 +489,7 @@ fn games_are_kept_when_a_program_dies() {
         failed.transcript,
         str![[r#"
 status 1
-error: the games cannot go on; [..] kept; the same command with --resume goes on: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
+error: cannot continue the games; [..] kept; repeat the command with --resume to continue: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
 
 "#]]
     );

@@ -100,7 +100,7 @@ fn joined_compressed_shards_have_the_frames_of_the_whole() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: the shards are hcp.zst, the name of joined.hcp says hcp; join them as they are, and convert the file
+error: the shards are hcp.zst, but the extension of joined.hcp means hcp; merge to hcp.zst and convert the result
 
 "#]]
     );
@@ -160,11 +160,11 @@ fn merge_lists_missing_shards() {
         transcripts.concat(),
         str![[r#"
 status 1
-error: the shards in out cannot be joined:
-  shard 2/5 is missing: there is no out/a-00002-of-00005.manifest.json
-  shard 4/5 is not finished: there is no out/a-00004-of-00005.manifest.json
+error: the shards in out cannot be merged:
+  shard 2/5 is missing (out/a-00002-of-00005.manifest.json)
+  shard 4/5 is not finished: out/a-00004-of-00005.manifest.json is missing
 status 2
-error: whole contains no manifests of finished shards; the run is unfinished or was not divided into shards
+error: whole contains no manifests of shards
 
 "#]]
     );
@@ -227,29 +227,29 @@ fn merge_and_verify_list_differences() {
         transcripts,
         str![[r#"
 status 1
-error: the shards in out cannot be joined:
-  out/a-00002-of-00003.hcp has 2719 bytes, its manifest says 2720
+error: the shards in out cannot be merged:
+  out/a-00002-of-00003.hcp has 2719 bytes, but its manifest states 2720
 status 1
-error: the shards in out cannot be joined:
-  out/a-00002-of-00003.hcp has another SHA-256 than its manifest says
+error: the shards in out cannot be merged:
+  the SHA-256 of out/a-00002-of-00003.hcp differs from its manifest
 status 1
-error: the shards in out cannot be joined:
+error: the shards in out cannot be merged:
   out/a-00002-of-00003.hcp is missing
 status 1
-error: the shards in out cannot be joined:
-  shard 3/3 is of another run: settings.nodes is 6, in shard 1/3 5
+error: the shards in out cannot be merged:
+  shard 3/3 belongs to a different run: settings.nodes is 6, but 5 in shard 1/3
 status 1
-error: the shards in out cannot be joined:
-  out/a-00003-of-00003.manifest.json contradicts itself: a.hcp, hcp, cannot have 133 records in 4320 bytes
-  shard 3/3 begins with record 270 of a.hcp, not with 268, where the one before it ends
+error: the shards in out cannot be merged:
+  out/a-00003-of-00003.manifest.json contradicts itself: a.hcp cannot hold 133 records of hcp in 4320 bytes
+  shard 3/3 begins at record 270 of a.hcp, expected 268 because shards are contiguous
 status 1
-error: the shards in out cannot be joined:
+error: the shards in out cannot be merged:
   out/a-00003-of-00003.manifest.json contradicts itself: the counts do not add up: input = 134, but kept + mated + unknown + filtered + bad = 135
-  shard 3/3 has 134 records, not its part of 135
+  shard 3/3 has 134 records, expected 135
 status 2
 error: joined.hcp exists; replace it with --force
 status 2
-error: out/a-00002-of-00003.hcp would be written over the input out/a-00002-of-00003.hcp
+error: out/a-00002-of-00003.hcp would overwrite the input out/a-00002-of-00003.hcp
 
 "#]]
     );
@@ -260,12 +260,12 @@ fn a_single_shard_is_compared_with_its_manifest() {
     let dir = shards("a.hcp", 3, &[1, 3]);
     let manifest = "out/a-00002-of-00003.manifest.json";
     let message = dir.kyokumen(["verify", "--manifest", manifest]).exits(&[0, 3]).text();
-    assert_eq!(message, "out/a: as 1 manifest says\n");
+    assert_eq!(message, "out/a: matches 1 manifest\n");
     assert_data_eq!(
         dir.kyokumen(["verify", "--manifest", "a.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: a.hcp is no manifest: its name does not end with .manifest.json
+error: a.hcp is not a manifest: its name does not end with .manifest.json
 
 "#]]
     );
@@ -317,7 +317,7 @@ fn runs_over_parts_of_split_are_not_shards() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: out contains no manifests of finished shards; the run is unfinished or was not divided into shards
+error: out contains no manifests of shards
 
 "#]]
     );
@@ -353,7 +353,7 @@ fn status_shows_the_state_of_each_shard() {
         dir.kyokumen(["status", "."]).run().transcript,
         str![[r#"
 status 1
-error: there are no runs in .
+error: no runs found in .
 
 "#]]
     );
@@ -377,8 +377,8 @@ fn mixing_kept_and_removed_records_gives_a_warning() {
     assert_data_eq!(
         message,
         str![[r#"
- WARN out/a-00002-of-00002.psv.mated holds the mated records of out/a-00002-of-00002.manifest.json (filter), out/a-00001-of-00002.psv the kept ones: what was taken out is taken in again
- WARN whole/a.psv.unknown holds the unknown records of whole/a.manifest.json (filter), out/a-00001-of-00002.psv the kept ones: what was taken out is taken in again
+ WARN out/a-00002-of-00002.psv.mated holds the mated records of out/a-00002-of-00002.manifest.json (filter), and out/a-00001-of-00002.psv holds kept records; together they contain the removed records again
+ WARN whole/a.psv.unknown holds the unknown records of whole/a.manifest.json (filter), and out/a-00001-of-00002.psv holds kept records; together they contain the removed records again
 
 "#]]
     );

@@ -149,7 +149,7 @@ fn text_lines_start_with_an_sfen_or_are_comments() {
     assert_eq!(found[2].position, Position::start());
     assert_eq!(bad.len(), 2);
     assert!(bad[0].starts_with("line 6: "), "{}", bad[0]);
-    assert_eq!(bad[1], "line 7: the White king is missing: there is nothing to mate");
+    assert_eq!(bad[1], "line 7: the White king is missing, so there is no king to mate");
 }
 
 #[test]

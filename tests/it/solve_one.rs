@@ -42,11 +42,11 @@ fn depth_is_unlimited_unless_an_option_limits_it() {
         hints,
         str![[r#"
 status 0
-there is no mate within 20 plies: --depth goes deeper
+no mate within 20 plies; search deeper with --depth
 status 0
-the search ended after 2,000 nodes: --nodes takes more, --time SECONDS as many as there is time for
+the search ended after 2,000 nodes; use --nodes to search more, or --time SECONDS to limit the time instead
 status 0
-the search gave up before its nodes were used: --when-hopeless go-on uses them
+the search stopped early as hopeless; use --when-hopeless go-on to search all nodes
 
 "#]]
     );
@@ -63,9 +63,9 @@ fn hints_use_the_singular_for_one() {
         hints,
         str![[r#"
 status 0
-there is no mate within 1 ply: --depth goes deeper
+no mate within 1 ply; search deeper with --depth
 status 0
-the search ended after 1 node: --nodes takes more, --time SECONDS as many as there is time for
+the search ended after 1 node; use --nodes to search more, or --time SECONDS to limit the time instead
 
 "#]]
     );
@@ -86,13 +86,13 @@ fn the_time_limit_ends_a_search_with_a_hint() {
     assert_eq!((&verdict["verdict"], &verdict["stop"]), (&"unknown".into(), &"cancelled".into()));
     assert_eq!(verdict["tsume_plies_null"], "undecided");
     assert!(verdict["nodes"].as_u64() > Some(0), "{verdict}");
-    assert_eq!(ran.stderr, "the time was not enough: --time SECONDS takes more\n");
+    assert_eq!(ran.stderr, "the time limit ended the search; increase --time\n");
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcp");
     assert_data_eq!(
         solve(&dir, &[sample, "--time", "1"]).transcript,
         str![[r#"
 status 2
-error: --time is for one position: the answers of a file depend on --nodes, never on the machine
+error: --time works only for a single position; limit the search of a file with --nodes
 
 "#]]
     );
@@ -181,7 +181,7 @@ fn mates_are_written_as_games_in_every_format() {
         solve(&dir, &["a.sfen", "--to", "psv"]).transcript,
         str![[r#"
 status 2
-error: invalid value 'psv' for '--to <kif|kifu|ki2|ki2u|csa|jkf|usi|html>': mates are written as kif, kifu, ki2, ki2u, csa, jkf, usi or html
+error: invalid value 'psv' for '--to <kif|kifu|ki2|ki2u|csa|jkf|usi|html>': expected kif, kifu, ki2, ki2u, csa, jkf, usi or html
 
 For more information, try '--help'.
 

@@ -40,8 +40,7 @@ fn every_command_detects_the_format_from_the_content() {
         };
         let (named, unnamed) = (named("psv"), named("bin"));
         assert_eq!((named.code, unnamed.code), (Some(0), Some(0)), "{words:?}: {}", unnamed.stderr);
-        let warning =
-            "a.bin: its name does not say its format, its content does: as psv 100 of 100 records";
+        let warning = "a.bin: format detected by content, because the name does not show it: 100 of 100 records in a sample can be read as psv";
         assert!(unnamed.stderr.contains(warning), "{words:?}: {}", unnamed.stderr);
         if words[0] != "solve" {
             assert_eq!(named.text(), unnamed.text().replace("a.bin", "a.psv"), "{words:?}");
@@ -80,9 +79,9 @@ fn errors_about_folders_and_unknown_formats_state_what_to_do() {
         all.into_iter().collect::<String>(),
         str![[r#"
 status 2
-error: b.bin is of no known format: neither its name nor its content says one; say it with --from
+error: b.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: games is a folder: name the files in it, as in games/*.hcpe
+error: games is a folder; give the files in it, for example games/*.hcpe
 
 "#]]
     );

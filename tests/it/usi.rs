@@ -306,7 +306,7 @@ fn a_search_without_end_can_be_stopped() {
     }
     engine.send("go mate 1");
     let error = engine.lines_until("info string").pop().unwrap();
-    assert_eq!(error, "info string error: go: the last one is not answered yet, stop ends it");
+    assert_eq!(error, "info string error: go: a search is already running; end it with stop");
     // The new position is for the next search.
     engine.send("position startpos");
     engine.send("stop");
@@ -456,8 +456,8 @@ fn options_limit_nodes_and_depth() {
     let mut engine = Engine::start();
     let mate = format!("sfen {MATE}");
     for (option, reason) in [
-        ("NodesLimit value 100", "undecided: the limit of nodes was reached"),
-        ("DepthLimit value 3", "undecided: no mate within the limit of depth"),
+        ("NodesLimit value 100", "undecided: the node limit was reached"),
+        ("DepthLimit value 3", "undecided: no mate within the depth limit"),
     ] {
         engine.send(&format!("setoption name {option}"));
         let (answer, infos) = engine.solve(&mate, "go mate infinite");
@@ -471,9 +471,9 @@ fn options_limit_nodes_and_depth() {
         ("name DepthLimit value deep", "DepthLimit must be a number from 0 to 4096, not deep"),
         ("name Threads value 1025", "Threads must be a number from 0 to 1024, not 1025"),
         ("name MultiPV value 0", "MultiPV must be a number from 1 to 593, not 0"),
-        ("name Reset", "there is no option Reset"),
+        ("name Reset", "unknown option Reset"),
         ("name USI_Hash", "USI_Hash needs a value, a number from 1 to 1048576"),
-        ("USI_Hash 3", "expected name NAME, and value VALUE unless it is a button"),
+        ("USI_Hash 3", "expected name NAME [value VALUE]"),
     ] {
         engine.send(&format!("setoption {setting}"));
         assert_eq!(engine.next_line(), format!("info string error: setoption: {error}"));
@@ -486,8 +486,8 @@ fn an_invalid_position_is_not_replaced_by_the_previous_one() {
     let mut engine = Engine::start();
     for (bad, error) in [
         ("sfen 4k4/9 b - 1", "position: character "),
-        ("startpos moves 7g7f 7g7f", "position: move 2: 7g7f is not legal there"),
-        ("startpos moves 7g7f nonsense", "position: move 2: nonsense is no move"),
+        ("startpos moves 7g7f 7g7f", "position: move 2: 7g7f is illegal"),
+        ("startpos moves 7g7f nonsense", "position: move 2: nonsense is not a move"),
         ("", "position: character 1: "),
     ] {
         let (answer, infos) = engine.solve(bad, "go mate 1000");
@@ -496,12 +496,12 @@ fn an_invalid_position_is_not_replaced_by_the_previous_one() {
         let [_, refusal] = &infos[..] else { panic!("{infos:?}") };
         assert_eq!(
             refusal,
-            "info string error: go mate: there is no position, the last one was refused"
+            "info string error: go mate: no position is set, because the last one was invalid"
         );
     }
     let (answer, infos) = engine.solve("sfen 9/9/4P4/9/9/9/9/9/4K4 b G 1", "go mate 1000");
     assert_eq!(answer, "checkmate notimplemented");
-    let reason = "go mate: the White king is missing: there is nothing to mate";
+    let reason = "go mate: the White king is missing, so there is no king to mate";
     assert_eq!(infos, [format!("info string error: {reason}")]);
     assert_eq!(engine.solve("startpos", "go mate 60000").0, "checkmate nomate");
     let (answer, infos) = engine.solve("startpos", "go mate soon");
@@ -518,18 +518,18 @@ fn invalid_lines_are_reported_and_skipped() {
     let mut engine = Engine::start();
     engine.send("");
     engine.send("make me a sandwich\r");
-    assert_eq!(engine.next_line(), "info string error: there is no command make");
+    assert_eq!(engine.next_line(), "info string error: unknown command make");
     engine.send_bytes(b"\xff\xfe\x00position");
-    assert_data_eq!(engine.next_line(), str!["info string error: there is no command ��?position"]);
+    assert_data_eq!(engine.next_line(), str!["info string error: unknown command ��?position"]);
     engine.send(&"x".repeat(1 << 19));
     assert!(engine.next_line().len() < 200);
     engine.send(&format!("position startpos moves{}", " 5i5h 5a5b 5h5i 5b5a".repeat(1 << 16)));
-    let expected = "info string error: a line of more than 1048576 bytes is passed over";
+    let expected = "info string error: ignored a line of more than 1048576 bytes";
     assert_eq!(engine.next_line(), expected);
     engine.send("go mate 1000");
     assert_data_eq!(
         engine.next_line(),
-        str!["info string error: go mate: there is no position, the last one was refused"]
+        str!["info string error: go mate: no position is set, because the last one was invalid"]
     );
     assert_eq!(engine.next_line(), "checkmate notimplemented");
     engine.send("isready\r");
@@ -544,7 +544,10 @@ fn searches_other_than_go_mate_are_answered_with_resign() {
         engine.send("position startpos");
         for command in ["go", "go btime 1000 wtime 1000 byoyomi 100", "go depth 3"] {
             engine.send(command);
-            assert_eq!(engine.next_line(), "info string error: go: only go mate is searched");
+            assert_eq!(
+                engine.next_line(),
+                "info string error: go: only go mate is supported without --model"
+            );
             assert_eq!(engine.next_line(), "bestmove resign");
         }
         for (command, end) in

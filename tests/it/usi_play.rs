@@ -78,7 +78,7 @@ fn infinite_and_pondering_searches_end_on_request() {
     engine.send("go infinite");
     engine.lines_until("info depth 1 ");
     engine.send("go nodes 1");
-    engine.lines_until("info string error: go: the last one is not answered yet");
+    engine.lines_until("info string error: go: a search is already running");
     engine.send("stop");
     assert_eq!(engine.lines_until("bestmove"), ["bestmove G*5b"]);
     engine.send("go ponder btime 0 wtime 0");
@@ -124,7 +124,7 @@ fn the_playing_engine_also_solves_mates() {
     // Only one search of either kind runs at a time.
     engine.send("go infinite");
     engine.send("go mate 1000");
-    engine.lines_until("info string error: go: the last one is not answered yet, stop ends it");
+    engine.lines_until("info string error: go: a search is already running; end it with stop");
     engine.send("stop");
     engine.lines_until("bestmove ");
 }
@@ -138,8 +138,8 @@ fn invalid_commands_are_answered_with_errors() {
         ("go nodes many", "bestmove resign"),
         ("go mate infinite", "checkmate notimplemented"),
         ("setoption name MultiPV value 0", "info string error: setoption: MultiPV must be"),
-        ("setoption name Level value 5", "info string error: setoption: there is no option Level"),
-        ("jump", "info string error: there is no command jump"),
+        ("setoption name Level value 5", "info string error: setoption: unknown option Level"),
+        ("jump", "info string error: unknown command jump"),
     ] {
         engine.send(line);
         engine.lines_until(expected);
@@ -155,7 +155,7 @@ fn a_missing_network_is_reported_after_isready() {
     assert_data_eq!(
         &*lines[0],
         str![
-            "info string error: cannot read no-such.onnx: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [..]"
+            "info string error: cannot read no-such.onnx: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [..]"
         ]
     );
     let (best, lines) = engine.best_move("startpos", "go nodes 5");
@@ -163,7 +163,7 @@ fn a_missing_network_is_reported_after_isready() {
     assert_data_eq!(
         &*lines[0],
         str![
-            "info string error: cannot read no-such.onnx: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [..]"
+            "info string error: cannot read no-such.onnx: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [..]"
         ]
     );
 }

@@ -10,9 +10,9 @@ use crate::harness::Dir;
 fn v_logs_decisions_and_vv_also_logs_blocks() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 100));
-    let input = "a.hcp: read as hcp, by its name; 91 of 100 records of a sample can be read";
-    let search = "search: 1 plies, 1048576 nodes, a table of 64 MiB for each thread";
-    let threads = "works on 2 threads";
+    let input = "a.hcp: read as hcp, shown by its name; 91 of 100 records in a sample can be read";
+    let search = "search limits: 1 ply, 1048576 nodes, a table of 64 MiB per thread";
+    let threads = "working with 2 threads";
     let filter = "filter a.hcp -o out --depth 1 --threads 2 --force --shard 2/2";
     let convert = "convert a.hcp -o b.sfen --threads 2 --force --on-error skip";
     let shuffle = "shuffle a.hcp -o c.hcp --threads 2 --force";
@@ -20,7 +20,7 @@ fn v_logs_decisions_and_vv_also_logs_blocks() {
     for (words, decisions) in [
         (filter, &[input, search, threads, shard, "a.hcp: records from 50 to before 100"][..]),
         (convert, &[input, threads, "a.hcp: records from 0 to before 100"]),
-        (shuffle, &[input, threads, "holds records in up to 2G of memory"]),
+        (shuffle, &[input, threads, "memory for records: 2G"]),
         ("stats a.hcp --threads 2", &[input, threads]),
         ("verify a.hcp --threads 2", &[input, threads]),
         ("solve a.hcp --depth 1 --threads 2", &["a.hcp: read as hcp", search, threads]),

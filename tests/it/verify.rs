@@ -224,13 +224,13 @@ fn invalid_requests_are_refused_before_anything_is_written() {
         refused,
         str![[r#"
 status 2
-error: two inputs would both be written to q/a.bad.jsonl
+error: two inputs have the same output q/a.bad.jsonl; rename one of them
 status 2
 error: a.psv is not a folder
 status 2
-error: a.bin is of no known format: neither its name nor its content says one; say it with --from
+error: a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: standard input can be read only once, as a whole and from its start: it was named more than once; write it to a file first
+error: standard input can only be read once, from its start to its end: it is given more than once; write it to a file first
 status 2
 error: the argument '--progress <auto|bar|plain|json|none>' cannot be used with '--proof <FILE>...'
 

@@ -119,7 +119,7 @@ fn every_command_that_reads_archives_refuses_a_wrong_name() {
         assert_eq!(dir.names("").len(), 2, "{words}");
     }
     let err = dir.kyokumen(["dedup", "b.hcpe", "--reference", "a.hcpe", "-o", "out.hcpe"]).fails(2);
-    assert!(err.contains("give it a name that ends in .psv"), "{err}");
+    assert!(err.contains("rename it to end in .psv"), "{err}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn content_that_fits_no_format_needs_quarantine_or_from() {
     let dir = Dir::new();
     dir.write("a.hcpe", [7; 38 * 20]);
     let err = dir.kyokumen(["filter", "a.hcpe", "-o", "out"]).fails(2);
-    let expected = "a.hcpe does not look like hcpe or any other format: 0 of 20 records in a sample can be read as hcpe";
+    let expected = "0 of 20 records in a sample can be read as hcpe, the format of its name, and no other format fits";
     assert!(err.contains(expected), "{err}");
     assert!(!dir.join("out").exists());
     for more in [&["--on-error", "quarantine"][..], &["--from", "hcpe", "--force"]] {
@@ -201,8 +201,8 @@ fn utf_16_and_cr_line_ends_are_named_in_the_error() {
         let Ran { code, stderr: err, .. } =
             dir.kyokumen(["convert", "a.csa", "-o", "b.kifu"]).run();
         let expected = format!(
-            "error: a.csa does not look like csa or any other format: no record can be read as csa; first error: record 0, \
-             at byte 0: expected {expected}; use --from csa to read it anyway\n"
+            "error: a.csa, record 0, at byte 0: expected {expected}; no record can be read as csa, the format of its \
+             name, and no other format fits; use --from csa to read it anyway\n"
         );
         assert_eq!((code, err), (Some(2), expected));
     }
@@ -220,7 +220,7 @@ fn compressed_content_is_compared_with_its_name_too() {
         ("a.hcpe.gz", gzip.finish().unwrap(), "the content is psv.gz ("),
         ("a.hcpe", zstd(Format::Hcpe), "the content is hcpe.zst ("),
         ("a.psv", zstd(Format::Hcpe), "use --from hcpe.zst, or --from psv to force it"),
-        ("a.psv.zst", sample(Format::Psv), "give it a name that ends in .psv"),
+        ("a.psv.zst", sample(Format::Psv), "rename it to end in .psv"),
     ] {
         dir.write(name, &bytes);
         let err = dir.kyokumen(["stats", name]).fails(2);
@@ -254,7 +254,7 @@ fn usi_games_named_sfen_are_read_with_a_notice() {
     dir.write("a.sfen", b"startpos moves 7g7f 3c3d 2g2f\nstartpos moves 2g2f 8c8d\n");
     let ran = dir.kyokumen(["verify", "a.sfen"]).run();
     assert_eq!((ran.code, &*ran.text()), (Some(0), "a.sfen: usi, 5 records: 5 good, 0 bad\n"));
-    assert!(ran.stderr.contains("a.sfen: holds USI games and is read as such"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a.sfen: contains USI games and is read as usi"), "{}", ran.stderr);
     dir.kyokumen(["convert", "a.sfen", "-o", "b.psv", "--fill", "eval=0,result=draw"]).succeeds();
     dir.kyokumen(["verify", "a.sfen", "--from", "sfen"]).exits(&[3]);
 }
@@ -292,7 +292,9 @@ fn other_file_types_are_named_in_the_error() {
         dir.write(name, [0x5A; 1600]);
         let err = dir.kyokumen(["stats", name]).fails(2);
         assert!(
-            err.contains(&format!("{name}: the content is {expected}; it is not read")),
+            err.contains(&format!(
+                "{name}: the content is {expected}; this format is not supported"
+            )),
             "{err}"
         );
     }

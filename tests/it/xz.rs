@@ -136,22 +136,22 @@ fn damaged_xz_files_are_reported_with_the_byte() {
         all,
         str![[r#"
 status 1
-psv to sfen: no field is lost or filled in
-error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte [..], before its xz stream does
+psv to sfen: both have the same fields
+error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
 status 1
-error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte [..], before its xz stream does
+error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
 status 1
-psv to sfen: no field is lost or filled in
+psv to sfen: both have the same fields
 error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
 status 1
 error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
 status 1
-psv to sfen: no field is lost or filled in
-error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte 0, before its xz stream does
+psv to sfen: both have the same fields
+error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte 0, before the end of its xz stream
 status 1
-error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte 0, before its xz stream does
+error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte 0, before the end of its xz stream
 status 1
-psv to sfen: no field is lost or filled in
+psv to sfen: both have the same fields
 error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged xz stream before byte 6 of the compressed file: invalid XZ magic bytes
 status 1
 error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged xz stream before byte 6 of the compressed file: invalid XZ magic bytes
@@ -173,11 +173,11 @@ fn xz_outputs_are_refused() {
         transcripts.concat(),
         str![[r#"
 status 2
-error: hcpe.xz can be read, not written; write hcpe or hcpe.zst
+error: hcpe.xz can be read but not written; write hcpe or hcpe.zst
 status 2
-error: hcpe.xz can be read, not written; write hcpe or hcpe.zst
+error: hcpe.xz can be read but not written; write hcpe or hcpe.zst
 status 2
-error: psv.xz can be read, not written; write psv or psv.zst
+error: psv.xz can be read but not written; write psv or psv.zst
 
 "#]]
     );

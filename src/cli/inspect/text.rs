@@ -54,7 +54,7 @@ pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<
 
 fn hand_order(survey: &Survey) -> String {
     match survey.telling_hands {
-        0 => survey.hand_orders().to_string(),
+        0 => "undetermined (no record distinguishes the orders)".to_owned(),
         1 => format!("{} (seen in 1 record)", survey.hand_orders()),
         telling => format!("{} (seen in {telling} records)", survey.hand_orders()),
     }

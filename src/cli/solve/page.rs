@@ -39,7 +39,9 @@ impl MatePage {
     /// Adds a position. Fails if there are more than [`MAX_POSITIONS`].
     pub(super) fn add(&mut self, solution: &Solution) -> Result<(), Usage> {
         if self.problems.len() as u64 == MAX_POSITIONS {
-            let why = format!("a page holds at most {MAX_POSITIONS} positions; use --limit");
+            let why = format!(
+                "a page holds at most {MAX_POSITIONS} positions; select the first ones with --limit"
+            );
             return Err(Usage(why));
         }
         let index = solution.input.location.index;

@@ -69,7 +69,7 @@ fn an_evaluator_that_sends_too_much_ends_the_run() {
     for surplus in ["printf x", "[ $i -lt 5 ] || printf x", "[ $i -lt 5 ] || cat /dev/zero"] {
         let bench = Bench::new(EVALUATOR, ("AFTER", surplus));
         let transcript = bench.error(&bench.run(&SELFPLAY));
-        let why = "the network cannot be evaluated: the program sent more than it was asked for\n";
+        let why = "the network cannot be evaluated: the program sent more than was requested\n";
         assert!(transcript.starts_with("status 1\n") && transcript.ends_with(why), "{transcript}");
         bench.assert_no_program_is_left();
     }
@@ -82,7 +82,7 @@ fn a_program_without_a_greeting_is_reported() {
         bench.error(&bench.run(&SELFPLAY)),
         str![[r#"
 status 1
-error: sh is no evaluator: it sent no line of greeting: the program ended (exit status: 3)
+error: sh is not an evaluator: it sent no greeting line: the program ended (exit status: 3)
 
 "#]]
     );
@@ -160,7 +160,7 @@ fn a_stalled_search_ends_after_the_end_of_input() {
     engine.send("go nodes 1000");
     let (lines, status) = engine.end();
     assert!(status.success());
-    let expected = "info string error: the network does not answer: the search is stopped";
+    let expected = "info string error: the network does not answer; stopping the search";
     assert!(lines.iter().any(|line| line == expected), "{lines:?}");
     assert!(lines.last().unwrap().starts_with("bestmove "), "{lines:?}");
     bench.assert_no_program_is_left();

@@ -69,9 +69,9 @@ fn invalid_requests_are_refused() {
         refused + &transcript("b.npz", &[]),
         str![[r#"
 status 2
-error: --family says how arrays of numpy hold positions: for --to npz, not for psv
+error: --family applies only to NumPy arrays (--to npz), but the output is psv
 status 2
-error: the name of [FOLDER]/b.npy does not say its format; say it with --to
+error: cannot determine the format of [FOLDER]/b.npy from its name; specify it with --to
 status 2
 error: [FOLDER]/b.npz exists; replace it with --force
 

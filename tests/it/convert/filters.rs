@@ -167,7 +167,7 @@ fn dedup_ends_the_run_when_positions_exceed_the_memory() {
         str![[r#"
 status 1
 psv to psv: records are copied unchanged
-error: 2048 positions fill the 100K of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory
+error: --memory 100K is full with 2048 positions; increase it, or use `kyokumen dedup`, which does not keep positions in memory
 
 "#]]
     );

@@ -190,17 +190,17 @@ fn game_filters_on_missing_fields_are_refused() {
         refusals,
         str![[r#"
 status 2
-error: --ending cannot be asked of [FOLDER]/a.psv: psv records have no ending
+error: --ending cannot be used with [FOLDER]/a.psv: psv records have no ending
 status 2
-error: --ending: hcpe2 has no sign for time_up, and [FOLDER]/a.hcpe2 cannot say it; it can say normal, repetition, declaration, move_limit
+error: --ending: hcpe2 does not store the ending time_up, so [FOLDER]/a.hcpe2 has no such games; it stores normal, repetition, declaration, move_limit
 status 2
-error: --min-game-plies cannot be asked of [FOLDER]/a.hcp: hcp records do not say how long their games are, and here they may be read from the middle of one; `kyokumen convert` puts games together and asks it
+error: --min-game-plies cannot be used with [FOLDER]/a.hcp: hcp records do not store the length of their game, and this command may start reading in the middle of a game; `kyokumen convert` joins records into games and supports --min-game-plies
 status 2
-error: invalid value 'resignation' for '--ending <ENDING,…>': "resignation" is no ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several with commas between
+error: invalid value 'resignation' for '--ending <ENDING,…>': "resignation" is not an ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several separated by commas
 
 For more information, try '--help'.
 status 2
-error: --min-game-plies cannot be asked of a.psv: psv records do not say how long their games are, and here they may be read from the middle of one; `kyokumen convert` puts games together and asks it
+error: --min-game-plies cannot be used with a.psv: psv records do not store the length of their game, and this command may start reading in the middle of a game; `kyokumen convert` joins records into games and supports --min-game-plies
 
 "#]]
     );

@@ -181,11 +181,11 @@ fn records_without_a_legal_move_are_bad() {
         transcripts,
         str![[r#"
 status 1
-sfen to usi: lost: eval, result; records that follow from each other become one game
-error: [FOLDER]/a.sfen, record 1, at byte 76: usi holds moves only, and there is none; kif, ki2, bod, csa and jkf hold positions without a move, too
+sfen to usi: lost: eval, result; consecutive records are joined into games
+error: [FOLDER]/a.sfen, record 1, at byte 76: the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
 status 1
-sfen to usi: lost: eval, result; records that follow from each other become one game
-error: [FOLDER]/a.sfen, record 1, at byte 76: the move cannot be played in the position, and a game needs one that can
+sfen to usi: lost: eval, result; consecutive records are joined into games
+error: [FOLDER]/a.sfen, record 1, at byte 76: a move is illegal in its position; formats of games need legal moves
 
 "#]]
     );
@@ -205,8 +205,8 @@ fn dropped_records_split_games() {
         ran.transcript,
         str![[r#"
 status 1
-sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
-error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost, which --strict refuses
+sfen to csa: consecutive records are joined into games; sfen stores no endings: games are written as won by resignation
+error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost; --strict allows no losses
 
 "#]]
     );
@@ -226,7 +226,7 @@ fn a_filled_in_ending_is_reported() {
         ran.transcript,
         str![[r#"
 status 0
-sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
+sfen to csa: consecutive records are joined into games; sfen stores no endings: games are written as won by resignation
 3 records: 3 written, 0 filtered, 0 bad
   1 game
   ending filled in in 3 records

@@ -35,11 +35,11 @@ fn missing_fields_are_refused_without_fill() {
         transcripts,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp to psv: psv needs move, eval, ply, result, which hcp lacks; fill in values with --fill move=none,eval=0,ply=0,result=draw (do not train with the invented eval, result)
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw (invents eval, result: not for training): psv needs move, eval, ply, result, which hcp does not hold; no fill value is given
 status 2
-error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks; fill in values with --fill move=none,eval=0,result=draw (do not train with the invented result)
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,result=draw (invents result: not for training): hcpe needs move, result, which hcp does not hold; no fill value is given
 status 2
-error: cannot convert [FOLDER]/a.hcpe to psv: psv needs ply, which hcpe lacks; fill in values with --fill ply=0
+error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which hcpe does not hold; no fill value is given
 
 "#]]
     );
@@ -55,8 +55,8 @@ fn an_error_about_missing_fields_of_a_line_states_the_fill() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-sfen to psv: no field is lost or filled in
-error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (do not train with invented values)
+sfen to psv: both have the same fields
+error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (an invented value, not for training)
 
 "#]]
     );
@@ -81,17 +81,17 @@ fn filters_on_missing_fields_are_usage_errors() {
         transcripts,
         str![[r#"
 status 2
-error: --max-abs-eval cannot be asked of [FOLDER]/a.hcp: hcp records have no eval
+error: --max-abs-eval cannot be used with [FOLDER]/a.hcp: hcp records have no eval
 status 2
-error: --min-ply cannot be asked of [FOLDER]/a.hcp: hcp records have no ply
+error: --min-ply cannot be used with [FOLDER]/a.hcp: hcp records have no ply
 status 2
-error: --max-ply cannot be asked of [FOLDER]/a.hcpe: hcpe records have no ply
+error: --max-ply cannot be used with [FOLDER]/a.hcpe: hcpe records have no ply
 status 2
-error: --result cannot be asked of [FOLDER]/a.hcp: hcp records have no result
+error: --result cannot be used with [FOLDER]/a.hcp: hcp records have no result
 status 2
-error: --has-move cannot be asked of [FOLDER]/a.hcp: hcp records have no move
+error: --has-move cannot be used with [FOLDER]/a.hcp: hcp records have no move
 status 2
-error: --legal-move cannot be asked of [FOLDER]/a.hcp: hcp records have no move
+error: --legal-move cannot be used with [FOLDER]/a.hcp: hcp records have no move
 
 "#]]
     );
@@ -117,11 +117,11 @@ fn invalid_option_values_are_usage_errors() {
         transcripts,
         str![[r#"
 status 2
-error: invalid value '0' for '--sample <P>': "0" is no probability: expected a number above 0 and at most 1, as in 0.25
+error: invalid value '0' for '--sample <P>': "0" is not a probability: expected a number above 0 and at most 1, as in 0.25
 
 For more information, try '--help'.
 status 2
-error: invalid value '1.5' for '--sample <P>': "1.5" is no probability: expected a number above 0 and at most 1, as in 0.25
+error: invalid value '1.5' for '--sample <P>': "1.5" is not a probability: expected a number above 0 and at most 1, as in 0.25
 
 For more information, try '--help'.
 status 2
@@ -129,11 +129,11 @@ error: invalid value '0' for '--every <K>': expected a whole number, 1 or more
 
 For more information, try '--help'.
 status 2
-error: invalid value 'win' for '--result <RESULT,…>': "win" is no result: expected black, white or draw, or several with commas between
+error: invalid value 'win' for '--result <RESULT,…>': "win" is not a result: expected black, white or draw, or several separated by commas
 
 For more information, try '--help'.
 status 2
-error: invalid value 'much' for '--memory <SIZE>': "much" is not a size: expected a number, optionally with K, M, G or T, as in 512M
+error: invalid value 'much' for '--memory <SIZE>': "much" is not an amount of memory: expected a number, optionally with K, M, G or T, as in 512M
 
 For more information, try '--help'.
 status 2
@@ -164,11 +164,11 @@ fn filters_on_records_are_refused_for_formats_of_games() {
         transcripts,
         str![[r#"
 status 2
-error: --dedup cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
+error: [FOLDER]/a.usi and usi hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first
 status 2
-error: --every cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
+error: [FOLDER]/a.usi and usi hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first
 status 2
-error: --legal-move cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
+error: [FOLDER]/a.usi and usi hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first
 
 "#]]
     );
@@ -190,13 +190,13 @@ fn names_without_a_format_need_an_option() {
         transcripts,
         str![[r#"
 status 2
-error: [FOLDER]/a.bin is of no known format: neither its name nor its content says one; say it with --from
+error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: the name of [FOLDER]/b.bin does not say its format; say it with --to
+error: cannot determine the format of [FOLDER]/b.bin from its name; specify it with --to
 status 2
-error: the name of - does not say its format; say it with --to
+error: cannot determine the format of - from its name; specify it with --to
 status 2
-error: the name of - does not say its format; say it with --from
+error: cannot determine the format of - from its name; specify it with --from
 
 "#]]
     );
@@ -214,7 +214,7 @@ fn quarantine_needs_a_file_as_output() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-error: --on-error quarantine needs an output that is a file, and - is none
+error: --on-error quarantine needs an output file, and - is not a file
 
 "#]]
     );
@@ -239,9 +239,9 @@ fn files_are_replaced_only_with_force_and_inputs_never() {
         transcripts,
         str![[r#"
 status 2
-error: [FOLDER]/a.psv would be written over the input [FOLDER]/a.psv
+error: [FOLDER]/a.psv would overwrite the input [FOLDER]/a.psv
 status 2
-error: [FOLDER]/link.psv would be written over the input [FOLDER]/a.psv
+error: [FOLDER]/link.psv would overwrite the input [FOLDER]/a.psv
 status 2
 error: [FOLDER]/b.hcp exists; replace it with --force
 
@@ -264,7 +264,7 @@ fn standard_output_must_not_be_an_input() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-error: standard output would be written over the input [FOLDER]/a.psv
+error: standard output would overwrite the input [FOLDER]/a.psv
 
 "#]]
     );
@@ -296,13 +296,21 @@ fn a_move_given_by_fill_is_written_or_makes_the_record_bad() {
     dir.write("q.sfen", format!("{}\n", sfen::START).as_bytes());
     let fill = ["--fill", "move=2g2f,eval=10,result=black,ply=1"];
     let ran = convert(&dir, "q.sfen", "q.psv", &fill);
-    assert!(ran.stderr.contains(" WARN eval, result filled in: such records are not for training"));
+    assert!(ran.stderr.contains(
+        " WARN eval, result filled in with fixed values; do not use these records for training"
+    ));
     assert_eq!(ran.stderr.matches("WARN").count(), 1, "{}", ran.stderr);
     let psv = std::fs::read(dir.join("q.psv")).unwrap();
     assert_eq!(psv[..4], [0x58, 0xa4, 0x51, 0x22]);
     assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
     let ran = convert(&dir, "q.sfen", "r.psv", &["--fill", "move=2g2e,eval=0,result=draw"]);
-    assert!(ran.stderr.contains("record 0, at byte 0: it has no move, and 2g2e"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(
+            "record 0, at byte 0: the record has no move, and the move to fill in, 2g2e, is illegal"
+        ),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

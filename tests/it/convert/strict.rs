@@ -24,11 +24,11 @@ fn losses_between_formats_are_refused_before_the_run() {
         refusals,
         str![[r#"
 status 2
-error: --strict: [FOLDER]/a.psv holds ply, which hcpe cannot hold
+error: --strict: [FOLDER]/a.psv contains ply, which hcpe cannot store
 status 2
-error: --strict: [FOLDER]/a.psv holds move, eval, ply, result, which hcp cannot hold
+error: --strict: [FOLDER]/a.psv contains move, eval, ply, result, which hcp cannot store
 status 2
-error: --strict: [FOLDER]/a.hcpe holds move, eval, result, which hcp cannot hold
+error: --strict: [FOLDER]/a.hcpe contains move, eval, result, which hcp cannot store
 
 "#]]
     );
@@ -41,8 +41,8 @@ fn lossy() -> Vec<(Format, &'static str, usize, u8, &'static str)> {
         (Psv, "b.sfen", 39, 0xa5, "padding"),
         (Hcpe, "b.psv", 37, 0x01, "padding"),
         (Hcpe, "b.psv", 36, 0x05, "ending"),
-        (Hcpe, "b.psv", 36, 0x0d, "flags of the result"),
-        (Psv, "b.sfen", 38, 0x05, "a result without a meaning"),
+        (Hcpe, "b.psv", 36, 0x0d, "result flags"),
+        (Psv, "b.sfen", 38, 0x05, "an undefined result"),
         // A move from 1b to 1b.
         (Psv, "b.sfen", 34, 0x81, "move"),
     ]
@@ -65,7 +65,7 @@ fn a_loss_in_a_record_ends_the_run() {
                 convert(&dir, &input, to, &["--strict", "--fill", fill, "--on-error", on_error]);
             let path = dir.join(&input);
             let expected = format!(
-                "error: {}, record 1, at byte {}: {loss} would be lost, which --strict refuses",
+                "error: {}, record 1, at byte {}: {loss} would be lost; --strict allows no losses",
                 path.display(),
                 second.len()
             );
@@ -110,7 +110,7 @@ fn text_is_checked_line_by_line() {
         str![[r#"
 status 1
 sfen to hcp: lost: move, eval, ply, result
-error: [FOLDER]/c.sfen, record 1, at byte 72: move, eval, ply, result would be lost, which --strict refuses
+error: [FOLDER]/c.sfen, record 1, at byte 72: move, eval, ply, result would be lost; --strict allows no losses
 
 "#]]
     );

@@ -148,7 +148,7 @@ fn encoding_sets_the_encoding_of_kif_and_ki2() {
         ran.transcript,
         str![[r#"
 status 2
-error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is csa
+error: --encoding applies only to kif, kifu, ki2 and ki2u, but the output is csa
 
 "#]]
     );
@@ -179,7 +179,7 @@ fn csa_version_sets_the_version() {
         assert!(dir.text("c.csa").contains("V3.0\n"));
     }
     let ran = convert(&dir, "a.kif", "d.kifu", &["--csa-version", "3.0"]);
-    let expected = "--csa-version says how csa is written, and the output is kifu";
+    let expected = "--csa-version requires csa output, but the output is kifu";
     assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
@@ -194,7 +194,7 @@ fn characters_that_shift_jis_lacks_make_a_bad_record() {
         str![[r#"
 status 1
 kifu to kif: games are copied, in the output's notation and encoding
-error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), which Shift_JIS lacks; kifu and ki2u are written in UTF-8
+error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), which Shift_JIS cannot encode; use kifu or ki2u, which are UTF-8
 
 "#]]
     );
@@ -250,8 +250,8 @@ kif to csa: lost if present: variations, bookmarks
         ran.transcript,
         str![[r#"
 status 1
-kif to csa: lost if present: variations, bookmarks
-error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be lost, which --strict refuses
+kif to csa: csa cannot hold variations, bookmarks
+error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be lost; --strict allows no losses
 
 "#]]
     );
@@ -268,7 +268,7 @@ fn unknown_lines_stay_in_transcoded_text() {
     assert_eq!(counts(&ran)["warnings"], json!({"lines_skipped": 1}));
     assert_eq!(dir.read("b.kifu"), turned.as_bytes());
     let ran = convert(&dir, "a.kif", "c.kifu", &["--strict", "--canonical"]);
-    let loss = "1 line not understood would be lost, which --strict refuses";
+    let loss = "1 unparsed line would be lost; --strict allows no losses";
     assert!(ran.code == Some(1) && ran.stderr.contains(loss), "{}", ran.stderr);
 }
 
@@ -318,8 +318,8 @@ fn positions_without_a_move_are_diagrams() {
         ran.transcript,
         str![[r#"
 status 1
-sfen to usi: lost: eval, result; records that follow from each other become one game
-error: [FOLDER]/p.sfen, record 0, at byte 0: usi holds moves only, and there is none; kif, ki2, bod, csa and jkf hold positions without a move, too
+sfen to usi: lost: eval, result; consecutive records are joined into games
+error: [FOLDER]/p.sfen, record 0, at byte 0: the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
 
 "#]]
     );
@@ -330,7 +330,7 @@ error: [FOLDER]/p.sfen, record 0, at byte 0: usi holds moves only, and there is 
         ran.transcript,
         str![[r#"
 status 0
-hcp to kifu: each position stands by itself, without a move
+hcp to kifu: each position becomes a game without moves
 1 record: 1 written, 0 filtered, 0 bad
   1 position
   [FOLDER]/a.kifu (1 record)
@@ -342,7 +342,7 @@ hcp to kifu: each position stands by itself, without a move
         ran.transcript,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has none; kif, ki2, bod, csa and jkf hold positions without a move, too
+error: cannot convert [FOLDER]/a.hcp to usi: usi needs a move, and hcp has none; kif, ki2, bod, csa and jkf can hold positions without a move
 
 "#]]
     );
@@ -409,8 +409,8 @@ fn lost_headers_and_fractions_of_seconds_are_counted_or_refused() {
         transcripts,
         str![[r#"
 status 1
-kifu to jkf: lost if present: bookmarks
-error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost, which --strict refuses
+kifu to jkf: jkf cannot hold bookmarks
+error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost; --strict allows no losses
 status 0
 kifu to jkf: lost if present: bookmarks
 1 record: 1 written, 0 filtered, 0 bad
@@ -418,8 +418,8 @@ kifu to jkf: lost if present: bookmarks
   2 headers not written: jkf cannot hold them
   [FOLDER]/b.jkf (1 record)
 status 1
-kifu to csa: lost if present: variations, bookmarks
-error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost, which --strict refuses
+kifu to csa: csa cannot hold variations, bookmarks
+error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost; --strict allows no losses
 status 0
 kifu to csa: lost if present: variations, bookmarks
 1 record: 1 written, 0 filtered, 0 bad
@@ -427,19 +427,19 @@ kifu to csa: lost if present: variations, bookmarks
   2 headers not written: csa cannot hold them
   [FOLDER]/b.csa (1 record)
 status 1
-csa to kifu: no field is lost or filled in
-error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost, which --strict refuses
+csa to kifu: both have the same fields
+error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost; --strict allows no losses
 status 0
-csa to kifu: no field is lost or filled in
+csa to kifu: both have the same fields
 1 record: 1 written, 0 filtered, 0 bad
   1 game
   1 time fraction not written: kifu cannot hold them
   [FOLDER]/b.kifu (1 record)
 status 1
-csa to jkf: no field is lost or filled in
-error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost, which --strict refuses
+csa to jkf: both have the same fields
+error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost; --strict allows no losses
 status 0
-csa to jkf: no field is lost or filled in
+csa to jkf: both have the same fields
 1 record: 1 written, 0 filtered, 0 bad
   1 game
   1 time fraction not written: jkf cannot hold them

@@ -123,7 +123,11 @@ fn proofs_are_not_written_to_standard_output() {
     bench.link("/dev/stdout", "out");
     for name in ["-", "out", "/dev/fd/1"] {
         let command = bench.command(&format!("solve mate.sfen --proof {name}"));
-        bench.assert_refused(command, 2, "standard output holds the answers");
+        bench.assert_refused(
+            command,
+            2,
+            "--proof needs a file, because the verdicts go to standard output",
+        );
     }
 }
 

@@ -51,13 +51,13 @@ fn links_in_place_of_partial_files_and_locks_are_refused() {
         transcripts.into_iter().collect::<String>(),
         str![[r#"
 status 1
-error: cannot create NAME: a link stands there, which is not followed: this program makes no such thing; look whose it is, and take it away
+error: cannot create NAME: it has several hard links; this program only creates regular files with one name: check its owner and remove it
 status 1
-error: cannot create NAME: the file there has another name, too: this program makes no such thing; look whose it is, and take it away
+error: cannot create NAME: it is a symbolic link; this program only creates regular files with one name: check its owner and remove it
 status 1
-error: cannot lock NAME: a link stands there, which is not followed: this program makes no such thing; look whose it is, and take it away
+error: cannot lock NAME: it has several hard links; this program only creates regular files with one name: check its owner and remove it
 status 1
-error: cannot lock NAME: the file there has another name, too: this program makes no such thing; look whose it is, and take it away
+error: cannot lock NAME: it is a symbolic link; this program only creates regular files with one name: check its owner and remove it
 
 "#]]
     );

@@ -7,7 +7,9 @@ use snapbox::{assert_data_eq, str};
 use super::{Bench, feed, good};
 use crate::messages::transcript;
 
-const ONLY_ONCE: &str = "can be read only once";
+const ONLY_ONCE: &str = "can only be read once, from its start to its end";
+const FOUND_A_PIPE: &str =
+    "expected a regular file, found a pipe or a device: copy it to a file first";
 
 /// Commands that measure the input `IN` or read it twice.
 const MORE_THAN_ONCE: [&str; 13] = [
@@ -59,7 +61,7 @@ fn a_pipe_with_two_names_is_recognised() {
     let (reader, _writer) = std::io::pipe().unwrap();
     let mut command = bench.command("convert - /dev/stdin --from hcp -o b.hcp");
     command.0.stdin(reader);
-    bench.assert_refused(command, 2, "it was named more than once");
+    bench.assert_refused(command, 2, "it is given more than once");
 }
 
 #[test]
@@ -73,9 +75,9 @@ fn a_second_pass_needs_inputs_and_a_manifest_that_are_files() {
     bench.assert_refused(retry, 2, ONLY_ONCE);
     bench.fifo("m.manifest.json");
     let retry = bench.command("filter --retry-unknown m.manifest.json -o second");
-    bench.assert_refused(retry, 1, "it is a pipe or a device: copy it to a file");
+    bench.assert_refused(retry, 1, FOUND_A_PIPE);
     let verify = bench.command("verify --manifest m.manifest.json");
-    bench.assert_refused(verify, 1, "it is a pipe or a device: copy it to a file");
+    bench.assert_refused(verify, 1, FOUND_A_PIPE);
 }
 
 /// `status` must not wait for a writer.
@@ -103,9 +105,9 @@ fn verify_reports_an_output_replaced_by_a_pipe() {
         transcript(bench.0.path(), ran.code, &output),
         str![[r#"
 status 1
-o/a, 1 manifest: 1 difference
-  o/a.quarantine.bin cannot be read: it is a pipe or a device: copy it to a file
-error: the outputs are not as their manifests say
+o/a: does not match 1 manifest
+  cannot read o/a.quarantine.bin: expected a regular file, found a pipe or a device: copy it to a file first
+error: the outputs do not match their manifests
 
 "#]]
     );

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 
 use super::{Bench, into_file, open_to_write};
 
-const INPUT: &str = "would be written over the input";
-const TWICE: &str = "which is written by the same run";
+const INPUT: &str = "would overwrite the input";
+const TWICE: &str = "another output of the same run; choose a different name";
 
 /// A folder with inputs, hard links to an input under the names of partial files, and a link to the output folder.
 fn bench() -> Bench {

@@ -133,7 +133,7 @@ fn the_first_of_equal_records_gets_the_averages() {
                 let message = dir.kyokumen([&words[..], &more].concat()).succeeds().stderr;
                 assert!(file(&dir, &output) == expected, "{format} {key} {memory}");
                 assert!(
-                    message.contains(&format!("{several} records with the mean of ")),
+                    message.contains(&format!("{several} records averaged over ")),
                     "{message}"
                 );
             }
@@ -197,10 +197,14 @@ fn average_is_refused_where_it_would_have_no_effect() {
     dir.write("a.hcp", archive(Format::Hcp, 3));
     dir.write("a.usi", b"startpos moves 7g7f\n");
     for (input, key, why) in [
-        ("a.psv", "bytes", "compare by position or position+move"),
-        ("a.psv", "content", "--average has nothing to do"),
-        ("a.hcp", "position", "hcp holds no evaluations; without it the first"),
-        ("a.usi", "bytes", "`kyokumen convert` makes records of them"),
+        ("a.psv", "bytes", "use --key position or --key position+move"),
+        ("a.psv", "content", "--average has no effect"),
+        (
+            "a.hcp",
+            "position",
+            "hcp records have no evaluations; remove --average to keep the first of equal records",
+        ),
+        ("a.usi", "bytes", "convert them with `kyokumen convert`"),
     ] {
         let output = input.replace('a', "b");
         assert_refused(&dir, &["dedup", input, "-o", &output, "--average", "--key", key], why);

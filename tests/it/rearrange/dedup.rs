@@ -198,6 +198,6 @@ fn references_must_hold_records_and_are_not_written_over() {
     dir.write("empty.psv", b"");
     dir.write("b.psv", &repeated(Format::Psv)[..400]);
     let words = |reference| ["dedup", "a.psv", "-o", "b.psv", "--force", "--reference", reference];
-    assert_refused(&dir, &words("empty.psv"), "there is no record in the references");
-    assert_refused(&dir, &words("b.psv"), "would be written over the input");
+    assert_refused(&dir, &words("empty.psv"), "the reference files contain no records");
+    assert_refused(&dir, &words("b.psv"), "would overwrite the input");
 }

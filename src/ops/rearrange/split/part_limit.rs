@@ -148,14 +148,14 @@ fn check_fits(fill: &PartFill, largest: ChunkSize, limit: PartLimit) -> Result<(
     if limit.allows(needed) {
         return Ok(());
     }
-    let (least, unit) = match limit {
-        PartLimit::Bytes(_) => (needed.bytes, "bytes"),
-        PartLimit::Records(_) => (needed.records, "records"),
+    let needs = match limit {
+        PartLimit::Records(_) => format!("the largest game has {} records", needed.records),
+        PartLimit::Bytes(_) if fill.header.bytes == 0 => {
+            format!("the largest record or game needs {} bytes", needed.bytes)
+        }
+        PartLimit::Bytes(_) => {
+            format!("the file header and the largest record or game need {} bytes", needed.bytes)
+        }
     };
-    let what = match fill.header.bytes {
-        0 => "the largest record or game needs",
-        _ => "the file header and the largest record or game need",
-    };
-    let option = limit.option();
-    Err(Error::usage(format!("--{option} is too small: {what} {least} {unit}")))
+    Err(Error::usage(format!("--{} is too small: {needs}", limit.option())))
 }
