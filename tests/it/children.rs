@@ -287,7 +287,7 @@ fn an_engine_that_does_not_answer_is_stopped_after_the_timeout() {
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
-        let why = "no answer from `sh program` within 1 s; --engine-timeout sets the time limit\n";
+        let why = "the engine `sh program` did not answer within 1 s; --engine-timeout sets the time limit\n";
         assert!(
             transcript.starts_with("status 1\n") && transcript.ends_with(why),
             "{fault:?} {transcript}"
@@ -309,7 +309,7 @@ fn an_engine_without_progress_is_stopped_after_the_timeout() {
     ] {
         let bench = Bench::new(ENGINE, ("GO", fault));
         let transcript = bench.error(&bench.relabel(&["--engine-timeout=1"]));
-        let why = "no answer from `sh program` within 1 s; --engine-timeout sets the time limit\n";
+        let why = "the engine `sh program` did not answer within 1 s; --engine-timeout sets the time limit\n";
         assert!(
             transcript.starts_with("status 1\n") && transcript.ends_with(why),
             "{fault:?} {transcript}"
@@ -361,12 +361,12 @@ fn invalid_answers_end_the_run() {
         (
             ("GO", "echo info score cp 1; printf 'bestmove 7g7f'; exit 4"),
             "failed 3 times",
-            "the engine ended (exit status: 4)",
+            "the engine `sh program` ended before it answered (exit status: 4)",
         ),
         (
             ("GO", "exec >&-; exec sleep 600"),
             "failed 3 times",
-            "the engine ended (it closed its pipe)",
+            "the engine `sh program` ended before it answered (it closed its pipe)",
         ),
         (
             ("GO", "echo bestmove; continue"),

@@ -357,7 +357,7 @@ fn a_truncated_tail_is_one_bad_record() {
     let ran = convert(&dir, "a.hcp", "stop.hcp", &[]);
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.stderr.contains(&format!("{place}byte 7: expected a record of 32 bytes, found 7")),
+        ran.stderr.contains(&format!("{place}the record has 7 bytes instead of 32")),
         "{}",
         ran.stderr
     );
@@ -447,8 +447,9 @@ fn an_error_about_a_truncated_record_states_its_byte_and_the_records_before_it()
             let output = dir.join("b.hcp");
             let command = converter(&dir).args([input]).args(["--from", format.name(), "-o"]);
             let stderr = command.args([output]).fails(1);
+            let bytes = if cut == 1 { "byte" } else { "bytes" };
             let message = format!(
-                "{name}, record 2, at byte {}: byte {cut}: expected a record of {len} bytes, found {cut}; \
+                "{name}, record 2, at byte {}: the record has {cut} {bytes} instead of {len}; \
                  2 complete records precede it",
                 2 * len
             );

@@ -215,7 +215,7 @@ fn a_bad_record_is_quarantined_with_its_offset_and_reason() {
         reasons.join("\n"),
         str![[r#"
 byte 1: both kings are on 1a
-byte 7: expected a record of 32 bytes, found 7; 3 complete records precede it
+the record has 7 bytes instead of 32; 3 complete records precede it
 "#]]
     );
     assert_eq!(out["a.quarantine.bin"], [&[0; 32][..], &good[..7]].concat());

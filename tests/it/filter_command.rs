@@ -298,7 +298,7 @@ fn metrics_are_not_written_over_an_input() {
         command.run().transcript,
         str![[r#"
 status 2
-error: [FOLDER]/a.hcp would overwrite the input [FOLDER]/a.hcp
+error: [FOLDER]/a.hcp would overwrite the input [FOLDER]/a.hcp; choose another output
 
 "#]]
     );

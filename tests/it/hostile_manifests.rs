@@ -210,14 +210,14 @@ a: 3 done; 303 of 303 records
           3/3  done [..]
   shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
   shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
-error: the manifests are damaged or contradict each other: 2 problems
+error: the manifests have the 2 problems shown above
 verify: status 1
-out/a: does not match 3 manifests
+out/a, 3 manifests: 2 differences
   shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
   shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
 error: the outputs do not match their manifests: 2 differences
 verify one: status 0
-out/a: matches 1 manifest
+out/a, 1 manifest: no differences
 resume: status 2
 error: out/a-00002-of-00003.manifest.json is about records 161 to 262 of a.hcp, but this run has a different range; start again with --force
 retry: status 1
@@ -246,9 +246,9 @@ a: 3 done; 303 of 303 records
           3/3  done [..]
   shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
   shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
-error: the manifests are damaged or contradict each other: 2 problems
+error: the manifests have the 2 problems shown above
 verify: status 1
-out/a: does not match 3 manifests
+out/a, 3 manifests: 2 differences
   shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
   shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
 error: the outputs do not match their manifests: 2 differences
@@ -372,27 +372,27 @@ fn manifests_of_other_commands_must_add_up() {
         transcripts,
         str![[r#"
 status 1
-out/a: does not match 1 manifest
+out/a, 1 manifest: 1 difference
   out/a.manifest.json was changed and contradicts itself: the output name "../a.hcp" is not a file name without a folder
 error: the outputs do not match their manifests
 status 1
-out/a: does not match 1 manifest
+out/a, 1 manifest: 1 difference
   out/a.manifest.json was changed and contradicts itself: the output a-00001-of-00002.hcp is listed twice
 error: the outputs do not match their manifests
 status 1
-out/a: does not match 1 manifest
+out/a, 1 manifest: 1 difference
   out/a.manifest.json was changed and contradicts itself: the output a-00001-of-00002.hcp has no SHA-256
 error: the outputs do not match their manifests
 status 1
-out/a: does not match 1 manifest
+out/a, 1 manifest: 1 difference
   out/a.manifest.json was changed and contradicts itself: the counts do not add up: input = 30, but written + filtered + bad = 31
 error: the outputs do not match their manifests
 status 1
-out/a: does not match 1 manifest
+out/a, 1 manifest: 1 difference
   out/a.manifest.json was changed and contradicts itself: a record count is 18446744073709551615, above the maximum of 281474976710656
 error: the outputs do not match their manifests
 status 1
-out/a: does not match 1 manifest
+out/a, 1 manifest: 1 difference
   out/a.manifest.json was changed and contradicts itself: it has 0 outputs, expected at least one
 error: the outputs do not match their manifests
 
@@ -448,7 +448,7 @@ a: 2 done, 1 damaged; 202 of about 303 records
           2/3  damaged                0            ?          0         0
           3/3  done [..]
   out/a-00002-of-00003.manifest.json was changed and contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0
-error: the manifests are damaged or contradict each other
+error: the manifests have the problem shown above
 
 "#]]
     );

@@ -43,7 +43,7 @@ fn inputs_without_records_exit_with_status_3() {
             let message = &output.stderr;
             let last = message.lines().last().unwrap_or_default();
             assert_eq!(output.code, Some(3), "{words:?}: {message}");
-            assert_data_eq!(last, str!["nothing was read: the input has no records"]);
+            assert_data_eq!(last, str![" WARN nothing was read, because the input has no records"]);
         }
     }
 }

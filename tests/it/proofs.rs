@@ -291,7 +291,11 @@ fn a_proof_without_one_of_its_replies_is_refused() {
         assert_refused(
             &fewer,
             &rest,
-            if dropped == 0 { "no step" } else { "the proof lacks a reply to" },
+            if dropped == 0 {
+                "no step with at most 3 plies from"
+            } else {
+                "no step answers the defence"
+            },
         );
     }
 }
@@ -317,11 +321,11 @@ fn plies_that_do_not_decrease_are_refused() {
     let at = |plies: &str| -> Vec<String> {
         steps.iter().map(|step| format!("{}\t{plies}", step.rsplit_once('\t').unwrap().0)).collect()
     };
-    assert_refused(&head, &at("3"), "the proof lacks a reply to");
+    assert_refused(&head, &at("3"), "no step answers the defence");
     let (before, _) = steps[0].rsplit_once('\t').unwrap();
     let mut shorter = steps.clone();
     shorter[0] = format!("{before}\t2");
-    assert_refused(&head, &shorter, "the proof lacks a reply to");
+    assert_refused(&head, &shorter, "no step answers the defence");
     let sooner = head.replacen("\t3\t", "\t1\t", 1);
     assert_refused(&sooner, &steps, "no step with at most 1 ply from");
 }
@@ -364,7 +368,7 @@ fn cycles_are_refused() {
     };
     for plies in [[9, 9], [9, 7], [7, 9]] {
         let head = format!("proof\t0\twin\t9\t2\t{at_1a}");
-        assert_refused(&head, &steps(plies), "the proof lacks a reply to");
+        assert_refused(&head, &steps(plies), "no step answers the defence");
     }
 }
 

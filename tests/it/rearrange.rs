@@ -188,11 +188,11 @@ fn bad_records_are_reported_skipped_or_quarantined() {
 status 1
 error: a.psv, record 5, at byte 200: byte 1: both kings are on 1a
 status 1
-error: c.psv, record 999, at byte 39960: byte 37: expected a record of 40 bytes, found 37; 999 complete records precede it
+error: c.psv, record 999, at byte 39960: the record has 37 bytes instead of 40; 999 complete records precede it
 status 1
-error: c.psv, record 999, at byte 39960: byte 37: expected a record of 40 bytes, found 37; 999 complete records precede it
+error: c.psv, record 999, at byte 39960: the record has 37 bytes instead of 40; 999 complete records precede it
 status 1
-error: c.psv, record 999, at byte 39960: byte 37: expected a record of 40 bytes, found 37; 999 complete records precede it
+error: c.psv, record 999, at byte 39960: the record has 37 bytes instead of 40; 999 complete records precede it
 
 "#]]
     );
@@ -338,9 +338,9 @@ fn invalid_requests_are_refused() {
 status 2
 error: a.psv and b.hcp have different formats; convert them to one format with `kyokumen convert`
 status 2
-error: cannot write psv records to c.hcp, which has the format hcp; use `kyokumen convert`
+error: cannot write psv records to c.hcp as hcp, because this command does not change the format; use `kyokumen convert`
 status 2
-error: a.psv would overwrite the input a.psv
+error: a.psv would overwrite the input a.psv; choose another output
 status 2
 error: psv.gz can be read but not written; write psv or psv.zst
 status 2
@@ -383,11 +383,11 @@ Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <
 
 For more information, try '--help'.
 status 2
-error: the largest record or game needs a part of 40 bytes, including the file header; set --size to at least 40
+error: --size is too small: the largest record or game needs 40 bytes
 status 2
 error: standard input can only be read once, from its start to its end: the number of parts is known only after reading all records; write it to a file first
 status 2
-error: the largest game has 160 records; set --records to at least 160
+error: --records is too small: the largest game has 160 records
 status 2
 error: the following required arguments were not provided:
   <--count <N>|--rate <P>>

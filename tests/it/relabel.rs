@@ -225,7 +225,12 @@ fn failing_engines_are_restarted() {
     let ran = bench.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
     let message = ran.stderr;
     let first = message.lines().next().unwrap_or_default();
-    assert_data_eq!(first, str![" WARN the engine ended (exit status: 7); restarting the engine"]);
+    assert_data_eq!(
+        first,
+        str![
+            " WARN the engine `sh engine` ended before it answered (exit status: 7); restarting the engine"
+        ]
+    );
     let sound = Bench::new();
     sound.write("a.hcpe", &bytes);
     sound.run("a.hcpe", &["--on-error=skip"]).exits(&[3]);
@@ -235,7 +240,7 @@ fn failing_engines_are_restarted() {
 #[test]
 fn an_engine_that_always_fails_ends_the_run() {
     for (fault, why) in [
-        ("exit 7", "the engine ended (exit status: 7)"),
+        ("exit 7", "the engine `sh engine` ended before it answered (exit status: 7)"),
         ("echo bestmove 9i9h; continue", "the engine sent no score before `bestmove 9i9h`"),
     ] {
         let bench = Bench::failing(fault);
@@ -251,7 +256,7 @@ fn an_engine_that_always_fails_ends_the_run() {
     bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
     for (engine, why) in [
         ("--engine=no-such-engine", "cannot start the engine no-such-engine"),
-        ("--engine=true", "the engine ended"),
+        ("--engine=true", "the engine `true` ended before it answered"),
         ("--engine='", r#"--engine: cannot parse the command line "'""#),
     ] {
         let words = ["relabel", "a.psv", "-o", "out", "--nodes=1", engine];
@@ -273,7 +278,7 @@ fn an_engine_that_fails_too_often_ends_the_run() {
         message.lines().last().unwrap().to_owned(),
         str![
             "error: cannot evaluate records: the engine failed 11 times on 12 positions and is not restarted: \
-             the engine ended (exit status: 7)"
+             the engine `sh engine` ended before it answered (exit status: 7)"
         ]
     );
 }

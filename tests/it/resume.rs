@@ -326,7 +326,10 @@ fn damaged_checkpoints_and_outputs_are_refused() {
     let bytes = fs::read(&mated).unwrap();
     fs::remove_file(&mated).unwrap();
     let refusal = left.refusal(left.request.clone());
-    assert_eq!(refusal.to_string(), format!("cannot open {}", mated.display()));
+    assert_eq!(
+        refusal.to_string(),
+        format!("cannot resume the run, because {} is missing", mated.display())
+    );
     // Bytes after the checkpoint are cut off.
     fs::write(&mated, [bytes, vec![1; 1 << 20]].concat()).unwrap();
     run_in_pieces(&left.request, u64::MAX / 2);

@@ -164,7 +164,7 @@ error: the shards in out cannot be merged:
   shard 2/5 is missing (out/a-00002-of-00005.manifest.json)
   shard 4/5 is not finished: out/a-00004-of-00005.manifest.json is missing
 status 2
-error: whole contains no manifests of shards
+error: whole contains no manifests of finished shards; the run is unfinished or was not divided into shards
 
 "#]]
     );
@@ -249,7 +249,7 @@ error: the shards in out cannot be merged:
 status 2
 error: joined.hcp exists; replace it with --force
 status 2
-error: out/a-00002-of-00003.hcp would overwrite the input out/a-00002-of-00003.hcp
+error: out/a-00002-of-00003.hcp would overwrite the input out/a-00002-of-00003.hcp; choose another output
 
 "#]]
     );
@@ -260,7 +260,7 @@ fn a_single_shard_is_compared_with_its_manifest() {
     let dir = shards("a.hcp", 3, &[1, 3]);
     let manifest = "out/a-00002-of-00003.manifest.json";
     let message = dir.kyokumen(["verify", "--manifest", manifest]).exits(&[0, 3]).text();
-    assert_eq!(message, "out/a: matches 1 manifest\n");
+    assert_eq!(message, "out/a, 1 manifest: no differences\n");
     assert_data_eq!(
         dir.kyokumen(["verify", "--manifest", "a.hcp"]).run().transcript,
         str![[r#"
@@ -317,7 +317,7 @@ fn runs_over_parts_of_split_are_not_shards() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: out contains no manifests of shards
+error: out contains no manifests of finished shards; the run is unfinished or was not divided into shards
 
 "#]]
     );

@@ -158,9 +158,9 @@ fn the_page_is_self_contained() {
 status 2
 error: report.html exists; replace it with --force
 status 2
-error: a.sfen would overwrite the input a.sfen
+error: a.sfen would overwrite the input a.sfen; choose another output
 status 2
-error: page would overwrite the input page.partial
+error: page would overwrite the input page.partial; choose another output
 status 2
 error: . is a folder
 

@@ -64,7 +64,8 @@ fn an_error_in_a_line_states_the_byte() {
     let at = line.find("1e9").unwrap();
     assert!(
         stderr.contains(&format!(
-            "a.jsonl, record 0, at byte 0: byte {at}: expected a number from -32768 to 32767, or \
+            "a.jsonl does not look like jsonl or any other format: no record can be read as jsonl; first error: record \
+             0, at byte 0: byte {at}: expected a number from -32768 to 32767, or \
              null, found \"1e9\""
         )),
         "{stderr}"
@@ -153,7 +154,7 @@ fn a_book_needs_plies_and_an_empty_one_is_its_header() {
     assert_data_eq!(
         ran.stderr,
         str![[r#"
-error: cannot convert [..]/a.hcpe without --fill ply=0: db needs ply, which hcpe does not hold; no fill value is given
+error: cannot convert [..]/a.hcpe to db: db needs ply, which hcpe lacks; fill in values with --fill ply=0
 
 "#]]
     );

@@ -176,7 +176,7 @@ fn content_that_fits_no_format_needs_quarantine_or_from() {
     let dir = Dir::new();
     dir.write("a.hcpe", [7; 38 * 20]);
     let err = dir.kyokumen(["filter", "a.hcpe", "-o", "out"]).fails(2);
-    let expected = "0 of 20 records in a sample can be read as hcpe, the format of its name, and no other format fits";
+    let expected = "a.hcpe does not look like hcpe or any other format: 0 of 20 records in a sample can be read as hcpe";
     assert!(err.contains(expected), "{err}");
     assert!(!dir.join("out").exists());
     for more in [&["--on-error", "quarantine"][..], &["--from", "hcpe", "--force"]] {
@@ -201,8 +201,8 @@ fn utf_16_and_cr_line_ends_are_named_in_the_error() {
         let Ran { code, stderr: err, .. } =
             dir.kyokumen(["convert", "a.csa", "-o", "b.kifu"]).run();
         let expected = format!(
-            "error: a.csa, record 0, at byte 0: expected {expected}; no record can be read as csa, the format of its \
-             name, and no other format fits; use --from csa to read it anyway\n"
+            "error: a.csa does not look like csa or any other format: no record can be read as csa; first error: \
+             record 0, at byte 0: expected {expected}; use --from csa to read it anyway\n"
         );
         assert_eq!((code, err), (Some(2), expected));
     }

@@ -124,7 +124,7 @@ pub enum DecodeErrorKind {
     )]
     TooLong,
     /// Too few or too many bytes. Common at the end of a truncated file.
-    #[error("the record has {found} bytes instead of {expected}")]
+    #[error("the record has {} instead of {expected}", counted(*found, "byte"))]
     Length {
         /// Record length of the format, in bytes.
         expected: usize,
@@ -176,7 +176,7 @@ pub enum DecodeErrorKind {
         best_move: Move,
     },
     /// The bytes end within a game.
-    #[error("expected a game of {}, but the bytes end within move {within}", move_count(*moves))]
+    #[error("expected a game of {}, but the bytes end within move {within}", counted(usize::from(*moves), "move"))]
     GameCut {
         /// Number of moves that the game's header gives.
         moves: u16,
@@ -184,7 +184,7 @@ pub enum DecodeErrorKind {
         within: u32,
     },
     /// The bytes after the last move of a game are not another game.
-    #[error("expected another game after the game's {}, found other bytes", move_count(*moves))]
+    #[error("expected another game after the game's {}, found other bytes", counted(usize::from(*moves), "move"))]
     NotAGame {
         /// Number of moves that the game's header gives.
         moves: u16,
@@ -377,8 +377,8 @@ pub enum EncodeError {
     },
 }
 
-fn move_count(moves: u16) -> String {
-    format!("{moves} move{}", if moves == 1 { "" } else { "s" })
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Shows piece counts as `P18 L4 …`.

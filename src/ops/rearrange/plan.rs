@@ -304,11 +304,12 @@ fn output_format(
     format: Format,
 ) -> Result<FormatName, Error> {
     let name = output.to_string_lossy();
+    let place = if to.is_none() { format!(" to {name}") } else { String::new() };
     let requested = to.or_else(|| FormatName::from_file_name(&name));
     let mut to = requested.unwrap_or(FormatName::plain(format));
     if !to.format.takes_chunks_of(format) {
         return Err(Error::usage(format!(
-            "cannot write {format} records as {}, because this command does not change the format; use `kyokumen convert`",
+            "cannot write {format} records{place} as {}, because this command does not change the format; use `kyokumen convert`",
             to.format
         )));
     }

@@ -71,7 +71,7 @@ fn invalid_requests_are_refused() {
 status 2
 error: --family applies only to NumPy arrays (--to npz), but the output is psv
 status 2
-error: cannot determine the format of [FOLDER]/b.npy from its name; specify it with --to
+error: cannot determine the format of [FOLDER]/b.npy from its name; choose the output format with --to
 status 2
 error: [FOLDER]/b.npz exists; replace it with --force
 

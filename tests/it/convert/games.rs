@@ -50,7 +50,7 @@ fn games_return_unchanged_from_every_format() {
         ran.transcript,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/1.usi without --fill eval=0 (invents eval: not for training): hcpe3 needs eval, which usi does not hold; no fill value is given
+error: cannot convert [FOLDER]/1.usi to hcpe3: hcpe3 needs eval, which usi lacks; fill in values with --fill eval=0 (do not train with the invented eval)
 
 "#]]
     );
@@ -112,7 +112,7 @@ fn the_number_of_the_first_move_is_lost_in_formats_without_it() {
         ran.transcript,
         str![[r#"
 status 1
-usi to csa: both have the same fields
+usi to csa: no field is lost or filled in
 error: [FOLDER]/a.usi, record 0, at byte 0: ply would be lost; --strict allows no losses
 
 "#]]

@@ -205,7 +205,7 @@ fn dropped_records_split_games() {
         ran.transcript,
         str![[r#"
 status 1
-sfen to csa: consecutive records are joined into games; sfen stores no endings: games are written as won by resignation
+sfen to csa: consecutive records are joined into games; sfen stores no endings, so won games end by resignation
 error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost; --strict allows no losses
 
 "#]]
@@ -226,7 +226,7 @@ fn a_filled_in_ending_is_reported() {
         ran.transcript,
         str![[r#"
 status 0
-sfen to csa: consecutive records are joined into games; sfen stores no endings: games are written as won by resignation
+sfen to csa: consecutive records are joined into games; sfen stores no endings, so won games end by resignation
 3 records: 3 written, 0 filtered, 0 bad
   1 game
   ending filled in in 3 records

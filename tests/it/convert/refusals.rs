@@ -35,11 +35,11 @@ fn missing_fields_are_refused_without_fill() {
         transcripts,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw (invents eval, result: not for training): psv needs move, eval, ply, result, which hcp does not hold; no fill value is given
+error: cannot convert [FOLDER]/a.hcp to psv: psv needs move, eval, ply, result, which hcp lacks; fill in values with --fill move=none,eval=0,ply=0,result=draw (do not train with the invented eval, result)
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,result=draw (invents result: not for training): hcpe needs move, result, which hcp does not hold; no fill value is given
+error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks; fill in values with --fill move=none,eval=0,result=draw (do not train with the invented result)
 status 2
-error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which hcpe does not hold; no fill value is given
+error: cannot convert [FOLDER]/a.hcpe to psv: psv needs ply, which hcpe lacks; fill in values with --fill ply=0
 
 "#]]
     );
@@ -55,8 +55,8 @@ fn an_error_about_missing_fields_of_a_line_states_the_fill() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-sfen to psv: both have the same fields
-error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (an invented value, not for training)
+sfen to psv: no field is lost or filled in
+error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (do not train with invented values)
 
 "#]]
     );
@@ -133,7 +133,7 @@ error: invalid value 'win' for '--result <RESULT,…>': "win" is not a result: e
 
 For more information, try '--help'.
 status 2
-error: invalid value 'much' for '--memory <SIZE>': "much" is not an amount of memory: expected a number, optionally with K, M, G or T, as in 512M
+error: invalid value 'much' for '--memory <SIZE>': "much" is not a size: expected a number, optionally with K, M, G or T, as in 512M
 
 For more information, try '--help'.
 status 2
@@ -164,11 +164,11 @@ fn filters_on_records_are_refused_for_formats_of_games() {
         transcripts,
         str![[r#"
 status 2
-error: [FOLDER]/a.usi and usi hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first
+error: --dedup cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
 status 2
-error: [FOLDER]/a.usi and usi hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first
+error: --every cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
 status 2
-error: [FOLDER]/a.usi and usi hold whole games, so single records cannot be removed; convert to a record format such as psv or hcpe first
+error: --legal-move cannot be used, because [FOLDER]/a.usi and the output (usi) hold whole games; convert to a record format such as psv or hcpe first
 
 "#]]
     );
@@ -192,11 +192,11 @@ fn names_without_a_format_need_an_option() {
 status 2
 error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: cannot determine the format of [FOLDER]/b.bin from its name; specify it with --to
+error: cannot determine the format of [FOLDER]/b.bin from its name; choose the output format with --to
 status 2
-error: cannot determine the format of - from its name; specify it with --to
+error: cannot determine the format of - from its name; choose the output format with --to
 status 2
-error: cannot determine the format of - from its name; specify it with --from
+error: standard input has no name that shows its format; specify it with --from
 
 "#]]
     );
@@ -239,9 +239,9 @@ fn files_are_replaced_only_with_force_and_inputs_never() {
         transcripts,
         str![[r#"
 status 2
-error: [FOLDER]/a.psv would overwrite the input [FOLDER]/a.psv
+error: [FOLDER]/a.psv would overwrite the input [FOLDER]/a.psv; choose another output
 status 2
-error: [FOLDER]/link.psv would overwrite the input [FOLDER]/a.psv
+error: [FOLDER]/link.psv would overwrite the input [FOLDER]/a.psv; choose another output
 status 2
 error: [FOLDER]/b.hcp exists; replace it with --force
 
@@ -264,7 +264,7 @@ fn standard_output_must_not_be_an_input() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-error: standard output would overwrite the input [FOLDER]/a.psv
+error: standard output would overwrite the input [FOLDER]/a.psv; choose another output
 
 "#]]
     );

@@ -250,7 +250,7 @@ kif to csa: lost if present: variations, bookmarks
         ran.transcript,
         str![[r#"
 status 1
-kif to csa: csa cannot hold variations, bookmarks
+kif to csa: lost if present: variations, bookmarks
 error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be lost; --strict allows no losses
 
 "#]]
@@ -409,7 +409,7 @@ fn lost_headers_and_fractions_of_seconds_are_counted_or_refused() {
         transcripts,
         str![[r#"
 status 1
-kifu to jkf: jkf cannot hold bookmarks
+kifu to jkf: lost if present: bookmarks
 error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost; --strict allows no losses
 status 0
 kifu to jkf: lost if present: bookmarks
@@ -418,7 +418,7 @@ kifu to jkf: lost if present: bookmarks
   2 headers not written: jkf cannot hold them
   [FOLDER]/b.jkf (1 record)
 status 1
-kifu to csa: csa cannot hold variations, bookmarks
+kifu to csa: lost if present: variations, bookmarks
 error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost; --strict allows no losses
 status 0
 kifu to csa: lost if present: variations, bookmarks
@@ -427,19 +427,19 @@ kifu to csa: lost if present: variations, bookmarks
   2 headers not written: csa cannot hold them
   [FOLDER]/b.csa (1 record)
 status 1
-csa to kifu: both have the same fields
+csa to kifu: no field is lost or filled in
 error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost; --strict allows no losses
 status 0
-csa to kifu: both have the same fields
+csa to kifu: no field is lost or filled in
 1 record: 1 written, 0 filtered, 0 bad
   1 game
   1 time fraction not written: kifu cannot hold them
   [FOLDER]/b.kifu (1 record)
 status 1
-csa to jkf: both have the same fields
+csa to jkf: no field is lost or filled in
 error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost; --strict allows no losses
 status 0
-csa to jkf: both have the same fields
+csa to jkf: no field is lost or filled in
 1 record: 1 written, 0 filtered, 0 bad
   1 game
   1 time fraction not written: jkf cannot hold them

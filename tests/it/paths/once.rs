@@ -105,7 +105,7 @@ fn verify_reports_an_output_replaced_by_a_pipe() {
         transcript(bench.0.path(), ran.code, &output),
         str![[r#"
 status 1
-o/a: does not match 1 manifest
+o/a, 1 manifest: 1 difference
   cannot read o/a.quarantine.bin: expected a regular file, found a pipe or a device: copy it to a file first
 error: the outputs do not match their manifests
 
