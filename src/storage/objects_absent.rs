@@ -11,8 +11,8 @@ use crate::storage::files::FileState;
 #[cfg(test)]
 pub(crate) const IS_BUILT_IN: bool = false;
 
-const ABSENT: &str = "this program was built without the feature object-store; \
-    `cargo install --path . --features object-store` builds it in";
+const ABSENT: &str = "this build does not support object stores; \
+    install it with `cargo install --path . --features object-store`";
 
 fn absent() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, ABSENT)

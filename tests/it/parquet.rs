@@ -24,9 +24,9 @@ fn a_build_without_parquet_names_the_feature() {
         transcripts.concat(),
         str![[r#"
 status 2
-error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
+error: this build does not support Parquet; install it with `cargo install --path . --features parquet`
 status 2
-error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
+error: this build does not support Parquet; install it with `cargo install --path . --features parquet`
 
 "#]]
     );
