@@ -157,7 +157,7 @@ fn a_table_larger_than_memory_is_an_error_in_every_command() {
         #[cfg(feature = "network")]
         &["relabel", "a.psv", "-o", "out", "--model", "hashed", "--playouts", "3"],
         #[cfg(feature = "network")]
-        &["selfplay", "--model", "uniform", "--games", "1", "--playouts", "2", "-o", "out"],
+        &["selfplay", "--model", "uniform", "--games", "400", "--playouts", "2", "-o", "out"],
     ];
     for words in commands {
         let large = [words, &["--hash-mb", "1048576"][..]].concat();
