@@ -13,8 +13,8 @@ count.
 The programs and their limits take turns on each set. The result is the median of the rounds. The times exclude process
 start and file reading: for Kyokumen, the sum of `elapsed_ms`; for the others, the time of the search call.
 
-Prints Markdown: the curve of each program, the time for equal verdicts, and each set alone at equal limits. `--svg FILE`
-draws the curves.
+Prints Markdown: the curve of each program, the time for equal verdicts, and each set alone at equal limits. `--svg
+FILE` draws the curves.
 
 Exit status: 0 if no known verdict is wrong, 1 if a verdict of Kyokumen is wrong, 2 if something is missing.
 
@@ -142,7 +142,7 @@ def seeds(text):
 
 
 def goals(args, sets, measured):
-    """The goals of Kyokumen: the verdicts of each peer at its named limits, and GOALS for the sets of the data folder."""
+    """The goals of Kyokumen: the verdicts of peers at their named limits, and GOALS for the sets of the data folder."""
     result = []
     for peer in args.peers:
         for limit in args.named_limits[peer]:

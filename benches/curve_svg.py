@@ -55,7 +55,7 @@ class Axis:
         return self.start + share * (self.end - self.start)
 
     def ticks(self):
-        """Round numbers on the axis: multiples of powers of ten if there are enough, otherwise evenly spaced numbers."""
+        """Round numbers on the axis: multiples of powers of ten if there are enough, otherwise evenly spaced."""
         for digits in ([1], [1, 3], [1, 2, 5]):
             powers = range(math.floor(math.log10(self.least)), 8)
             ticks = self.within(digit * 10**power for power in powers for digit in digits)

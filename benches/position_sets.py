@@ -62,7 +62,7 @@ class Problem(typing.NamedTuple):
 
 
 def read_problems(file):
-    """Reads problems: an SFEN, the length in plies or `?`, the source. The order is the numbering of `kyokumen solve`."""
+    """Reads problems: SFEN, length in plies or `?`, source. The order is the numbering of `kyokumen solve`."""
     rows = ((row + ["?", "?"])[:3] for row in columns(file))
     return [Problem(sfen, None if plies == "?" else int(plies), source) for sfen, plies, source in rows]
 

@@ -58,8 +58,8 @@ class Kyokumen:
 
 
 class Cshogi:
-    """cshogi's DfPn. A search that finds no mate below its node limit counts as NO_MATE, although it may have stopped at
-    the depth limit."""
+    """cshogi's DfPn. A search that finds no mate below its node limit counts as NO_MATE, although it may have stopped
+    at the depth limit."""
 
     name = "cshogi"
     limits = [1_000, 3_000, 10_000, 30_000, 100_000]
@@ -85,8 +85,8 @@ class Cshogi:
 
 
 class Nshogi:
-    """nshogi's DfPn. In Python, it returns a move or none, without the number of nodes. Each call clears its table. Without
-    `with_pv` it returns only the first move and does not search for the line."""
+    """nshogi's DfPn. In Python, it returns a move or none, without the number of nodes. Each call clears its table.
+    Without `with_pv` it returns only the first move and does not search for the line."""
 
     name = "nshogi"
     limits = [1_000, 3_000, 10_000, 30_000, 100_000]

@@ -6,8 +6,8 @@
 Any program with this protocol can replace it, for example with PyTorch or JAX on any device:
 
 - The program writes the line `kyokumen-evaluator 1 57`. The last number is the number of planes of `input2`, 57 or 119.
-- It reads the number of positions n (32 bits), n × 62 × 81 bytes of `input1` and n × planes × 81 bytes of `input2`. Each
-  byte is 0 or 1. It writes n × 2187 logits and n values as 32-bit floats. All numbers are little-endian.
+- It reads the number of positions n (32 bits), n × 62 × 81 bytes of `input1` and n × planes × 81 bytes of `input2`.
+  Each byte is 0 or 1. It writes n × 2187 logits and n values as 32-bit floats. All numbers are little-endian.
 - It repeats this until its input ends.
 """
 

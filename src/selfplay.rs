@@ -121,33 +121,36 @@ impl Drop for SelfPlayProgress {
     }
 }
 
-type Networks = Vec<Vec<Box<dyn Evaluator>>>;
+type Devices = Vec<Box<dyn Evaluator>>;
 
 /// Loads the networks. Also returns whether the evaluations of all devices are bit-identical regardless of the place of
 /// a position in a batch.
-fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), Error> {
+fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Vec<Devices>, bool), Error> {
     let mut networks = load(plan, cancel)?;
     let mut all_reproducible = true;
-    for (device, model) in networks.iter_mut().flatten().zip(&plan.models) {
-        let checked = is_reproducible(device.as_mut(), plan.run.batch, cancel);
-        all_reproducible &= checked.map_err(|source| {
-            Error::evaluation(format!("the network {model} failed")).with_source(source)
-        })?;
+    for (model, devices) in &mut networks {
+        for device in devices {
+            let checked = is_reproducible(device.as_mut(), plan.run.batch, cancel);
+            all_reproducible &= checked.map_err(|source| {
+                Error::evaluation(format!("the network {model} failed")).with_source(source)
+            })?;
+        }
     }
-    Ok((networks, all_reproducible))
+    Ok((networks.into_iter().map(|(_, devices)| devices).collect(), all_reproducible))
 }
 
 /// Loads the networks, grouped by model: a model given several times is one network on several devices.
-fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, Error> {
-    let mut names: Vec<&Model> = Vec::new();
-    let mut networks: Networks = Vec::new();
+fn load<'a>(
+    plan: &'a SelfPlayPlan,
+    cancel: &AtomicBool,
+) -> Result<Vec<(&'a Model, Devices)>, Error> {
+    let mut networks: Vec<(&Model, Devices)> = Vec::new();
     for model in &plan.models {
-        let network = names.iter().position(|name| *name == model).unwrap_or_else(|| {
-            names.push(model);
-            networks.push(Vec::new());
-            names.len() - 1
-        });
-        networks[network].push(model.load(plan.policy_temperature, cancel)?);
+        let device = model.load(plan.policy_temperature, cancel)?;
+        match networks.iter_mut().find(|(name, _)| *name == model) {
+            Some((_, devices)) => devices.push(device),
+            None => networks.push((model, vec![device])),
+        }
     }
     Ok(networks)
 }
@@ -178,7 +181,7 @@ struct Play {
 impl Play {
     fn play(
         &mut self,
-        networks: Networks,
+        networks: Vec<Devices>,
         progress: &mut SelfPlayProgress,
         cancel: &AtomicBool,
     ) -> Result<(), Error> {

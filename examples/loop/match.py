@@ -4,8 +4,8 @@
     python3 examples/loop/match.py new.onnx old.onnx --openings openings.sfen --games 200
 
 Each side is a process of `kyokumen usi --model`. Each opening is played twice with sides exchanged. This script applies
-the rules, with cshogi as the board. Exit status: 0 if the first network is significantly stronger (the whole interval is
-above 0), 1 if not, 2 if something is missing.
+the rules, with cshogi as the board. Exit status: 0 if the first network is significantly stronger (the whole interval
+is above 0), 1 if not, 2 if something is missing.
 """
 
 import argparse
@@ -83,8 +83,8 @@ class History:
         self.checks.append(board.is_check())
 
     def repetition(self):
-        """The score of the side to move if the last position occurred for the fourth time, otherwise `None`. It is a draw,
-        except that a side loses if it has given check with every move since the first occurrence."""
+        """The score of the side to move if the last position occurred for the fourth time, otherwise `None`. The game
+        is a draw, except that a side loses if it has given check with every move since the first occurrence."""
         last = self.positions[-1]
         if self.positions.count(last) < 4:
             return None

@@ -1,8 +1,8 @@
 """A small network of the dlshogi family, in JAX and as an ONNX file.
 
 Inputs: `input1` (N × 62 × 9 × 9) and `input2` (N × 57 × 9 × 9). Outputs: `output_policy` (N × 2187) and `output_value`
-(N × 1). The weights of the last layers start at 0, so a new network gives all moves the same probability and rates every
-position as even.
+(N × 1). The weights of the last layers start at 0, so a new network gives all moves the same probability and rates
+every position as even.
 """
 
 import jax

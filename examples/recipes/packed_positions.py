@@ -6,8 +6,8 @@ square. For each position, a table gives the piece and the length of its code fo
 
 import numpy as np
 
-# The piece numbers of cshogi: 1 pawn, 2 lance, 3 knight, 4 silver, 5 bishop, 6 rook, 7 gold, 8 king. Promoted pieces have
-# 8 more, White's pieces 16 more.
+# The piece numbers of cshogi: 1 pawn, 2 lance, 3 knight, 4 silver, 5 bishop, 6 rook, 7 gold, 8 king. Promoted pieces
+# have 8 more, White's pieces 16 more.
 PAWN, LANCE, KNIGHT, SILVER, BISHOP, ROOK, GOLD, KING = range(1, 9)
 PROMOTED, WHITE = 8, 16
 HAND = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK]
@@ -65,8 +65,8 @@ TABLES = {family: (_table(_board_codes(family)), _table(_hand_codes(family))) fo
 def decode(positions, family):
     """Decodes positions [N, 32] of a family, `hcp` or `psv`.
 
-    Returns the side to move [N] (1 for White), the boards [N, 81] and the hands [N, 2, 7] of Black and White in the order
-    of HAND. Squares are numbered 9 * (file - 1) + rank - 1."""
+    Returns the side to move [N] (1 for White), the boards [N, 81] and the hands [N, 2, 7] of Black and White in the
+    order of HAND. Squares are numbered 9 * (file - 1) + rank - 1."""
     count, rows = len(positions), np.arange(len(positions))
     bits = np.unpackbits(np.asarray(positions), axis=1, bitorder="little")
     bits = np.concatenate([bits, np.zeros((count, 8), np.uint8)], axis=1)

@@ -4,8 +4,8 @@
     kyokumen shuffle data/sample.psv -o shuffled.psv
     python3 examples/recipes/torch_dataset.py shuffled.psv
 
-`kyokumen shuffle` shuffles the archive with little memory. Batches are then consecutive blocks of the file, which is the
-fastest way to read a disk. Each of k workers reads every k-th batch.
+`kyokumen shuffle` shuffles the archive with little memory. Batches are then consecutive blocks of the file, which is
+the fastest way to read a disk. Each of k workers reads every k-th batch.
 """
 
 import argparse
@@ -18,8 +18,8 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 
 class Records(IterableDataset):
-    """Batches of a psv file: boards [N, 81], hands [N, 14], evaluations in centipawns [N] and results [N], seen from the
-    side to move."""
+    """Batches of a psv file: boards [N, 81], hands [N, 14], evaluations in centipawns [N] and results [N], seen from
+    the side to move."""
 
     def __init__(self, path, batch):
         self.path, self.batch = path, batch

@@ -1,5 +1,5 @@
 //! Reads any bytes as a proof file.
-//! Checks that nothing panics, checks end, and complete files survive a round trip.
+//! Checks that nothing panics, that proof checks end, and that complete files survive a round trip.
 #![no_main]
 
 use kyokumen_fuzz::check_proofs;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the speed figures of docs/python.md: compares the package with numpy and cshogi, in turns, in CPU time of one
-core.
+"""Measures the speed figures of docs/python.md: compares the package with numpy and cshogi, in turns, in CPU time of
+one core.
 
     pip install kyokumen cshogi && python python/benches/compare.py games.psv [--program target/release/kyokumen]
 
-Each figure is the median of several turns, and each ratio is the ratio of medians. `loader.py` measures the data loader.
+Each figure is the median of several turns, and each ratio is a ratio of medians. `loader.py` measures the data loader.
 """
 
 import argparse

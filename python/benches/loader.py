@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures the data loader on an archive larger than memory, and compares it with torch's DataLoader over numpy.memmap with
-cshogi's functions.
+"""Measures the data loader on an archive larger than memory, and compares it with torch's DataLoader over
+numpy.memmap with cshogi's functions.
 
     python python/benches/loader.py games.psv --records 20000000 [--torch PYTHON] [--seconds 20]
 
 The package repeats and shuffles the records into a temporary file. Each row is a separate process that reads one epoch
-with two threads or workers and batches of 4,096. A row has the positions per second of wall-clock time and of CPU time (all
-cores together), the anonymous memory of the process after a tenth, a half and all of the epoch, and the peak memory that
-the system counts (VmHWM, with pages of the mapped file). Run it in a control group to limit the memory.
+with two threads or workers and batches of 4,096. A row has the positions per second of wall-clock time and of CPU time
+(all cores together), the anonymous memory of the process after a tenth, a half and all of the epoch, and the peak
+memory that the system counts (VmHWM, with pages of the mapped file). Run it in a control group to limit the memory.
 
 `--torch` is a Python interpreter with PyTorch, cshogi and numpy. Its row ends after `--seconds`.
 """

@@ -1,4 +1,4 @@
-"""Trains a small network of the dlshogi family with the data loader: policy and value, on one core, in minutes.
+"""Trains a small network of the dlshogi family with the data loader: policy and value, on a CPU, in minutes.
 
     pip install kyokumen jax
     python train_dlshogi.py games.hcpe --epochs 2

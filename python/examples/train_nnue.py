@@ -1,4 +1,4 @@
-"""Trains a small NNUE network with the data loader: from HalfKA_hm features to an evaluation, on one core, in minutes.
+"""Trains a small NNUE network with the data loader: from HalfKA_hm features to an evaluation, on a CPU, in minutes.
 
     pip install kyokumen jax
     python train_nnue.py games.psv --epochs 3

@@ -1,4 +1,4 @@
-"""Features and labels: dlshogi's compared with cshogi, NNUE's compared with a second implementation of YaneuraOu's rules."""
+"""Features and labels: dlshogi's compared with cshogi, NNUE's with a second implementation of YaneuraOu's rules."""
 
 import pathlib
 
@@ -85,8 +85,8 @@ def test_mirrored_planes(records: np.ndarray) -> None:
         assert move is not None and move.mirrored().label(position.turn) == label
 
 
-# YaneuraOu's evaluate.h: first feature numbers of pieces in hand and on the board. HANDS has them for own and opponent's
-# pieces.
+# YaneuraOu's evaluate.h: first feature numbers of pieces in hand and on the board. HANDS has them for own and
+# opponent's pieces.
 HANDS = {"P": (1, 20), "L": (39, 44), "N": (49, 54), "S": (59, 64), "G": (69, 74), "B": (79, 82), "R": (85, 88)}
 BOARD = {"P": 90, "L": 252, "N": 414, "S": 576, "G": 738, "B": 900, "+B": 1062, "R": 1224, "+R": 1386}
 

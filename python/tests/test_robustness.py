@@ -1,4 +1,4 @@
-"""Bad arguments, other threads, errors and Ctrl-C cause an exception soon, never a panic, a crash or an incomplete file."""
+"""Bad arguments, threads, errors and Ctrl-C cause an exception soon, never a panic, a crash or an incomplete file."""
 
 import collections
 import functools

@@ -1,4 +1,4 @@
-"""PyTorch tensors over the arrays of the loader, and loaders in PyTorch workers. Skipped if PyTorch is not installed."""
+"""PyTorch tensors over the arrays of the loader, and loaders in PyTorch workers. Skipped without PyTorch."""
 
 import pathlib
 from collections.abc import Iterator

@@ -11,7 +11,7 @@ use super::message::say;
 use super::option::heading;
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};
-use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
 use crate::error::ErrorKind;
 use crate::format::{ConversionPlan, Field, Fields, Fill, Format};
 use crate::ops::convert::{
@@ -37,7 +37,7 @@ use crate::storage::signals::Interrupt;
 /// encoding of the output. Names, times, comments and variations are kept if the output can hold them; losses are
 /// counted.
 #[derive(Args, Clone, Debug)]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen convert games.psv -o games.hcpe
   kyokumen convert a.hcpe b.hcpe.zst -o all.psv --fill ply=0
@@ -52,12 +52,7 @@ Examples:
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
   except that psv_to_hcp keeps records from early in a game whatever their evaluation is.
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,

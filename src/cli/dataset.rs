@@ -9,7 +9,7 @@ use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::jobs::dataset::{dataset, judges};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{DatasetSettings, Settings};
@@ -25,18 +25,13 @@ use crate::storage::table::TableFormat;
 /// or `unknown` if a limit ended the search. docs/datasets.md describes the columns. Rows keep the input order for any
 /// number of threads. The rows of the shards, concatenated in order, are the rows of an unsharded run.
 #[derive(Args, Clone, Debug)]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen dataset positions.hcp -o solved --to parquet
   kyokumen dataset games.psv -o solved --to jsonl --tsume-plies --drop-in-check --shard 3/10
   kyokumen dataset problems.sfen -o solved --to npz --nodes 20000000 --depth 200
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct DatasetArgs {
     #[command(flatten)]
     inputs: InputArgs,

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::option::location;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeRequest, dedup};
 
 /// Remove duplicate records from archives
@@ -25,19 +25,14 @@ use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeReq
 /// evaluations of a position favour the same side, only these are averaged. Otherwise they are left out, unless there
 /// are no other evaluations.
 #[derive(Args)]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen dedup 2024.psv 2025.psv -o all.psv
   kyokumen dedup new.psv -o only-new.psv --reference old/*.psv test.hcpe
   kyokumen dedup all.psv -o mean.psv --average
   kyokumen dedup all.hcpe -o unique.hcpe --key position+move --memory 8G --tmp-dir /scratch
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct DedupArgs {
     #[command(flatten)]
     common: RearrangeArgs,

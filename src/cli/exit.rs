@@ -6,6 +6,15 @@ use super::advice::with_remedies;
 use crate::error::Error;
 use crate::storage::signals::Interrupt;
 
+/// The exit statuses in the help of commands that read or rearrange records.
+pub(crate) const EXIT_STATUS_HELP: &str = "\
+Exit status:
+  0  success
+  1  failure
+  2  usage error
+  3  nothing was read, or bad records were skipped or quarantined
+  129, 130 or 143  interrupted by a signal";
+
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExitStatus {

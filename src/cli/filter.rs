@@ -11,7 +11,7 @@ use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{records, with_counts};
 use super::search_args::SearchArgs;
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::format::Fill;
 use crate::jobs::filter::filter;
 use crate::jobs::plan::{JobPlan, JobRequest, Product};
@@ -39,13 +39,7 @@ A position is mated if the side to move can force mate (a win), or if it is in c
 Every record is counted: the manifest states how many were kept, mated, unknown, filtered out or bad. Records keep \
 their order for any number of threads. If the format stays the same, they are copied byte for byte. The outputs of the \
 shards, concatenated in order, are the output of an unsharded run. Equal positions are searched once.")]
-#[command(after_long_help = "\
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+#[command(after_long_help = EXIT_STATUS_HELP)]
 pub(super) struct FilterArgs {
     #[command(flatten)]
     inputs: InputArgs,

@@ -27,6 +27,7 @@ pub(super) struct FormatsArgs {
 struct Described {
     format: &'static str,
     extensions: Vec<&'static str>,
+    #[serde(rename = "unit")]
     chunk: String,
     holds: Vec<&'static str>,
     needs: Vec<&'static str>,

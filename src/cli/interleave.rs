@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::option::{whole_number, word};
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 
 /// Mix archives into one, keeping the order within each
@@ -16,17 +16,12 @@ use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 /// Records are copied byte for byte. In formats that hold games, whole games are mixed. A manifest is written next to
 /// the output.
 #[derive(Args)]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen interleave openings.psv middle.psv endings.psv -o all.psv
   kyokumen interleave own.psv others.psv -o mix.psv --weights 3,1 --until first
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct InterleaveArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -35,7 +35,7 @@ impl ProgressMode {
         }
     }
 
-    /// Returns the display for a run with `total` chunks, if their number is known. `None` for [`Self::None`].
+    /// Returns the display for a run with `total` items, if their number is known. `None` for [`Self::None`].
     pub(super) fn display<S: ProgressSnapshot>(
         self,
         total: Option<u64>,
@@ -53,7 +53,7 @@ impl ProgressMode {
 /// A snapshot of a run that can be shown as text or JSON.
 pub(super) trait ProgressSnapshot: Serialize {
     /// Name of the items counted by [`Self::done`], in the singular.
-    const CHUNK: &'static str;
+    const ITEM: &'static str;
 
     fn done(&self) -> u64;
 
@@ -65,7 +65,7 @@ pub(super) trait ProgressSnapshot: Serialize {
 }
 
 impl ProgressSnapshot for Snapshot {
-    const CHUNK: &'static str = "record";
+    const ITEM: &'static str = "record";
 
     fn done(&self) -> u64 {
         self.done
@@ -107,7 +107,7 @@ fn message<S: ProgressSnapshot>(snapshot: &S, total: Option<u64>) -> String {
     let (done, rates) = (snapshot.done(), snapshot.rates());
     match total {
         Some(total) => format!("{} of {}  {rates}", separated(done), separated(total)),
-        None => format!("{}  {rates}", separated_quantity(done, S::CHUNK)),
+        None => format!("{}  {rates}", separated_quantity(done, S::ITEM)),
     }
 }
 

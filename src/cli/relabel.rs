@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use serde_json::Map;
 
-use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
 use crate::cli::job_args::JobArgs;
 use crate::cli::option::{
     decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
@@ -39,7 +39,7 @@ const ENGINE: &str = "With an engine";
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("dry_run", |arg| arg.help("Show the inputs and the outputs; write nothing")))]
 #[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen relabel old.hcpe -o new --model net.onnx
   kyokumen relabel games.hcpe3 -o new --model net.onnx --playouts 800 --policy
@@ -47,12 +47,7 @@ Examples:
       --engine ./engine --nodes 100000 --policy
   kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct RelabelArgs {
     #[command(flatten)]
     inputs: InputArgs,

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
 use crate::records::filters::Probability;
@@ -17,17 +17,12 @@ use crate::records::filters::Probability;
 /// A small --count from uncompressed files with fixed-size records reads only the drawn records. The manifest then has
 /// no checksums of the inputs.
 #[derive(Args)]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen sample all.psv -o test.psv --count 100000
   kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct SampleArgs {
     #[command(flatten)]
     common: RearrangeArgs,

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
@@ -17,17 +17,12 @@ use crate::ops::rearrange::{RearrangePlan, shuffle};
 /// Records are copied byte for byte. In formats that hold games, whole games are shuffled. A manifest is written next
 /// to the output.
 #[derive(Args)]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen shuffle day1.psv day2.psv -o training.psv --seed 7
   kyokumen shuffle all.hcpe.zst -o all.shuffled.hcpe.zst --memory 16G --tmp-dir /scratch
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct ShuffleArgs {
     #[command(flatten)]
     common: RearrangeArgs,

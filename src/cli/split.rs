@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 
 use super::option::{location, whole_number, word};
 use super::rearrange_args::RearrangeArgs;
-use crate::cli::exit::ExitStatus;
+use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{
     PartLimit, RearrangePlan, RearrangeRequest, SplitBy, split, split_up_to,
 };
@@ -25,18 +25,13 @@ use crate::storage::memory::Memory;
 /// next to the parts.
 #[derive(Args)]
 #[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
-#[command(after_long_help = "\
+#[command(after_long_help = format!("\
 Examples:
   kyokumen split all.psv -o parts --parts 10
   kyokumen split all.psv -o parts --parts 1000 --by ranges --to psv.zst
   kyokumen split all.csa -o parts --size 1G
 
-Exit status:
-  0  success
-  1  failure
-  2  usage error
-  3  nothing was read, or bad records were skipped or quarantined
-  129, 130 or 143  interrupted by a signal")]
+{EXIT_STATUS_HELP}"))]
 pub(super) struct SplitArgs {
     #[command(flatten)]
     common: RearrangeArgs,

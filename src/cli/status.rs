@@ -92,7 +92,7 @@ fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
     let by = shard
         .owner
         .as_ref()
-        .map_or(String::new(), |holder| format!("  process {} on {}", holder.pid, holder.host));
+        .map_or(String::new(), |owner| format!("  process {} on {}", owner.pid, owner.host));
     let line = format!(
         "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {speed:>9} {left:>11}{by}",
         shard.shard.as_deref().unwrap_or("all"),

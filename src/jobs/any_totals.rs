@@ -42,7 +42,7 @@ impl AnyTotals {
         }
     }
 
-    /// The plural of the counted unit.
+    /// The counted unit in the plural: `records` or `games`.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Records(_) | Self::Operation(_) => "records",

@@ -27,7 +27,7 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::shogi::{Color, Position};
 
-/// A line of the list of mated records, `STEM.mated.jsonl` or similar.
+/// A line of the list of mated records.
 #[derive(Serialize)]
 struct MatedLine<'a> {
     file: &'a str,

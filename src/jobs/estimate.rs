@@ -73,7 +73,7 @@ pub struct Interval {
 /// Searches a sample of the records, with as many threads as the run will have. If `cancel` is set, returns early with
 /// the estimate so far.
 ///
-/// `None` if the number of records is unknown or if counting them would consume or decompress an input.
+/// `None` if the number of records is unknown, or if counting them would consume, decompress or download an input.
 ///
 /// # Errors
 /// [`Error`] if an input cannot be read or if there is not enough memory for a judge.
@@ -240,8 +240,8 @@ impl SampleStats {
 
     fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
         match output.compression {
-            // The size of a column file is estimated by that of compressed rows. Columns compress better, but rows hold
-            // more bytes.
+            // A column file is estimated as large as its compressed rows. Columns compress better, but rows hold more
+            // bytes.
             _ if output.deferred_table.is_some() => self.compressible.extend_from_slice(bytes),
             Compression::None => self.incompressible_bytes += bytes.len() as u64,
             _ if output.kind.holds_records() => self.compressible.extend_from_slice(bytes),

@@ -137,7 +137,7 @@ impl Identity {
             (!rest.starts_with("file "))
                 .then(|| format!("the input {} differs: {rest}", input.file))
         };
-        named().unwrap_or_else(|| text.clone())
+        named().unwrap_or(text)
     }
 
     fn comparable(&self) -> Value {

@@ -241,7 +241,7 @@ impl PreviousRun {
         let found =
             self.mated.binary_search_by_key(&(input, index), |&(input, index, _)| (input, index));
         match found {
-            Ok(line) => Some(self.mate(self.mated[line].2)),
+            Ok(found) => Some(self.mate(self.mated[found].2)),
             Err(_) => Some(Ok(MateResult::new(PositionVerdict::NoMate, Vec::new(), 0))),
         }
     }

@@ -24,7 +24,7 @@ use crate::storage::{files, platform};
 /// The shards of one run that have a manifest.
 #[derive(Clone, Debug)]
 pub struct ShardSet {
-    /// The folder.
+    /// Folder of the manifests.
     pub folder: PathBuf,
     /// Base name of all shards.
     pub stem: String,
@@ -253,8 +253,8 @@ impl ShardSet {
         let total = last
             .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
         for (shard, manifest) in self.shards() {
-            // Self-play shards have no input ranges. The check of a single manifest compares it with its number of
-            // games.
+            // Self-play shards have no input ranges. The check of each manifest compares its number of games with the
+            // settings.
             let Some(totals) = manifest.totals.as_records() else { continue };
             let last = before.filter(|&(index, _)| index + 1 == shard.index());
             for (number, input) in totals.inputs.iter().enumerate() {

@@ -57,8 +57,8 @@ impl Default for Shares {
 }
 
 impl Shares {
-    /// The split of a position. The range of all keys is divided in proportion to the shares; the position's key
-    /// selects the split.
+    /// The split of a position. The range of all hashes is divided in proportion to the shares, and the hash of the
+    /// position selects the split.
     pub fn split(self, ContentHash(key): ContentHash) -> Split {
         let [train, valid, test] = [self.train, self.valid, self.test].map(u128::from);
         let first = key.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));

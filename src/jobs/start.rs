@@ -102,7 +102,7 @@ fn begin<T, P: RunProgress>(
     };
     let begun = begun(sums_of_manifests(files)?);
     begun.write(path)?;
-    // It belongs to another run.
+    // A partial manifest belongs to another run.
     remove([partial_path(&files.manifest)])?;
     Ok(StartPoint::Resumed(Box::new(begun)))
 }

@@ -25,7 +25,7 @@ pub use choice::{RecordChoice, RecordRange};
 /// Records are read by random access if fewer than one in this many is chosen. Otherwise the whole file is read.
 const RECORDS_PER_PLACE: u64 = 1 << 12;
 
-/// Maximum size of the sample of a pipe, even if it has few records.
+/// A sample of the first records ends after this many bytes, even if it has few records.
 const SAMPLE_BYTES: usize = 1 << 25;
 
 /// Properties of a file, known before its records are shown.
@@ -61,7 +61,7 @@ pub struct Inspection {
 }
 
 enum Wanted {
-    /// If `is_required`, a file that ends before the range is an error.
+    /// If `is_required`, it is an error if the file ends before the end of the range.
     Range { range: RecordRange, is_required: bool },
     /// In ascending order.
     Numbers(Vec<u64>),
@@ -103,7 +103,7 @@ impl Inspection {
             let input_range = InputRange::range(input.clone(), range.from, range.to);
             (Header::from_file(input, records)?, blocks_of(vec![input_range]))
         } else {
-            sample_pipe(input)?
+            sample_start(input)?
         };
         let inspection = Self { header, wanted, blocks };
         inspection.header.records.map_or(Ok(()), |records| inspection.check(records))?;
@@ -138,7 +138,7 @@ impl Inspection {
     /// Calls `show` with each chosen record in file order.
     ///
     /// # Errors
-    /// [`Error`] if reading fails or the input ends before the range, or any error of `show`.
+    /// [`Error`] if reading fails or the input ends before the end of the range, or any error of `show`.
     pub fn for_each<E: From<Error>>(
         mut self,
         mut show: impl FnMut(&InspectedRecord<'_>) -> Result<(), E>,
@@ -215,8 +215,8 @@ fn inspected_records(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>>
     })
 }
 
-/// Reads the start of a pipe as a sample. The returned blocks include the sample.
-fn sample_pipe(input: Input) -> Result<(Header, Blocks), Error> {
+/// Reads the first records of an input as a sample. The returned blocks include the sample.
+fn sample_start(input: Input) -> Result<(Header, Blocks), Error> {
     let range = InputRange::whole(input.clone());
     let mut source = Source::new(vec![range], PROBE_RECORDS);
     let mut survey = Survey::default();

@@ -1,7 +1,7 @@
 //! Self-contained HTML pages.
 //!
-//! A page loads no fonts, pictures or scripts. Its content security policy forbids them and allows only the page's own
-//! script, identified by its checksum. The page is light or dark like the reader's system.
+//! A page loads no external fonts, pictures or scripts. Its content security policy forbids them and allows only the
+//! page's own script, identified by its checksum. The page is light or dark like the reader's system.
 //!
 //! Markup is built with `format!`. The crate `maud` (0.27) cannot close empty SVG elements with a slash and does not
 //! escape apostrophes. With a line end after each element its templates are longer (20 lines instead of 9 for this

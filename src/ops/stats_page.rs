@@ -126,7 +126,7 @@ fn plots(report: &StatsReport) -> [Option<String>; 6] {
         (
             &report.evals,
             "Evaluations",
-            "From the side to move. The pale bars at the ends contain all values beyond.",
+            "Seen from the side to move. The pale bars at the ends contain all values beyond.",
             "centipawns",
         ),
         (&report.plies, "Plies", "Move number of the next move", "ply"),

@@ -42,12 +42,8 @@ impl FormatCandidate {
     }
 
     pub(crate) fn readable(&self) -> String {
-        format!(
-            "{} of {} in a sample can be read as {}",
-            self.readable_records(),
-            quantity(self.survey.records, "record"),
-            self.format
-        )
+        let sampled = sampled(self.readable_records(), self.survey.records);
+        format!("{sampled} can be read as {}", self.format)
     }
 }
 

@@ -160,7 +160,7 @@ impl RecordFilters {
         self.sample.map(|probability| Sample { probability, seed })
     }
 
-    /// Sets the default seed if there is a sample without a seed.
+    /// Sets the default seed of a sample without a seed. Removes a seed without a sample.
     #[must_use]
     pub fn with_default_seed(self) -> Self {
         Self { seed: self.sample().map(|sample| sample.seed), ..self }
@@ -206,23 +206,44 @@ impl RecordFilters {
     /// Long name of an option that is set, besides `keep-untrained`. Conditions on single records come before
     /// conditions on games.
     pub(crate) fn first_option(&self) -> Option<&'static str> {
+        // All fields are named, so a new filter without a row here does not compile.
+        let Self {
+            max_abs_eval_cp,
+            min_abs_eval_cp,
+            contradictions_from_cp,
+            min_ply,
+            max_ply,
+            results,
+            min_game_plies,
+            max_game_plies,
+            endings,
+            dropped_endings,
+            has_move,
+            legal_move,
+            drop_in_check,
+            quiet,
+            keep_untrained: _,
+            every,
+            sample,
+            seed: _,
+        } = *self;
         let options = [
-            ("max-abs-eval", self.max_abs_eval_cp.is_some()),
-            ("min-abs-eval", self.min_abs_eval_cp.is_some()),
-            ("drop-contradictions", self.contradictions_from_cp.is_some()),
-            ("min-ply", self.min_ply.is_some()),
-            ("max-ply", self.max_ply.is_some()),
-            ("has-move", self.has_move),
-            ("legal-move", self.legal_move),
-            ("drop-in-check", self.drop_in_check),
-            ("quiet", self.quiet),
-            ("every", self.every.is_some()),
-            ("sample", self.sample.is_some()),
-            ("result", self.results.is_some()),
-            ("min-game-plies", self.min_game_plies.is_some()),
-            ("max-game-plies", self.max_game_plies.is_some()),
-            ("ending", self.endings.is_some()),
-            ("drop-ending", self.dropped_endings.is_some()),
+            ("max-abs-eval", max_abs_eval_cp.is_some()),
+            ("min-abs-eval", min_abs_eval_cp.is_some()),
+            ("drop-contradictions", contradictions_from_cp.is_some()),
+            ("min-ply", min_ply.is_some()),
+            ("max-ply", max_ply.is_some()),
+            ("has-move", has_move),
+            ("legal-move", legal_move),
+            ("drop-in-check", drop_in_check),
+            ("quiet", quiet),
+            ("every", every.is_some()),
+            ("sample", sample.is_some()),
+            ("result", results.is_some()),
+            ("min-game-plies", min_game_plies.is_some()),
+            ("max-game-plies", max_game_plies.is_some()),
+            ("ending", endings.is_some()),
+            ("drop-ending", dropped_endings.is_some()),
         ];
         options.into_iter().find_map(|(option, is_set)| is_set.then_some(option))
     }

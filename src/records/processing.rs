@@ -143,8 +143,8 @@ pub(crate) struct BlockState<'a> {
     pub(crate) file: &'a str,
     pub(crate) on_error: BadPolicy,
     pub(crate) processed: ProcessedBlock,
-    /// Offset in the block of the chunk quarantined last. Its bytes are written once, even if
-    /// several of its records are bad.
+    /// Offset in the block of the chunk quarantined last. Its bytes are written once, even if several of its records
+    /// are bad.
     quarantined_chunk: Option<u64>,
 }
 
@@ -238,11 +238,9 @@ pub(crate) fn process_block(
     let processing = BlockState::new(block, file, on_error);
     let mut processor = BlockProcessor { processing, cancel, process_record };
     let is_single = block.format.record_len().is_some();
-    match if is_single {
-        processor.process_fixed_size_records()
-    } else {
-        processor.process_chunks()
-    } {
+    let result =
+        if is_single { processor.process_fixed_size_records() } else { processor.process_chunks() };
+    match result {
         Err(StopReason::Cancelled) => None,
         Ok(()) | Err(StopReason::Stopped) => Some(processor.processing.processed),
     }

@@ -70,7 +70,7 @@ pub(crate) fn select_records(
     }
     for range in &ranges {
         let (name, from) = (&range.input.name, range.from);
-        let to = range.to.or(range.counted.map(|counted| counted.records)).unwrap_or_default();
+        let to = range.end().unwrap_or_default();
         tracing::info!("{name}: records from {from} to before {to}");
     }
     if let Some(shard) = shard {

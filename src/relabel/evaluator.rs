@@ -26,7 +26,7 @@ pub trait PositionEvaluator: Send {
 /// The evaluation of a position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluated {
-    /// The score from the side to move.
+    /// The score, seen from the side to move.
     pub score: Score,
     /// The moves found by a search. Empty without a search.
     pub searched: SearchedMoves,
@@ -34,7 +34,7 @@ pub struct Evaluated {
     pub rejected_move: Option<String>,
 }
 
-/// The score of a position from the side to move.
+/// The score of a position, seen from the side to move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Score {
@@ -64,7 +64,7 @@ impl Evaluated {
         }
     }
 
-    /// The new fields of a record. Mixes the result of the game, seen by `mover`, into the score unless it is a mate.
+    /// The new fields of a record. Mixes the result of the game, seen by `mover`, into the score. Mates are not mixed.
     pub(super) fn mixed(
         self,
         settings: &RelabelSettings,

@@ -100,7 +100,7 @@ impl OpeningPositions {
 pub(super) struct RunOpenings {
     positions: OpeningPositions,
     seed: u64,
-    /// Searches openings for a forced mate, for or against the side to move, to leave them out. `None` keeps all.
+    /// Finds openings with a forced mate, for or against the side to move. They are left out. `None` keeps all.
     filter: Option<Mutex<Judge>>,
 }
 

@@ -1,6 +1,4 @@
 //! Functions that differ between operating systems: file access, the identity of files, pipes, folders.
-//!
-//! All other modules except `own_files`, `open_files` and `signals` are the same on Linux, macOS and Windows.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Damaged files of every format, through the commands that read them: what must hold whatever the bytes.
+//! Damaged files of every format, through the commands that read them.
 //!
-//! Some hundreds of files by default; `KYOKUMEN_DAMAGED=1000000` makes so many, `KYOKUMEN_DAMAGED_SEED=123`
-//! only the one that a failure names, and with both so many from that one on.
+//! By default [`FILES`] files are tested. `KYOKUMEN_DAMAGED=1000000` tests 1,000,000. `KYOKUMEN_DAMAGED_SEED=123`
+//! repeats a failure with this seed. With both variables, it is the seed of the first file.
 
 mod damage;
 mod moved;
@@ -54,17 +54,17 @@ use sides::{check_sides, is_copied};
 
 const FILES: u64 = 400;
 
-/// A line about a bad record: numbers, a name, a reason with a few of the bytes.
+/// The limit of a line about a bad record: numbers, a name, a reason with a few of the bytes.
 const MAX_LINE_BYTES: usize = 1 << 12;
 
-/// A file that says so many records which are not there is one that says how many moves a game has.
+/// The most records that a chunk may count beyond its bytes, because a format may state the number of moves.
 const MAX_MOVES: u64 = u16::MAX as u64;
 
-/// For a reader to end of which nobody takes blocks any more.
+/// The time limit for the end of a reader whose blocks are no longer taken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
-fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
+fn damaged_files_lose_no_record_and_cause_no_panic() {
     let number = |name| std::env::var(name).ok().map(|text: String| text.parse().unwrap());
     let (files, first) = (number("KYOKUMEN_DAMAGED"), number("KYOKUMEN_DAMAGED_SEED"));
     let count = files.unwrap_or(if first.is_some() { 1 } else { FILES });
@@ -78,7 +78,7 @@ fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
         let name = case.name;
         let checked = catch_unwind(AssertUnwindSafe(|| {
             case.check();
-            nobody_reads_on();
+            wait_for_readers();
         }));
         if let Err(panic) = checked {
             eprintln!("{name}: KYOKUMEN_DAMAGED_SEED={seed} repeats this failure");
@@ -102,9 +102,9 @@ fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
     }
 }
 
-/// A decoder that has failed may wait for ever for what a file that grows never brings.
+/// After an error, a decoder might wait forever for the rest of a file that grows.
 #[test]
-fn what_failed_is_not_read_again() {
+fn a_source_ends_after_its_first_error() {
     let folder = TempDir::new().unwrap();
     for compression in [Compression::Gzip, Compression::Xz] {
         let packed = compressed(compression, &archive(Format::Hcp, 1000));
@@ -116,21 +116,21 @@ fn what_failed_is_not_read_again() {
     }
 }
 
-/// Waits for threads that read ahead: one that never ends is one that found no end of what it read.
+/// Waits for the end of the threads that read ahead. Fails if one does not end.
 #[cfg(target_os = "linux")]
-fn nobody_reads_on() {
+fn wait_for_readers() {
     let is_reader = |thread: io::Result<fs::DirEntry>| {
         fs::read_to_string(thread.unwrap().path().join("comm")).is_ok_and(|name| name == "reader\n")
     };
     let started = Instant::now();
     while fs::read_dir("/proc/self/task").unwrap().any(is_reader) {
-        assert!(started.elapsed() < PATIENCE, "a thread reads on");
+        assert!(started.elapsed() < PATIENCE, "a reader has not ended");
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nobody_reads_on() {}
+fn wait_for_readers() {}
 
 /// A healthy file.
 struct Sample {
@@ -168,7 +168,7 @@ struct Case<'a> {
     folder: &'a Path,
     name: FormatName,
     file: PathBuf,
-    /// What is in it; unknown if its compression is damaged.
+    /// The uncompressed bytes. `None` if the compression is damaged.
     content: Option<Vec<u8>>,
 }
 
@@ -183,7 +183,7 @@ impl<'a> Case<'a> {
             2 => Compression::Xz,
             _ => Compression::None,
         };
-        // Damage within what is compressed is found by the formats, other damage by the decompressor.
+        // Half of the compressed files have damage in the compression, the others in the content.
         let is_outside = compression != Compression::None && random.below(2) == 0;
         let name = FormatName { format: sample.format, compression };
         let file = folder.join(format!("a.{name}"));
@@ -223,7 +223,7 @@ impl<'a> Case<'a> {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// What is wrong with the compression ends a run; nothing else may.
+    /// Asserts that only a damaged compression ends a run.
     #[track_caller]
     fn done<T>(&self, result: Result<T, Error>) -> Option<T> {
         result
@@ -239,7 +239,7 @@ impl<'a> Case<'a> {
         convert_file(from, to, fill, 1 + self.random.below(2))
     }
 
-    /// Every chunk leaves as it came, or is quarantined as it came.
+    /// Every chunk is written or quarantined unchanged.
     fn check_same_format(&mut self) {
         let format = self.name.format;
         let kept = self.path(&format!("kept.{format}"));
@@ -261,15 +261,15 @@ impl<'a> Case<'a> {
         );
         let again = self.path(&format!("again.{format}"));
         let report = self.convert(&kept, &again, fill).unwrap();
-        assert_eq!(report.counts.bad.all(), 0, "what was kept is bad");
+        assert_eq!(report.counts.bad.all(), 0, "the output has bad records");
         let (kept, again) = (fs::read(&kept).unwrap(), fs::read(&again).unwrap());
         // Text with broken characters may change once more.
         let is_same = kept == again
             || format.is_kif() && without_blank_lines(&kept) == without_blank_lines(&again);
-        assert!(is_same || !is_copied(format, &kept), "what was kept is not stable");
+        assert!(is_same || !is_copied(format, &kept), "a copy of the output differs");
     }
 
-    /// What is written in another format can be read.
+    /// The output in another format has no bad records.
     fn check_other_format(&mut self) {
         let formats: Vec<Format> = written_formats().collect();
         let to = formats[self.random.below(formats.len())];
@@ -282,9 +282,9 @@ impl<'a> Case<'a> {
         let Some(report) = self.done(report) else { return };
         let back = self.path(&format!("there-again.{to}"));
         let again = self.convert(&there, &back, fill).unwrap();
-        assert_eq!(again.counts.bad.all(), 0, "{to}: what was written is bad");
+        assert_eq!(again.counts.bad.all(), 0, "{to}: the output has bad records");
         assert_eq!(again.counts.input, report.counts.written, "{to}");
-        assert!(fs::read(&there).unwrap() == fs::read(&back).unwrap(), "{to}: it is not stable");
+        assert!(fs::read(&there).unwrap() == fs::read(&back).unwrap(), "{to}: the copy differs");
     }
 
     fn check_verify(&mut self) {
@@ -312,12 +312,12 @@ impl<'a> Case<'a> {
             decompressed(name.compression, &bytes).unwrap()
         };
         let (good, bad, header) = (read("good"), read("bad"), format.header());
-        // The good begin with the header, whether it is theirs or that of bad ones.
+        // The good part always begins with a header. The header of the input may be in the bad part.
         assert!(good.starts_with(header));
         let is_theirs =
             content.starts_with(header) && (header.is_empty() || !bad.starts_with(header));
         let more = if is_theirs { 0 } else { header.len() };
-        // Text in another encoding is transcoded, and separators are set anew.
+        // Text in another encoding is transcoded, and separators are rewritten.
         // A header in the middle of the file, or with other text in its line, is dropped.
         let mark = header.trim_ascii_end();
         let is_one = mark.is_empty()
@@ -360,7 +360,7 @@ impl<'a> Case<'a> {
         self.done(report);
     }
 
-    /// The shards are the whole.
+    /// Two shards equal the unsharded run.
     fn check_filter(&mut self) {
         if self.name.format.holds_games() {
             return;
@@ -470,7 +470,7 @@ fn decompressed(compression: Compression, bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Where the chunks stand that were set aside.
+/// The byte offsets of the quarantined chunks.
 fn offsets(lines: &[u8], report: &ConvertReport) -> BTreeSet<usize> {
     let lines = lines.split_inclusive(|&byte| byte == b'\n');
     let (mut records, mut offsets) = (0, BTreeSet::new());
@@ -491,7 +491,7 @@ fn without_blank_lines(text: &[u8]) -> Vec<&[u8]> {
     lines.filter(|line| !line.trim_ascii().is_empty()).collect()
 }
 
-/// Compression as it is written.
+/// The compression of the outputs of a compressed input.
 trait Written {
     fn written(self) -> Self;
 }

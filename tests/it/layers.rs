@@ -7,24 +7,21 @@ use std::path::{Path, PathBuf};
 const MODULES: [&str; 9] =
     ["storage", "records", "engine", "mate", "jobs", "ops", "selfplay", "relabel", "cli"];
 
-/// All Rust files in a folder, with their texts.
-fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push((path.clone(), fs::read_to_string(path).unwrap()));
-        }
+/// The files at or below `path` with one of these extensions, and their texts. Skips build outputs and Japanese pages.
+pub(crate) fn sources(path: &Path, extensions: &[&str]) -> Vec<(PathBuf, String)> {
+    if path.is_dir() {
+        let is_skipped = path.ends_with("target") || path.ends_with("ja");
+        let entries = fs::read_dir(path).unwrap().filter(|_| !is_skipped);
+        return entries.flat_map(|entry| sources(&entry.unwrap().path(), extensions)).collect();
     }
-    found
+    let is_wanted = extensions.iter().any(|one| path.extension() == Some(one.as_ref()));
+    is_wanted.then(|| (path.to_owned(), fs::read_to_string(path).unwrap())).into_iter().collect()
 }
 
 #[test]
 fn modules_use_only_those_before_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for (path, text) in sources(&root) {
+    for (path, text) in sources(&root, &["rs"]) {
         let within = path.strip_prefix(&root).unwrap().with_extension("");
         let module = within.iter().next().unwrap().to_str().unwrap();
         let Some(place) = MODULES.iter().position(|name| *name == module) else { continue };
@@ -45,7 +42,7 @@ fn modules_use_only_those_before_them() {
 fn comments_have_at_most_120_columns() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for folder in ["src", "crates", "python/src", "benches/src", "tests"] {
-        for (path, text) in sources(&root.join(folder)) {
+        for (path, text) in sources(&root.join(folder), &["rs"]) {
             let is_comment = |line: &&str| line.trim_start().starts_with("//");
             let wide = text.lines().filter(is_comment).find(|line| line.chars().count() > 120);
             assert_eq!(wide, None, "{}", path.display());

@@ -1,7 +1,8 @@
 //! Phrases that make technical English hard to read must stay rare in the texts of the project.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::layers::sources;
 
 /// Each phrase is harmless alone, but a text with many of them is hard to read. Words are separated by one space.
 const PHRASES: &str = "behind|so many|so much|so far|stands|stood|said|says|told|tells|speaks|nobody|anew|afresh|go on|\
@@ -12,20 +13,8 @@ const PHRASES: &str = "behind|so many|so much|so far|stands|stood|said|says|told
 /// The largest allowed number of phrases per 1,000 words.
 const LIMIT: usize = 4;
 
-fn add_files(path: &Path, found: &mut Vec<PathBuf>) {
-    let name = path.file_name().unwrap_or_default();
-    if path.is_dir() && name != "target" && name != "ja" {
-        for entry in fs::read_dir(path).unwrap() {
-            add_files(&entry.unwrap().path(), found);
-        }
-    } else if ["rs", "md", "trycmd"].iter().any(|one| path.extension() == Some(one.as_ref())) {
-        found.push(path.to_owned());
-    }
-}
-
 /// The comments and string literals of a Rust file, or the text of a page without its code blocks.
-fn prose(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap();
+fn prose(path: &Path, text: &str) -> String {
     let mut is_code = false;
     let of_page = |line: &&str| {
         is_code ^= line.starts_with("```");
@@ -38,7 +27,7 @@ fn prose(path: &Path) -> String {
     match path.extension().unwrap().to_str().unwrap() {
         "rs" => text.lines().map(of_rust).collect::<Vec<_>>().join("\n"),
         "md" => text.lines().filter(of_page).collect::<Vec<_>>().join("\n"),
-        _ => text,
+        _ => text.to_owned(),
     }
 }
 
@@ -54,14 +43,18 @@ fn count(text: &str) -> (usize, usize) {
 }
 
 #[test]
+fn phrases_are_counted() {
+    assert_eq!(count("Nobody \"said\" what it\nis no longer."), (7, 3));
+}
+
+#[test]
 fn odd_phrases_are_rare() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for place in
         ["src", "crates", "python/src", "docs", "README.md", "CONTRIBUTING.md", "tests/cmd"]
     {
-        let mut found = Vec::new();
-        add_files(&root.join(place), &mut found);
-        let counts = found.iter().map(|path| count(&prose(path)));
+        let files = sources(&root.join(place), &["rs", "md", "trycmd"]);
+        let counts = files.iter().map(|(path, text)| count(&prose(path, text)));
         let (words, phrases) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         assert!(words > 500, "{place}: only {words} words were found");
         assert!(

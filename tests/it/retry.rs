@@ -128,10 +128,10 @@ fn shards_of_a_second_pass_are_joined() {
     let dir = Dir::new();
     dir.write("a.hcp", archive(Format::Hcp, 300));
     filter(&dir, &[&["a.hcp", "-o", "direct"], &MORE[..]].concat());
-    for shard in ["1", "2"] {
-        let index = format!("{shard}/2");
-        filter(&dir, &[&["a.hcp", "-o", "first", "--shard", &index], &FEW[..]].concat());
-        let first = format!("first/a-0000{shard}-of-00002.manifest.json");
+    for index in [1, 2] {
+        let shard = format!("{index}/2");
+        filter(&dir, &[&["a.hcp", "-o", "first", "--shard", &shard], &FEW[..]].concat());
+        let first = format!("first/a-0000{index}-of-00002.manifest.json");
         let words = ["--retry-unknown", &first, "-o", "second", "--resume"];
         filter(&dir, &[&words[..], &MORE].concat());
         let message = dir.program("gen-filter", [&words[..], &MORE].concat()).fails(3);

@@ -191,8 +191,8 @@ fn all_moves_are_searched_to_any_depth() {
     dir.write("position.sfen", sfen);
     for (options, uniqueness) in [(&[][..], "unique"), (&["--depth", "20"], "undecided")] {
         let words = ["solve", "--all", "--json", "position.sfen"];
-        let verdict = dir.kyokumen(words).args(options).run().json();
-        assert_eq!(verdict["uniqueness"], uniqueness, "{options:?}");
+        let solution = dir.kyokumen(words).args(options).run().json();
+        assert_eq!(solution["uniqueness"], uniqueness, "{options:?}");
     }
 }
 
@@ -202,8 +202,8 @@ fn search_times_have_nanosecond_precision() {
     let words = ["solve", "--json", "--depth", "1", "--limit", "50"];
     let lines = Dir::new().kyokumen(words).args([data("sample.sfen")]).run().text();
     let nanoseconds = lines.lines().map(|line| {
-        let verdict: Value = serde_json::from_str(line).unwrap();
-        verdict["elapsed_ms"].as_f64().unwrap() * 1e6
+        let solution: Value = serde_json::from_str(line).unwrap();
+        solution["elapsed_ms"].as_f64().unwrap() * 1e6
     });
     let nanoseconds: Vec<f64> = nanoseconds.collect();
     assert_eq!(nanoseconds.len(), 50);

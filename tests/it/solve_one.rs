@@ -81,11 +81,11 @@ fn the_time_limit_ends_a_search_with_a_hint() {
     let words = [ENDLESS, "--time", "0.3", "--hash-mb", "1", "--json"];
     let dir = Dir::new();
     let ran = solve(&dir, &words);
-    let verdict = ran.json();
+    let solution = ran.json();
     assert_eq!(ran.code, Some(0));
-    assert_eq!((&verdict["verdict"], &verdict["stop"]), (&"unknown".into(), &"cancelled".into()));
-    assert_eq!(verdict["tsume_plies_null"], "undecided");
-    assert!(verdict["nodes"].as_u64() > Some(0), "{verdict}");
+    assert_eq!((&solution["verdict"], &solution["stop"]), (&"unknown".into(), &"cancelled".into()));
+    assert_eq!(solution["tsume_plies_null"], "undecided");
+    assert!(solution["nodes"].as_u64() > Some(0), "{solution}");
     assert_eq!(ran.stderr, "the time limit ended the search; increase --time\n");
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcp");
     assert_data_eq!(
@@ -138,8 +138,8 @@ fn tsume_lengths_of_files_need_the_option() {
     {
         let ran = solve(&dir, &[&words[..], more].concat());
         assert_eq!(ran.code, Some(0));
-        let verdict = ran.json();
-        assert_eq!((&verdict["tsume_plies"], &verdict["tsume_plies_null"]), (&plies, &why));
+        let solution = ran.json();
+        assert_eq!((&solution["tsume_plies"], &solution["tsume_plies_null"]), (&plies, &why));
     }
 }
 

@@ -39,8 +39,8 @@ impl Format {
             self.chunk_end(&bytes[..most], false).unwrap_or(most)
         };
         let bytes = &bytes[..end];
-        let goes_on = end == most && self.chunk_end(bytes, false).is_none();
-        let is_piece = std::mem::replace(is_mid_chunk, goes_on) || goes_on;
+        let continues = end == most && self.chunk_end(bytes, false).is_none();
+        let is_piece = std::mem::replace(is_mid_chunk, continues) || continues;
         Some(RawChunk { bytes, offset: 0, is_piece })
     }
 }

@@ -35,8 +35,8 @@ const NO_MOVE: &str = "none";
 /// All spellings of "no move" that are read.
 const NO_MOVES: [&[u8]; 3] = [b"none", b"None", b"resign"];
 
-fn read(group: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
-    let mut lines = lines::in_chunk(group).filter(|(_, line)| !is_comment(line));
+fn read(chunk: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
+    let mut lines = lines::in_chunk(chunk).filter(|(_, line)| !is_comment(line));
     let Some((at, line)) = lines.next() else { return };
     let position = match DbPosition::of(at, line) {
         Ok(position) => position,
@@ -147,19 +147,19 @@ mod tests {
 
     const START: &str = sfen::START;
 
-    fn read_all(group: &str) -> Vec<Result<Parsed, DecodeError>> {
+    fn read_all(chunk: &str) -> Vec<Result<Parsed, DecodeError>> {
         let mut records = Vec::new();
-        read(group.as_bytes(), &mut records);
+        read(chunk.as_bytes(), &mut records);
         records
     }
 
     #[test]
     fn each_move_of_a_position_is_a_record() {
-        let group = format!(
+        let chunk = format!(
             "#YANEURAOU-DB2016 1.00\r\n# NOE:1\r\nsfen {START}\r\n7g7f 3c3d 34 32 2\r\n\
              // a comment\r\n2g2f none -20\r\n\r\nnone none 0 0 1\r\n1g1f\r\n"
         );
-        let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
+        let records: Vec<Parsed> = read_all(&chunk).into_iter().map(Result::unwrap).collect();
         let fields: Vec<_> = records
             .iter()
             .map(|Parsed { record, .. }| (record.best_move.map(|m| m.to_string()), record.eval_cp))
@@ -182,19 +182,19 @@ mod tests {
     #[test]
     fn a_record_is_written_with_its_position() {
         for (line, eval_cp) in [("7g7f none 34", Some(34)), ("none none", None)] {
-            let group = format!("sfen {START}\n{line}\n");
-            let parsed = read_all(&group).remove(0).unwrap();
+            let chunk = format!("sfen {START}\n{line}\n");
+            let parsed = read_all(&chunk).remove(0).unwrap();
             assert_eq!(parsed.record.eval_cp, eval_cp);
             let mut out = Vec::new();
             write(&parsed, &mut out).unwrap();
-            assert_eq!(String::from_utf8(out).unwrap(), group);
+            assert_eq!(String::from_utf8(out).unwrap(), chunk);
         }
     }
 
     #[test]
     fn values_of_more_than_16_bits_are_counted() {
-        let group = format!("sfen {START}\n7g7f none 99999 0 1\n2g2f none -32768\n");
-        let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
+        let chunk = format!("sfen {START}\n7g7f none 99999 0 1\n2g2f none -32768\n");
+        let records: Vec<Parsed> = read_all(&chunk).into_iter().map(Result::unwrap).collect();
         assert_eq!(records[0].record.eval_cp, None);
         assert!(records[0].warnings.contains(Warning::EvalOutOfRange));
         assert_eq!(records[1].record.eval_cp, Some(-32768));
@@ -203,9 +203,9 @@ mod tests {
     /// `ShogiHome` writes `none` here. YaneuraOu reads it as 0.
     #[test]
     fn a_value_of_none_means_no_evaluation() {
-        let group =
+        let chunk =
             format!("sfen {START}\n2g2f none none none 103\n7g7f 3c3d None 32\n1g1f none #x\n");
-        let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
+        let records: Vec<Parsed> = read_all(&chunk).into_iter().map(Result::unwrap).collect();
         assert!(records.iter().all(|parsed| parsed.record.eval_cp.is_none()));
         assert!(records.iter().all(|parsed| parsed.warnings.is_empty()));
         let own = records[0].own_bytes.as_deref().unwrap();
@@ -214,10 +214,10 @@ mod tests {
 
     #[test]
     fn errors_give_the_byte_offset() {
-        let group = format!("sfen {START}\n7g7f none 1\n7g7x none\n2g2f none x\n3g3f none 2\n");
+        let chunk = format!("sfen {START}\n7g7f none 1\n7g7x none\n2g2f none x\n3g3f none 2\n");
         let errors: Vec<_> =
-            read_all(&group).into_iter().map(|record| record.err().map(|e| e.offset)).collect();
-        let line = |text: &str| group.find(text);
+            read_all(&chunk).into_iter().map(|record| record.err().map(|e| e.offset)).collect();
+        let line = |text: &str| chunk.find(text);
         let value = line("2g2f").map(|at| at + 10);
         assert_eq!(errors, [None, line("7g7x"), value, None]);
 

@@ -267,7 +267,7 @@ impl DecodeErrorKind {
     pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
         /// Longer excerpts would not help.
         const MAX_BYTES: usize = 40;
-        // A character is not cut.
+        // Does not cut a UTF-8 character.
         let is_start = |&at: &usize| found.get(at).is_none_or(|byte| !(0x80..0xC0).contains(byte));
         let end = found.len().min(MAX_BYTES);
         let end = (end.saturating_sub(3)..=end).rev().find(is_start).unwrap_or(end);

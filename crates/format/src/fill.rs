@@ -52,7 +52,7 @@ impl Fill {
             (Field::Result, self.result.is_some()),
             (Field::EndPly, self.end_ply.is_some()),
         ];
-        given.into_iter().filter_map(|(field, given)| given.then_some(field)).collect()
+        given.into_iter().filter_map(|(field, is_given)| is_given.then_some(field)).collect()
     }
 
     /// The neutral values of these fields: no move, an evaluation of 0, ply 0, a draw.

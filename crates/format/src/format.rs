@@ -201,8 +201,8 @@ impl Format {
 
     /// Whether this is a text format. Its files may begin with a byte order mark.
     pub const fn is_text(self) -> bool {
-        let is_group = matches!(self.spec().framing, Framing::Variable { .. });
-        self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
+        let varies = matches!(self.spec().framing, Framing::Variable { .. });
+        self.is_lines() || (varies && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
     }
 
     /// A chunk without a byte order mark and without the file header before it.

@@ -60,8 +60,8 @@ pub(super) fn chunk_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option
 }
 
 /// The lines of a chunk with their offsets, without surrounding white space. Empty lines are skipped.
-pub(super) fn in_chunk(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = Lines::new(group).scan(0, |next, Line { raw }| {
+pub(super) fn in_chunk(chunk: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = Lines::new(chunk).scan(0, |next, Line { raw }| {
         let text = without_mark(raw).trim_ascii_start();
         let at = *next + raw.len() - text.len();
         *next += raw.len();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_end_after_their_last_line_or_before_the_next_position() {
+    fn chunks_end_after_their_last_line_or_before_the_next_position() {
         assert_eq!(ends(b"sfen x\nmove y\ne\nsfen"), Some(16));
         assert_eq!(ends(b"\r\nsfen x\r\ne\r\n"), Some(13));
         assert_eq!(ends(b"sfen x\nmove y\nsfen "), Some(14));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_without_an_end_are_cut_between_lines() {
+    fn chunks_without_an_end_are_cut_between_lines() {
         let mut garbage = b"garbage\n".repeat(MAX_LINES_BYTES / 8 - 1);
         assert_eq!(ends(&garbage), None);
         let whole = garbage.len();

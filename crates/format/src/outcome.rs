@@ -1,6 +1,6 @@
 //! A record with the labels of a proof: move, evaluation and result are replaced, all other bytes are unchanged.
 //!
-//! `docs/formats/` has the offsets of the three fields. Hand order, ply and padding have other offsets.
+//! `docs/formats/` has the offsets of the three fields. Hand order, ply and padding lie outside of them.
 
 use kyokumen_shogi::Move;
 

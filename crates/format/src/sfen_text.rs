@@ -107,7 +107,7 @@ impl<'a> Columns<'a> {
         self.read(Field::EvalCp, "a number from -32768 to 32767, or -", |text| text.parse().ok())
     }
 
-    /// The fields that the line states. An explicit "no move" matters as a field.
+    /// The fields that the line states. An explicit "no move" counts as a field.
     pub(super) fn fields(self) -> Fields {
         let mut fields: Fields =
             COLUMNS.into_iter().filter(|&field| self.column(field).is_some()).collect();

@@ -115,7 +115,7 @@ pub(super) enum Codec {
     },
 }
 
-/// [`Codec::Games::lost`] for text games, which begin at move 1. They express an ending together with the winner. Of
+/// [`Codec::Games::lost`] for text games, which begin at move 1. They express an ending together with the winner. For
 /// games without a result they can only state that the game was interrupted.
 pub(super) fn lost_of_text(start: &Setup, (result, ending): End) -> Fields {
     let is_expressible = result.is_some() || matches!(ending, None | Some(Ending::Interruption));

@@ -144,14 +144,14 @@ const fn is_half_width(c: char) -> bool {
 fn has_words(text: &str) -> bool {
     let mut before = ' ';
     text.chars().all(|c| {
-        let is_behind = |letters: &str| letters.contains(before);
+        let is_after = |letters: &str| letters.contains(before);
         let can_follow = match c {
             '｡' | '｢' | '｣' | '､' => false,
-            'ﾞ' => is_behind("ｳｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾊﾋﾌﾍﾎ"),
-            'ﾟ' => is_behind("ﾊﾋﾌﾍﾎ"),
-            'ｬ' | 'ｭ' | 'ｮ' => is_behind("ｷｼﾁﾃﾄﾆﾋﾌﾐﾘﾞﾟｳ"),
-            'ｧ' | 'ｨ' | 'ｩ' | 'ｪ' | 'ｫ' => is_behind("ｳｸｼﾁﾂﾃﾄﾌﾞ"),
-            'ｯ' | 'ｰ' => is_half_width(before) && !is_behind("･ｯｰ"),
+            'ﾞ' => is_after("ｳｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾊﾋﾌﾍﾎ"),
+            'ﾟ' => is_after("ﾊﾋﾌﾍﾎ"),
+            'ｬ' | 'ｭ' | 'ｮ' => is_after("ｷｼﾁﾃﾄﾆﾋﾌﾐﾘﾞﾟｳ"),
+            'ｧ' | 'ｨ' | 'ｩ' | 'ｪ' | 'ｫ' => is_after("ｳｸｼﾁﾂﾃﾄﾌﾞ"),
+            'ｯ' | 'ｰ' => is_half_width(before) && !is_after("･ｯｰ"),
             _ => true,
         };
         before = c;

@@ -55,7 +55,7 @@ pub enum Expansion {
 pub struct Candidate<M> {
     /// The move.
     pub m: M,
-    /// Whether the move does not count until the move before it in the list is solved. For moves that differ little
+    /// Whether the search ignores the move until the move before it in the list is solved. For moves that differ little
     /// from their predecessor, such as another piece interposed on the same square.
     pub delayed: bool,
     /// First estimate of the proof number of the position after the move. At least 1.
@@ -178,7 +178,7 @@ pub trait Game {
         child
     }
 
-    /// The disproof hand of the child after `m`, taken back over the move to this OR node.
+    /// Converts `child`, the disproof hand after the move `m`, to a hand of this OR node.
     fn disproof_hand_of_attack(&self, _m: Self::Move, child: Self::Hand) -> Self::Hand {
         child
     }

@@ -20,7 +20,7 @@ pub enum Method {
     Plain,
     /// Positions until a lost game is found.
     Pruned,
-    /// Like [`Self::Pruned`], with each position visited a single time.
+    /// Like [`Self::Pruned`], but each position is visited once.
     Visited,
 }
 
@@ -106,10 +106,10 @@ pub struct WrongPosition {
     pub best_moves: Squares,
 }
 
-/// How often a player is never wrong, among the positions where moves differ in value.
+/// The positions where moves differ in value, and in how many of them a player always plays a best move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StrongCheck {
-    /// Number of such positions.
+    /// Number of these positions.
     pub positions: usize,
     /// Number of positions where every candidate is a best move.
     pub right: usize,

@@ -96,13 +96,8 @@ fn milliseconds(elapsed: Duration) -> f64 {
 
 /// Parses a variant of an enum by its serde name.
 fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    // The error quotes the text, and a terminal would execute its control characters.
-    let escaped = |c: char| {
-        if c.is_control() && c != '\t' { c.escape_debug().to_string() } else { c.to_string() }
-    };
-    let escaped: String = text.chars().map(escaped).collect();
-    T::deserialize(escaped.into_deserializer()).map_err(|error: WordError| {
-        // serde calls the value an unknown variant.
+    T::deserialize(text.into_deserializer()).map_err(|error: WordError| {
+        // serde quotes the text and calls it an unknown variant. Only the list of variants is kept.
         let error = error.to_string();
         match error.rsplit_once(", expected ") {
             Some((_, values)) => format!("expected {}", values.replace('`', "")),

@@ -152,11 +152,6 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// Whether the tree contains only the root.
-    pub fn has_only_root(&self) -> bool {
-        self.node_count() == 1
-    }
-
     /// Walks down the tree to a position that is not in it.
     ///
     /// After [`Simulation::Leaf`], call [`Self::expand`] or [`Self::discard`] with `leaf` exactly once before the tree

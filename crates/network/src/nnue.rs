@@ -77,7 +77,7 @@ impl NnueFeatures {
         }
     }
 
-    /// Number of the numbers of pieces.
+    /// How many piece numbers there are.
     const fn pieces(self) -> u32 {
         match self {
             Self::HalfKp => PIECES,

@@ -120,8 +120,8 @@ impl Interface<'_> {
         })
     }
 
-    /// Checks that an input has the shape (any batch, planes, 9, 9), and that the number of planes is expected. Returns
-    /// it.
+    /// Returns the number of planes of an input. Checks that it is one of `expected`, and that the shape is (any batch,
+    /// planes, 9, 9).
     fn expect_planes(&self, name: &'static str, expected: &[usize]) -> Result<usize, NetworkError> {
         let info = self.model.node_info(self.id(name)?);
         let shape = info.and_then(|info| info.shape()).unwrap_or_default();

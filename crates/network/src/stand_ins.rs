@@ -71,7 +71,7 @@ pub struct Delayed<E> {
     batch_time: Duration,
 }
 
-/// Maximum delay after which a sleeping thread wakes up.
+/// Maximum delay of a sleeping thread when it wakes up.
 const LATENESS: Duration = Duration::from_millis(2);
 
 impl<E> Delayed<E> {

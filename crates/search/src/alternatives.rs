@@ -46,7 +46,8 @@ pub use self::findings::{
     ReplyFinding, Uniqueness,
 };
 
-/// This fraction of the nodes for a position is reserved for the kinds of alternatives and for futile interpositions.
+/// The nodes for a position divided by this number are reserved for the kinds of alternatives and for futile
+/// interpositions.
 const KINDS_DIVISOR: u64 = 4;
 
 /// Limits and hints of a search of all moves.

@@ -23,7 +23,7 @@ const MIN_NODES: u64 = 4_000;
 /// the searches for a shorter proof may each take as much.
 const SEARCHES_PER_BOUND: u64 = 3;
 
-/// Each search of [`Resuming`] may take this fraction of the remaining nodes.
+/// Each search of [`Resuming`] may take the remaining nodes divided by this number.
 const MIN_PROVER_SEARCHES: u64 = 16;
 
 /// The length of a mate without futile defences.

@@ -534,7 +534,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 handle: value.handle,
             }
         } else if value.path_dependency != PATH_INDEPENDENT {
-            // Valid on this path only. The frame of the parent keeps it as long as that is so.
+            // Valid on this path only, so only the parent keeps it, for its current visit.
             return;
         } else if value.is_depth_bound {
             TableUpdate::DepthBound { plies_left }

@@ -74,7 +74,7 @@ pub struct Threads {
     pub nodes_alone: u64,
 }
 
-/// Takes a few milliseconds.
+/// Default of [`Threads::nodes_alone`]. The search of this many nodes takes a few milliseconds.
 const NODES_ALONE: u64 = 1 << 14;
 
 impl Threads {

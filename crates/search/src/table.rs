@@ -186,20 +186,20 @@ pub(super) enum TableLookup<H> {
     Nothing,
 }
 
-/// A proven OR node.
+/// A proven node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProvenNode<H> {
     /// The proof hand.
     pub(super) hand: H,
     pub(super) plies: u16,
-    /// The proving move, see [`kyokumen_game::Game::code`].
+    /// OR node: the proving move, see [`kyokumen_game::Game::code`]. AND node: 0.
     pub(super) code: u16,
 }
 
 /// The value of a position to store.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TableUpdate<H> {
-    /// The attacker reaches the goal with every hand that dominates the proof hand. AND nodes have code 0.
+    /// The attacker reaches the goal with every hand that dominates the proof hand.
     Proven(ProvenNode<H>),
     /// The attacker fails with every hand that this disproof hand dominates.
     Disproven { hand: H },

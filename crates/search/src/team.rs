@@ -25,7 +25,7 @@ use super::verdict::{Stats, Stop};
 /// Nodes that a thread takes from the budget at once.
 const NODES_PER_GRANT: u64 = 1 << 6;
 
-/// Counters of searches at a position. Positions with the same hash share a counter.
+/// Number of counters of searches. Positions whose hashes have the same remainder share a counter.
 const COUNTERS: usize = 1 << 16;
 
 /// Whether the round is running, and otherwise why it has ended.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the definition of a node. Manifests contain it, so that node counts of different versions can be
-/// compared.
+/// The version of the definition of a node. Manifests contain it: node counts are comparable if it is the same.
 ///
 /// 1: one position entered by a move inside df-pn. Leaf tests that make no move do not count.
 pub const NODE_DEFINITION: u32 = 1;

@@ -224,11 +224,11 @@ impl Games {
         self.shared.wanted.load(Ordering::Relaxed) - self.start
     }
 
-    /// The errors of the iterator.
+    /// The next game, if it ends within `time`. `Ok(None)` if it does not, or if all games were yielded.
     ///
     /// # Errors
     ///
-    /// Those of the iterator.
+    /// The errors of the iterator.
     pub fn next_within(
         &mut self,
         time: std::time::Duration,

@@ -2,9 +2,9 @@
 //!
 //! # Where to begin
 //! [`Position`] generates legal moves ([`movegen`]) and makes them. [`Setup`] is the result of decoding a position.
-//! [`sfen`] reads and writes text. Squares, kinds and notation follow the USI protocol. All legal moves without
-//! promotion are generated. Drop-pawn mate and a second pawn on a file are illegal. [`Bitboard`] and [`attacks`] are
-//! the building blocks.
+//! [`sfen`] reads and writes text. Squares, kinds and notation follow the USI protocol. Where a piece may promote or
+//! not, both moves are generated. Drop-pawn mate and a second pawn on a file are illegal. [`Bitboard`] and [`attacks`]
+//! are the building blocks.
 
 pub mod attacks;
 mod bitboard;

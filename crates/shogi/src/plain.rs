@@ -12,7 +12,7 @@ use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::position::Position;
 use super::square::Square;
 
-/// A step as (files to the left, ranks down) as the mover sees it, and whether it repeats.
+/// A step as the mover sees it: files to the left, ranks down, and whether it repeats.
 type MoveStep = (isize, isize, bool);
 
 const PAWN: &[MoveStep] = &[(0, -1, false)];

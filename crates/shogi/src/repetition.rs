@@ -96,7 +96,8 @@ impl PositionHistory {
     }
 
     /// Compares the hand of the side to move with its hand at the latest earlier occurrence of the board where it
-    /// differs: `true` if it has more pieces now, `false` if it has fewer. `None` if there is no such occurrence.
+    /// differs. `true` if it now has at least as many pieces of each kind, otherwise `false`. `None` if there is no
+    /// such occurrence.
     pub fn has_gained(&self) -> Option<bool> {
         let [mover, _] = self.entries.last()?.hands;
         self.earlier().find_map(|i| {

@@ -28,7 +28,7 @@ static CONTENTS: [[u64; Square::COUNT]; NUMBERS] = {
     table
 };
 
-/// Added to the key when White is to move.
+/// Combined with the key by XOR when White is to move.
 pub(crate) const WHITE_TO_MOVE: u64 = SplitMix64::mixed(SEED ^ SplitMix64::STEP);
 
 /// Key of one piece on one square.

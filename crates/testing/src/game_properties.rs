@@ -1,4 +1,4 @@
-//! Properties of any bytes that are read as a file of games, or of another format whose chunks are groups.
+//! Properties of any bytes that are read as a file of games, or of another format whose chunks vary in length.
 //!
 //! The tests check generated and damaged games. The fuzz targets check hostile input.
 

@@ -1,5 +1,6 @@
 //! Support for the tests of several crates: generated positions and games, records as literal bytes, an independent
 //! rules engine, and properties of arbitrary bytes, which the fuzz targets check as well.
+//!
 //! The rules engine is `rsshogi`, which shares no code with this project. It receives positions as SFEN and returns
 //! moves in USI notation.
 

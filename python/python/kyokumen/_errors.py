@@ -6,8 +6,8 @@ from __future__ import annotations
 class KyokumenError(Exception):
     """Base class of the errors of this package.
 
-    `file` is the name of the file, `record` the number of the record in it, from 0, and `byte` the offset of the record.
-    Each is None if it is unknown or does not apply.
+    `file` is the name of the file, `record` the number of the record in it, from 0, and `byte` the offset of the
+    record. Each is None if it is unknown or does not apply.
     """
 
     file: str | None

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class DataLoader:
     """Batches of arrays for training, prepared ahead on separate threads.
 
-    Each iteration is one epoch; the next iteration is the next epoch. After `load_state_dict`, the first iteration resumes
-    the epoch of the state.
+    Each iteration is one epoch; the next iteration is the next epoch. After `load_state_dict`, the first iteration
+    resumes the epoch of the state.
 
     Each batch is a dictionary of arrays:
 
@@ -90,8 +90,11 @@ class DataLoader:
         self.set_epoch(self.epoch + 1)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state after the last returned batch, for `load_state_dict`. The other loader must have the same files, filters,
-        batch size, order and ranks; for example, `features` and `threads` may differ."""
+        """The state after the last returned batch, for `load_state_dict`.
+
+        The other loader must have the same files, filters, batch size, order and ranks. Options that do not change the
+        records of the batches may differ, such as `features` and `threads`.
+        """
         window, record, number = self._place
         return {
             "version": 1,

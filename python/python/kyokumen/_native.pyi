@@ -63,8 +63,8 @@ class Reading(TypedDict, total=False):
 
 @type_check_only
 class Running(TypedDict, total=False):
-    """Options that do not change the content of outputs. `progress` is a function to call with snapshots (`done`, `total`,
-    `rate`, `eta_s`, …), a tqdm bar, or True to create a bar."""
+    """Options that do not change the content of outputs. `progress` is a function to call with snapshots (`done`,
+    `total`, `rate`, `eta_s`, …), a tqdm bar, or True to create a bar."""
 
     threads: int
     force: bool
@@ -459,7 +459,8 @@ def dlshogi(
     out: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None,
     threads: int = 0,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Input planes of dlshogi: features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]; with "bits" [N, 628], [N, 8 or 15]."""
+    """Input planes of dlshogi: features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]. With "bits": [N, 628] and
+    [N, 8 or 15]."""
 
 def dlshogi_labels(
     records: _Records, *, scale: float = ..., mirror: bool = False, threads: int = 0
@@ -494,8 +495,8 @@ def split(
     records: int | None = None,
     **options: Unpack[SplitOptions],
 ) -> Report:
-    """Distributes the records of archives over several files. Set exactly one of `parts` (number of files), `size` (maximum
-    bytes of a file) and `records` (maximum records of a file)."""
+    """Distributes the records of archives over several files. Set exactly one of `parts` (number of files), `size`
+    (maximum bytes of a file) and `records` (maximum records of a file)."""
 
 def verify(inputs: _Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
     """Checks all records of files, the outputs of manifests, or proofs. Returns a report for each file or manifest."""
@@ -504,9 +505,9 @@ def stats(inputs: _Paths, **options: Unpack[StatsOptions]) -> Report:
     """Statistics of files. With `html`, also writes a page with plots."""
 
 def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[FilterOptions]) -> Report:
-    """Removes positions with a proven forced mate. Returns the manifest of the run, with `was_done`. With `retry_unknown`,
-    the manifest of an earlier run, searches only its unknown positions again; `inputs` must be None. With `dry_run`,
-    returns the inputs, outputs and estimated time."""
+    """Removes positions with a proven forced mate. Returns the manifest of the run, with `was_done`. With
+    `retry_unknown`, the manifest of an earlier run, searches only its unknown positions again; `inputs` must be None.
+    With `dry_run`, returns the inputs, outputs and estimated time."""
 
 @final
 class Loader:

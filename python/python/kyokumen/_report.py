@@ -32,8 +32,8 @@ def report(text: str) -> Report:
 
 
 def callback(progress: Any, records: int | None) -> Callable[[Report], object] | None:
-    """Returns a function to call with snapshots of the progress: `progress` itself if it is a function, or the update of a
-    tqdm bar. True creates a bar. None if no progress is requested."""
+    """Returns a function to call with snapshots of the progress: `progress` itself if it is a function, or the update
+    of a tqdm bar. True creates a bar. None if no progress is requested."""
     if progress is None or progress is False:
         return None
     if progress is True:

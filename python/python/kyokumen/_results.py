@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class Boards(NamedTuple):
     """Positions as arrays.
 
-    `pieces` [N, 81]: cshogi's piece numbers. 0 is an empty square; P L N S B R G K +P +L +N +S +B +R are 1 to 14 for Black
-    and 17 to 30 for White. Squares are file × 9 + rank, counted from 1a.
+    `pieces` [N, 81]: cshogi's piece numbers. 0 is an empty square; P L N S B R G K +P +L +N +S +B +R are 1 to 14 for
+    Black and 17 to 30 for White. Squares are file × 9 + rank, counted from 1a.
     `hands` [N, 2, 7]: numbers of P L N S G B R in hand of Black and White.
     `turn` [N]: side to move, 0 for Black, 1 for White.
     `ply` [N]: number of the next move; 1 if the records have no ply.
@@ -44,7 +44,8 @@ class Verdict(IntEnum):
 class Solutions(NamedTuple):
     """Results of `solve_many`.
 
-    `verdicts` [N]: values of `Verdict`. `plies` [N]: length of the mate, -1 if there is none. `nodes` [N]: searched nodes.
+    `verdicts` [N]: values of `Verdict`. `plies` [N]: length of the mate, -1 if there is none. `nodes` [N]: searched
+    nodes.
     """
 
     verdicts: npt.NDArray[np.int8]

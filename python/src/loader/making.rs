@@ -106,7 +106,7 @@ impl BatchMaker {
         seed: u64,
         epoch: u64,
     ) -> Result<MadeBatch, Failure> {
-        let len = records.iter().map(|records| records.records().len()).sum();
+        let len = records.iter().map(|part| part.records().len()).sum();
         let (format, layouts) = (data.format(), self.layouts(data.format()));
         let mut numbers: Vec<_> =
             layouts.iter().map(|layout| pool.take(len * layout.bytes())).collect();

@@ -99,7 +99,7 @@ fn summary(games: &GameCounts) -> String {
 }
 
 impl ProgressSnapshot for SelfPlaySnapshot {
-    const CHUNK: &'static str = "game";
+    const ITEM: &'static str = "game";
 
     fn done(&self) -> u64 {
         self.games

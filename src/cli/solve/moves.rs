@@ -14,6 +14,7 @@ use crate::search::alternatives::{
 };
 use crate::shogi::{Move, Position};
 use crate::solver::Verdict;
+use crate::storage::quantity::quantity;
 
 /// Fields that `--all` adds to `--json`.
 #[derive(Serialize)]
@@ -156,12 +157,13 @@ fn has_flaws_only(report: &MovesReport) -> bool {
 /// The uniqueness of the solution in a few words.
 pub(super) fn in_short(report: &MovesReport) -> Option<String> {
     let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
+    let alternatives = quantity(alternatives, "alternative");
     Some(match report.uniqueness()? {
         Uniqueness::Unique => "unique".to_owned(),
         Uniqueness::NotUnique if has_flaws_only(report) => {
-            format!("not unique: {alternatives} alternatives, only flaws")
+            format!("not unique: {alternatives}, only flaws")
         }
-        Uniqueness::NotUnique => format!("not unique: {alternatives} alternatives"),
+        Uniqueness::NotUnique => format!("not unique: {alternatives}"),
         Uniqueness::NoMate => "no mate".to_owned(),
         Uniqueness::Undecided => "undecided".to_owned(),
     })
@@ -287,7 +289,7 @@ fn other_checks(position: &Position, node: &AttackFindings) -> String {
         parts.push(format!("unknown: {}", unknown.join(", ")));
     }
     if parts.is_empty() {
-        format!("only mate of {} checks", node.checks.len())
+        format!("only mate of {}", quantity(node.checks.len(), "check"))
     } else {
         parts.join("; ")
     }
@@ -302,7 +304,7 @@ fn other_replies(position: &Position, node: &DefenceFindings) -> String {
     };
     let is_solution_longest = node.solution.and_then(|index| node.replies[index].is_longest);
     let mut parts = vec![match is_solution_longest {
-        Some(true) => format!("longest of {} replies", node.replies.len()),
+        Some(true) => format!("longest of {}", quantity(node.replies.len(), "reply")),
         Some(false) => "not the longest".to_owned(),
         None => "perhaps the longest".to_owned(),
     }];

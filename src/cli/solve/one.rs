@@ -37,19 +37,19 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let control = SearchControl::new();
-    let (settings_and_options, threads, observer) = ((&settings, &options), args.threads, &control);
+    let (search_settings, options, threads, observer) =
+        (&settings, &options, args.threads, &control);
     let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
-        let (send, verdict) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let search = move || {
             // The receiver is closed only after an error that is already being reported.
-            let (settings, options) = settings_and_options;
-            drop(send.send(solve(found, settings, options, threads, observer)));
+            drop(sender.send(solve(found, search_settings, options, threads, observer)));
         };
         let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
         let mut watch = Watch::new(args, &control);
         loop {
-            match verdict.recv_timeout(WATCH_EVERY) {
+            match receiver.recv_timeout(WATCH_EVERY) {
                 Ok(Err(no_memory)) => return Err(no_memory.into()),
                 Ok(Ok(Ok(solution))) => return Ok(solution),
                 Ok(Ok(Err(bad))) => {
@@ -174,7 +174,7 @@ impl SearchSnapshot {
 }
 
 impl ProgressSnapshot for SearchSnapshot {
-    const CHUNK: &'static str = "node";
+    const ITEM: &'static str = "node";
 
     fn done(&self) -> u64 {
         self.nodes

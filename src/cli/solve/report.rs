@@ -54,7 +54,7 @@ impl Line {
             sfen: solution.input.position.to_string(),
             verdict: mate_result.map(|mate_result| mate_result.verdict.word()),
             stop,
-            plies: mate_result.filter(|j| j.verdict.is_mate()).map(|j| j.line.len()),
+            plies: mate_result.filter(|it| it.verdict.is_mate()).map(|it| it.line.len()),
             tsume_plies: solution.tsume_plies.map(|counted| counted.plies),
             tsume_plies_null: why_not_measured(solution, measures),
             tsume_shortest: solution.tsume_plies.map(|counted| counted.is_least),

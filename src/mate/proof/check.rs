@@ -61,7 +61,10 @@ impl<'a> Steps<'a> {
         let plies = proof.head().plies;
         match proof.head().claim {
             ProofClaim::Win if self.has_step(self.root, plies) => Ok(()),
-            ProofClaim::Win => Err(no_step(plies, self.root)),
+            ProofClaim::Win => {
+                let plies = quantity(plies, "ply");
+                Err(format!("no step with at most {plies} from {}", self.root))
+            }
             ProofClaim::Loss => {
                 let defences = plain::legal_moves(self.root);
                 if !defences.is_empty() && !plain::in_check(self.root) {
@@ -108,13 +111,12 @@ impl<'a> Steps<'a> {
     ) -> Result<(), Fault> {
         let mut after = position.clone();
         for &m in defences {
-            let undo = after.make(m);
-            let left = plies.saturating_sub(1);
-            if plies == 0 {
+            let Some(left) = plies.checked_sub(1) else {
                 return Err(format!(
                     "the proof claims mate in {position}, but {m} is a legal move"
                 ));
-            }
+            };
+            let undo = after.make(m);
             if !self.has_step(&after, left) {
                 let plies = quantity(left, "ply");
                 return Err(format!(
@@ -134,8 +136,4 @@ impl<'a> Steps<'a> {
             steps.iter().any(|&(least, plies)| plies <= max_plies && hand.dominates(least))
         })
     }
-}
-
-fn no_step(plies: u16, position: &Position) -> Fault {
-    format!("no step with at most {} from {position}", quantity(plies, "ply"))
 }

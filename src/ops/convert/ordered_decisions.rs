@@ -46,12 +46,12 @@ impl<'a> OrderedDecisions<'a> {
             }
             BlockFindings::Games(games) => self.joiner.add_block(plan, *games, &mut before)?,
             BlockFindings::Moves(moves) => {
-                for candidate in moves {
-                    self.add_move(candidate, &mut before)?;
+                for record in moves {
+                    self.add_move(record, &mut before)?;
                 }
             }
-            BlockFindings::Pending(candidates) => {
-                self.keep_first(processed, &candidates)?;
+            BlockFindings::Pending(pending) => {
+                self.keep_first(processed, &pending)?;
                 self.joiner.close(plan, &mut before)?;
             }
         }
@@ -77,16 +77,16 @@ impl<'a> OrderedDecisions<'a> {
     fn keep_first(
         &mut self,
         processed: &mut ProcessedBlock,
-        candidates: &[PendingRecord],
+        pending: &[PendingRecord],
     ) -> Result<(), Error> {
-        if candidates.is_empty() {
+        if pending.is_empty() {
             return Ok(());
         }
-        let mut is_first = Vec::with_capacity(candidates.len());
-        for candidate in candidates {
-            let is_new = self.insert(candidate.position.as_ref())?;
+        let mut is_first = Vec::with_capacity(pending.len());
+        for record in pending {
+            let is_new = self.insert(record.position.as_ref())?;
             if is_new {
-                candidate.written.count(processed);
+                record.written.count(processed);
             } else {
                 processed.count_filtered(Condition::Duplicate);
             }
@@ -99,15 +99,15 @@ impl<'a> OrderedDecisions<'a> {
     /// Adds a move to its game, unless its position occurred before.
     fn add_move(
         &mut self,
-        candidate: PendingRecord<GameMove>,
+        record: PendingRecord<GameMove>,
         processed: &mut ProcessedBlock,
     ) -> Result<(), Error> {
-        if !self.insert(candidate.position.as_ref())? {
+        if !self.insert(record.position.as_ref())? {
             processed.count_filtered(Condition::Duplicate);
             return Ok(());
         }
-        candidate.written.count(processed);
-        self.joiner.add_move(self.plan, candidate.written, processed)
+        record.written.count(processed);
+        self.joiner.add_move(self.plan, record.written, processed)
     }
 
     fn add_grouped(

@@ -68,13 +68,13 @@ pub(super) fn convert_block(
         process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
             worker.convert(item, processed)
         })?;
-    let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
+    let RecordConverter { pending, moves, grouped, groups_games, .. } = worker;
     let findings = match (plan.makes_games(), plan.settings.dedup) {
         _ if groups_games => BlockFindings::Grouped(grouped),
-        (false, _) => BlockFindings::Pending(candidates),
+        (false, _) => BlockFindings::Pending(pending),
         (true, true) => BlockFindings::Moves(moves),
         (true, false) => {
-            let moves = moves.into_iter().map(|candidate| candidate.written);
+            let moves = moves.into_iter().map(|record| record.written);
             BlockFindings::Games(Box::new(BlockGames::join(plan, moves, &mut processed)))
         }
     };
@@ -92,7 +92,7 @@ struct RecordConverter<'a> {
     /// Whether records can be filtered only when their game is complete.
     groups_games: bool,
     lookahead: Lookahead,
-    candidates: Vec<PendingRecord>,
+    pending: Vec<PendingRecord>,
     moves: Vec<PendingRecord<GameMove>>,
     grouped: Vec<GroupedRecord>,
 }
@@ -109,7 +109,7 @@ impl<'a> RecordConverter<'a> {
             makes_games: plan.makes_games(),
             groups_games: plan.groups_games(block.format),
             lookahead: Lookahead::default(),
-            candidates: Vec::new(),
+            pending: Vec::new(),
             moves: Vec::new(),
             grouped: Vec::new(),
         }
@@ -131,7 +131,7 @@ impl<'a> RecordConverter<'a> {
                 encoded.end_record();
                 match position {
                     None => effects.count(processed),
-                    Some(_) => self.candidates.push(PendingRecord { position, written: effects }),
+                    Some(_) => self.pending.push(PendingRecord { position, written: effects }),
                 }
             }
             Decision::Move(written) => {

@@ -78,7 +78,8 @@ pub struct RearrangeRequest {
     pub from: Option<FormatName>,
     /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     pub dialect: Option<Dialect>,
-    /// Format of parts. Their compression may differ from the inputs.
+    /// Format of the output. Its compression may differ from the inputs. `None`: determined from the file name of the
+    /// output, or from the inputs if the name has no known extension or the output consists of parts.
     pub to: Option<FormatName>,
     /// Stem of the file names of parts. `None`: the stem of the first input.
     pub name: Option<String>,

@@ -111,6 +111,6 @@ impl Spill {
 
 fn error(verb: &'static str, folder: &Path, source: io::Error) -> Error {
     let folder = folder.display();
-    let message = format!("cannot {verb} temporary files in {folder}, the folder of --tmp-dir");
+    let message = format!("cannot {verb} temporary files in {folder} (see --tmp-dir)");
     Error::new(ErrorKind::Io, message).in_file(&folder).with_source(source)
 }

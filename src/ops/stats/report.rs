@@ -51,13 +51,13 @@ pub struct StatsReport {
     pub to_move: SidesReport,
     /// Number of positions whose side to move is in check.
     pub in_check: u64,
-    /// Evaluations in centipawns, from the side to move.
+    /// Evaluations in centipawns, seen from the side to move.
     pub evals: Option<Distribution>,
     /// Move numbers.
     pub plies: Option<Distribution>,
     /// Results of the games.
     pub results: ResultsReport,
-    /// Results from the side to move.
+    /// Results, seen from the side to move.
     pub outcomes: Outcomes,
     /// Results by evaluation, for records that have both.
     pub outcomes_by_eval: Vec<EvalBin>,

@@ -60,6 +60,7 @@ impl InputRange {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RangeRead {
     /// Index of the input range, from 0.
+    #[serde(rename = "part")]
     pub input: usize,
     /// Records read.
     pub records: u64,

@@ -86,7 +86,7 @@ impl ObjectLocation {
         let url = if cfg!(windows) { url.replace('\\', "/") } else { url.to_owned() };
         let parts = url.split_once("://");
         let parts = parts.and_then(|(scheme, rest)| Some((StoreKind::from_scheme(scheme)?, rest)));
-        let (kind, rest) = parts.ok_or_else(|| unusable("the URL is not of an object store"))?;
+        let (kind, rest) = parts.ok_or_else(|| unusable("not the URL of an object store"))?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if rest.contains('@') && !is_word(bucket) {
             return Err(unusable(

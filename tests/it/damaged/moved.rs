@@ -51,8 +51,7 @@ impl Case<'_> {
         }
     }
 
-    /// The chunks without a fault that an operation has written, without the white space around
-    /// them, which they may lose or get.
+    /// Runs an operation. Returns the chunks of its output, as [`Self::chunks_of`].
     fn moved(
         &mut self,
         name: &str,
@@ -60,15 +59,16 @@ impl Case<'_> {
     ) -> Option<Vec<Vec<u8>>> {
         let output = self.path(&format!("{name}.{}", self.name.format));
         let plan = RearrangePlan::new(self.request(output.clone()));
-        let account = plan.and_then(|plan| operation(&plan, &mut Progress::none()));
-        let counts = self.done(account)?.totals.counts;
+        let manifest = plan.and_then(|plan| operation(&plan, &mut Progress::none()));
+        let counts = self.done(manifest)?.totals.counts;
         let filtered: u64 = counts.filtered.values().sum();
         assert_eq!(counts.input, counts.written + filtered + counts.bad.all(), "{name}");
         Some(self.chunks_of(&output))
     }
 
-    /// Two damaged chunks in a row may be read as one, so only those without a fault are compared. A damaged chunk of
-    /// `hcpe3` or `sbinpack` may claim bytes of the one after it: there all must be without a fault.
+    /// The chunks of a file that have no fault, without white space around them, which a copy may change. Two damaged
+    /// chunks in a row may be read as one, so they are not compared. A damaged chunk of `hcpe3` or `sbinpack` may claim
+    /// bytes of the next one, so for these formats the result is empty if any chunk has a fault.
     fn chunks_of(&self, file: &PathBuf) -> Vec<Vec<u8>> {
         let (format, bytes) = (self.name.format, std::fs::read(file).unwrap());
         let content = |chunk: &'_ [u8]| {
@@ -77,7 +77,7 @@ impl Case<'_> {
             }
             let chunk = format.without_header(chunk).trim_ascii();
             if format == Format::Db {
-                // A damaged header is a comment. A comment above a position is read with the position before it, which
+                // A damaged header is a comment. A comment above a position belongs to the chunk before it, which
                 // is another one after a shuffle.
                 let is_comment = |line: &&[u8]| line.starts_with(b"#") || line.starts_with(b"//");
                 let lines = chunk.split_inclusive(|&byte| byte == b'\n');
@@ -96,7 +96,7 @@ impl Case<'_> {
         chunks.filter(|chunk| !chunk.is_empty()).collect()
     }
 
-    /// What one command copies, the others copy too: shuffled, once each, or dealt out to two files.
+    /// `split`, `dedup` and `shuffle` write the same chunks as a sample of all records.
     pub(super) fn check_moved(&mut self) {
         let never = AtomicBool::new(false);
         let all = SampleSize::Rate(Probability::new(1.0).unwrap());
@@ -121,8 +121,8 @@ impl Case<'_> {
         let dealt = sorted([part(1), part(2)].concat());
         let settings = DedupSettings { key: DedupKey::Bytes, average: false };
         let unique = self.moved("unique", |plan, progress| dedup(plan, settings, progress, &never));
-        let mut met = HashSet::new();
-        let expected = copied.iter().filter(|chunk| met.insert(*chunk));
+        let mut seen = HashSet::new();
+        let expected = copied.iter().filter(|chunk| seen.insert(*chunk));
         assert!(unique.unwrap().iter().eq(expected), "dedup");
         let seed = 1 + self.random.below(100) as u64;
         let shuffled =
@@ -132,7 +132,7 @@ impl Case<'_> {
         check_same("shuffle", &copied, &sorted(shuffled.unwrap()));
     }
 
-    /// Joined shards are the whole.
+    /// Merged shards equal the unsharded output.
     pub(super) fn check_merge(&self, shards: PathBuf, whole: &[u8]) {
         let output = self.path(&format!("merged.{}", self.name.format));
         let request = MergeRequest {

@@ -106,8 +106,8 @@ impl Line {
         let exact = mark.is_none_or(|mark| mark.end(&self.position) == end);
         let summary = Summary::line(end).filter(|_| !exact);
         let summary = summary.map(|line| line.trim_start_matches('\'').to_owned());
-        // Without an end mark, readers attach these comments to the last move. The leading space prevents that a
-        // comment is read as the evaluation of that move or as a summary.
+        // Without an end mark, readers attach these comments to the last move. The leading space prevents a
+        // comment from being read as the evaluation of that move or as a summary.
         let is_summary = |at, comment: &str| {
             Summary::of_comment(comment.as_bytes()).is_some_and(|summary_line| {
                 summary_line.names_players(headers)

@@ -44,9 +44,9 @@ fn read(chunk: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
 /// The position in a chunk. `None` if the chunk has only blank lines and comments.
 fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
-    let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
-    // The first line that is not blank and not a comment: without a diagram, it is an error.
-    let (mut at, mut other) = (0, None);
+    let (mut start, mut ply, mut has_entry) = (Start::default(), None, false);
+    // Errors of the first unknown line, and of the first line that is not blank and not a comment.
+    let (mut at, mut skipped, mut other) = (0, None, None);
     let mut given: Vec<LineRole> = Vec::new();
     for line in Lines::new(chunk) {
         let text = decode_as(encoding, line.content());
@@ -63,14 +63,14 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
         let parsed = Line::parse(&text, &normal);
         let is_comment = matches!(parsed, Line::Comment(_) | Line::Bookmark(_));
         if !is_comment && !matches!(role, LineRole::Blank | LineRole::ProgramComment) {
-            other.get_or_insert((at, line.content()));
+            other.get_or_insert_with(|| syntax("a diagram"));
         }
         match parsed {
             Line::Rank(rank) => start.take_rank(rank, at)?,
             Line::SideToMove(color) => start.take_side_to_move(color),
             Line::Ply(number) => ply = Some(number),
             Line::Entry { key, value } if start::is_about_start(key) => {
-                says_start = true;
+                has_entry = true;
                 start.take_entry(key, value, at)?;
             }
             Line::Numbered { .. } | Line::Words(_) => {
@@ -83,14 +83,10 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
         }
         at += line.raw().len();
     }
-    if !says_start && !start.shows_board() {
-        let other = other.map(|(at, line)| {
-            let text = decode_as(encoding, line);
-            DecodeErrorKind::syntax("a diagram", text.as_bytes()).at(at)
-        });
+    if !has_entry && !start.shows_board() {
         return skipped.or(other).map_or(Ok(None), Err);
     }
-    if !start.shows_board() && !start.is_named() {
+    if !start.is_given() {
         return Err(DecodeErrorKind::syntax("a diagram", b"the end of the file").at(at));
     }
     let setup = start.setup()?.0.with_ply(ply.unwrap_or(1));

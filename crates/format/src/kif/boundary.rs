@@ -247,7 +247,6 @@ pub(super) fn copy(mut chunk: &[u8], out: &mut Vec<u8>) {
         }
     }
     let encoding = encoding_of(chunk).unwrap_or(SHIFT_JIS);
-    let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
     let head = &chunk[..at];
     if (seen.has_moves || seen.has_list || seen.has_diagram) && !begins_like_game(head) {
         if begins_like_game(&[b"\n", head].concat()) {
@@ -257,11 +256,9 @@ pub(super) fn copy(mut chunk: &[u8], out: &mut Vec<u8>) {
                 let line = format!("{}：{name}\n", start::HANDICAP);
                 encoding.encode(&line).0.into_owned()
             };
-            let other = entry(start::OTHER);
             let first = match handicap {
                 Some(handicap) => [handicap, b"\n"].concat(),
-                None if seen.has_diagram => other.clone(),
-                None => entry(start::EVEN),
+                None => entry(if seen.has_diagram { start::OTHER } else { start::EVEN }),
             };
             let moves = moves_at(head);
             if moves_at(&[&first, head].concat()) == moves.map(|at| first.len() + at) {
@@ -269,7 +266,7 @@ pub(super) fn copy(mut chunk: &[u8], out: &mut Vec<u8>) {
             } else {
                 // After the entry in `first`, a title such as `まで7手詰` would end a game. So the entry `手合割：その他` comes
                 // first, which does not give a start position, and `first` follows the title.
-                out.extend_from_slice(&other);
+                out.extend_from_slice(&entry(start::OTHER));
                 if handicap.is_none() {
                     let (title, rest) = chunk.split_at(moves.unwrap_or(at));
                     with_line_end(title, out);
@@ -281,7 +278,7 @@ pub(super) fn copy(mut chunk: &[u8], out: &mut Vec<u8>) {
     }
     with_line_end(chunk, out);
     if seen.has_diagram && !seen.has_moves && !seen.has_list {
-        put(LIST_OF_MOVES, out);
+        out.extend_from_slice(&encoding.encode(LIST_OF_MOVES).0);
     } else if (seen.has_moves || seen.has_list) && ends_like_header(chunk, seen.has_list) {
         out.push(b'\n');
     }

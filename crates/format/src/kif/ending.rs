@@ -299,8 +299,8 @@ fn has_won(statement: &str, may_imply: bool) -> Option<bool> {
         rest = &rest[claim.len()..];
         implied = implies.or(implied).filter(|_| may_imply);
     }
-    let verdict = WIN_OR_LOSS.into_iter().find(|(word, _)| rest.starts_with(word));
-    let (word, has_won) = verdict.or(implied.map(|has_won| ("", has_won)))?;
+    let stated = WIN_OR_LOSS.into_iter().find(|(word, _)| rest.starts_with(word));
+    let (word, has_won) = stated.or(implied.map(|has_won| ("", has_won)))?;
     let rest = &rest[word.len()..];
     let is_whole = rest.is_empty() || AFTER_CLAIM.iter().any(|word| rest.starts_with(word));
     (is_whole && !rest.starts_with("では")).then_some(has_won)

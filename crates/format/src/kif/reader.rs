@@ -46,9 +46,9 @@ struct Reader {
     /// Number of the first move minus 1. With a diagram the game may begin at a later move.
     moves_before: usize,
     skipped_lines: u32,
-    /// The first skipped line, or the first other line that only a game can have; and the last skipped line, if no
-    /// move was read after it.
+    /// The error of the first line that is an error if no game follows.
     first_skipped: Option<DecodeError>,
+    /// The error of the last skipped line, if no move was read after it.
     last_skipped: Option<DecodeError>,
 }
 
@@ -100,7 +100,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes a blank line, a remark, or a line around a diagram.
+    /// Takes a blank line, a comment line for programs, or a line around a diagram.
     fn take_empty(&mut self, text: &str, at: usize) {
         let text = normalised(text);
         let text = text.trim();

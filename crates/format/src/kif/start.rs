@@ -9,7 +9,7 @@ use super::super::replay;
 use super::line::normalised;
 use super::moves::{self, FILES, RANKS};
 
-/// White's first and second rank, the only ranks that differ between handicaps.
+/// Names of handicaps with White's first and second rank. The other ranks are the same in all handicaps.
 const HANDICAPS: [(&str, &str, &str); 15] = [
     ("香落ち", "lnsgkgsn1", "1r5b1"),
     ("右香落ち", "1nsgkgsnl", "1r5b1"),
@@ -87,7 +87,7 @@ pub(super) fn is_about_start(key: &str) -> bool {
     key == HANDICAP || key == SIDE_TO_MOVE || hand_of(key).is_some()
 }
 
-/// Whether a header entry says only that the start position is none of those with a name.
+/// Whether a header entry only states that the start position has no name.
 pub(super) fn is_other(key: &str, value: &str) -> bool {
     key == HANDICAP && value == OTHER
 }
@@ -118,7 +118,7 @@ impl Start {
     /// Takes a border of the diagram.
     pub(super) fn take_border(&mut self, at: usize) {
         self.has_border = true;
-        if self.ranks.is_empty() && self.handicap.is_none() {
+        if !self.is_given() {
             self.at = at;
         }
     }
@@ -153,7 +153,7 @@ impl Start {
         let counts = held(&normalised(value));
         let counts =
             counts.ok_or_else(|| DecodeErrorKind::syntax(expected, value.as_bytes()).at(at))?;
-        if self.ranks.is_empty() && self.handicap.is_none() {
+        if !self.is_given() {
             self.at = at;
         }
         self.hands[hand_of(key).unwrap_or(0)] = counts;
@@ -166,9 +166,9 @@ impl Start {
         !self.ranks.is_empty()
     }
 
-    /// Whether a handicap name gives the start position.
-    pub(super) const fn is_named(&self) -> bool {
-        self.handicap.is_some()
+    /// Whether a diagram or a handicap name gives the start position.
+    pub(super) const fn is_given(&self) -> bool {
+        self.handicap.is_some() || self.shows_board()
     }
 
     /// The start position and its byte offset.
@@ -178,11 +178,11 @@ impl Start {
             return Err(DecodeErrorKind::syntax(expected, name.as_bytes()).at(self.at));
         }
         // Pieces in hand belong to a diagram. Without one, the start position is unknown.
-        if self.has_hands && self.handicap.is_none() && self.ranks.is_empty() {
+        if self.has_hands && !self.is_given() {
             let expected = "a diagram for these pieces in hand";
             return Err(DecodeErrorKind::syntax(expected, b"none").at(self.at));
         }
-        if self.has_border && self.handicap.is_none() && self.ranks.is_empty() {
+        if self.has_border && !self.is_given() {
             return Err(DecodeErrorKind::syntax("the ranks of a diagram", b"none").at(self.at));
         }
         let named = self.handicap.clone().unwrap_or_else(replay::even_start);

@@ -458,9 +458,9 @@ fn half_width_katakana_are_recognised_as_shift_jis() {
     }
 }
 
-/// They would be the start of an even game.
+/// They must not be read as the start of an even game.
 #[test]
-fn commas_alone_are_no_position() {
+fn commas_alone_are_not_a_position() {
     for text in [",\n", "'comment\n,,\n", "/\n,\n"] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains("a line of the CSA standard"), "{error}");

@@ -1,5 +1,5 @@
 //! KIF and KI2 in the forms that programs and people write: names, comments, times, variations, spellings, encodings.
-//! And the form that is written.
+//! Also checks the form that is written.
 
 use kyokumen_format::{
     Annotation, Ending, Field, Format, Game, GameResult, Header, HeaderKey, Played, Variation,

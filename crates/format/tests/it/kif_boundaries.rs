@@ -253,8 +253,8 @@ fn good_and_bad(format: Format, file: &[u8]) -> (usize, usize) {
     (good.len(), bad.len())
 }
 
-/// Only blank lines and comments are no records. Any other chunk is a record or an error, or its content would be lost
-/// without being counted.
+/// Only chunks of blank lines and comments have no record. Any other chunk is a record or an error, so that no content
+/// is lost without being counted.
 #[test]
 fn lines_without_a_diagram_or_a_game_are_bad_records() {
     for lines in [
@@ -300,8 +300,8 @@ fn a_diagram_does_not_take_lines_of_a_damaged_one_above_it() {
     }
 }
 
-/// Pieces in hand that cannot be read are an error of the diagram below them, also where a copy of the lines above
-/// would repair their encoding.
+/// Unreadable pieces in hand are an error of the diagram below them. A copy replaces their invalid bytes, and the line
+/// must still belong to that diagram.
 #[test]
 fn a_damaged_character_does_not_move_a_line_to_the_game_above() {
     let game = format!("{DIAGRAM}先手の持駒：なし\n先手番\n{LIST}   1 ５八玉(59)\n   2 投了\n");

@@ -53,8 +53,8 @@ fn literal_bytes() {
     assert_eq!(game.moves.iter().map(|m| m.offset).collect::<Vec<_>>(), [51, 53, 55]);
     assert_eq!(content(game), three_moves());
     // When the game is written again, the score is the first evaluation and there is no metadata.
-    let anew = format!("{START_PSV} 6e00 3b1e 0100 00 0300 0400 040a 0514");
-    assert_eq!(written(&three_moves()), Ok(in_chunk(&bytes(&anew.replace(' ', "")))));
+    let rewritten = format!("{START_PSV} 6e00 3b1e 0100 00 0300 0400 040a 0514");
+    assert_eq!(written(&three_moves()), Ok(in_chunk(&bytes(&rewritten.replace(' ', "")))));
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Picture {
         Some(Self { root, plies, search: None })
     }
 
-    /// The first `plies` plies of the nodes that a search to the full depth visits and cuts.
+    /// The nodes that a search to the full depth visits and cuts, up to `plies` plies below the root.
     ///
     /// `None` if it has more than [`MAX_BOARDS`] boards. Choose fewer plies then.
     pub fn of_search(

@@ -18,19 +18,20 @@ use crate::search_result::SearchResult;
 use crate::solver::Proof;
 use crate::verdict::{Stop, Verdict};
 
-/// This fraction of a search's nodes is reserved for the check of the proof, which rarely needs to search.
+/// The nodes of a search divided by this number are reserved for the check of its proof, which rarely needs to search.
 const CHECK_DIVISOR: u64 = 8;
 
-/// This fraction of the remaining nodes is reserved for separate searches when all open checks are searched together.
+/// When all open checks are searched together, the remaining nodes divided by this number are reserved for separate
+/// searches.
 const SEPARATE_DIVISOR: u64 = 4;
 
-/// The first share of a move is this fraction of an equal share.
+/// The first share of a move is an equal share divided by this number.
 const FIRST_SHARE_DIVISOR: u64 = 8;
 
 /// Number of mates from which the solution is known not to be unique.
 const MATES_OF_SEVERAL_SOLUTIONS: usize = 2;
 
-/// A move is searched again only if its share has grown by more than this fraction.
+/// A move is searched again only if its share has grown by more than the last share divided by this number.
 const GROWTH_DIVISOR: u64 = 2;
 
 /// A search of single moves, with its limits.

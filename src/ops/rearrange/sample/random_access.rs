@@ -23,7 +23,7 @@ use crate::storage::compression::Compression;
 const BYTES_PER_SEEK: u64 = 1 << 17;
 
 /// Keys computed between two checks for cancellation.
-const CHUNK_KEYS: u64 = 1 << 20;
+const KEYS_AT_A_TIME: u64 = 1 << 20;
 
 const RECORDS_AT_A_TIME: usize = 1 << 12;
 
@@ -139,15 +139,15 @@ fn keys_up_to(
     cancel: &AtomicBool,
 ) -> Option<Vec<(u64, u64)>> {
     let all = Mutex::new(Vec::new());
-    let next_chunk = AtomicU64::new(0);
+    let next_keys = AtomicU64::new(0);
     let search = || {
         let mut own = Vec::new();
         loop {
-            let from = next_chunk.fetch_add(1, Ordering::Relaxed).saturating_mul(CHUNK_KEYS);
+            let from = next_keys.fetch_add(1, Ordering::Relaxed).saturating_mul(KEYS_AT_A_TIME);
             if from >= records || cancel.load(Ordering::Relaxed) {
                 break;
             }
-            let range = from..records.min(from + CHUNK_KEYS);
+            let range = from..records.min(from + KEYS_AT_A_TIME);
             let keys = range.map(|record| (SplitMix64::nth_bits(seed, record), record));
             own.extend(keys.filter(|&(key, _)| key <= bound));
         }
