@@ -84,7 +84,7 @@ impl Case<'_> {
                 let lines: Vec<&[u8]> = lines.filter(|line| !is_comment(line)).collect();
                 return lines.concat().trim_ascii().to_vec();
             }
-            chunk.strip_prefix(format.separator()).unwrap_or(chunk).to_vec()
+            chunk.strip_prefix(format.separator()).unwrap_or(chunk).trim_ascii().to_vec()
         };
         let is_whole =
             |chunk: &&[u8]| records(format, format.dialect(), chunk).all(|it| it.is_ok());
@@ -121,9 +121,18 @@ impl Case<'_> {
         let dealt = sorted([part(1), part(2)].concat());
         let settings = DedupSettings { key: DedupKey::Bytes, average: false };
         let unique = self.moved("unique", |plan, progress| dedup(plan, settings, progress, &never));
-        let mut seen = HashSet::new();
-        let expected = copied.iter().filter(|chunk| seen.insert(*chunk));
-        assert!(unique.unwrap().iter().eq(expected), "dedup");
+        let unique = unique.unwrap();
+        let distinct = |chunks: &[Vec<u8>]| {
+            let mut seen = HashSet::new();
+            let firsts = chunks.iter().filter(|chunk| seen.insert((*chunk).clone()));
+            firsts.cloned().collect::<Vec<_>>()
+        };
+        // White space and comments, which are not in `copied`, make chunks different, and games without moves are no
+        // duplicates. So these formats may keep a chunk several times.
+        let format = self.name.format;
+        let may_repeat = format == Format::Usi || format.is_text() && !format.is_lines();
+        let kept = if may_repeat { distinct(&unique) } else { unique };
+        check_same("dedup", &distinct(&copied), &kept);
         let seed = 1 + self.random.below(100) as u64;
         let shuffled =
             self.moved("shuffled", |plan, progress| shuffle(plan, seed, progress, &never));

@@ -373,8 +373,9 @@ struct Diagram {
     has_end: bool,
     /// Whether a line above the first rank begins like a rank but cannot be read as one.
     has_broken_rank: bool,
-    /// The role of the first line that is neither blank nor a comment line for programs.
+    /// The role of the first line that is not blank, a comment line for programs, or the entry `手合割：その他`.
     first: Option<LineRole>,
+    has_other_start: bool,
     /// Offset of the line of file numbers above the next diagram.
     file_numbers: Option<usize>,
 }
@@ -404,8 +405,10 @@ impl Diagram {
     }
 
     fn take(&mut self, role: LineRole, line: &[u8], at: usize) {
-        if !matches!(role, LineRole::Blank | LineRole::ProgramComment) {
-            self.first.get_or_insert(role);
+        match role {
+            LineRole::Blank | LineRole::ProgramComment => {}
+            LineRole::OtherStart if self.first.is_none() => self.has_other_start = true,
+            _ => _ = self.first.get_or_insert(role),
         }
         match role {
             LineRole::DiagramEdge if self.ranks == 9 && !line.starts_with(b"+") => {
@@ -441,7 +444,8 @@ pub(super) fn shows_diagram(chunk: &[u8]) -> bool {
 }
 
 /// Appends a diagram so that readers keep it separate from its neighbours. If White's hand is missing, writes it first.
-/// If the diagram begins neither with White's hand nor with the header of a game, writes a line `手合割：` first.
+/// If the diagram begins neither with White's hand nor with the header of a game, writes a line `手合割：` first. Does the
+/// same for the last lines of a damaged diagram, because a healthy one may be written before them.
 pub(super) fn copy_diagram(chunk: &[u8], out: &mut Vec<u8>) {
     let mut diagram = Diagram::default();
     for line in Lines::new(chunk) {
@@ -450,11 +454,11 @@ pub(super) fn copy_diagram(chunk: &[u8], out: &mut Vec<u8>) {
     let encoding = encoding_of(chunk).unwrap_or(SHIFT_JIS);
     let put = |line: &str, out: &mut Vec<u8>| out.extend_from_slice(&encoding.encode(line).0);
     let has_ranks = diagram.ranks > 0;
+    let begins_like_diagram = diagram.has_other_start
+        || matches!(diagram.first, Some(LineRole::Head | LineRole::Hand(1)));
     if has_ranks && !diagram.has_hand[1] {
         put("後手の持駒：なし\n", out);
-    } else if has_ranks
-        && !matches!(diagram.first, Some(LineRole::Head | LineRole::OtherStart | LineRole::Hand(1)))
-    {
+    } else if !begins_like_diagram && (has_ranks || diagram.is_end()) {
         put(&format!("{}：{}\n", start::HANDICAP, start::OTHER), out);
     }
     with_line_end(chunk, out);

@@ -232,17 +232,23 @@ fn diagrams_after_a_damaged_one_are_read_correctly() {
         .fold(String::new(), |text, line| text + line + "\n");
     let one_more = first.replacen(rank, &rank.repeat(2), 1);
     let without_head = first.replace("後手の持駒：なし\n", "");
+    let cut = |file: &str| -> Vec<String> {
+        let chunks = chunks(Format::Bod, file.as_bytes());
+        chunks.map(|chunk| String::from_utf8_lossy(chunk).into_owned()).collect()
+    };
     for damaged in [without_board, one_more, without_head] {
-        let file = format!("{damaged}{second}{third}");
-        let mut found = Vec::new();
-        let mut rest = file.as_bytes();
-        while !rest.is_empty() {
-            let end = Format::Bod.chunk_end(rest, true).unwrap();
-            found.push(String::from_utf8_lossy(&rest[..end]).into_owned());
-            rest = &rest[end..];
-        }
+        let found = cut(&format!("{damaged}{second}{third}"));
         assert_eq!(found[found.len() - 2..], [second.as_str(), third.as_str()], "{damaged}");
     }
+    // Only the last lines of the damaged diagram are left. In a copy, they do not become part of a healthy one.
+    let rest = &first[first.find("先手の持駒").unwrap()..];
+    let order = [&*second, rest, &*third];
+    let mut copy = Vec::new();
+    for chunk in order {
+        Format::Bod.copy_chunk(chunk.as_bytes(), &mut copy);
+    }
+    let copied = cut(str::from_utf8(&copy).unwrap());
+    assert_eq!(copied, [second.clone(), format!("手合割：その他\n{rest}"), third]);
 }
 
 /// The numbers of good and bad records in a file.
