@@ -393,9 +393,10 @@ impl Error {
         Self::usage(format!("{output} exists")).in_file(&output).with_remedy(Remedy::Replace)
     }
 
+    /// `input` is a description, such as `the input a.psv`.
     pub(crate) fn output_is_input(output: impl AsRef<Path>, input: impl fmt::Display) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} would overwrite the input {input}; choose another output"))
+        Self::usage(format!("{output} would overwrite {input}; choose another output"))
     }
 
     pub(crate) fn written_twice(path: impl AsRef<Path>, other: impl AsRef<Path>) -> Self {
@@ -512,7 +513,7 @@ impl StdError for Error {
 
 impl From<BadRecord> for Error {
     fn from(bad: BadRecord) -> Self {
-        let (message, file, byte) = (bad.to_string(), bad.file.clone(), bad.offset);
+        let (message, file, byte) = (bad.described(), bad.file.clone(), bad.offset);
         Self::new(ErrorKind::BadRecord(Box::new(bad)), message).in_file(&file).at_byte(byte)
     }
 }

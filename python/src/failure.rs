@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::{fmt, io};
 
-use kyokumen::format::DecodeError;
+use kyokumen::format::{DecodeError, RecordPlace};
 use kyokumen::shogi::PositionError;
 use kyokumen::shogi::sfen::SfenError;
 use kyokumen::{ErrorKind, Remedy};
@@ -60,7 +60,8 @@ impl Failure {
         reason: &dyn ToString,
     ) -> Self {
         let before = file.map_or(String::new(), |file| format!("{file}, "));
-        let message = format!("{before}record {record}, at byte {byte}: {}", reason.to_string());
+        let place = RecordPlace { index: record, offset: byte };
+        let message = format!("{before}{place}: {}", reason.to_string());
         let file = file.map(ToOwned::to_owned);
         Self { file, record: Some(record), byte: Some(byte), ..Self::new(BAD_RECORD, message) }
     }

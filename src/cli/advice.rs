@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Remedy;
 use crate::search::TableError;
+use crate::storage::platform;
 
 /// Formats an error with its causes and with advice, if there is any.
 pub(super) fn explain(error: &anyhow::Error) -> String {
@@ -71,15 +72,18 @@ fn path_advice(kind: ErrorKind, file: Option<&str>) -> Option<String> {
         ErrorKind::NotFound if file.is_some_and(|file| file.contains(['*', '?'])) => {
             "; no file matches this pattern".to_owned()
         }
-        ErrorKind::NotFound if file.is_some_and(|file| Path::new(file).is_absolute()) => {
-            "; check the path: all its folders must exist".to_owned()
-        }
         ErrorKind::NotFound => {
-            let start = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-            format!(
-                "; check the path: all its folders must exist, and relative paths start in {}",
-                start.display()
-            )
+            let file = file.map(Path::new);
+            let mut rules = Vec::new();
+            if file.is_some_and(|file| !platform::folder_of(file).exists()) {
+                rules.push("all its folders must exist".to_owned());
+            }
+            if file.is_none_or(|file| !file.is_absolute()) {
+                let start = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+                rules.push(format!("relative paths start in {}", start.display()));
+            }
+            let colon = if rules.is_empty() { "" } else { ": " };
+            format!("; check the path{colon}{}", rules.join(", and "))
         }
         ErrorKind::NotADirectory => "; check the path: one of its folders is a file".to_owned(),
         ErrorKind::PermissionDenied => {
@@ -108,7 +112,7 @@ mod tests {
             message(libc::ENOENT)
                 .replace(std::env::current_dir().unwrap().to_str().unwrap(), "[FOLDER]"),
             str![
-                "cannot open a.hcp: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]"
+                "cannot open a.hcp: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]"
             ]
         );
         assert_data_eq!(
@@ -127,6 +131,22 @@ mod tests {
             message(libc::ENOSPC),
             str!["cannot open a.hcp: No space left on device (os error 28)"]
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_a_missing_folder_gets_advice_about_folders() {
+        let advice = |file| {
+            let missing = io::Error::from_raw_os_error(libc::ENOENT);
+            let error = explain(&crate::Error::io("open", file, missing).into());
+            error.split_once("; ").map(|(_, advice)| advice.to_owned()).unwrap_or_default()
+        };
+        assert_eq!(advice("/no-such.hcp"), "check the path");
+        assert_eq!(advice("/no-such-folder/a.hcp"), "check the path: all its folders must exist");
+        assert!(advice("a.hcp").starts_with("check the path: relative paths start in /"));
+        assert!(advice("no-such-folder/a.hcp").starts_with(
+            "check the path: all its folders must exist, and relative paths start in /"
+        ));
     }
 
     #[test]

@@ -28,13 +28,14 @@ use crate::storage::signals::Interrupt;
 /// records, each move becomes a record. If records are converted to games, consecutive records are joined into one game
 /// if each leads to the next.
 ///
-/// If the output needs a field that the input lacks, its value must be given with --fill. Without --fill, such a
-/// conversion is an error; only the move number of an SFEN becomes 1. Fields that the output cannot hold are listed on
-/// standard error before the run and counted after it.
+/// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill:
+/// an SFEN without a move number gets 1, a won game without an ending ends by resignation, and a move in hcpe3 gets one
+/// visit. Fields that the output can never hold are listed on standard error before the run. All lost fields are
+/// counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
-/// hand; --canonical re-encodes them. Between kif, kifu, ki2 and ki2u, games are rewritten in the notation and text
-/// encoding of the output. Names, times, comments and variations are kept if the output can hold them; losses are
+/// hand; --canonical re-encodes them. Between kif and kifu, and between ki2 and ki2u, only the text encoding and line
+/// ends change. Between KIF and KI2, games are rewritten. Names, times, comments and variations are kept if the output can hold them; losses are
 /// counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = format!("\
@@ -136,7 +137,7 @@ fn announce(plan: &ConvertPlan) {
             || (from == Format::Csa && settings.csa_version.is_some());
         match (to.takes_chunks_of(from), rewrites) {
             (true, false) if from.is_kif() => {
-                say!("{from} to {to}: games are copied, in the output's notation and encoding");
+                say!("{from} to {to}: games are copied; only text encoding and line ends change");
             }
             (true, false) if matches!(from, Format::Csa | Format::Jkf) => {
                 say!("{from} to {to}: games are copied, in UTF-8");

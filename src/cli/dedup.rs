@@ -22,9 +22,10 @@ use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeReq
 /// zero. For the mean result, a win of Black counts 1, a draw 0 and a win of White −1. A mean of 0.5 or more is a win
 /// of Black, a mean of −0.5 or less a win of White, any other a draw. Its move is the most frequent one; ties go to the
 /// earliest. Mate evaluations (29000 or more in absolute value) are not averaged with centipawns. If all mate
-/// evaluations of a position favour the same side, only these are averaged. Otherwise they are left out, unless there
-/// are no other evaluations.
+/// evaluations of a position favour one side, only these are averaged. If they favour both sides, only the centipawns
+/// are averaged, or the mate evaluations if there are no centipawns.
 #[derive(Args)]
+#[command(mut_arg("memory", |arg| arg.help("Memory for the hashes of records; the rest goes to temporary files [default: 2G]")))]
 #[command(after_long_help = format!("\
 Examples:
   kyokumen dedup 2024.psv 2025.psv -o all.psv
@@ -59,7 +60,7 @@ pub(super) struct DedupArgs {
 }
 
 pub(super) fn run(args: &DedupArgs) -> anyhow::Result<ExitStatus> {
-    let request = args.common.request(args.output.output.clone(), None);
+    let request = args.common.request(&args.output);
     let request = RearrangeRequest { references: args.reference.clone(), ..request };
     let plan = RearrangePlan::new(request);
     let settings = DedupSettings { key: args.key, average: args.average };

@@ -32,6 +32,9 @@ struct Described {
     holds: Vec<&'static str>,
     needs: Vec<&'static str>,
     written: bool,
+    /// Whether endings are read but not written.
+    #[serde(skip)]
+    only_reads_ending: bool,
 }
 
 pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
@@ -42,8 +45,13 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{:<8} {:<14} holds besides the position", "format", "chunk")?;
-    for Described { format, chunk, holds, needs, written, .. } in &formats {
+    for Described { format, chunk, holds, needs, written, only_reads_ending, .. } in &formats {
         let holds = if holds.is_empty() { "nothing".to_owned() } else { holds.join(", ") };
+        let holds = if *only_reads_ending {
+            holds.replace(Field::Ending.name(), "ending (only read)")
+        } else {
+            holds
+        };
         writeln!(out, "{format:<8} {chunk:<14} {holds}")?;
         if !needs.is_empty() {
             writeln!(out, "{:<23} needs {}", "", needs.join(", "))?;
@@ -84,6 +92,8 @@ impl Described {
             holds: names(format.fields()),
             needs: names(format.needs()),
             written: format.is_written(),
+            only_reads_ending: format.fields().contains(Field::Ending)
+                && format.endings().is_empty(),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::records::format_name::FormatName;
 use crate::records::opening::check_compression;
 use crate::records::output_kind::OutputKind;
 use crate::records::sink::{OutputPlan, Sinks};
+use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
 /// Generate test records from random games, with the moves played and the results
@@ -120,10 +121,14 @@ fn write(
 }
 
 fn report(generator: &Generator, count: u64, format: Format) {
-    let ends: Vec<String> =
-        generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
-    let heading = if ends.is_empty() { "" } else { "; games ended: " };
-    say!("{}{heading}{}", records(count), ends.join(", "));
+    let games = generator.ends().values().sum::<u64>();
+    if games == 0 {
+        say!("{}", records(count));
+    } else {
+        let ends = generator.ends().iter().map(|(end, number)| format!("{number} by {end}"));
+        let ends = ends.collect::<Vec<_>>().join(", ").replacen(" by ", " ended by ", 1);
+        say!("{} from {}: {ends}", records(count), quantity(games, "game"));
+    }
     if filled_in(format).contains(Field::EvalCp) {
         say!("all evaluations are 0, because the positions were not evaluated");
     }

@@ -16,6 +16,7 @@ use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 /// Records are copied byte for byte. In formats that hold games, whole games are mixed. A manifest is written next to
 /// the output.
 #[derive(Args)]
+#[command(mut_arg("memory", |arg| arg.help("Memory for the records that are read ahead [default: 2G]")))]
 #[command(after_long_help = format!("\
 Examples:
   kyokumen interleave openings.psv middle.psv endings.psv -o all.psv
@@ -44,7 +45,7 @@ pub(super) struct InterleaveArgs {
 }
 
 pub(super) fn run(args: &InterleaveArgs) -> anyhow::Result<ExitStatus> {
-    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    let plan = RearrangePlan::new(args.common.request(&args.output));
     let until = args.until.unwrap_or_default();
     let weights = args.weights.as_ref();
     args.common.run(plan, |plan, progress, cancel| {

@@ -173,13 +173,12 @@ pub(super) fn show_plan<J: PositionJudge + 'static>(
 fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {
     let &Estimate { records: number, sampled, seconds, bytes } = estimate;
     let speed = number as f64 / seconds.expected;
+    let [about, low, high] = [seconds.expected, seconds.low, seconds.high].map(duration);
+    let interval = if low == high { String::new() } else { format!(", between {low} and {high}") };
     writeln!(
         out,
-        "{}: about {}, between {} and {} (95 % confidence, from {sampled} sampled records), {speed:.0} records/s",
+        "{}: about {about}{interval} (95 % confidence, from {sampled} sampled records), {speed:.0} records/s",
         records(number),
-        duration(seconds.expected),
-        duration(seconds.low),
-        duration(seconds.high),
     )?;
     let mib = |bytes: f64| bytes / f64::from(1 << 20);
     let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));

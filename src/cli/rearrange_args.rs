@@ -25,7 +25,7 @@ use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-/// Inputs, memory and temporary files.
+/// Inputs and memory.
 #[derive(Args, Clone, Debug)]
 pub(super) struct RearrangeArgs {
     #[command(flatten)]
@@ -44,10 +44,6 @@ pub(super) struct RearrangeArgs {
     #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true, help_heading = heading::RUNNING)]
     memory: Memory,
 
-    /// Folder for temporary files, which are deleted when the process ends [default: the system's temporary folder]
-    #[arg(long, value_name = "DIR", help_heading = heading::RUNNING)]
-    tmp_dir: Option<PathBuf>,
-
     /// What to do with truncated or unreadable records: `stop` ends the command without an output, `skip` drops them,
     /// `quarantine` moves them to a separate file [default: stop]
     #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
@@ -58,7 +54,19 @@ pub(super) struct RearrangeArgs {
 }
 
 impl RearrangeArgs {
-    pub(super) fn request(&self, output: PathBuf, to: Option<FormatName>) -> RearrangeRequest {
+    /// A request with one output.
+    pub(super) fn request(&self, output: &OutputArgs) -> RearrangeRequest {
+        let OutputArgs { output, tmp_dir } = output.clone();
+        let request = self.request_without_tmp_dir(output, None);
+        RearrangeRequest { resources: Resources { tmp_dir, ..request.resources }, ..request }
+    }
+
+    /// A request of a command that writes no temporary files.
+    pub(super) fn request_without_tmp_dir(
+        &self,
+        output: PathBuf,
+        to: Option<FormatName>,
+    ) -> RearrangeRequest {
         let args = self.clone();
         tracing::info!("memory for records: {}", args.memory);
         RearrangeRequest {
@@ -74,7 +82,7 @@ impl RearrangeArgs {
             resources: Resources {
                 threads: args.run.work.threads(),
                 memory: args.memory,
-                tmp_dir: args.tmp_dir,
+                tmp_dir: None,
             },
         }
     }
@@ -99,12 +107,17 @@ impl RearrangeArgs {
     }
 }
 
-/// The output of a command with a single output file.
+/// The files that a command with a single output writes.
 #[derive(Args, Clone, Debug)]
 pub(super) struct OutputArgs {
-    /// Output file, compressed if its name ends in .zst; `-` is standard output
+    /// Output file, compressed if its name ends in .zst; `-` is standard output. A missing folder is created
     #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = heading::OUTPUTS)]
-    pub(super) output: PathBuf,
+    output: PathBuf,
+
+    /// Folder for temporary files, which are deleted when the process ends [default: the folder of the output;
+    /// for a pipe or URL, the system's temporary folder]
+    #[arg(long, value_name = "DIR", help_heading = heading::RUNNING)]
+    tmp_dir: Option<PathBuf>,
 }
 
 /// Name in the summary for records that failed a condition.
@@ -137,20 +150,19 @@ fn write_summary(manifest: &OperationManifest, plan: &RearrangePlan) {
     if let Some(averaged) = counts.averaged {
         let AverageCounts { copies, most_copies, evaluations, results, moves, .. } = averaged;
         say!(
-            "  {} averaged over {copies} copies, at most {most_copies} each: {}, {}, {} changed",
-            records(averaged.records),
+            "  {} of {}, at most {most_copies} per average; changed: {}, {}, {}",
+            quantity(averaged.records, "average"),
+            records(copies),
             quantity(evaluations, "evaluation"),
             quantity(results, "result"),
             quantity(moves, "move")
         );
     }
-    let folder = |kind| {
-        let outputs = plan.outputs.iter().chain(&plan.side_outputs);
-        let path = outputs.filter(|output| output.kind == kind).map(|output| &output.path).next();
-        path.and_then(|path| path.parent()).unwrap_or(Path::new(""))
-    };
+    // All files are in one folder. Only pipes have no manifest, and the parts of `split --size` are not in the plan.
+    let pipe = || plan.outputs.first().map(|output| &*output.path);
+    let folder = plan.manifest.as_deref().or_else(pipe).and_then(Path::parent);
     for output in manifest.outputs.iter().take(NAMED_OUTPUTS) {
-        let path = folder(output.kind).join(path_of(&output.file));
+        let path = folder.unwrap_or(Path::new("")).join(path_of(&output.file));
         say!("  {} ({})", path.display(), records(output.records));
     }
     let more = manifest.outputs.len().saturating_sub(NAMED_OUTPUTS);

@@ -52,7 +52,8 @@ pub(super) struct RelabelArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
-    /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py"
+    /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py".
+    /// For an NNUE file, use --engine
     #[arg(long, value_name = "NET.onnx", conflicts_with = "engine", help_heading = NETWORK)]
     pub(super) model: Option<PathBuf>,
 
@@ -137,8 +138,8 @@ pub(super) struct EngineArgs {
     #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Restart the engine if it takes longer than this to get ready, or reports no progress in a search for this time
-    /// [default: 60]
+    /// Restart the engine if it is not ready after this time, or reports no progress in a search for this time. If the
+    /// first process sends no `usiok` in this time, the run ends [default: 60]
     #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }

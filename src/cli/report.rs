@@ -53,19 +53,23 @@ pub(super) fn exact_milliseconds(elapsed: Duration) -> f64 {
 pub(super) fn fields(lost: &BTreeMap<String, u64>, filled_in: &BTreeMap<String, u64>) {
     for (what, fields) in [("lost", lost), ("filled in", filled_in)] {
         for (field, &number) in fields {
-            say!("  {field} {what} in {}", records(number));
+            let meaning = if field == "end_ply" { " (length of the game)" } else { "" };
+            say!("  {what}: {field}{meaning} in {}", records(number));
         }
     }
 }
 
 /// Reports information that is lost, as in `1 variation, 3 comments not written: csa cannot hold them`.
 pub(super) fn lost_info(lost: &BTreeMap<String, u64>, to: &str) {
+    let them = if lost.values().sum::<u64>() == 1 { "it" } else { "them" };
     let lost = lost.iter().filter(|&(_, &number)| number > 0);
-    let lost =
-        lost.map(|(kind, &number)| quantity(number, &kind.trim_end_matches('s').replace('_', " ")));
+    let lost = lost.map(|(kind, &number)| match &**kind {
+        "headers" => quantity(number, "header entry"),
+        kind => quantity(number, &kind.trim_end_matches('s').replace('_', " ")),
+    });
     let lost = lost.collect::<Vec<_>>().join(", ");
     if !lost.is_empty() {
-        say!("  {lost} not written: {to} cannot hold them");
+        say!("  {lost} not written: {to} cannot hold {them}");
     }
 }
 

@@ -57,7 +57,7 @@ impl SizeArgs {
 }
 
 pub(super) fn run(args: &SampleArgs) -> anyhow::Result<ExitStatus> {
-    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    let plan = RearrangePlan::new(args.common.request(&args.output));
     let size = args.size.size();
     args.common.run(plan, |plan, progress, cancel| sample(plan, size, args.seed, progress, cancel))
 }

@@ -142,8 +142,8 @@ pub(super) struct GameArgs {
     pub(super) c_base_root: Option<f32>,
 
     /// First play urgency below the root: an unvisited move has the value of its position, from 0 to 1, minus K · √S,
-    /// but at least 0. S is the sum, over all simulations through the position, of the network's probability for the
-    /// move that the simulation chose
+    /// but at least 0. Each simulation through the position adds to S the network's probability of the move that it
+    /// chose there
     /// [default: 20; with --puct parent-value 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
@@ -182,8 +182,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Limit the random choice to the most visited moves, up to the first move whose value is more than VALUE below the
-    /// value of the best move; this move is excluded [default: 0.015]
+    /// Of the moves in order of visits, choose only among those before the first whose value is more than VALUE below
+    /// the value of the best move [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 

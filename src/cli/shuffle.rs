@@ -36,6 +36,6 @@ pub(super) struct ShuffleArgs {
 }
 
 pub(super) fn run(args: &ShuffleArgs) -> anyhow::Result<ExitStatus> {
-    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    let plan = RearrangePlan::new(args.common.request(&args.output));
     args.common.run(plan, |plan, progress, cancel| shuffle(plan, args.seed, progress, cancel))
 }

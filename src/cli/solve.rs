@@ -9,7 +9,7 @@ mod page;
 mod proofs;
 pub(super) mod report;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -25,6 +25,7 @@ use crate::error::ErrorKind;
 use crate::format::Format;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
+use crate::records::bad_record::line_at;
 use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::source::Input;
@@ -37,8 +38,19 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     let input = args.input.join(OsStr::new(" "));
     match input.to_str() {
         Some(text) if is_sfen(text) => solve_one(args, text),
-        _ => solve_file(args, PathBuf::from(input)),
+        _ => solve_file(args, file(args, input)?),
     }
+}
+
+/// The input file. A name with spaces may be several arguments.
+fn file(args: &SolveArgs, joined: OsString) -> Result<PathBuf, Usage> {
+    let names = &args.input;
+    let path = PathBuf::from(joined);
+    if names.len() > 1 && !path.exists() {
+        let names: Vec<_> = names.iter().map(|name| text_of(Path::new(name))).collect();
+        return Err(Usage(format!("solve reads one file at a time, not {}", names.join(", "))));
+    }
+    Ok(path)
 }
 
 fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
@@ -80,7 +92,9 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
             Err(bad) => {
                 tally.bad += 1;
                 if messages.is_shown() {
-                    say!("{file}, {bad}");
+                    let line = bad.byte().and_then(|byte| line_at(&name, byte));
+                    let line = line.map_or_else(String::new, |line| format!("line {line}, "));
+                    say!("{file}, {line}{bad}");
                 }
             }
         }

@@ -24,6 +24,7 @@ use crate::storage::memory::Memory;
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
 #[derive(Args)]
+#[command(mut_arg("memory", |arg| arg.help("Memory for records that are read ahead, and for compressed parts that are written at once [default: 2G]")))]
 #[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
 #[command(after_long_help = format!("\
 Examples:
@@ -67,7 +68,7 @@ pub(super) struct SplitArgs {
 }
 
 pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
-    let request = args.common.request(args.output.clone(), args.to);
+    let request = args.common.request_without_tmp_dir(args.output.clone(), args.to);
     let request = RearrangeRequest { name: args.name.clone(), ..request };
     let size = args.size.map(|size| PartLimit::Bytes(size.bytes()));
     let limit = size.or(args.records.map(|records| PartLimit::Records(records.get())));

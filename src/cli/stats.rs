@@ -23,6 +23,9 @@ use crate::storage::signals::Interrupt;
 ///
 /// All files are read as one sequence. Distinct positions (board, hands, side to move) are counted exactly if they fit
 /// into --memory, at about 40 bytes each. Otherwise their number is an estimate, marked as such in the report.
+///
+/// The phase of a position depends on the number of its pieces in hand or promoted: opening up to 3, middlegame 4 to
+/// 11, endgame from 12.
 #[derive(Args)]
 #[command(mut_arg("force", |arg| arg.help("Replace an existing HTML page")))]
 #[command(after_long_help = "\

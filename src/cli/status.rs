@@ -16,7 +16,7 @@ use crate::storage::quantity::{duration, noun, rounded, separated};
 /// Show the progress of all runs writing to a folder
 ///
 /// Shards may run on other machines. Their progress is read from their checkpoints, which are written every ten seconds
-/// unless the run sets --checkpoint-every.
+/// unless the run sets --checkpoint-every. Before its first checkpoint, a run shows 0 records.
 #[derive(Args)]
 pub(super) struct StatusArgs {
     /// Folder or URL of the outputs

@@ -14,6 +14,7 @@ use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::cli::exit::ExitStatus;
 use crate::engine::messages::shortened;
+use crate::format::RecordPlace;
 use crate::format::move16::Dialect;
 use crate::jobs::output_verification::{OutputsReport, verify_outputs};
 use crate::ops::verify::{
@@ -182,7 +183,8 @@ fn line(finding: &Finding, width: usize) -> String {
 fn place_of(example: &Example) -> String {
     let Example { record, byte, what } = example;
     let colon = if what.is_empty() { "" } else { ": " };
-    format!("record {record} at byte {byte}{colon}{what}")
+    let place = RecordPlace { index: *record, offset: *byte };
+    format!("{place}{colon}{what}")
 }
 
 fn write_outputs(report: &VerifyReport, folder: &Path) {

@@ -1,7 +1,7 @@
 //! Processes items on several threads and delivers the results in input order. Any thread may take any item.
 //!
-//! The number of items in flight is bounded, so memory does not grow with the input. All work shared by several threads
-//! uses [`process_in_order`].
+//! The number of items in flight is bounded, so memory does not grow with the input. All work on blocks of records uses
+//! [`process_in_order`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,8 +47,8 @@ impl<T> Parallelism<T> {
 /// Calls `work` for every item on one of several threads, and `take` with the results in input order. Calls `take` with
 /// `None` if the next result is not ready after [`POLL_INTERVAL`].
 ///
-/// Each thread creates its worker when it gets its first item, which may fail for lack of memory. The call returns
-/// without waiting for its threads or for an iterator that is blocked on its input.
+/// Each thread creates its worker when it gets its first item, which may fail for lack of memory. After an error the
+/// call returns without waiting for its threads or for an iterator that is blocked on its input.
 ///
 /// # Errors
 /// Any error of `take`; an [`Error`] if a thread or a worker cannot be created, or for a panic in `items` or `work`.

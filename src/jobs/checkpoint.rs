@@ -23,13 +23,14 @@ pub struct Checkpoint<P> {
     pub identity: Identity,
     /// The work done.
     pub progress: P,
-    /// The state of each output. Empty in the first checkpoint of a run that replaces existing outputs.
+    /// The state of each output. Empty in a checkpoint written before any output. Only runs that replace existing
+    /// outputs write one.
     pub outputs: Vec<OutputState>,
     /// Records or games of the whole run, if known.
     pub planned: Option<u64>,
     /// Duration of all processes so far, in seconds.
     pub elapsed_s: f64,
-    /// Records or games after which earlier processes resumed the run.
+    /// For each resumption: the number of records or games that were done.
     pub resumed_from: Vec<u64>,
     /// Checksums of manifests that the run will replace. Outputs that these manifests list were written by earlier
     /// runs, so this run must not continue them.
@@ -51,6 +52,13 @@ struct Head<C> {
     checkpoint: C,
     /// Bytes in the open frame of each output.
     open_frame_bytes: Vec<usize>,
+}
+
+/// Why a checkpoint cannot be read.
+#[derive(PartialEq, Debug)]
+enum Unreadable {
+    Damaged(&'static str),
+    OtherVersion,
 }
 
 impl<P: Default> Checkpoint<P> {
@@ -118,7 +126,7 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     /// Reads a checkpoint. `None` if there is no file.
     ///
     /// # Errors
-    /// [`Error`] if the file cannot be read or is damaged.
+    /// [`Error`] if the file cannot be read, is damaged, or was written by another version of the program.
     pub fn read(path: &Path) -> Result<Option<Self>, Error> {
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
@@ -128,25 +136,33 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
             }
         };
         let parsed = Self::from_bytes(&bytes);
-        parsed.map(Some).map_err(|why| {
+        parsed.map(Some).map_err(|unreadable| {
             let path = path.display();
-            let message = format!("{path} is damaged: {why}; its run cannot be resumed");
+            let message = match unreadable {
+                Unreadable::Damaged(why) => {
+                    format!("{path} is damaged: {why}; its run cannot be resumed")
+                }
+                Unreadable::OtherVersion => format!(
+                    "{path} was written by another version of kyokumen, and only that version can resume its run"
+                ),
+            };
             Error::new(ErrorKind::Malformed, message).in_file(&path).with_remedy(Remedy::Restart)
         })
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {
-        let (content, sum) = bytes.split_last_chunk().ok_or("it is cut off")?;
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Unreadable> {
+        use Unreadable::{Damaged, OtherVersion};
+        let (content, sum) = bytes.split_last_chunk().ok_or(Damaged("it is cut off"))?;
         if Sha256Sum::of(content).bytes() != sum {
-            return Err("its checksum is wrong");
+            return Err(Damaged("its checksum is wrong"));
         }
-        let end = memchr::memchr(b'\n', content).ok_or("its first line has no end")?;
+        let end = memchr::memchr(b'\n', content).ok_or(Damaged("its first line has no end"))?;
         let (head, mut frames) = (&content[..end], &content[end + 1..]);
-        let head: Head<Self> =
-            serde_json::from_slice(head).map_err(|_| "another version of the program wrote it")?;
+        let head: Head<Self> = serde_json::from_slice(head).map_err(|_| OtherVersion)?;
         let mut checkpoint = head.checkpoint;
         for (output, len) in checkpoint.outputs.iter_mut().zip(head.open_frame_bytes) {
-            let (frame, rest) = frames.split_at_checked(len).ok_or("a frame is cut off")?;
+            let (frame, rest) =
+                frames.split_at_checked(len).ok_or(Damaged("a frame is cut off"))?;
             output.open_frame = frame.to_vec();
             frames = rest;
         }
@@ -218,6 +234,14 @@ mod tests {
             assert_eq!(Checkpoint::read(&path).unwrap(), Some(written));
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_checkpoint_of_another_version_is_not_called_damaged() {
+        let mut bytes = b"{\"checkpoint\":{},\"open_frame_bytes\":[]}\n".to_vec();
+        bytes.extend_from_slice(Sha256Sum::of(&bytes).bytes());
+        let read = Checkpoint::<RecordProgress>::from_bytes(&bytes);
+        assert_eq!(read, Err(Unreadable::OtherVersion));
     }
 
     #[test]

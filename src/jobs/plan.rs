@@ -265,10 +265,10 @@ fn claim_read_files(
     // Standard input cannot be checked here. The user provides it again, and its checksum is compared at the end.
     let named = inputs.iter().filter(|input| input.location != InputLocation::Stdin);
     check_rereadable(named, "the previous run has read it")?;
-    Ok(claims.and_reading(previous_run.files()))
+    Ok(claims.and_retrying(previous_run.files()))
 }
 
-/// The offset tables that the shards may write. Inputs with the same file name share one, hence the set.
+/// The offset tables that the shards may write. A set, because inputs with the same file name have the same path here.
 fn offset_table_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
     let inputs = inputs.iter().filter(|_| shard.is_some());
     inputs.filter_map(|input| OffsetTable::path(folder, input)).collect()

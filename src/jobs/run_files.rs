@@ -38,9 +38,9 @@ pub struct RunRequest {
     /// Base name of the outputs [default: from the first input]
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub name: Option<String>,
-    /// Process only the I-th of N ranges with equal numbers of records or games, as in 3/10; the ranges divide the
-    /// records that --limit allows. `auto` reads the shard from the Slurm, Kubernetes, Grid Engine or PBS job, or from
-    /// the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not export the number of shards
+    /// Process only the I-th of N ranges with equal numbers of records or games, as in 3/10. With
+    /// --limit, only the first records are divided. `auto` reads the shard from the Slurm, Kubernetes, Grid Engine or
+    /// PBS job, or from the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not export the number of shards
     #[cfg_attr(feature = "cli", arg(long, value_name = "I/N|auto[/N]", help_heading = RUNNING))]
     pub shard: Option<ShardChoice>,
     /// Replace existing outputs

@@ -65,6 +65,8 @@ pub struct MovesReport {
     pub line: MainLine,
     /// The positions whose moves were searched.
     pub extent: Extent,
+    /// The intended solution.
+    pub intended: Vec<Move>,
     /// Maximum number of nodes for each position.
     pub nodes_a_position: u64,
     /// Duration of the searches.
@@ -80,6 +82,15 @@ impl MovesReport {
             (Extent::Moves, LineNode::Attack(node)) => Some(node.uniqueness()),
             (Extent::Moves, LineNode::Defence(_)) => None,
         }
+    }
+
+    /// The intended move that is not proven to lead to mate. The line ends before it.
+    pub fn unproven_move(&self) -> Option<UnprovenMove<'_>> {
+        let node = self.line.nodes.last().filter(|node| node.solution().is_none())?;
+        let ply = self.line.nodes.len();
+        let m = *self.intended.get(ply - 1)?;
+        let finding = findings(node).into_iter().find(|finding| finding.m == m);
+        Some(UnprovenMove { ply, m, finding })
     }
 
     /// Number of nodes searched.
@@ -106,6 +117,17 @@ impl MovesReport {
         });
         proofs.collect()
     }
+}
+
+/// An intended move that is not proven to lead to mate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnprovenMove<'a> {
+    /// Number of the move in the intended solution, from 1.
+    pub ply: usize,
+    /// The move.
+    pub m: Move,
+    /// The finding about the move; `None` for a move of the attacker that does not give check.
+    pub finding: Option<&'a MoveFinding>,
 }
 
 /// The findings about the moves of a node.
@@ -160,7 +182,7 @@ impl MovesJudge {
             ..Question::new(limits, nodes_a_position)
         };
         let attacker = self.attacker(position, mate_result.verdict);
-        let extent = self.all.extent;
+        let (extent, intended) = (self.all.extent, question.intended.clone());
         let line = match extent {
             Extent::Line => self.search.line(position, attacker, &question, observer),
             Extent::Moves => {
@@ -176,7 +198,7 @@ impl MovesJudge {
                 MainLine { nodes: vec![node], is_complete: false }
             }
         };
-        MovesReport { line, extent, nodes_a_position, elapsed: started.elapsed() }
+        MovesReport { line, extent, intended, nodes_a_position, elapsed: started.elapsed() }
     }
 
     fn attacker(&self, position: &Position, verdict: PositionVerdict) -> Attacker {

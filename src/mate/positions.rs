@@ -9,7 +9,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::error::Error;
-use crate::format::{Decoded, Format, RecordRef};
+use crate::format::{Decoded, Format, RecordPlace, RecordRef};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Input, InputRange, Source};
@@ -49,7 +49,7 @@ impl fmt::Display for RecordLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.spot {
             LineOrByte::Line(line) => write!(f, "line {line}"),
-            LineOrByte::Byte(offset) => write!(f, "record {} at byte {offset}", self.index),
+            LineOrByte::Byte(offset) => RecordPlace { index: self.index, offset }.fmt(f),
         }
     }
 }
@@ -62,6 +62,16 @@ pub struct BadPosition {
     pub location: RecordLocation,
     /// The fault.
     pub error: RecordError,
+}
+
+impl BadPosition {
+    /// Offset of the fault in the uncompressed data, if the location has no line number.
+    pub(crate) fn byte(&self) -> Option<u64> {
+        match self.location.spot {
+            LineOrByte::Line(_) => None,
+            LineOrByte::Byte(offset) => Some(offset + self.error.byte()? as u64),
+        }
+    }
 }
 
 /// The next position, a bad record, or an error that ends the input.

@@ -163,9 +163,10 @@ impl Inspection {
         let Wanted::Range { range, is_required: true } = self.wanted else { return Ok(()) };
         let last = range.to.unwrap_or(range.from);
         if range.from > records || last > records {
-            let input = self.header.input.name.clone();
+            let input = &self.header.input.name;
+            let verb = if range.from < records { "ends" } else { "begins" };
             return Err(Error::usage(format!(
-                "{input} has {}, numbered from 0, so it does not contain all of {range}",
+                "{input} has {}, numbered from 0; {range} {verb} after the last one",
                 quantity(records, "record")
             )));
         }

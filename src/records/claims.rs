@@ -19,7 +19,7 @@ use crate::storage::platform::{self, FileIdentity, Standard};
 /// The files that a run reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct FileClaims {
-    /// Display names of the inputs.
+    /// Descriptions of the files, for error messages.
     read: HashMap<ClaimKey, String>,
     written: HashMap<ClaimKey, PathBuf>,
 }
@@ -82,7 +82,7 @@ impl FileClaims {
                 }
                 InputLocation::Object(object) => Some(ClaimKey::Name(object.url().into())),
             };
-            claims.read.extend(key.map(|key| (key, input.display_name())));
+            claims.read.extend(key.map(|key| (key, format!("the input {}", input.display_name()))));
         }
         for (stream, name) in
             [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
@@ -98,12 +98,26 @@ impl FileClaims {
 
     /// Adds files that were read before. A file that no longer exists is claimed only by its name.
     #[must_use]
-    pub(crate) fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+    pub(crate) fn and_reading<'a>(self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        self.and_reading_as(paths, |path| format!("the input {}", path.display()))
+    }
+
+    /// Adds files of a previous run, which are named by an option and not as inputs.
+    #[must_use]
+    pub(crate) fn and_retrying<'a>(self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        self.and_reading_as(paths, |_| "a file of the run that --retry-unknown reads".to_owned())
+    }
+
+    fn and_reading_as<'a>(
+        mut self,
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+        description: impl Fn(&Path) -> String,
+    ) -> Self {
         for path in paths {
             let content = platform::identity_of_content(path).ok().flatten();
             let keys =
                 content.map(ClaimKey::Content).into_iter().chain([ClaimKey::Name(normal(path))]);
-            self.read.extend(keys.map(|key| (key, path.display().to_string())));
+            self.read.extend(keys.map(|key| (key, description(path))));
         }
         self
     }

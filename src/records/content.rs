@@ -4,7 +4,8 @@
 
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::format::Format::{self, Bod, Ki2, Ki2u, Kif, Kifu};
-use crate::format::{Chunks, Decoder, DialectFinding, RawChunk, Survey};
+use crate::format::{Chunks, Decoder, DialectFinding, RawChunk, RecordPlace, Survey};
+use crate::records::bad_record::line_of;
 use crate::records::format_name::FormatName;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
@@ -169,7 +170,11 @@ pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
     Decoder::new(format, bytes).filter(|read| !is_comment_or_blank(format, &read.chunk)).find_map(
         |read| {
             let error = read.record.and_then(|record| record.record()).err()?;
-            Some(format!("record {}, at byte {}: {error}", read.index, read.chunk.offset))
+            let offset = read.chunk.offset;
+            let byte = error.byte().filter(|_| format.is_text());
+            let before = byte.and_then(|byte| bytes.get(..offset as usize + byte));
+            let line = before.map_or_else(String::new, |it| format!("line {}, ", line_of(it)));
+            Some(format!("{line}{}: {error}", RecordPlace { index: read.index, offset }))
         },
     )
 }
@@ -299,7 +304,13 @@ pub(crate) fn unreadable(
     let message = format!(
         "{input} does not look like {named} or any other format: {sampled} can be read as {named}{fault}"
     );
-    Error::new(ErrorKind::Unreadable, message).in_file(input).with_remedy(Remedy::ReadAnyway(named))
+    let error = Error::new(ErrorKind::Unreadable, message).in_file(input);
+    // Otherwise the first record would only give the same error again.
+    if survey.unreadable < survey.records {
+        error.with_remedy(Remedy::ReadAnyway(named))
+    } else {
+        error
+    }
 }
 
 fn sampled(readable: u64, records: u64) -> String {

@@ -92,7 +92,7 @@ fn detect_record_length(input: &mut Input) -> Result<(), Error> {
 }
 
 /// `1 move that differs between the encodings is`, `2 moves that differ between the encodings are`
-pub(crate) fn telling_moves(number: u64) -> String {
+fn telling_moves(number: u64) -> String {
     match number {
         1 => "1 move that differs between the encodings is".to_owned(),
         _ => format!("{number} moves that differ between the encodings are"),
@@ -105,13 +105,13 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     let name = &input.name;
     match finding {
         DialectFinding::Sure(dialect) if dialect != own => tracing::warn!(
-            "{name}: the moves are encoded as in {}, not as in {}: {} of {} legal in {}; use --dialect {} to read them as {}",
+            "{name}: the moves are in the encoding of {}, not of {}: {} of {} legal in {}; they are read as {} (--dialect {} overrides this)",
             dialect.name(),
             own.name(),
             survey.legal_in(dialect),
             telling_moves(survey.telling_moves),
             dialect.name(),
-            own.name(),
+            dialect.name(),
             own.name()
         ),
         DialectFinding::Unsure => tracing::warn!(

@@ -1,7 +1,7 @@
 //! Record filters: conditions on the number, the fields and the position of a record.
 //!
-//! They have the names of the command-line options. Conditions on fields are checked before a position is decoded, so
-//! most filtered records cost very little.
+//! Serialized, they have the names of the command-line options. Conditions on fields are checked before a position is
+//! decoded, so most filtered records cost very little.
 
 use std::num::NonZeroU64;
 
@@ -61,8 +61,8 @@ pub struct RecordFilters {
         arg(
             long = "ending",
             value_name = "ENDING,…",
-            help = "Use only records of games with this ending: normal (mate or resignation), repetition, \
-                    declaration, move_limit, time_up, illegal_move, interruption, impasse, or several, as in \
+            help = "Use only records of games with this ending: normal (mate, resignation or unspecified), \
+                    repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several, as in \
                     normal,declaration",
             hide_short_help = true,
             help_heading = HEADING
@@ -87,7 +87,7 @@ pub struct RecordFilters {
     /// promotion or check
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
-    /// Also use moves of hcpe3 games without candidates, which are marked as not for training
+    /// Also use moves of hcpe3 games that are marked as not for training, because they have no candidates
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
     /// Use every K-th record, starting with the first, counted over all inputs

@@ -143,8 +143,8 @@ pub(crate) struct BlockState<'a> {
     pub(crate) file: &'a str,
     pub(crate) on_error: BadPolicy,
     pub(crate) processed: ProcessedBlock,
-    /// Offset in the block of the chunk quarantined last. Its bytes are written once, even if several of its records
-    /// are bad.
+    /// The chunk that was quarantined last, as its offset within the block. Its bytes are written once, even if several
+    /// of its records are bad.
     quarantined_chunk: Option<u64>,
 }
 
@@ -312,9 +312,9 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         Ok(())
     }
 
-    /// Finds out whether an earlier shard quarantines the bytes of a chunk that begins before the wanted records. This
-    /// is the case if `process_record` fails for one of the earlier records that can be decoded. Records that cannot be
-    /// decoded need no test here: `process_chunks` has already passed them to [`BlockState::reject`].
+    /// Finds out whether an earlier shard quarantines the bytes of a chunk that begins before the wanted records.
+    /// Records that cannot be decoded were already passed to [`BlockState::reject`]. So only the earlier records that
+    /// can be decoded are tried again.
     fn find_earlier_quarantine(
         &mut self,
         chunk: &RawChunk<'_>,

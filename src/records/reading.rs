@@ -59,7 +59,15 @@ impl RecordError {
             _ => Fields::NONE,
         };
         let (records, file) = (records.end - index, file.to_owned());
-        BadRecord { file, index, records, offset, bytes, reason, missing }
+        BadRecord { file, index, records, offset, bytes, reason, missing, byte: self.byte() }
+    }
+
+    /// Offset of the fault from the start of the chunk, if it concerns one place.
+    pub(crate) const fn byte(&self) -> Option<usize> {
+        match self {
+            Self::Decode(error) => error.byte(),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_comment(&self) -> bool {

@@ -122,7 +122,7 @@ fn losses_are_announced_before_the_run_and_counted_after_it() {
     let path = dir.join("b.hcpe");
     let expected = format!(
         "psv to hcpe: lost: ply\n\
-         1 record: 1 written, 0 filtered, 0 bad\n  ply lost in 1 record\n  {} (1 record)\n",
+         1 record: 1 written, 0 filtered, 0 bad\n  lost: ply in 1 record\n  {} (1 record)\n",
         path.display()
     );
     assert_eq!(ran.stderr, expected);
@@ -134,7 +134,7 @@ fn losses_are_announced_before_the_run_and_counted_after_it() {
 status 0
 hcp to sfen: filled in: ply=1
 1 record: 1 written, 0 filtered, 0 bad
-  ply filled in in 1 record
+  filled in: ply in 1 record
   [FOLDER]/c.sfen (1 record)
 
 "#]]
@@ -353,7 +353,7 @@ fn a_truncated_tail_is_one_bad_record() {
     let dir = Dir::new();
     let whole = literal(Format::Hcp).repeat(2);
     dir.write("a.hcp", [&whole[..], &whole[..7]].concat());
-    let place = format!("{}, record 2, at byte 64: ", dir.join("a.hcp").display());
+    let place = format!("{}, record 2 (file offset 64): ", dir.join("a.hcp").display());
     let ran = convert(&dir, "a.hcp", "stop.hcp", &[]);
     assert_eq!(ran.code, Some(1));
     assert!(
@@ -449,7 +449,7 @@ fn an_error_about_a_truncated_record_states_its_byte_and_the_records_before_it()
             let stderr = command.args([output]).fails(1);
             let bytes = if cut == 1 { "byte" } else { "bytes" };
             let message = format!(
-                "{name}, record 2, at byte {}: the record has {cut} {bytes} instead of {len}; \
+                "{name}, record 2 (file offset {}): the record has {cut} {bytes} instead of {len}; \
                  2 complete records precede it",
                 2 * len
             );

@@ -45,7 +45,7 @@ fn every_move_encoding_is_detected() {
         );
         let message = output.stderr;
         let is_odd = dialect != Dialect::YaneuraOu;
-        assert_eq!(message.contains("the moves are encoded as in"), is_odd, "{message}");
+        assert_eq!(message.contains("the moves are in the encoding of"), is_odd, "{message}");
 
         // Without a change of format no byte changes, except with --canonical.
         dir.line("convert a.psv -o b.psv --force").succeeds();
@@ -107,7 +107,7 @@ fn a_name_decides_the_format_unless_most_records_contradict_it() {
     assert_data_eq!(
         message.clone(),
         str![[r#"
- WARN a.hcpe does not look like hcpe or any other format: 0 of 51 records in a sample can be read as hcpe; first error: record 0, at byte 0: byte 1: both kings are on 1a
+ WARN a.hcpe does not look like hcpe or any other format: 0 of 51 records in a sample can be read as hcpe; first error: record 0 (file offset 0): byte 1: both kings are on 1a
 
 "#]]
     );

@@ -282,7 +282,7 @@ fn a_dry_run_estimates_time_and_size() {
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");
         // 300 records are few enough to measure all of them.
-        assert!(text.contains("\n300 records: about 0 s, between 0 s and 0 s"), "{text}");
+        assert!(text.contains("\n300 records: about 0 s (95 % confidence, "), "{text}");
         assert!(text.contains("from 300 sampled records)"), "{text}");
         assert!(text.contains("\noutputs: about 0.0 MiB, between 0.0 and 0.0"), "{text}");
         assert!(!dir.join("out").exists());

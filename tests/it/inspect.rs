@@ -34,11 +34,11 @@ fn the_first_record_is_shown_with_its_board() {
 a.psv: psv, 3 records
   sample        3 records, 0 unreadable
   hand order    undetermined (no record distinguishes the orders)
-  padding       not zero in 0
+  padding       always zero
   stored moves  3 legal, 0 illegal, 0 malformed, 0 none
   encoding      yaneuraou (no stored move distinguishes the encodings)
 
-record 0, at byte 0
+record 0 (file offset 0)
   9  8  7  6  5  4  3  2  1
   l  n  s  g  k  g  s  n  l  a
   .  r  .  .  .  .  .  b  .  b
@@ -156,13 +156,13 @@ fn standard_input_is_not_read_to_its_end_for_the_first_record() {
     let shown = inspect("0").text();
     assert!(shown.starts_with("-: hcp, more than 4096 records\n"), "{shown}");
     let shown = inspect("4999").text();
-    assert!(shown.contains("record 4999, at byte 159968\n"), "{shown}");
+    assert!(shown.contains("record 4999 (file offset 159968)\n"), "{shown}");
     let beyond = inspect("4999..5001");
     assert_data_eq!(
         beyond.transcript,
         str![[r#"
 status 2
-error: - has 5000 records, numbered from 0, so it does not contain all of 4999..5001
+error: - has 5000 records, numbered from 0; 4999..5001 ends after the last one
 
 "#]]
     );
@@ -198,7 +198,7 @@ fn unusual_records_are_counted() {
     let shown = inspect("a.psv", &content, &[]).text();
     for line in [
         format!("  sample        500 records, {bad} unreadable\n"),
-        format!("  padding       not zero in {padded}\n"),
+        format!("  padding       not zero in {padded} records\n"),
         format!("  stored moves  {} legal, 0 illegal, 0 malformed, 0 none\n", 500 - bad),
     ] {
         assert!(shown.contains(&line), "{shown}");
@@ -234,7 +234,7 @@ fn a_sample_equals_that_of_the_command_sample() {
     assert!(two.iter().all(|one| many.contains(one)), "a larger sample contains the smaller one");
     assert_eq!(many, shown("b.psv.zst", "40"));
     let text = dir.line("inspect a.psv b.psv.zst").run().text();
-    assert_eq!(text.matches("record 0, at byte 0").count(), 2, "{text}");
+    assert_eq!(text.matches("record 0 (file offset 0)").count(), 2, "{text}");
     let mut command = dir.line("inspect - --from psv --sample 3");
     command.0.stdin(File::open(input).unwrap());
     assert_data_eq!(

@@ -281,7 +281,7 @@ error: two.toml: nodes = [1, 2]: expected one value, not 2
 status 2
 error: word.toml: invalid value 'many' for '--nodes <NODES>': expected a whole number, 0 or more
 status 1
-error: cannot read nothing.toml: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot read nothing.toml: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 
 "#]]
     );

@@ -71,7 +71,7 @@ fn solve_writes_a_page_with_playable_mates() {
         "<span>1. ☗２三と</span> <small>3c2c</small>",
         "<h2>1: no mate</h2>",
         "<span>2. ☗同角成</span> <small>3c6f+</small>",
-        "<h2>3: mated</h2>",
+        "<h2>3: loss in 0</h2>",
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "position sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1<",
         "4 positions: 2 win, 1 loss, 1 no mate",
@@ -141,7 +141,7 @@ fn inspect_writes_a_page_of_boards_with_arrows() {
 status 2
 error: boards.html exists; replace it with --force
 status 2
-error: more.sfen has 1 record, numbered from 0, so it does not contain all of 5..6
+error: more.sfen has 1 record, numbered from 0; 5..6 begins after the last one
 status 2
 error: search limits need --solve
 
@@ -166,9 +166,9 @@ fn pages_with_too_many_boards_are_refused() {
 status 2
 error: a page holds at most 5000 boards; choose some with --range or --sample
 status 2
-a.hcp, record 5 at byte 160: byte 1: both kings are on 1a
+a.hcp, record 5 (file offset 160): byte 1: both kings are on 1a
 ...
-a.hcp, record 214 at byte 6848: byte 1: both kings are on 1a
+a.hcp, record 214 (file offset 6848): byte 1: both kings are on 1a
 error: a page holds at most 5000 positions; select the first ones with --limit
 
 "#]]

@@ -184,11 +184,11 @@ fn missing_files_are_reported_first_with_what_to_do() {
         transcripts,
         str![[r#"
 status 1
-error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 status 1
-error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 status 1
-error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 status 1
 error: cannot open a.hcp/nothing.hcp: Not a directory (os error 20); check the path: one of its folders is a file
 status 1
@@ -196,13 +196,13 @@ error: cannot create no/b.hcp.partial: No such file or directory (os error 2); c
 status 1
 error: cannot create the folder a.hcp/b: Not a directory (os error 20); check the path: one of its folders is a file
 status 1
-error: cannot open nothing.sfen: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot open nothing.sfen: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 status 1
-error: cannot read the folder no: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot read the folder no: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 status 1
 error: cannot start the engine no-engine: No such file or directory (os error 2); a name without a folder is searched for in PATH
 status 1
-error: cannot start the engine ./no-engine: No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot start the engine ./no-engine: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 status 1
 error: cannot start the engine ./a.hcp: Permission denied (os error 13); check the permissions of the file and of the folders in its path
 

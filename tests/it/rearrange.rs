@@ -186,13 +186,13 @@ fn bad_records_are_reported_skipped_or_quarantined() {
         stopped,
         str![[r#"
 status 1
-error: a.psv, record 5, at byte 200: byte 1: both kings are on 1a
+error: a.psv, record 5 (file offset 200): byte 1: both kings are on 1a
 status 1
-error: c.psv, record 999, at byte 39960: the record has 37 bytes instead of 40; 999 complete records precede it
+error: c.psv, record 999 (file offset 39960): the record has 37 bytes instead of 40; 999 complete records precede it
 status 1
-error: c.psv, record 999, at byte 39960: the record has 37 bytes instead of 40; 999 complete records precede it
+error: c.psv, record 999 (file offset 39960): the record has 37 bytes instead of 40; 999 complete records precede it
 status 1
-error: c.psv, record 999, at byte 39960: the record has 37 bytes instead of 40; 999 complete records precede it
+error: c.psv, record 999 (file offset 39960): the record has 37 bytes instead of 40; 999 complete records precede it
 
 "#]]
     );

@@ -209,7 +209,7 @@ error: the SHA-256 of first/a.unknown.jsonl differs from its manifest
 status 1
 error: first/a.unknown.jsonl is missing
 status 2
-error: first/a.mated.jsonl would overwrite the input first/a.mated.jsonl; choose another output
+error: first/a.mated.jsonl would overwrite a file of the run that --retry-unknown reads; choose another output
 
 "#]]
     );

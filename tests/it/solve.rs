@@ -160,7 +160,37 @@ fn a_truncated_file_has_one_bad_record_with_its_offset() {
     let (solutions, bad) = solved(&file, &settings(10), 1);
     assert_eq!(solutions.len(), 5);
     assert_eq!(bad.len(), 1);
-    assert!(bad[0].starts_with("record 5 at byte 190: "), "{}", bad[0]);
+    assert!(bad[0].starts_with("record 5 (file offset 190): "), "{}", bad[0]);
+}
+
+#[test]
+fn faults_in_text_files_have_a_line_number() {
+    let edge = "+---------------------------+\n";
+    let ranks: Vec<_> = ["玉", "・", "歩", "・", "・", "・", "・", "・", "・"]
+        .iter()
+        .zip("一二三四五六七八九".chars())
+        .map(|(piece, rank)| format!("| ・ ・ ・ ・ {piece} ・ ・ ・ ・|{rank}\n"))
+        .collect();
+    let ranks = ranks.concat().replace(" 玉", "v玉");
+    let good = format!("後手の持駒：なし\n{edge}{ranks}{edge}先手の持駒：金\n先手番\n");
+    let bad = good.replace('歩', "鬼");
+    let dir = Dir::new();
+    dir.write("a.bod", format!("{good}{bad}"));
+    let offset = good.len();
+    let fault = "5c: expected a piece or ・, found 鬼";
+    let expected = format!("a.bod, line 19, record 1 (file offset {offset}): byte 139: {fault}\n");
+    let ran = dir.kyokumen(["solve", "a.bod"]).run();
+    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+    let err = dir.kyokumen(["convert", "a.bod", "-o", "a.sfen"]).fails(1);
+    assert_eq!(err.lines().last().map(|line| format!("{line}\n")), Some(format!("error: {expected}")));
+    dir.write("b.bod", bad);
+    let err = dir.kyokumen(["convert", "b.bod", "-o", "b.sfen"]).fails(2);
+    let expected =
+        format!("first error: line 5, record 0 (file offset 0): byte 139: {fault}\n");
+    assert!(err.ends_with(&expected), "{err}");
+    dir.write("c.bod", good.lines().filter(|line| !line.contains('九')).collect::<Vec<_>>().join("\n"));
+    let err = dir.kyokumen(["convert", "c.bod", "-o", "c.sfen"]).fails(2);
+    assert!(err.ends_with(": the diagram has 8 ranks instead of 9\n"), "{err}");
 }
 
 #[test]

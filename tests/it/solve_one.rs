@@ -35,7 +35,7 @@ fn depth_is_unlimited_unless_an_option_limits_it() {
         let ran = solve(&dir, &all);
         let text = ran.text();
         assert!(text.starts_with(verdict), "{text}");
-        assert!(text.contains("\nlast line  "), "{text}");
+        assert!(text.contains("\nlast tried "), "{text}");
         hints += &ran.transcript;
     }
     assert_data_eq!(
@@ -121,7 +121,7 @@ fn an_interrupted_search_prints_its_progress() {
         let Output { status: ended, stdout, .. } = child.wait_with_output().unwrap();
         let text = String::from_utf8(stdout).unwrap();
         assert_eq!(ended.code(), Some(status), "{text}");
-        assert!(text.starts_with("unknown (cancelled)\nreached    "), "{text}");
+        assert!(text.starts_with("unknown (cancelled)\ndeepest    "), "{text}");
         let rest: Vec<String> =
             lines.map(Result::unwrap).filter(|line| !line.starts_with('{')).collect();
         assert_data_eq!(rest.join("\n"), str!["error: interrupted"]);

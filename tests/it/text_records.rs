@@ -64,8 +64,8 @@ fn an_error_in_a_line_states_the_byte() {
     let at = line.find("1e9").unwrap();
     assert!(
         stderr.contains(&format!(
-            "a.jsonl does not look like jsonl or any other format: no record can be read as jsonl; first error: record \
-             0, at byte 0: byte {at}: expected a number from -32768 to 32767, or \
+            "a.jsonl does not look like jsonl or any other format: no record can be read as jsonl; first error: line 1, record \
+             0 (file offset 0): byte {at}: expected a number from -32768 to 32767, or \
              null, found \"1e9\""
         )),
         "{stderr}"

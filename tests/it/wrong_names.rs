@@ -187,7 +187,7 @@ fn content_that_fits_no_format_needs_quarantine_or_from() {
 
 /// The error is about the encoding or the line ends of the whole file, not about a byte.
 #[test]
-fn utf_16_and_cr_line_ends_are_named_in_the_error() {
+fn unsupported_encodings_and_line_ends_are_named_in_the_error() {
     let dir = Dir::new();
     let text = "V2.2\nN+一\nPI\n+\n+7776FU\n%TORYO\n";
     let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -202,9 +202,28 @@ fn utf_16_and_cr_line_ends_are_named_in_the_error() {
             dir.kyokumen(["convert", "a.csa", "-o", "b.kifu"]).run();
         let expected = format!(
             "error: a.csa does not look like csa or any other format: no record can be read as csa; first error: \
-             record 0, at byte 0: expected {expected}; use --from csa to read it anyway\n"
+             record 0 (file offset 0): expected {expected}\n"
         );
         assert_eq!((code, err), (Some(2), expected));
+    }
+    dir.write("jis.kif", b"\x1b$B@h<j!'\x1b(BA\n\x1b$B8e<j!'\x1b(BB\n   1 \x1b$B#7O;Jb\x1b(B(77)\n");
+    let err = dir.kyokumen(["convert", "jis.kif", "-o", "b.csa"]).fails(2);
+    let expected = "convert the file to UTF-8 first), found ISO-2022-JP\n";
+    assert!(err.ends_with(expected), "{err}");
+}
+
+/// Otherwise the command would fail again at the first record.
+#[test]
+fn only_a_partly_readable_file_is_advised_to_be_read_anyway() {
+    let dir = Dir::new();
+    for (readable, advice) in [(0, ""), (4, "; use --from hcpe to read it anyway")] {
+        let mut bytes = vec![7; 38 * 16];
+        bytes.extend_from_slice(&first(Format::Hcpe, readable));
+        dir.write("a.hcpe", bytes);
+        let err = dir.kyokumen(["convert", "a.hcpe", "-o", "b.sfen"]).fails(2);
+        assert!(err.contains(" can be read as hcpe; first error: record 0 "), "{err}");
+        assert_eq!(err.contains("use --from"), !advice.is_empty(), "{err}");
+        assert!(err.trim_end().ends_with(advice), "{err}");
     }
 }
 

@@ -124,7 +124,8 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     }
     if replay.is_none() && start.is_cut_off() {
         let expected = "the side to move, + or -, after the head of a game";
-        return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(chunk.len()));
+        let found = "the end of the game";
+        return Err(DecodeErrorKind::Missing { expected, found }.at(chunk.len()));
     }
     if replay.is_none() && start.is_empty() {
         // Commas without a statement.

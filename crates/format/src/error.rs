@@ -43,6 +43,13 @@ pub struct RecordPlace {
     pub offset: u64,
 }
 
+/// Offsets within the record follow in the messages, so this one is called the file offset.
+impl fmt::Display for RecordPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "record {} (file offset {})", self.index, self.offset)
+    }
+}
+
 /// The kind of an [`Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -67,9 +74,7 @@ impl fmt::Display for Error {
         let kind = &self.kind;
         match (self.place, kind) {
             (None, _) => write!(f, "{kind}"),
-            (Some(Place::Input(RecordPlace { index, offset })), _) => {
-                write!(f, "record {index}, at byte {offset}: {kind}")
-            }
+            (Some(Place::Input(place)), _) => write!(f, "{place}: {kind}"),
             (Some(Place::Output(index)), _) => write!(f, "record {index}: {kind}"),
             (Some(Place::Line(line)), ErrorKind::Io(_)) => {
                 write!(f, "read error after line {line}: {kind}")
@@ -100,17 +105,24 @@ pub struct DecodeError {
 impl DecodeError {
     /// The error of a piece of a chunk over the size limit.
     pub const TOO_LONG: Self = DecodeErrorKind::TooLong.at(0);
+
+    /// Byte offset of the fault within the record. `None` if the error concerns all bytes of the record.
+    pub const fn byte(&self) -> Option<usize> {
+        match self.kind {
+            DecodeErrorKind::TooLong
+            | DecodeErrorKind::Length { .. }
+            | DecodeErrorKind::Encoding { .. } => None,
+            _ => Some(self.offset),
+        }
+    }
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            // These concern all bytes of the record.
-            kind @ (DecodeErrorKind::TooLong
-            | DecodeErrorKind::Length { .. }
-            | DecodeErrorKind::Encoding { .. }) => kind.fmt(f),
-            kind => write!(f, "byte {}: {kind}", self.offset),
+        if let Some(byte) = self.byte() {
+            write!(f, "byte {byte}: ")?;
         }
+        self.kind.fmt(f)
     }
 }
 
@@ -152,7 +164,7 @@ pub enum DecodeErrorKind {
     #[error("the 256 bits end within a piece in hand")]
     HandOverrun,
     /// Bits that are neither a piece in hand nor a piece in the box.
-    #[error("expected a piece in hand or in the box, found other bits")]
+    #[error("invalid code of a piece in hand")]
     UnknownHandCode,
     /// The pieces other than the kings are not the 38 pieces of a set.
     #[error("board, hands and box contain {}, expected {}", HandCounts(*.counts), HandCounts(HandKind::SET))]
@@ -219,6 +231,28 @@ pub enum DecodeErrorKind {
         /// The text that was found.
         found: String,
     },
+    /// A required part is missing, usually because the text ends.
+    #[error("expected {expected}, found {found}")]
+    Missing {
+        /// The part.
+        expected: &'static str,
+        /// What there is instead, in words.
+        found: &'static str,
+    },
+    /// A diagram with too few ranks.
+    #[error("the diagram has {} instead of 9", counted(*found, "rank"))]
+    Ranks {
+        /// Ranks found.
+        found: usize,
+    },
+    /// A square of a diagram that contains neither a piece nor a dot.
+    #[error("{square}: expected a piece or ・, found {found}")]
+    DiagramSquare {
+        /// The square.
+        square: Square,
+        /// The character found.
+        found: char,
+    },
     /// A line that begins with `#`.
     #[error("a comment line, not a record")]
     Comment,
@@ -257,7 +291,10 @@ impl DecodeErrorKind {
             Self::IllegalMove { .. } => "illegal_move",
             Self::Encoding { .. } => "encoding",
             Self::Nothing => "no_record",
-            Self::Syntax { .. } => "syntax",
+            Self::Syntax { .. }
+            | Self::Missing { .. }
+            | Self::Ranks { .. }
+            | Self::DiagramSquare { .. } => "syntax",
             Self::Comment => "comment",
             Self::Column { .. } => "column",
             Self::ExtraColumn => "extra_column",
@@ -271,7 +308,8 @@ impl DecodeErrorKind {
         let is_start = |&at: &usize| found.get(at).is_none_or(|byte| !(0x80..0xC0).contains(byte));
         let end = found.len().min(MAX_BYTES);
         let end = (end.saturating_sub(3)..=end).rev().find(is_start).unwrap_or(end);
-        let found = String::from_utf8_lossy(&found[..end]).into_owned();
+        let rest = if end < found.len() { "…" } else { "" };
+        let found = String::from_utf8_lossy(&found[..end]).into_owned() + rest;
         Self::Syntax { expected, found }
     }
 

@@ -66,8 +66,7 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     let mut game = Game::new(start);
     for (i, bytes) in chunk[first_move..].chunks(MOVE_LEN).enumerate() {
         let at = first_move + i * MOVE_LEN;
-        let cut_off =
-            || DecodeErrorKind::syntax("a move or the end", b"the end of the file").at(at);
+        let cut_off = || missing("a move or the end").at(at);
         let word = bytes.first_chunk().copied().map(u16::from_le_bytes).ok_or_else(cut_off)?;
         if is_end(word) {
             game.result = Some(read_result(word, at)?);
@@ -89,12 +88,16 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
             game.broken = Some(DecodeErrorKind::syntax(expected, found.as_bytes()).at(at));
         }
     }
-    Err(DecodeErrorKind::syntax("the end of the game", b"the end of the file").at(chunk.len()))
+    Err(missing("the end of the game").at(chunk.len()))
+}
+
+const fn missing(expected: &'static str) -> DecodeErrorKind {
+    DecodeErrorKind::Missing { expected, found: "the end of the file" }
 }
 
 /// The start position of a game, and the offset of its first move.
 fn read_start(chunk: &[u8]) -> Result<(Setup, usize), DecodeError> {
-    let cut_off = || DecodeErrorKind::syntax("a position", b"the end of the file").at(chunk.len());
+    let cut_off = || missing("a position").at(chunk.len());
     match chunk.first() {
         Some(&EVEN_START) => Ok((even_start(), 1)),
         Some(&STORED_START) => {

@@ -142,7 +142,8 @@ impl PlainBlock {
     }
 
     fn parsed(self) -> Result<Parsed, DecodeError> {
-        let missing = |what| DecodeErrorKind::syntax(what, b"the end of the block").at(self.len);
+        let found = "the end of the block";
+        let missing = |expected| DecodeErrorKind::Missing { expected, found }.at(self.len);
         let position = self.position.as_ref().ok_or_else(|| missing("a line sfen …"))?;
         if !self.ends {
             return Err(missing("a line e"));

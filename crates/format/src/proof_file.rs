@@ -100,7 +100,7 @@ pub enum ProofFault {
     Position(#[from] PositionError),
     #[error("expected the SFEN in canonical spelling: {0}")]
     Spelling(String),
-    #[error("expected a line of ASCII text of at most {MAX_LINE_BYTES} bytes")]
+    #[error("not a line of a proof file: expected ASCII text of at most {MAX_LINE_BYTES} bytes")]
     InvalidLine,
     #[error("expected format version {PROOF_FILE_VERSION}, found {0}")]
     Version(u32),

@@ -121,7 +121,7 @@ fn no_end(chunk: &[u8], end: usize) -> Option<DecodeError> {
     match chunk.get(end..) {
         None => {
             let expected = "the rest of the chunk";
-            Some(DecodeErrorKind::syntax(expected, b"the end of the file").at(chunk.len()))
+            Some(DecodeErrorKind::Missing { expected, found: "the end of the file" }.at(chunk.len()))
         }
         Some([]) => None,
         Some(rest) => Some(DecodeErrorKind::syntax("another chunk", rest).at(end)),
@@ -145,7 +145,7 @@ impl<'a> Chain<'a> {
     fn find(bytes: &'a [u8], at: usize) -> Result<Self, DecodeError> {
         let cut_off = || {
             let expected = "a position with its result and the number of moves";
-            DecodeErrorKind::syntax(expected, b"the end of the chunk").at(bytes.len())
+            DecodeErrorKind::Missing { expected, found: "the end of the chunk" }.at(bytes.len())
         };
         let metadata_len = *bytes.get(at + METADATA_LEN_AT).ok_or_else(cut_off)?;
         if metadata_len > MAX_METADATA_BYTES {

@@ -1,4 +1,4 @@
-//! Text encodings: UTF-8, `Shift_JIS` (code page 932) and EUC-JP are read; UTF-16 is an error.
+//! Text encodings: UTF-8, `Shift_JIS` (code page 932) and EUC-JP are read; UTF-16 and ISO-2022-JP are errors.
 //!
 //! Files of games rarely name their encoding. A line feed is the same byte in these encodings, so bytes are split into
 //! lines before they are decoded.
@@ -37,6 +37,19 @@ pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeError
     Ok(encoding)
 }
 
+/// The error for a text in ISO-2022-JP (JIS), which has only ASCII bytes. As ASCII such a text may be readable, so this
+/// is used only for texts that are not.
+pub(crate) fn iso_2022_jp(bytes: &[u8]) -> Option<DecodeErrorKind> {
+    let escapes = [b"\x1b$B", b"\x1b$@"];
+    let has_escape = escapes.iter().any(|escape| memchr::memmem::find(bytes, *escape).is_some());
+    (bytes.is_ascii() && has_escape).then_some(DecodeErrorKind::Encoding {
+        expected: SUPPORTED,
+        found: "ISO-2022-JP",
+    })
+}
+
+const SUPPORTED: &str = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";
+
 /// Whether lines end with CR, as on old Macs.
 fn is_cr_only(bytes: &[u8]) -> bool {
     let end = memchr2(b'\r', b'\n', lines::content(bytes));
@@ -49,8 +62,7 @@ fn is_cr_only(bytes: &[u8]) -> bool {
 /// [`DecodeErrorKind::Encoding`] for UTF-16.
 pub(crate) fn detect(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
     if let Some(found) = utf_16(bytes) {
-        let expected = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";
-        return Err(DecodeErrorKind::Encoding { expected, found });
+        return Err(DecodeErrorKind::Encoding { expected: SUPPORTED, found });
     }
     if is_utf_8(bytes) {
         return Ok(UTF_8);

@@ -39,8 +39,8 @@ pub enum Command {
 
     /// Check whether a player is unbeatable, and in how many positions it may go wrong
     ///
-    /// Weakly solved: the player never loses from the start, against any reply. Strongly solved: the number of
-    /// positions where moves differ in value and all candidates of the player are best moves.
+    /// Weakly solved: the player never loses from the start, against any reply. Strongly solved: all candidates of the
+    /// player are best moves in every position where moves differ in value. The report counts these positions.
     Check(check::CheckArgs),
 
     /// Play games between two players, and compare the results with the exact probabilities

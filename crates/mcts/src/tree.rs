@@ -24,9 +24,9 @@ pub struct Tree {
     history: PositionHistory,
     game_len: usize,
     noise_seed: u64,
+    /// Number of calls of [`Self::simulate`] in this search, collisions included. It selects the noise.
     simulations: u64,
-    /// Number of visits of the root's children that only noise caused, by index of the child. Trailing zeros are
-    /// omitted.
+    /// For each child of the root: the number of visits caused only by noise. Trailing zeros are omitted.
     pub(crate) noise_visits: Vec<u32>,
 }
 

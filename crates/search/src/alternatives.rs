@@ -104,7 +104,12 @@ pub struct MainLine {
 impl MainLine {
     /// Whether the solution is unique to the end. Alternatives of every kind count.
     pub fn uniqueness(&self) -> Uniqueness {
-        let end = if self.is_complete { Uniqueness::Unique } else { Uniqueness::Undecided };
+        let is_no_mate = match self.nodes.last() {
+            Some(LineNode::Attack(node)) => node.uniqueness() == Uniqueness::NoMate,
+            _ => false,
+        };
+        let is_decided = self.is_complete || is_no_mate;
+        let end = if is_decided { Uniqueness::Unique } else { Uniqueness::Undecided };
         self.attacks().map(AttackFindings::uniqueness).fold(end, Uniqueness::and)
     }
 

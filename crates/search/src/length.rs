@@ -218,7 +218,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
                 NodeKind::And => {
                     let is_longest =
                         left == 0 || self.within_after(game, (m, to), left - 1).is_none();
-                    // A defence that lasts longer than the length of its node is futile.
+                    // The length of a node is at least that of every defence that counts. So a longer one is futile.
                     let counts = self.counting == Counting::All
                         || self.within_after(game, (m, to), left).is_some();
                     is_longest && counts
@@ -329,8 +329,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.nodes[node].unlimited_edges == 0
     }
 
-    /// Asks the prover for a proof of at most `plies` for an OR node without moves of the conceding proof. Stores the
-    /// proof and updates the node. `false` if there is no prover or no proof.
+    /// Asks the prover for a proof of at most `plies` for an OR node for which the conceding proof has no move. Stores
+    /// the proof and updates the node. `false` if there is no prover or no proof.
     fn try_to_prove(&mut self, game: &mut G, node: usize, plies: u16) -> bool {
         let (key, hand) = self.nodes[node].position;
         let Some(extra_proofs) = self.extra_proofs.as_mut().filter(|_| !self.is_returning) else {

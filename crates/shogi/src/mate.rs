@@ -1,8 +1,8 @@
 //! Mate by continuous checks, as an AND/OR game.
 //!
 //! At OR nodes the attacker gives check. At AND nodes the defender escapes or is mated. Proof and disproof hands follow
-//! Nagai (2002) with one correction: a position where the defender could interpose a piece from the hand inherits no
-//! proof from a position where the defender has none (cshogi issue 54).
+//! Nagai (2002) with one correction: a proof found where the defender lacks a kind of piece is not used where the
+//! defender holds this kind and could interpose it (cshogi issue 54).
 
 mod first_numbers;
 
@@ -76,9 +76,9 @@ impl Mate {
     }
 
     /// Appends the checks. Where a bishop or rook can promote, its move without promotion is delayed until the
-    /// promotion is solved. The same holds for a pawn that is pinned or may open a line to the king, because the
-    /// generator yields such pawns one by one. Moves of other pawns are not delayed. Most drops on a line are delayed,
-    /// too: see [`push_drops_on_lines`].
+    /// promotion is solved. The generator yields pawns that are pinned or may open a line to the king one by one, and
+    /// their moves are delayed in the same way. It yields all other pawns together, first the promotions, then the
+    /// non-promotions. These are not delayed. Most drops on a line are delayed, too: see [`push_drops_on_lines`].
     fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
         let Some(king) = self.position.king(!self.attacker) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
@@ -312,8 +312,8 @@ impl Game for Mate {
         self.proof_hand_of_defence(Hand::EMPTY)
     }
 
-    /// If the check can be interposed, the proof must not apply where the defender holds a kind that it lacks here and
-    /// could interpose. So the proof hand contains the attacker's whole count of each such kind.
+    /// If the check can be blocked, the proof must not apply where the defender holds a kind of piece that the defender
+    /// lacks here and could drop in between. So the proof hand contains all the attacker's pieces of such kinds.
     fn proof_hand_of_defence(&self, children: Hand) -> Hand {
         let (position, defender) = (&self.position, !self.attacker);
         let Some((_, between)) = self.interposing_squares() else { return children };

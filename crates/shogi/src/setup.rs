@@ -53,7 +53,7 @@ impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooMany { letter, count, most } => {
-                write!(f, "{count} pieces of kind {letter}, but a set has only {most}")
+                write!(f, "{count} pieces {letter} on board and in hand, but a set has {most}")
             }
             Self::SecondKing { color, square } => write!(f, "a second {color:?} king on {square}"),
             Self::NoKing => f.write_str("no king on the board"),

@@ -41,8 +41,8 @@ pub enum SfenError {
     },
     /// More pieces than a set has, two kings of one side, or no king.
     Setup {
-        /// Byte offset of the board in the text.
-        at: usize,
+        /// Byte offset of a piece in hand that is one too many. `None` if the error concerns board and hands together.
+        at: Option<usize>,
         /// The error of the arrangement.
         source: SetupError,
     },
@@ -63,8 +63,8 @@ impl SfenError {
         match self {
             Self::Unexpected { at, .. }
             | Self::RankLength { at, .. }
-            | Self::Setup { at, .. }
             | Self::Number { at, .. } => Some(*at),
+            Self::Setup { at, .. } => *at,
             Self::Position(_) => None,
         }
     }
@@ -191,7 +191,6 @@ impl Reader<'_> {
             self.end()?;
             return parse(START.as_bytes()).map(|parsed| parsed.setup);
         }
-        let board_at = self.at;
         let board = self.board()?;
         self.separator("a space after the board")?;
         let side_to_move = match self.peek() {
@@ -205,7 +204,7 @@ impl Reader<'_> {
         let ply = self.ply()?;
         self.end()?;
         let setup = Setup::new(board, hands, side_to_move, ply)
-            .map_err(|source| SfenError::Setup { at: board_at, source })?;
+            .map_err(|source| SfenError::Setup { at: None, source })?;
         if Color::ALL.iter().any(|&color| setup.king(color).is_none()) {
             self.warn(SfenWarning::MissingKing);
         }
@@ -311,7 +310,7 @@ impl Reader<'_> {
                 let letter = char::from(kind.piece_kind().letter());
                 let count = u8::try_from(*count).unwrap_or(u8::MAX);
                 let source = SetupError::TooMany { letter, count, most };
-                return Err(SfenError::Setup { at, source });
+                return Err(SfenError::Setup { at: Some(at), source });
             }
             self.at += 1;
         }
@@ -566,5 +565,13 @@ mod tests {
         assert_eq!(at("4k4/9/9/9/9/9/9/9/4K4 b 2X 1"), 25);
         assert_eq!(at("4k4/9/9/9/9/9/9/9/4K4 b - 1 2"), 28);
         assert_eq!(at("4k4/9/9/9/9/9/9/9/4K4 b - 70000"), 26);
+        assert_eq!(at("4k4/9/9/9/9/9/9/9/4K4 b 5G 1"), 24);
+    }
+
+    #[test]
+    fn too_many_pieces_on_board_and_in_hand_have_no_offset() {
+        let error = parse(b"4k4/9/ppppppppp/9/9/9/PPPPPPPPP/9/4K4 b P 1").unwrap_err();
+        assert_eq!(error.offset(), None);
+        assert_eq!(error.to_string(), "19 pieces P on board and in hand, but a set has 18");
     }
 }

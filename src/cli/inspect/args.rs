@@ -40,12 +40,13 @@ pub(in crate::cli) struct InspectArgs {
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     pub(super) files: Vec<PathBuf>,
 
-    /// Records of each file to show, counted from 0: a..b (excluding b), a.., ..b or a [default: the first record; with
-    /// --html the first 20]
+    /// Records of each file to show, numbered from 0: A..B (without B), A.., ..B or a single number A [default: the
+    /// first record; with --html the first 20]
     #[arg(long, value_name = "A..B")]
     pub(super) range: Option<RecordRange>,
 
-    /// Show N random records of each file, the same as `kyokumen sample --count N` draws
+    /// Show N random records of each file. `kyokumen sample --count N` draws the same records, except in formats that
+    /// hold games: there it draws whole games
     #[arg(long, value_name = "N", conflicts_with = "range", value_parser = whole_number::<usize>(..=MAX_SAMPLE))]
     pub(super) sample: Option<usize>,
 

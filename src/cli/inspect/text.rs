@@ -1,18 +1,19 @@
 //! The text output of `kyokumen inspect`: a header for each file, then records with boards.
 
 use std::io::{self, Write};
+use std::iter;
 
 use super::described::{Described, RecordValues};
 use crate::cli::message::name;
 use crate::cli::report::records;
 use crate::format::move16::Dialect;
-use crate::format::{DialectFinding, Field, Survey, notation};
+use crate::format::{DialectFinding, Field, RecordPlace, Survey, notation};
 use crate::ops::inspect::{Header, InspectedRecord};
-use crate::records::evidence::telling_moves;
 use crate::records::source::Input;
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
 use crate::storage::compression::Compression;
+use crate::storage::quantity::quantity;
 
 pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
     let Header { input, records: number, survey } = header;
@@ -36,7 +37,10 @@ pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<
         writeln!(out, "  hand order    {}", hand_order(survey))?;
     }
     if input.format.record_len().is_some() && !input.format.fields().is_empty() {
-        writeln!(out, "  padding       not zero in {}", survey.padding_not_zero)?;
+        match survey.padding_not_zero {
+            0 => writeln!(out, "  padding       always zero")?,
+            number => writeln!(out, "  padding       not zero in {}", records(number))?,
+        }
     }
     if input.format.fields().contains(Field::BestMove) {
         let moves = survey.moves;
@@ -62,25 +66,26 @@ fn hand_order(survey: &Survey) -> String {
 
 /// The move encoding and the evidence for it.
 fn encoding(input: &Input, survey: &Survey) -> String {
-    let own = input.format.dialect();
-    let (dialect, telling) = (input.dialect, telling_moves(survey.telling_moves));
-    let legal = |dialect| format!("{} {}", survey.legal_in(dialect), dialect.name());
-    let others = Dialect::ALL.into_iter().filter(|&other| other != dialect).map(legal);
-    let others = others.collect::<Vec<_>>().join(", ");
-    match survey.dialect(own) {
+    let (dialect, telling) = (input.dialect, survey.telling_moves);
+    let others = Dialect::ALL.into_iter().filter(|&other| other != dialect);
+    let legal = |dialect: Dialect| format!("{} as {}", survey.legal_in(dialect), dialect.name());
+    let legal: Vec<_> = iter::once(dialect).chain(others).map(legal).collect();
+    let evidence = format!(
+        "{} {} between the encodings; legal: {}",
+        quantity(telling, "move"),
+        if telling == 1 { "differs" } else { "differ" },
+        legal.join(", ")
+    );
+    match survey.dialect(input.format.dialect()) {
         DialectFinding::Undetermined => {
             format!("{} (no stored move distinguishes the encodings)", dialect.name())
         }
-        DialectFinding::Sure(found) if found == dialect => format!(
-            "{}: {} of {telling} legal ({others})",
-            dialect.name(),
-            survey.legal_in(dialect)
-        ),
-        DialectFinding::Sure(_) | DialectFinding::Unsure => format!(
-            "uncertain; read as {}: {} of {telling} legal ({others})",
-            dialect.name(),
-            survey.legal_in(dialect)
-        ),
+        DialectFinding::Sure(found) if found == dialect => {
+            format!("{} ({evidence})", dialect.name())
+        }
+        DialectFinding::Sure(_) | DialectFinding::Unsure => {
+            format!("uncertain; read as {} ({evidence})", dialect.name())
+        }
     }
 }
 
@@ -90,7 +95,7 @@ pub(super) fn write_record(
     described: &Described<'_>,
     kanji: bool,
 ) -> io::Result<()> {
-    writeln!(out, "\nrecord {}, at byte {}", found.index, found.offset)?;
+    writeln!(out, "\n{}", RecordPlace { index: found.index, offset: found.offset })?;
     if let Some(error) = &described.error {
         writeln!(out, "bad: {error}")?;
     }

@@ -40,5 +40,6 @@ pub(super) fn summary(counts: &Counts) -> String {
     let evaluations = &counts.evaluations;
     let line = format!("{}: {} evaluated", records(counts.input), evaluations.new);
     let bad = counts.bad_records();
-    with_counts(line, &[(evaluations.stayed, "unchanged"), (filtered, "filtered"), (bad, "bad")])
+    let stayed = (evaluations.stayed, "kept their evaluation (mate, or not for training)");
+    with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")])
 }

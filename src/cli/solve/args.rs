@@ -39,6 +39,7 @@ use crate::solver::MAX_PLIES;
 #[command(mut_arg("hash_mb", |arg| arg.help(hash_help())))]
 #[command(mut_arg("when_hopeless", |arg| arg.help(WHEN_HOPELESS_HELP)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
+#[command(override_usage = "kyokumen solve [OPTIONS] [SFEN | FILE | -]")]
 #[command(after_long_help = "\
 Examples:
   kyokumen solve 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
@@ -56,7 +57,7 @@ Exit status:
   3  nothing was read, or some records were bad
   129, 130 or 143  interrupted by a signal")]
 pub(in crate::cli) struct SolveArgs {
-    /// SFEN, file of positions, or `-` for standard input [default: -]
+    /// SFEN (quotes are optional), one file of positions, or `-` for standard input [default: -]
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
     pub(super) input: Vec<OsString>,
 
@@ -101,9 +102,9 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "N", requires = "all", help = all_nodes_help(), value_parser = whole_number::<u64>(..))]
     pub(super) all_nodes: Option<u64>,
 
-    /// Intended solution or its first moves, in USI notation and separated by spaces; the main line follows it. Only
-    /// for an SFEN on the command line
-    #[arg(long, value_name = "MOVES", requires = "all")]
+    /// Intended solution or its first moves, in USI notation and separated by spaces; the main line follows it. Needs
+    /// --all and an SFEN on the command line
+    #[arg(long, value_name = "MOVES")]
     pub(super) solution: Option<String>,
 
     /// Write the proofs of all mates to a file for `kyokumen verify --proof`, zstd-compressed if its name ends in .zst

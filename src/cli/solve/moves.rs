@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::cli::report::{Moves, milliseconds};
 use crate::format::notation;
-use crate::mate::alternatives::{Extent, MovesReport};
+use crate::mate::alternatives::{Extent, MovesReport, UnprovenMove};
 use crate::mate::solve::Solution;
 use crate::search::alternatives::{
     AlternativeKind, AttackFindings, CheckFinding, DefenceFindings, LineNode, MoveFinding,
     ReplyFinding, Uniqueness,
 };
-use crate::shogi::{Move, Position};
+use crate::shogi::{Move, Position, Square};
 use crate::solver::Verdict;
 use crate::storage::quantity::quantity;
 
@@ -142,20 +142,24 @@ impl MoveJson {
     }
 }
 
-/// Whether all moves are decided and no alternative is essential.
+/// Whether all moves are decided, the intended moves lead to mate, and no alternative is essential.
 fn has_flaws_only(report: &MovesReport) -> bool {
     let is_decided = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
     let is_flaw = |check: &CheckFinding| check.kind.is_none_or(|kind| !kind.is_essential());
     let is_complete = report.extent == Extent::Moves || report.line.is_complete;
     is_complete
+        && report.unproven_move().is_none()
         && report
             .line
             .attacks()
             .all(|node| node.checks.iter().all(|check| is_decided(check) && is_flaw(check)))
 }
 
-/// The uniqueness of the solution in a few words.
+/// The uniqueness of the solution in a few words, or the fault of the intended solution.
 pub(super) fn in_short(report: &MovesReport) -> Option<String> {
+    if let Some(unproven) = report.unproven_move() {
+        return Some(fault(report, unproven));
+    }
     let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
     let alternatives = quantity(alternatives, "alternative");
     Some(match report.uniqueness()? {
@@ -167,6 +171,19 @@ pub(super) fn in_short(report: &MovesReport) -> Option<String> {
         Uniqueness::NoMate => "no mate".to_owned(),
         Uniqueness::Undecided => "undecided".to_owned(),
     })
+}
+
+/// Why an intended move does not belong to a solution.
+fn fault(report: &MovesReport, UnprovenMove { ply, m, finding }: UnprovenMove<'_>) -> String {
+    let is_attack = matches!(report.line.nodes.last(), Some(LineNode::Attack(_)));
+    let goal = if is_attack { "mate" } else { "be mated" };
+    match finding.map(|finding| finding.verdict) {
+        None => format!("wrong at move {ply}: {m} does not give check"),
+        Some(Verdict::Unknown(stop)) => {
+            format!("undecided at move {ply}: {m} is not proven to {goal} ({stop})")
+        }
+        Some(_) => format!("wrong at move {ply}: {m} is proven not to {goal}"),
+    }
 }
 
 /// Writes all moves of the position, or the moves of the main line.
@@ -232,7 +249,7 @@ fn write_move(
     writeln!(out, "{}", text.trim_end())
 }
 
-/// `win in 3`, `in at most 5`, `no mate`, `unknown (nodes)`.
+/// `in 3`, `in at most 5`, `in at most 7, tsume at most 5`, `no mate`, `unknown (nodes)`.
 fn length(finding: &MoveFinding) -> String {
     match finding.verdict {
         Verdict::Disproven => "no mate".to_owned(),
@@ -241,7 +258,7 @@ fn length(finding: &MoveFinding) -> String {
             let plies = finding.line.len();
             let most = if finding.is_shortest { "" } else { "at most " };
             match finding.tsume_plies.map(usize::from).filter(|&tsume| tsume != plies) {
-                Some(tsume) => format!("in {most}{plies}, tsume {tsume}"),
+                Some(tsume) => format!("in {most}{plies}, tsume {most}{tsume}"),
                 None => format!("in {most}{plies}"),
             }
         }
@@ -252,7 +269,12 @@ fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -
     let (mut position, mut last) = (position.clone(), None);
     for (ply, node) in (1..).zip(&report.line.nodes) {
         let Some(solution) = node.solution() else {
-            let end = if report.line.is_complete { "mate" } else { "unknown from here" };
+            let end = match report.unproven_move() {
+                Some(unproven) => unproven_line(&position, node, unproven, last),
+                None if report.line.is_complete => "mate".to_owned(),
+                None if is_refuted(node) => "no mate".to_owned(),
+                None => "unknown from here".to_owned(),
+            };
             return writeln!(out, "{ply:>4}  {end}");
         };
         let words = padded(&notation(&position, solution.m, last), 16);
@@ -266,7 +288,42 @@ fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -
         last = Some(solution.m.to());
         position.make(solution.m);
     }
-    Ok(())
+    writeln!(out, "{:>4}  back to an earlier board of the line", report.line.nodes.len() + 1)
+}
+
+/// Whether it is proven that no check mates, or that a reply escapes.
+fn is_refuted(node: &LineNode) -> bool {
+    match node {
+        LineNode::Attack(node) => node.uniqueness() == Uniqueness::NoMate,
+        LineNode::Defence(node) => {
+            node.replies.iter().any(|reply| reply.finding.verdict == Verdict::Disproven)
+        }
+    }
+}
+
+/// Describes an intended move that is not proven to lead to mate, and the moves that mate instead.
+fn unproven_line(
+    position: &Position,
+    node: &LineNode,
+    UnprovenMove { m, finding, .. }: UnprovenMove<'_>,
+    last: Option<Square>,
+) -> String {
+    let words = padded(&notation(position, m, last), 16);
+    let length = finding.map_or_else(|| "no check".to_owned(), length);
+    let others = match node {
+        LineNode::Attack(node) => mates_instead(position, node),
+        LineNode::Defence(_) => String::new(),
+    };
+    let m = m.to_string();
+    let text = format!("{m:<6} {words} {length:<18} {others}");
+    text.trim_end().to_owned()
+}
+
+fn mates_instead(position: &Position, node: &AttackFindings) -> String {
+    let mates = node.checks.iter().map(|check| &check.finding).filter(|finding| finding.mates());
+    let mates = mates.map(|finding| format!("{}, {}", named(position, finding.m), length(finding)));
+    let mates = mates.collect::<Vec<_>>().join("; ");
+    if mates.is_empty() { "no check is known to mate".to_owned() } else { format!("mates: {mates}") }
 }
 
 /// Describes the other mating moves and the undecided moves.
@@ -326,4 +383,29 @@ fn named(position: &Position, m: Move) -> String {
 fn padded(text: &str, width: usize) -> String {
     let columns: usize = text.chars().map(|letter| if letter.is_ascii() { 1 } else { 2 }).sum();
     format!("{text}{}", " ".repeat(width.saturating_sub(columns)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The head of the report may have a smaller, exact length.
+    #[test]
+    fn lengths_that_are_upper_bounds_are_shown_as_such() {
+        let m = Move::from_usi("G*5b").unwrap();
+        let finding = |is_shortest, tsume_plies| MoveFinding {
+            m,
+            verdict: Verdict::Proven,
+            line: vec![m; 7],
+            is_shortest,
+            tsume_plies: Some(tsume_plies),
+            leaves_pieces: false,
+            nodes: 0,
+            proof_positions: 0,
+            proof: None,
+        };
+        assert_eq!(length(&finding(false, 5)), "in at most 7, tsume at most 5");
+        assert_eq!(length(&finding(false, 7)), "in at most 7");
+        assert_eq!(length(&finding(true, 5)), "in 7, tsume 5");
+    }
 }

@@ -115,8 +115,8 @@ pub(super) fn write_report(solution: &Solution, progress: &SearchProgress) -> io
         writeln!(out, "shortest   {known}")?;
     }
     if line.stop.is_some() && !progress.line.is_empty() {
-        writeln!(out, "reached    {}", quantity(progress.depth_plies, "ply"))?;
-        writeln!(out, "last line  {}", Moves(&progress.line))?;
+        writeln!(out, "deepest    {}", quantity(progress.depth_plies, "ply"))?;
+        writeln!(out, "last tried {}", Moves(&progress.line))?;
     }
     writeln!(out, "nodes      {}", line.nodes)?;
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
@@ -143,7 +143,6 @@ pub(in crate::cli) fn verdict(solution: &Solution) -> String {
     match &solution.mate_result {
         None => "in check, skipped".to_owned(),
         Some(MateResult { verdict, line, .. }) => match verdict {
-            PositionVerdict::Loss if line.is_empty() => "mated".to_owned(),
             PositionVerdict::Win | PositionVerdict::Loss => {
                 format!("{} in {}", verdict.word(), line.len())
             }

@@ -143,7 +143,7 @@ fn head(name: &str, distribution: &Distribution) -> String {
     let Distribution { least, most, mean, deviation, percentiles: p, .. } = distribution;
     format!(
         "{name}: {least} to {most}, mean {mean:.1}, deviation {deviation:.1}; \
-         5 % {}, 25 % {}, 50 % {}, 75 % {}, 95 % {}",
+         percentiles: 5th {}, 25th {}, 50th {}, 75th {}, 95th {}",
         p.p5, p.p25, p.p50, p.p75, p.p95
     )
 }

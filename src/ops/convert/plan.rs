@@ -42,7 +42,7 @@ pub struct ConvertRequest {
     /// Position files, read as one sequence. `-` is standard input.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub inputs: Vec<PathBuf>,
-    /// Output file; `-` is standard output
+    /// Output file in an existing folder; `-` is standard output
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = OUTPUTS))]
     pub output: PathBuf,
     /// Format of the inputs. `None`: detected by extension.
@@ -104,8 +104,8 @@ pub struct ConvertSettings {
     /// Mirror the board left to right, moves included; records are re-encoded
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub mirror: bool,
-    /// Defects to count in the written records, which are not removed: `structure` finds unusual bytes, `rules` also
-    /// finds illegal positions and illegal stored moves [default: structure]
+    /// Defects to count: `structure` finds unusual bytes, `rules` also finds illegal positions and illegal stored
+    /// moves. Records with defects are still written [default: structure]
     #[cfg_attr(feature = "cli", arg(long, value_name = "structure|rules", default_value = "structure", hide_default_value = true, value_parser = word::<Check>, help_heading = OUTPUTS, hide_short_help = true))]
     pub check: Check,
     /// Fail if any part of a record would be lost: fields, the ending of its game, padding

@@ -50,7 +50,7 @@ impl FromStr for RecordRange {
             ParseValueError::new(
                 text,
                 "not a range of records",
-                "a..b with a < b, a.., ..b or a, where numbers start at 0",
+                "A..B with A < B, A.., ..B or a single number A; records are numbered from 0",
             )
         })
     }

@@ -60,14 +60,15 @@ pub(crate) fn scale_text(it: &EvalScale) -> String {
     let fitted = match (it.scale_cp, it.low_cp, it.high_cp) {
         (Some(scale), Some(low), high) => {
             let high = high.map_or("no upper bound".to_owned(), |high| format!("{high:.1}"));
-            format!("scale {scale:.1} cp (95 %: {low:.1} to {high}, assuming independent records)")
+            format!(
+                "1 / (1 + e^(−evaluation / {scale:.1})) fits best (95 %: {low:.1} to {high}, assuming independent records)"
+            )
         }
-        _ => format!("no scale can be fitted, because {}", it.why_none.map_or("", reason)),
+        _ => format!("no curve can be fitted, because {}", it.why_none.map_or("", reason)),
     };
-    let from = if it.scale_cp.is_some() { ", from" } else { ";" };
-    let mut text = format!("{fitted}{from} {}", separated_quantity(it.records, "record"));
+    let mut text = format!("{fitted}; {}", separated_quantity(it.records, "record"));
     for (count, label) in [
-        (it.eval_0, "of them at 0"),
+        (it.eval_0, "of them with evaluation 0"),
         (it.mates, if it.mates == 1 { "mate left out" } else { "mates left out" }),
         (it.incomplete, "without evaluation or result"),
     ] {

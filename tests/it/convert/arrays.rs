@@ -50,7 +50,7 @@ hcpe to npz: lost: ending; no array of: ply
 status 0
 hcpe to npz: lost: ending; filled in: ply=0
 4 records: 4 written, 0 filtered, 0 bad
-  ply filled in in 4 records
+  filled in: ply in 4 records
   padding_not_zero in 4 records
   [FOLDER]/d.npz (4 records)
 

@@ -113,7 +113,7 @@ fn the_number_of_the_first_move_is_lost_in_formats_without_it() {
         str![[r#"
 status 1
 usi to csa: no field is lost or filled in
-error: [FOLDER]/a.usi, record 0, at byte 0: ply would be lost; --strict allows no losses
+error: [FOLDER]/a.usi, record 0 (file offset 0): ply would be lost; --strict allows no losses
 
 "#]]
     );

@@ -182,10 +182,10 @@ fn records_without_a_legal_move_are_bad() {
         str![[r#"
 status 1
 sfen to usi: lost: eval, result; consecutive records are joined into games
-error: [FOLDER]/a.sfen, record 1, at byte 76: the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
+error: [FOLDER]/a.sfen, record 1 (file offset 76): the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
 status 1
 sfen to usi: lost: eval, result; consecutive records are joined into games
-error: [FOLDER]/a.sfen, record 1, at byte 76: a move is illegal in its position; formats of games need legal moves
+error: [FOLDER]/a.sfen, record 1 (file offset 76): a move is illegal in its position; formats of games need legal moves
 
 "#]]
     );
@@ -206,7 +206,7 @@ fn dropped_records_split_games() {
         str![[r#"
 status 1
 sfen to csa: consecutive records are joined into games; sfen stores no endings, so won games end by resignation
-error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost; --strict allows no losses
+error: [FOLDER]/a.sfen, record 1 (file offset 76): ply would be lost; --strict allows no losses
 
 "#]]
     );
@@ -229,7 +229,7 @@ status 0
 sfen to csa: consecutive records are joined into games; sfen stores no endings, so won games end by resignation
 3 records: 3 written, 0 filtered, 0 bad
   1 game
-  ending filled in in 3 records
+  filled in: ending in 3 records
   [FOLDER]/c.csa (3 records)
 
 "#]]

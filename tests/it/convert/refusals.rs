@@ -56,7 +56,7 @@ fn an_error_about_missing_fields_of_a_line_states_the_fill() {
         str![[r#"
 status 2
 sfen to psv: no field is lost or filled in
-error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (do not train with invented values)
+error: [FOLDER]/a.sfen, record 1 (file offset 76): the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (do not train with invented values)
 
 "#]]
     );
@@ -306,7 +306,7 @@ fn a_move_given_by_fill_is_written_or_makes_the_record_bad() {
     let ran = convert(&dir, "q.sfen", "r.psv", &["--fill", "move=2g2e,eval=0,result=draw"]);
     assert!(
         ran.stderr.contains(
-            "record 0, at byte 0: the record has no move, and the move to fill in, 2g2e, is illegal"
+            "record 0 (file offset 0): the record has no move, and the move to fill in, 2g2e, is illegal"
         ),
         "{}",
         ran.stderr

@@ -65,7 +65,7 @@ fn a_loss_in_a_record_ends_the_run() {
                 convert(&dir, &input, to, &["--strict", "--fill", fill, "--on-error", on_error]);
             let path = dir.join(&input);
             let expected = format!(
-                "error: {}, record 1, at byte {}: {loss} would be lost; --strict allows no losses",
+                "error: {}, record 1 (file offset {}): {loss} would be lost; --strict allows no losses",
                 path.display(),
                 second.len()
             );
@@ -110,7 +110,7 @@ fn text_is_checked_line_by_line() {
         str![[r#"
 status 1
 sfen to hcp: lost: move, eval, ply, result
-error: [FOLDER]/c.sfen, record 1, at byte 72: move, eval, ply, result would be lost; --strict allows no losses
+error: [FOLDER]/c.sfen, record 1 (file offset 72): move, eval, ply, result would be lost; --strict allows no losses
 
 "#]]
     );

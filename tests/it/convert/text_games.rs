@@ -193,8 +193,8 @@ fn characters_that_shift_jis_lacks_make_a_bad_record() {
         ran.transcript,
         str![[r#"
 status 1
-kifu to kif: games are copied, in the output's notation and encoding
-error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), which Shift_JIS cannot encode; use kifu or ki2u, which are UTF-8
+kifu to kif: games are copied; only text encoding and line ends change
+error: [FOLDER]/a.kifu, record 4 (file offset 439): a comment has '👍' (U+1F44D), which Shift_JIS cannot encode; use kifu or ki2u, which are UTF-8
 
 "#]]
     );
@@ -251,7 +251,7 @@ kif to csa: lost if present: variations, bookmarks
         str![[r#"
 status 1
 kif to csa: lost if present: variations, bookmarks
-error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be lost; --strict allows no losses
+error: [FOLDER]/a.kif, record 0 (file offset 0): 1 variation, 1 bookmark would be lost; --strict allows no losses
 
 "#]]
     );
@@ -319,7 +319,7 @@ fn positions_without_a_move_are_diagrams() {
         str![[r#"
 status 1
 sfen to usi: lost: eval, result; consecutive records are joined into games
-error: [FOLDER]/p.sfen, record 0, at byte 0: the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
+error: [FOLDER]/p.sfen, record 0 (file offset 0): the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
 
 "#]]
     );
@@ -410,39 +410,39 @@ fn lost_headers_and_fractions_of_seconds_are_counted_or_refused() {
         str![[r#"
 status 1
 kifu to jkf: lost if present: bookmarks
-error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost; --strict allows no losses
+error: [FOLDER]/a.kifu, record 0 (file offset 0): 2 headers would be lost; --strict allows no losses
 status 0
 kifu to jkf: lost if present: bookmarks
 1 record: 1 written, 0 filtered, 0 bad
   1 game
-  2 headers not written: jkf cannot hold them
+  2 header entries not written: jkf cannot hold them
   [FOLDER]/b.jkf (1 record)
 status 1
 kifu to csa: lost if present: variations, bookmarks
-error: [FOLDER]/a.kifu, record 0, at byte 0: 2 headers would be lost; --strict allows no losses
+error: [FOLDER]/a.kifu, record 0 (file offset 0): 2 headers would be lost; --strict allows no losses
 status 0
 kifu to csa: lost if present: variations, bookmarks
 1 record: 1 written, 0 filtered, 0 bad
   1 game
-  2 headers not written: csa cannot hold them
+  2 header entries not written: csa cannot hold them
   [FOLDER]/b.csa (1 record)
 status 1
 csa to kifu: no field is lost or filled in
-error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost; --strict allows no losses
+error: [FOLDER]/c.csa, record 0 (file offset 0): 1 time fraction would be lost; --strict allows no losses
 status 0
 csa to kifu: no field is lost or filled in
 1 record: 1 written, 0 filtered, 0 bad
   1 game
-  1 time fraction not written: kifu cannot hold them
+  1 time fraction not written: kifu cannot hold it
   [FOLDER]/b.kifu (1 record)
 status 1
 csa to jkf: no field is lost or filled in
-error: [FOLDER]/c.csa, record 0, at byte 0: 1 time fraction would be lost; --strict allows no losses
+error: [FOLDER]/c.csa, record 0 (file offset 0): 1 time fraction would be lost; --strict allows no losses
 status 0
 csa to jkf: no field is lost or filled in
 1 record: 1 written, 0 filtered, 0 bad
   1 game
-  1 time fraction not written: jkf cannot hold them
+  1 time fraction not written: jkf cannot hold it
   [FOLDER]/b.jkf (1 record)
 
 "#]]

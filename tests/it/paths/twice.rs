@@ -140,7 +140,8 @@ fn a_second_pass_does_not_write_over_files_of_the_first() {
         "second --metrics first/a.unknown.jsonl",
     ] {
         let line = format!("filter --retry-unknown first/a.manifest.json -o {more}");
-        bench.assert_refused(bench.command(&line), 2, INPUT);
+        let refusal = "would overwrite a file of the run that --retry-unknown reads";
+        bench.assert_refused(bench.command(&line), 2, refusal);
     }
 }
 

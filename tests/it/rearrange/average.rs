@@ -132,10 +132,7 @@ fn the_first_of_equal_records_gets_the_averages() {
                 let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
                 let message = dir.kyokumen([&words[..], &more].concat()).succeeds().stderr;
                 assert!(file(&dir, &output) == expected, "{format} {key} {memory}");
-                assert!(
-                    message.contains(&format!("{several} records averaged over ")),
-                    "{message}"
-                );
+                assert!(message.contains(&format!("{several} averages of ")), "{message}");
             }
             let manifest = dir.json(format!("{output}.manifest.json"));
             assert_eq!(manifest["settings"]["average"], true);

@@ -116,7 +116,7 @@ fn a_missing_temporary_folder_is_named_in_the_error() {
             .transcript,
         str![[r#"
 status 1
-error: cannot create temporary files in nowhere (see --tmp-dir): No such file or directory (os error 2); check the path: all its folders must exist, and relative paths start in [FOLDER]
+error: cannot create temporary files in nowhere (see --tmp-dir): No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 
 "#]]
     );

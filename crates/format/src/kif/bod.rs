@@ -7,7 +7,7 @@ use super::super::field::{Field, Fields};
 use super::super::lines::Lines;
 use super::super::record::{Parsed, Record};
 use super::super::spec::{Codec, Framing, Spec};
-use super::super::text_encoding::{decode_as, encoding_of};
+use super::super::text_encoding::{decode_as, encoding_of, iso_2022_jp};
 use super::boundary::{LineRole, copy_diagram, diagram_end, role_in_diagram, shows_diagram};
 use super::line::{Line, normalised};
 use super::start::{self, Start};
@@ -43,6 +43,10 @@ fn read(chunk: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
 
 /// The position in a chunk. `None` if the chunk has only blank lines and comments.
 fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
+    read_lines(chunk).map_err(|error| iso_2022_jp(chunk).map_or(error, |kind| kind.at(0)))
+}
+
+fn read_lines(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
     let (mut start, mut ply, mut has_entry) = (Start::default(), None, false);
     // Errors of the first unknown line, and of the first line that is not blank and not a comment.
@@ -87,7 +91,8 @@ fn read_diagram(chunk: &[u8]) -> Result<Option<Parsed>, DecodeError> {
         return skipped.or(other).map_or(Ok(None), Err);
     }
     if !start.is_given() {
-        return Err(DecodeErrorKind::syntax("a diagram", b"the end of the file").at(at));
+        let (expected, found) = ("a diagram", "the end of the file");
+        return Err(DecodeErrorKind::Missing { expected, found }.at(at));
     }
     let setup = start.setup()?.0.with_ply(ply.unwrap_or(1));
     let mut parsed = Parsed::from(Record { ply, ..Record::new(setup) });

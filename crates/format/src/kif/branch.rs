@@ -134,7 +134,12 @@ impl Branch {
         } else if let Some(end) = self.end_of(move_text) {
             self.replay.end(end);
         } else {
-            return Err(syntax("a move of the side to move, such as ７六歩(77)", text, at));
+            let expected = if moves::has_origin(move_text) {
+                "in brackets the square of such a piece of the side to move, as in ７六歩(77)"
+            } else {
+                "a move of the side to move, such as ７六歩(77)"
+            };
+            return Err(syntax(expected, text, at));
         }
         if let Some(elapsed_ms) = time::elapsed_ms(move_text) {
             self.replay.take_time(elapsed_ms);

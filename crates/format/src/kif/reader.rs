@@ -4,7 +4,7 @@ use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
 use super::super::lines::Lines;
 use super::super::replay::Replay;
-use super::super::text_encoding::{decode_as, encoding_of};
+use super::super::text_encoding::{decode_as, encoding_of, iso_2022_jp};
 use super::boundary::begins_game;
 use super::branch::{Branch, first_word, syntax};
 use super::line::{Line, normalised};
@@ -17,6 +17,10 @@ pub(super) const MAX_DEPTH: u16 = 100;
 
 /// Reads the game of a chunk.
 pub(super) fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
+    read_lines(chunk).map_err(|error| iso_2022_jp(chunk).map_or(error, |kind| kind.at(0)))
+}
+
+fn read_lines(chunk: &[u8]) -> Result<Game, DecodeError> {
     let encoding = encoding_of(chunk).map_err(|kind| kind.at(0))?;
     let mut reader = Reader::default();
     let mut at = 0;
@@ -319,7 +323,8 @@ impl Reader {
             }
             if self.has_entries && !has_start {
                 let expected = "the moves of the game after its header";
-                return Err(DecodeErrorKind::syntax(expected, b"the end of the file").at(end));
+                let found = "the end of the file";
+                return Err(DecodeErrorKind::Missing { expected, found }.at(end));
             }
             self.begin()?;
         }

@@ -99,7 +99,7 @@ pub(super) fn hand_of(key: &str) -> Option<usize> {
 
 /// Whether a normalised line is a rank of a diagram.
 pub(super) fn is_rank(line: &str) -> bool {
-    rank(line).is_some()
+    rank(line).is_ok()
 }
 
 impl Start {
@@ -108,11 +108,19 @@ impl Start {
         if self.ranks.is_empty() {
             self.at = at;
         }
-        let rank = rank(line).filter(|_| self.ranks.len() < RANKS.len());
-        let expected = "one of nine ranks of a diagram";
-        let rank = rank.ok_or_else(|| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at))?;
-        self.ranks.push(rank);
-        Ok(())
+        let number = self.ranks.len();
+        let kind = match rank(line) {
+            Ok(rank) if number < RANKS.len() => {
+                self.ranks.push(rank);
+                return Ok(());
+            }
+            Err(Some((file, found))) if number < RANKS.len() => {
+                let square = Square::from_file_rank(file, number as u8);
+                DecodeErrorKind::DiagramSquare { square, found }
+            }
+            _ => DecodeErrorKind::syntax("one of nine ranks of a diagram", line.as_bytes()),
+        };
+        Err(kind.at(at))
     }
 
     /// Takes a border of the diagram.
@@ -179,21 +187,19 @@ impl Start {
         }
         // Pieces in hand belong to a diagram. Without one, the start position is unknown.
         if self.has_hands && !self.is_given() {
-            let expected = "a diagram for these pieces in hand";
-            return Err(DecodeErrorKind::syntax(expected, b"none").at(self.at));
+            let (expected, found) = ("a diagram for these pieces in hand", "none");
+            return Err(DecodeErrorKind::Missing { expected, found }.at(self.at));
         }
         if self.has_border && !self.is_given() {
-            return Err(DecodeErrorKind::syntax("the ranks of a diagram", b"none").at(self.at));
+            let (expected, found) = ("the ranks of a diagram", "none");
+            return Err(DecodeErrorKind::Missing { expected, found }.at(self.at));
         }
         let named = self.handicap.clone().unwrap_or_else(replay::even_start);
         let side_to_move = self.side_to_move.unwrap_or_else(|| named.side_to_move());
         let setup = if self.ranks.is_empty() {
             Setup::new(*named.board(), named.hands(), side_to_move, 1)
         } else if self.ranks.len() < RANKS.len() {
-            let expected = "a diagram of nine ranks";
-            let kind =
-                DecodeErrorKind::syntax(expected, format!("{} ranks", self.ranks.len()).as_bytes());
-            return Err(kind.at(self.at));
+            return Err(DecodeErrorKind::Ranks { found: self.ranks.len() }.at(self.at));
         } else {
             replay::arrangement(self.board(), self.hands, side_to_move)
         };
@@ -238,22 +244,23 @@ fn arrangement((_, first, second): (&str, &str, &str)) -> Setup {
     text.parse().expect("a handicap is an arrangement")
 }
 
-/// The nine squares between the bars of a line.
-fn rank(line: &str) -> Option<[Option<Piece>; 9]> {
-    let mut rest = line.strip_prefix('|')?;
+/// The nine squares between the bars of a line. The error is the file of an unknown piece, from 0, and its character.
+fn rank(line: &str) -> Result<[Option<Piece>; 9], Option<(u8, char)>> {
+    let mut rest = line.strip_prefix('|').ok_or(None)?;
     let mut contents = [None; 9];
-    for content in &mut contents {
+    for (file, content) in (0..9).rev().zip(&mut contents) {
         let color = if rest.starts_with('v') { Color::White } else { Color::Black };
-        rest = rest.strip_prefix([' ', 'v', '^'])?;
+        rest = rest.strip_prefix([' ', 'v', '^']).ok_or(None)?;
         if let Some(after) = rest.strip_prefix(['・', '．', '･', '.', '*', ' ']) {
             rest = after;
         } else {
-            let (kind, after) = moves::kind(rest)?;
+            let found = rest.chars().next().filter(|&c| c != '|');
+            let (kind, after) = moves::kind(rest).ok_or(found.map(|found| (file, found)))?;
             *content = Some(Piece::new(color, kind));
             rest = after;
         }
     }
-    rest.starts_with('|').then_some(contents)
+    if rest.starts_with('|') { Ok(contents) } else { Err(None) }
 }
 
 /// Parses pieces in hand, such as `飛　金二　歩十五`. `なし` means none.

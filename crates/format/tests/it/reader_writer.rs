@@ -149,7 +149,10 @@ fn a_bad_record_is_an_error_with_its_place_and_reading_continues() {
     let hcp = &sample(Format::Hcp)[..70];
     let mut reader = Reader::new(Format::Hcp, Trickle::new(hcp, 5));
     let error = reader.records().nth(2).unwrap().unwrap_err();
-    assert_eq!(error.to_string(), "record 2, at byte 64: the record has 6 bytes instead of 32");
+    assert_eq!(
+        error.to_string(),
+        "record 2 (file offset 64): the record has 6 bytes instead of 32"
+    );
     let ErrorKind::Record(ConvertError::Decode(error)) = error.kind else { panic!("{error}") };
     assert_eq!(error.kind, DecodeErrorKind::Length { expected: 32, found: 6 });
     assert!(reader.read_record().unwrap().is_none());
@@ -184,7 +187,7 @@ fn no_record_follows_an_io_error() {
     let mut reader = Reader::new(Format::Hcp, hcp[..40].chain(Broken));
     assert!(reader.read_record().unwrap().is_some());
     let error = reader.read_record().unwrap_err();
-    assert_eq!(error.to_string(), "record 1, at byte 40: the cable is cut");
+    assert_eq!(error.to_string(), "record 1 (file offset 40): the cable is cut");
     assert!(reader.read_record().unwrap().is_none());
     assert!(reader.read_game().unwrap().is_none());
 }

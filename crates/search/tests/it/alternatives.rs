@@ -251,6 +251,8 @@ fn the_main_line_follows_the_intended_solution() {
     let not_mating = line(sfen, "5c5b");
     assert!(!not_mating.is_complete && not_mating.moves().next().is_none());
     assert_eq!(not_mating.uniqueness(), Uniqueness::NotUnique);
+    let no_mate = line("4k4/9/9/9/4P4/9/9/9/9 b G 1", "");
+    assert_eq!(no_mate.uniqueness(), Uniqueness::NoMate);
 }
 
 /// A solution with undecided alternatives is not unique.
