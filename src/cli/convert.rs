@@ -35,8 +35,8 @@ use crate::storage::signals::Interrupt;
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
 /// hand; --canonical re-encodes them. Between kif and kifu, and between ki2 and ki2u, only the text encoding and line
-/// ends change. Between KIF and KI2, games are rewritten. Names, times, comments and variations are kept if the output can hold them; losses are
-/// counted.
+/// ends change. Between KIF and KI2, games are rewritten. Names, times, comments and variations are kept if the output
+/// can hold them; losses are counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = format!("\
 Examples:

@@ -182,13 +182,18 @@ fn faults_in_text_files_have_a_line_number() {
     let ran = dir.kyokumen(["solve", "a.bod"]).run();
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
     let err = dir.kyokumen(["convert", "a.bod", "-o", "a.sfen"]).fails(1);
-    assert_eq!(err.lines().last().map(|line| format!("{line}\n")), Some(format!("error: {expected}")));
+    assert_eq!(
+        err.lines().last().map(|line| format!("{line}\n")),
+        Some(format!("error: {expected}"))
+    );
     dir.write("b.bod", bad);
     let err = dir.kyokumen(["convert", "b.bod", "-o", "b.sfen"]).fails(2);
-    let expected =
-        format!("first error: line 5, record 0 (file offset 0): byte 139: {fault}\n");
+    let expected = format!("first error: line 5, record 0 (file offset 0): byte 139: {fault}\n");
     assert!(err.ends_with(&expected), "{err}");
-    dir.write("c.bod", good.lines().filter(|line| !line.contains('九')).collect::<Vec<_>>().join("\n"));
+    dir.write(
+        "c.bod",
+        good.lines().filter(|line| !line.contains('九')).collect::<Vec<_>>().join("\n"),
+    );
     let err = dir.kyokumen(["convert", "c.bod", "-o", "c.sfen"]).fails(2);
     assert!(err.ends_with(": the diagram has 8 ranks instead of 9\n"), "{err}");
 }

@@ -206,7 +206,10 @@ fn unsupported_encodings_and_line_ends_are_named_in_the_error() {
         );
         assert_eq!((code, err), (Some(2), expected));
     }
-    dir.write("jis.kif", b"\x1b$B@h<j!'\x1b(BA\n\x1b$B8e<j!'\x1b(BB\n   1 \x1b$B#7O;Jb\x1b(B(77)\n");
+    dir.write(
+        "jis.kif",
+        b"\x1b$B@h<j!'\x1b(BA\n\x1b$B8e<j!'\x1b(BB\n   1 \x1b$B#7O;Jb\x1b(B(77)\n",
+    );
     let err = dir.kyokumen(["convert", "jis.kif", "-o", "b.csa"]).fails(2);
     let expected = "convert the file to UTF-8 first), found ISO-2022-JP\n";
     assert!(err.ends_with(expected), "{err}");

@@ -121,7 +121,9 @@ fn no_end(chunk: &[u8], end: usize) -> Option<DecodeError> {
     match chunk.get(end..) {
         None => {
             let expected = "the rest of the chunk";
-            Some(DecodeErrorKind::Missing { expected, found: "the end of the file" }.at(chunk.len()))
+            Some(
+                DecodeErrorKind::Missing { expected, found: "the end of the file" }.at(chunk.len()),
+            )
         }
         Some([]) => None,
         Some(rest) => Some(DecodeErrorKind::syntax("another chunk", rest).at(end)),

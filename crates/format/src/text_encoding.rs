@@ -42,10 +42,8 @@ pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeError
 pub(crate) fn iso_2022_jp(bytes: &[u8]) -> Option<DecodeErrorKind> {
     let escapes = [b"\x1b$B", b"\x1b$@"];
     let has_escape = escapes.iter().any(|escape| memchr::memmem::find(bytes, *escape).is_some());
-    (bytes.is_ascii() && has_escape).then_some(DecodeErrorKind::Encoding {
-        expected: SUPPORTED,
-        found: "ISO-2022-JP",
-    })
+    (bytes.is_ascii() && has_escape)
+        .then_some(DecodeErrorKind::Encoding { expected: SUPPORTED, found: "ISO-2022-JP" })
 }
 
 const SUPPORTED: &str = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";

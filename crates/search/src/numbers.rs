@@ -1,10 +1,10 @@
 //! Proof and disproof numbers, and the thresholds of df-pn.
 //!
 //! The proof number of a node estimates the work left to prove it, the disproof number the work left to disprove it.
-//! Both follow from the numbers of the children. OR and AND nodes are handled alike (Nagai 2002). For an OR node and its
-//! children the *deciding* number is the proof number, for an AND node and its children the disproof number. The side to
-//! move chooses the child with the smallest deciding number, which is also the deciding number of the node. The other
-//! number of a node combines the numbers of all children and is called the *sum* here.
+//! Both follow from the numbers of the children. OR and AND nodes are handled alike (Nagai 2002). For an OR node and
+//! its children the *deciding* number is the proof number, for an AND node and its children the disproof number. The
+//! side to move chooses the child with the smallest deciding number, which is also the deciding number of the node. The
+//! other number of a node combines the numbers of all children and is called the *sum* here.
 //!
 //! A search stays in the subtree of a node until one of the node's numbers reaches its *threshold*.
 

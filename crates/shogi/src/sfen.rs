@@ -61,9 +61,9 @@ impl SfenError {
     /// Byte offset of the error in the text, from 0. `None` if the error concerns the whole position.
     pub const fn offset(&self) -> Option<usize> {
         match self {
-            Self::Unexpected { at, .. }
-            | Self::RankLength { at, .. }
-            | Self::Number { at, .. } => Some(*at),
+            Self::Unexpected { at, .. } | Self::RankLength { at, .. } | Self::Number { at, .. } => {
+                Some(*at)
+            }
             Self::Setup { at, .. } => *at,
             Self::Position(_) => None,
         }

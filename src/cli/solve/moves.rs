@@ -323,7 +323,11 @@ fn mates_instead(position: &Position, node: &AttackFindings) -> String {
     let mates = node.checks.iter().map(|check| &check.finding).filter(|finding| finding.mates());
     let mates = mates.map(|finding| format!("{}, {}", named(position, finding.m), length(finding)));
     let mates = mates.collect::<Vec<_>>().join("; ");
-    if mates.is_empty() { "no check is known to mate".to_owned() } else { format!("mates: {mates}") }
+    if mates.is_empty() {
+        "no check is known to mate".to_owned()
+    } else {
+        format!("mates: {mates}")
+    }
 }
 
 /// Describes the other mating moves and the undecided moves.

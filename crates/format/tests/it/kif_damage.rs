@@ -334,6 +334,14 @@ fn many_variations_of_a_long_game_are_read_quickly() {
     assert!(begun.elapsed().as_secs() < 60);
 }
 
+#[test]
+fn the_error_of_a_wrong_origin_square_is_about_that_square() {
+    let game =
+        read(&format!("{HEAD}   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ２二角成(99)\n")).unwrap();
+    let error = game.broken.unwrap().to_string();
+    assert!(error.contains("expected in brackets the square of such a piece"), "{error}");
+}
+
 /// Hands or borders without a board are the remainder of a damaged diagram. The game did not begin from the even start.
 #[test]
 fn pieces_in_hand_or_borders_without_a_diagram_are_an_error() {
