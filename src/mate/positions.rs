@@ -64,6 +64,7 @@ pub struct BadPosition {
     pub error: RecordError,
 }
 
+#[cfg(feature = "cli")]
 impl BadPosition {
     /// Offset of the fault in the uncompressed data, if the location has no line number.
     pub(crate) fn byte(&self) -> Option<u64> {
