@@ -40,7 +40,6 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
@@ -163,21 +162,7 @@ fn parse<P: Parser>() -> anyhow::Result<P> {
     let words = config::with_files(&command, std::env::args_os().collect())?;
     let parsed = command.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|mut matches| P::from_arg_matches_mut(&mut matches));
-    Ok(parsed.unwrap_or_else(|error| message::exit(with_advice(error).format(&mut command))))
-}
-
-/// Adds advice for output options that `solve` does not have.
-fn with_advice(mut error: clap::Error) -> clap::Error {
-    let is_solve = std::env::args_os().any(|word| word == "solve");
-    let is_output = |arg: &str| matches!(arg, "--html" | "-o" | "--output");
-    if is_solve
-        && error.kind() == clap::error::ErrorKind::UnknownArgument
-        && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(arg)) if is_output(arg))
-    {
-        let tip = "results go to standard output; use '--to html > FILE' or '--to kif > FILE'";
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
-    error
+    Ok(parsed.unwrap_or_else(|error| message::exit(error.format(&mut command))))
 }
 
 /// Allows negative numbers as option values, so that `-1` is reported as an invalid value, not as an unknown option.

@@ -46,12 +46,12 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
     let mut out = io::stdout().lock();
     writeln!(out, "{:<8} {:<14} holds besides the position", "format", "chunk")?;
     for Described { format, chunk, holds, needs, written, only_reads_ending, .. } in &formats {
-        let holds = if holds.is_empty() { "nothing".to_owned() } else { holds.join(", ") };
-        let holds = if *only_reads_ending {
-            holds.replace(Field::Ending.name(), "ending (only read)")
-        } else {
-            holds
+        let shown = |&name: &&'static str| match name {
+            "ending" if *only_reads_ending => "ending (only read)",
+            name => name,
         };
+        let holds = holds.iter().map(shown).collect::<Vec<_>>().join(", ");
+        let holds = if holds.is_empty() { "nothing" } else { &*holds };
         writeln!(out, "{format:<8} {chunk:<14} {holds}")?;
         if !needs.is_empty() {
             writeln!(out, "{:<23} needs {}", "", needs.join(", "))?;

@@ -1,5 +1,6 @@
 //! `kyokumen generate`.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -125,8 +126,10 @@ fn report(generator: &Generator, count: u64, format: Format) {
     if games == 0 {
         say!("{}", records(count));
     } else {
-        let ends = generator.ends().iter().map(|(end, number)| format!("{number} by {end}"));
-        let ends = ends.collect::<Vec<_>>().join(", ").replacen(" by ", " ended by ", 1);
+        let verbs = iter::once("ended by").chain(iter::repeat("by"));
+        let ends = generator.ends().iter().zip(verbs);
+        let ends: Vec<_> = ends.map(|((end, number), by)| format!("{number} {by} {end}")).collect();
+        let ends = ends.join(", ");
         say!("{} from {}: {ends}", records(count), quantity(games, "game"));
     }
     if filled_in(format).contains(Field::EvalCp) {

@@ -44,7 +44,7 @@ pub(super) struct MergeArgs {
     output: PathBuf,
 
     /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept]
-    #[arg(long, value_name = "kept|mated|mated_lines|unknown|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
+    #[arg(long, value_name = "kept|mated|mated_lines|unknown|unknown_lines|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
     stream: Option<OutputKind>,
 
     /// Base name of the shards, needed if the folder holds several runs

@@ -101,6 +101,7 @@ pub(super) struct RelabelArgs {
 
 /// Options of the evaluation by a network.
 #[derive(Args, Clone, Copy, Debug, Default)]
+#[group(conflicts_with = "engine")]
 pub(super) struct NetworkArgs {
     /// Simulations per position; 0 uses the value of the network without a search [default: 0]
     #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<u32>(..))]
@@ -129,6 +130,7 @@ pub(super) struct NetworkArgs {
 
 /// Options of the evaluation by an engine.
 #[derive(Args, Clone, Debug, Default)]
+#[group(conflicts_with = "model")]
 pub(super) struct EngineArgs {
     /// Nodes per position, sent as `go nodes N`
     #[arg(long, help_heading = ENGINE, value_name = "N", value_parser = whole_number::<u64>(..))]

@@ -25,7 +25,7 @@ use crate::error::ErrorKind;
 use crate::format::Format;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
-use crate::records::bad_record::line_at;
+use crate::records::bad_record::{line_at, line_prefix};
 use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::source::Input;
@@ -93,8 +93,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
                 tally.bad += 1;
                 if messages.is_shown() {
                     let line = bad.byte().and_then(|byte| line_at(&name, byte));
-                    let line = line.map_or_else(String::new, |line| format!("line {line}, "));
-                    say!("{file}, {line}{bad}");
+                    say!("{file}, {}{bad}", line_prefix(line));
                 }
             }
         }

@@ -42,9 +42,8 @@ impl BadRecord {
     pub(crate) fn described(&self) -> String {
         let Self { file, index, offset, byte, reason, .. } = self;
         let line = byte.and_then(|byte| line_at(file, offset + byte as u64));
-        let Some(line) = line else { return self.to_string() };
         let place = RecordPlace { index: *index, offset: *offset };
-        format!("{file}, line {line}, {place}: {reason}")
+        format!("{file}, {}{place}: {reason}", line_prefix(line))
     }
 }
 
@@ -63,6 +62,11 @@ pub(crate) fn line_at(file: &str, byte: u64) -> Option<u64> {
     let mut before = Vec::new();
     files::open(&path).ok()?.take(byte).read_to_end(&mut before).ok()?;
     Some(line_of(&before))
+}
+
+/// The number of a line, to be shown before the place of a record.
+pub(crate) fn line_prefix(line: Option<u64>) -> String {
+    line.map_or_else(String::new, |line| format!("line {line}, "))
 }
 
 /// Number of the line that follows these bytes, from 1.

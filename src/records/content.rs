@@ -5,7 +5,7 @@
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::format::Format::{self, Bod, Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Chunks, Decoder, DialectFinding, RawChunk, RecordPlace, Survey};
-use crate::records::bad_record::line_of;
+use crate::records::bad_record::{line_of, line_prefix};
 use crate::records::format_name::FormatName;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
@@ -173,7 +173,7 @@ pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
             let offset = read.chunk.offset;
             let byte = error.byte().filter(|_| format.is_text());
             let before = byte.and_then(|byte| bytes.get(..offset as usize + byte));
-            let line = before.map_or_else(String::new, |it| format!("line {}, ", line_of(it)));
+            let line = line_prefix(before.map(line_of));
             Some(format!("{line}{}: {error}", RecordPlace { index: read.index, offset }))
         },
     )

@@ -216,6 +216,20 @@ fn mix_and_scale_blend_results_into_evaluations() {
     bench.run("a.psv", &["--scale=0", "--force"]).exits(&[2]);
 }
 
+/// An ignored option would leave evaluations that the user believes to be from a mate search.
+#[test]
+fn options_of_networks_are_refused_with_an_engine_and_vice_versa() {
+    let bench = Bench::new();
+    bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
+    for option in ["--root-mate=15,10000", "--leaf-mate=7,30", "--playouts=50", "--hash-mb=16"] {
+        let ran = bench.run("a.psv", &[option]).exits(&[2]);
+        let (name, _) = option.split_once('=').unwrap();
+        assert!(ran.stderr.contains(name) && ran.stderr.contains("--engine"), "{}", ran.stderr);
+    }
+    let words = ["relabel", "a.psv", "-o", "out", "--model=net.onnx", "--nodes=1"];
+    bench.0.kyokumen(words).fails(2);
+}
+
 #[test]
 fn failing_engines_are_restarted() {
     // A process answers five times, then it exits.

@@ -104,7 +104,7 @@ pub(in crate::cli) struct SolveArgs {
 
     /// Intended solution or its first moves, in USI notation and separated by spaces; the main line follows it. Needs
     /// --all and an SFEN on the command line
-    #[arg(long, value_name = "MOVES")]
+    #[arg(long, value_name = "MOVES", requires = "all")]
     pub(super) solution: Option<String>,
 
     /// Write the proofs of all mates to a file for `kyokumen verify --proof`, zstd-compressed if its name ends in .zst

@@ -27,9 +27,6 @@ use crate::storage::signals::Interrupt;
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
-    if args.solution.is_some() && args.all.is_none() {
-        return Err(Usage("--solution needs --all or --all=line".to_owned()).into());
-    }
     let position = position("SFEN", text)?;
     let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
     let found = InputPosition { location, position, second_column: None };
