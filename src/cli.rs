@@ -126,8 +126,8 @@ struct GenFilter {
 
 #[derive(Args)]
 struct Messages {
-    /// Log inputs, formats, threads, memory and shards to standard error; -vv also logs blocks and checkpoints,
-    /// -vvv also each search
+    /// Log inputs, formats, threads, memory and shards to standard error; -vv also logs each block of records and each
+    /// checkpoint, -vvv also each search
     #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 1000)]
     verbose: u8,
 }

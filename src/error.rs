@@ -4,13 +4,14 @@ use std::error::Error as StdError;
 use std::path::Path;
 use std::{fmt, io, iter};
 
-use crate::format::{EncodeError, Field, Fill, Format};
+use crate::format::{EncodeError, Field, Fields, Fill, Format};
 use crate::jobs::identity::IdentityDifference;
 use crate::records::bad_record::BadRecord;
 use crate::records::format_name::FormatName;
 use crate::search::TableError;
 use crate::storage::caught_panic::CaughtPanic;
 use crate::storage::compression::Compression;
+use crate::storage::path_text::input_name;
 use crate::storage::quantity::quantity;
 
 /// The error type of this crate.
@@ -122,20 +123,16 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Formats an error with its causes. Each cause with a remedy is followed by the text that `advice` returns for it.
+    /// Formats an error with its causes, then the text that `advice` returns for each remedy.
     pub fn explain<T: fmt::Display>(
         error: &(dyn StdError + 'static),
         advice: impl Fn(Self) -> Option<T>,
     ) -> String {
-        let causes = iter::successors(Some(error), |&cause| cause.source());
-        let explained = causes.map(|cause| {
-            let remedy = cause.downcast_ref().and_then(Error::remedy);
-            match remedy.and_then(&advice) {
-                Some(advice) => format!("{cause}; {advice}"),
-                None => cause.to_string(),
-            }
-        });
-        explained.collect::<Vec<_>>().join(": ")
+        let causes = || iter::successors(Some(error), |&cause| cause.source());
+        let messages: Vec<_> = causes().map(ToString::to_string).collect();
+        let remedies = causes().filter_map(|cause| cause.downcast_ref().and_then(Error::remedy));
+        let advice = remedies.filter_map(advice).map(|advice| format!("; {advice}"));
+        messages.join(": ") + &advice.collect::<String>()
     }
 }
 
@@ -175,7 +172,13 @@ impl Error {
     /// The message is "cannot {verb} {path}".
     pub(crate) fn io(verb: &str, path: impl AsRef<Path>, source: io::Error) -> Self {
         let path = path.as_ref().display();
-        Self::new(ErrorKind::Io, format!("cannot {verb} {path}")).in_file(&path).with_source(source)
+        let place = match (path.to_string().as_str(), verb) {
+            ("-", "write") => "to standard output".to_owned(),
+            (name, _) => input_name(name).to_owned(),
+        };
+        Self::new(ErrorKind::Io, format!("cannot {verb} {place}"))
+            .in_file(&path)
+            .with_source(source)
     }
 
     pub(crate) fn in_file(mut self, file: &(impl ToString + ?Sized)) -> Self {
@@ -314,11 +317,12 @@ impl Error {
         compression: Compression,
         source: io::Error,
     ) -> Self {
-        let of_what = match compression {
-            Compression::None => "",
-            _ => " of the uncompressed data",
+        let place = match compression {
+            _ if offset == 0 => String::new(),
+            Compression::None => format!(" after byte {offset}"),
+            _ => format!(" after byte {offset} of the uncompressed data"),
         };
-        Self::new(ErrorKind::Io, format!("cannot read {input} after byte {offset}{of_what}"))
+        Self::new(ErrorKind::Io, format!("cannot read {}{place}", input_name(input)))
             .in_file(&input)
             .at_byte(offset)
             .with_source(source)
@@ -330,6 +334,14 @@ impl Error {
             input => format!("cannot determine the format of {input} from its name"),
         };
         Self::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat)
+    }
+
+    pub(crate) fn unknown_output_format(output: impl AsRef<Path>) -> Self {
+        let message = match output.as_ref().display().to_string().as_str() {
+            "-" => "standard output has no name that shows its format".to_owned(),
+            output => format!("cannot determine the format of {output} from its name"),
+        };
+        Self::usage(message).with_remedy(Remedy::OutputFormat)
     }
 
     pub(crate) fn no_parquet() -> Self {
@@ -356,14 +368,15 @@ impl Error {
         let EncodeError::NeverHeld { fields, .. } = source else {
             return Self::usage(message).with_source(source);
         };
+        let others = if fill == Fill::default() { "" } else { " besides the values of --fill" };
         let fill = fill.or(Fill::neutral(fields));
-        let labels = fill.labels(fields);
+        let labels = fill.labels(Fields::ALL);
         let caution = if labels.is_empty() {
             String::new()
         } else {
-            format!(" (do not train with the invented {labels})")
+            format!(" (do not train with the filled-in {labels})")
         };
-        Self::usage(format!("{message}: {source}; fill in values with --fill {fill}{caution}"))
+        Self::usage(format!("{message}: {source}{others}; use --fill {fill}{caution}"))
     }
 
     pub(crate) fn filter_on_missing_field(

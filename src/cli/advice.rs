@@ -89,6 +89,10 @@ fn path_advice(kind: ErrorKind, file: Option<&str>) -> Option<String> {
         ErrorKind::PermissionDenied => {
             "; check the permissions of the file and of the folders in its path".to_owned()
         }
+        ErrorKind::FileTooLarge => {
+            "; the file system or a limit of the system does not allow a file of this size"
+                .to_owned()
+        }
         _ => return None,
     })
 }

@@ -121,7 +121,9 @@ fn options(
             // A flag such as --force and an option of the file such as --resume would contradict each other.
             Some(flag) if !flag.get_action().takes_values() => {
                 let flag = flag.get_long().unwrap_or_default();
-                return Err(format!("--{flag} cannot be used together with --{key}"));
+                return Err(format!(
+                    "`{key}` contradicts --{flag} on the command line; remove one of them"
+                ));
             }
             Some(_) => {}
             None => drop(rest.insert(key.clone(), value.clone())),

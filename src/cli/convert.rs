@@ -29,8 +29,8 @@ use crate::storage::signals::Interrupt;
 /// if each leads to the next.
 ///
 /// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill:
-/// an SFEN without a move number gets 1, a won game without an ending ends by resignation, and a move in hcpe3 gets one
-/// visit. Fields that the output can never hold are listed on standard error before the run. All lost fields are
+/// an SFEN without a move number gets 1, a won game without an ending ends by resignation (by interruption if the winner
+/// is to move), and a move in hcpe3 gets one visit. Fields that the output can never hold are listed on standard error before the run. All lost fields are
 /// counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
@@ -89,7 +89,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
             let fill = given.or(Fill::neutral(bad.missing));
             let labels = fill.labels(bad.missing);
             let caution =
-                if labels.is_empty() { "" } else { " (do not train with invented values)" };
+                if labels.is_empty() { "" } else { " (do not train with filled-in values)" };
             Usage(format!("{bad}; supply them with --fill {fill}{caution}")).into()
         }
         _ => run_error(error, &interrupt),

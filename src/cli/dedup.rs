@@ -20,10 +20,12 @@ use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeReq
 ///
 /// --average replaces the labels of the kept record. Its evaluation is the mean of all copies, rounded half away from
 /// zero. For the mean result, a win of Black counts 1, a draw 0 and a win of White −1. A mean of 0.5 or more is a win
-/// of Black, a mean of −0.5 or less a win of White, any other a draw. Its move is the most frequent one; ties go to the
-/// earliest. Mate evaluations (29000 or more in absolute value) are not averaged with centipawns. If all mate
-/// evaluations of a position favour one side, only these are averaged. If they favour both sides, only the centipawns
-/// are averaged, or the mate evaluations if there are no centipawns.
+/// of Black, a mean of −0.5 or less a win of White, any other a draw. The move is the most frequent one; of several
+/// equally frequent moves, the earliest.
+///
+/// Mate evaluations (29000 or more in absolute value) are not averaged with others. If all mate evaluations of a
+/// position favour the same side, their mean is written. If some favour Black and some White, the mean of the other
+/// evaluations is written. If there are no others, it is the mean of the mate evaluations.
 #[derive(Args)]
 #[command(mut_arg("memory", |arg| arg.help("Memory for the hashes of records; the rest goes to temporary files [default: 2G]")))]
 #[command(after_long_help = format!("\

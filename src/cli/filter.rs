@@ -36,7 +36,8 @@ Examples:
 
 A position is mated if the side to move can force mate (a win), or if it is in check and cannot avoid mate (a loss).
 
-Every record is counted: the manifest states how many were kept, mated, unknown, filtered out or bad. Records keep \
+Every record is counted once: the manifest states how many were kept, mated, filtered out, bad, or removed as \
+unknown (--unknown drop or split), and how many of the kept are unknown. Records keep \
 their order for any number of threads. If the format stays the same, they are copied byte for byte. The outputs of the \
 shards, concatenated in order, are the output of an unsharded run. A position that occurs several times is usually searched once.")]
 #[command(after_long_help = EXIT_STATUS_HELP)]
@@ -65,17 +66,17 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "keep|drop|split", default_value = "keep", hide_default_value = true, value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
     unknown: UnknownPolicy,
 
-    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`), as in eval=0,result=draw.
-    /// The move is `none` or a move in USI notation; records where it is illegal are bad. Do not train with filled-in
-    /// evaluations or results
+    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`: number of the last move of the
+    /// game), as in eval=0,result=draw. The move is `none` or a move in USI notation; records where it is illegal are
+    /// bad. Do not train with filled-in evaluations or results
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS, hide_short_help = true)]
     fill: Option<Fill>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Search only the positions that were unknown in the run with this manifest, usually with more --nodes. All
-    /// records are written again, to another --output. All other verdicts, the inputs and the shard come from that run.
+    /// Search again the positions that were unknown in the run with this manifest, usually with more --nodes. The inputs,
+    /// the shard and all other verdicts come from that run. The outputs contain all records and go to another --output.
     /// Options that are not given have the values of that run
     #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
     retry_unknown: Option<PathBuf>,

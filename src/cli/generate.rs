@@ -7,10 +7,12 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use clap::Args;
 
+use super::advice::with_remedies;
 use super::message::say;
 use super::option::{location, whole_number};
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
+use crate::error::Error;
 use crate::format::{Field, Format};
 use crate::ops::generate::{GenerateSettings, Generator, filled_in};
 use crate::records::claims::FileClaims;
@@ -81,13 +83,9 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<ExitStatus> {
 impl GenerateArgs {
     fn format(&self) -> Result<FormatName, Usage> {
         let by_name = || FormatName::from_file_name(&self.output.to_string_lossy());
-        let format = self.to.or_else(by_name).ok_or_else(|| {
-            let output = self.output.display();
-            Usage(format!(
-                "cannot determine the format of {output} from its name; choose the output format with --to"
-            ))
-        })?;
-        check_compression(format).map_err(|error| Usage(error.to_string()))
+        let format =
+            self.to.or_else(by_name).ok_or_else(|| Error::unknown_output_format(&self.output));
+        format.and_then(check_compression).map_err(|error| Usage(with_remedies(&error)))
     }
 }
 

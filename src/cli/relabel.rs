@@ -34,8 +34,7 @@ const ENGINE: &str = "With an engine";
 /// visits of the moves; the moves played in games stay. All other bytes are copied if the format stays the same. Games
 /// stay whole if the output holds games.
 ///
-/// Mate evaluations in the input (29000 or more in absolute value) are kept. New mate evaluations are written without
-/// --mix.
+/// Mate evaluations in the input (29000 or more in absolute value) are kept. --mix does not change new mate evaluations.
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("dry_run", |arg| arg.help("Show the inputs and the outputs; write nothing")))]
 #[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]
@@ -76,7 +75,8 @@ pub(super) struct RelabelArgs {
     #[arg(long, value_name = "SCALE", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) scale: Option<f32>,
 
-    /// Also write the best move of the search and, if the format holds them, the visits of the moves
+    /// Also write the best move of the search and, if the format holds them, the visits of the moves. With --model this
+    /// needs --playouts
     #[arg(long, help_heading = heading::OUTPUTS)]
     pub(super) policy: bool,
 
@@ -87,7 +87,7 @@ pub(super) struct RelabelArgs {
     #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     pub(super) to: Option<FormatName>,
 
-    /// Values for fields other than the evaluation that a record lacks, as in result=draw,ply=0,move=none
+    /// Values for fields that a record lacks, except the evaluation, as in result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     pub(super) fill: Option<Fill>,
 

@@ -144,7 +144,7 @@ pub(super) struct GameArgs {
     /// First play urgency below the root: an unvisited move has the value of its position, from 0 to 1, minus K · √S,
     /// but at least 0. Each simulation through the position adds to S the network's probability of the move that it
     /// chose there
-    /// [default: 20; with --puct parent-value 0]
+    /// [default: 20, or 0 with `--puct parent-value`]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
 
@@ -160,7 +160,7 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
-    /// Use all simulations even if the second move can no longer catch up
+    /// Use all simulations even if no other move can still overtake the most visited one
     #[arg(long)]
     pub(super) no_early_stop: bool,
 
@@ -182,8 +182,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Of the moves in order of visits, choose only among those before the first whose value is more than VALUE below
-    /// the value of the best move [default: 0.015]
+    /// Sort the moves by visits and end the list before the first move whose value is more than VALUE below that of the
+    /// best move. The random choice is among the moves of this list [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 

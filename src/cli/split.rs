@@ -18,13 +18,13 @@ use crate::storage::memory::Memory;
 ///
 /// The parts are named NAME-00001-of-00010.psv and so on. --by round-robin writes the first record to the first part,
 /// the second to the second, and so on. --by ranges writes contiguous ranges, the same as the shards of `filter
-/// --shard`. --size and --records fill one part after the other up to the limit; the inputs are then read twice, first
-/// to count the parts.
+/// --shard`. --size and --records fill one part after the other up to the limit. With them, the inputs are read twice:
+/// once to count the parts, once to write them.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
 #[derive(Args)]
-#[command(mut_arg("memory", |arg| arg.help("Memory for records that are read ahead, and for compressed parts that are written at once [default: 2G]")))]
+#[command(mut_arg("memory", |arg| arg.help("Memory for records that are read ahead, and for compressed parts that are written at the same time [default: 2G]")))]
 #[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
 #[command(after_long_help = format!("\
 Examples:
@@ -53,7 +53,7 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>(1..))]
     records: Option<NonZeroU64>,
 
-    /// How to distribute records to the parts [default: round-robin]
+    /// How to distribute records to the parts; not for --size and --records [default: round-robin]
     #[arg(long, value_name = "round-robin|ranges", value_parser = word::<SplitBy>, conflicts_with_all = ["size", "records"])]
     by: Option<SplitBy>,
 

@@ -29,8 +29,9 @@ use crate::storage::signals::Interrupt;
 /// Check records, the outputs of runs, or proofs of mates
 ///
 /// For each record, the bytes, the position, the stored move and the result are checked. A record that cannot be read
-/// is bad and counts as an error. A readable but unusual record counts as a warning. --quarantine copies all
-/// records to two files, one of the good and one of the bad records, byte for byte and in order.
+/// is bad and counts as an error. A readable but unusual record, for example one with an illegal move, counts as a
+/// warning and is good (without --strict). --quarantine copies the good records to one file and the bad records to
+/// another, byte for byte and in order. A third file (.bad.jsonl) has the reasons.
 ///
 /// --manifest compares the outputs of a run with the checksums in their manifests. For several shards, it also checks
 /// that all belong to the same run and that none is missing.
@@ -52,7 +53,7 @@ Exit status:
   0  all checks passed
   1  failure, or a wrong output or proof
   2  usage error
-  3  bad records
+  3  bad records, or a name that contradicts the content
   129, 130 or 143  interrupted by a signal")]
 pub(super) struct VerifyArgs {
     /// Files of records to check; `-` is standard input and needs --from

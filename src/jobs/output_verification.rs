@@ -92,7 +92,7 @@ pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
     match files::open(&path).and_then(Sha256Sum::of_reader) {
         Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
         Ok(_) => Some(Error::invalid(format!(
-            "the SHA-256 of {} differs from its manifest",
+            "{} has changed: its SHA-256 differs from the manifest",
             path.display()
         ))),
         Err(error) => Some(Error::unreadable_output(&path, &error)),

@@ -197,18 +197,18 @@ fn check_relabel_target(
         }
         let removes = settings.limit.map(|_| "limit").or_else(|| settings.filters.first_option());
         if let Some(option) = removes.filter(|_| keeps_games) {
-            return Err(Error::games_are_not_filtered(option, input.name.clone(), to));
+            return Err(Error::games_are_not_filtered(option, input.display_name(), to));
         }
         if keeps_games && shard.is_some() {
             return Err(Error::usage(format!(
-                "{} and {to} hold whole games, which --shard cannot divide; divide the input with `kyokumen split` instead",
-                input.name
+                "--shard cannot be used, because {} and the output ({to}) hold whole games; divide the input with \
+                 `kyokumen split` instead",
+                input.display_name()
             )));
         }
-        conversions.push(
-            conversion_plan(input.format, to, &fill)
-                .map_err(|source| Error::conversion(&input.name, to, settings.fill, source))?,
-        );
+        conversions.push(conversion_plan(input.format, to, &fill).map_err(|source| {
+            Error::conversion(input.display_name(), to, settings.fill, source)
+        })?);
     }
     warn_of_filled_in_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
     Ok(())

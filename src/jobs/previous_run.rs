@@ -100,7 +100,7 @@ impl PreviousRun {
         };
         if let Some(file) = repeated_input(&manifest) {
             return Err(Error::usage(format!(
-                "{} lists the input {file} twice, so the records in its lists are ambiguous",
+                "{} names the input {file} twice, so record numbers in its lists are ambiguous; repeat that run with each input once",
                 path.display()
             )));
         }
@@ -316,7 +316,9 @@ fn list_lines(
             input.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
         let InputEntry { from, to, .. } = manifest.totals.inputs[input];
         if !(from..to).contains(&index) {
-            return Err(wrong(format!("the run did not read record {index} of {file}")));
+            return Err(wrong(format!(
+                "record {index} of {file} is outside the range in the manifest, so the list is from another run"
+            )));
         }
         spans.push((input, index, LineSpan { line, offset, bytes }));
         offset += bytes as u64;

@@ -110,10 +110,13 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
         if range.from != input.from || !has_same_end {
             let (manifest, file) = (path(), input.identity.file.clone());
             let error = Error::usage(format!(
-                "{} is about records {} to {} of {file}, but this run has a different range",
+                "{} was written for records {} to {} of {file}, but this run would read records {} to {}; the inputs or \
+                 --limit have changed",
                 manifest.display(),
                 input.from,
-                input.to
+                input.to,
+                range.from,
+                range.to.unwrap_or(input.to)
             ));
             return Err(error.with_remedy(Remedy::Restart));
         }
@@ -122,7 +125,7 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
         Some(records) => {
             let (manifest, found) = (path(), totals.counts.input);
             let error = Error::usage(format!(
-                "{} is about {}, but this run has {records}",
+                "{} was written for {}, but this run would read {records}",
                 manifest.display(),
                 quantity(found, "record")
             ));

@@ -74,7 +74,7 @@ impl ShardSet {
         }
         let (_, paths) = runs.pop_first().ok_or_else(|| {
             Error::usage(format!(
-                "{} contains no manifests of finished shards; the run is unfinished or was not divided into shards",
+                "the folder {} contains no manifests of finished shards; the run is unfinished or was not divided into shards",
                 folder.display()
             ))
         })?;

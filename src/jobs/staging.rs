@@ -151,7 +151,7 @@ impl Staging {
         }
         if checksum.sum() != expected {
             let path = path.display();
-            let message = format!("the SHA-256 of {path} differs from its manifest");
+            let message = format!("{path} has changed: its SHA-256 differs from the manifest");
             let error = Error::changed(message).in_file(&path);
             return Err(error.with_remedy(Remedy::Restart));
         }

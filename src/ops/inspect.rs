@@ -130,8 +130,8 @@ impl Inspection {
             });
         }
         Err(Error::usage(format!(
-            "{} can only be read once, but a sample needs the number of records first; write it to a file or use --range",
-            input.name
+            "{} can only be read once, but a random sample must count the records first; write it to a file or use --range",
+            input.display_name()
         )))
     }
 
@@ -163,7 +163,7 @@ impl Inspection {
         let Wanted::Range { range, is_required: true } = self.wanted else { return Ok(()) };
         let last = range.to.unwrap_or(range.from);
         if range.from > records || last > records {
-            let input = &self.header.input.name;
+            let input = self.header.input.display_name();
             let verb = if range.from < records { "ends" } else { "begins" };
             return Err(Error::usage(format!(
                 "{input} has {}, numbered from 0; {range} {verb} after the last one",

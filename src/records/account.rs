@@ -176,7 +176,9 @@ impl InputIdentity {
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let bytes = files::read(path).map_err(|source| Error::io("read", path, source))?;
     serde_json::from_slice(&bytes).map_err(|source| {
-        let message = format!("{} is not a manifest that this version can read", path.display());
+        let has_other_content = source.is_data();
+        let of_version = if has_other_content { " that this version can read" } else { "" };
+        let message = format!("{} is not a manifest{of_version}", path.display());
         Error::new(ErrorKind::Malformed, message).in_file(&path.display()).with_source(source)
     })
 }

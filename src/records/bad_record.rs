@@ -10,7 +10,7 @@ use super::format_name::FormatName;
 use crate::format::{Fields, RecordPlace};
 use crate::storage::compression::Compression;
 use crate::storage::files;
-use crate::storage::path_text::path_of;
+use crate::storage::path_text::{input_name, path_of};
 
 /// A bad record, or several records of a game that are bad together.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Error)]
@@ -43,7 +43,7 @@ impl BadRecord {
         let Self { file, index, offset, byte, reason, .. } = self;
         let line = byte.and_then(|byte| line_at(file, offset + byte as u64));
         let place = RecordPlace { index: *index, offset: *offset };
-        format!("{file}, {}{place}: {reason}", line_prefix(line))
+        format!("{}, {}{place}: {reason}", input_name(file), line_prefix(line))
     }
 }
 

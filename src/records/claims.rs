@@ -139,12 +139,12 @@ impl FileClaims {
             }
             for place in claim.partial.iter().chain([path]) {
                 let content = content(place).map(ClaimKey::Content);
-                self.check(path, content.as_ref())?;
+                self.check(path, place, content.as_ref())?;
                 if !claim.is_pipe {
                     check_place(place)?;
                     check_standard(path, content.as_ref())?;
                     let name = ClaimKey::Name(normal(place));
-                    self.check(path, Some(&name))?;
+                    self.check(path, place, Some(&name))?;
                     self.written.insert(name, path.clone());
                 }
                 contents.extend(content.map(|content| (content, path.clone())));
@@ -154,10 +154,16 @@ impl FileClaims {
         Ok(())
     }
 
-    fn check(&self, path: &Path, key: Option<&ClaimKey>) -> Result<(), Error> {
+    /// `place` is the path itself or its partial file.
+    fn check(&self, path: &Path, place: &Path, key: Option<&ClaimKey>) -> Result<(), Error> {
         let Some(key) = key else { return Ok(()) };
         if let Some(input) = self.read.get(key) {
-            let (output, input) = (path.to_owned(), input.clone());
+            let output = path.display();
+            let output = if place == path {
+                output.to_string()
+            } else {
+                format!("{output}, which is first written as {},", place.display())
+            };
             return Err(Error::output_is_input(output, input));
         }
         match self.written.get(key) {

@@ -49,10 +49,11 @@ pub struct RecordFilters {
     #[cfg_attr(feature = "cli", arg(long = "result", value_name = "RESULT,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "result")]
     pub results: Option<Results>,
-    /// Use only records of games with at least PLIES moves
+    /// Use only records of games that end at move PLIES or later. Formats without the game length, such as psv, support
+    /// this only in `convert`
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub min_game_plies: Option<u16>,
-    /// Use only records of games with at most PLIES moves
+    /// Use only records of games that end at move PLIES or earlier; see --min-game-plies
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub max_game_plies: Option<u16>,
     /// Use only records of games that ended in one of these ways.
@@ -87,7 +88,7 @@ pub struct RecordFilters {
     /// promotion or check
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
-    /// Also use hcpe3 moves without candidates. They are marked as not for training
+    /// Also use hcpe3 moves without candidates. By default they are dropped, because they are not meant for training
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
     /// Use every K-th record, starting with the first, counted over all inputs

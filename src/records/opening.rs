@@ -224,17 +224,22 @@ pub(crate) fn inputs_or_errors(
 /// [`Error`] with the filter, and the field or ending that the format lacks.
 pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error> {
     let (fields, format) = (input.format.fields(), input.format);
-    let name = || input.name.clone();
+    let name = || input.display_name();
     if let Some((filter, field)) =
         filters.required_fields().find(|&(_, field)| !fields.contains(field))
     {
         return Err(match field {
-            Field::EndPly => Error::usage(format!(
-                "--{filter} cannot be used with {}: {format} records do not store the length of their game, and this \
-                 command may start reading in the middle of a game; `kyokumen convert` joins records into games and \
-                 supports --{filter}",
-                name()
-            )),
+            Field::EndPly => {
+                let advice = if fields.contains(Field::BestMove) {
+                    "; use `kyokumen convert`, which joins records into games"
+                } else {
+                    ""
+                };
+                Error::usage(format!(
+                    "--{filter} cannot be used with {}: {format} records do not store the length of their game{advice}",
+                    name()
+                ))
+            }
             _ => Error::filter_on_missing_field(filter, name(), format.name(), field),
         });
     }
@@ -255,7 +260,7 @@ pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error
 
 pub(crate) fn conversion(input: &Input, to: Format, fill: &Fill) -> Result<ConversionPlan, Error> {
     conversion_plan(input.format, to, fill)
-        .map_err(|source| Error::conversion(&input.name, to, *fill, source))
+        .map_err(|source| Error::conversion(input.display_name(), to, *fill, source))
 }
 
 /// Warns if evaluations or results are filled in. `conversions` has an entry for each input of one output.
@@ -294,7 +299,7 @@ pub(crate) fn check_parquet(format: Format) -> Result<(), Error> {
         (false, _) => Err(Error::no_parquet()),
         (true, Format::Jsonl) => Ok(()),
         (true, _) => Err(Error::usage(format!(
-            "a Parquet file has the fields of jsonl, not of {}; omit the format",
+            "{}.parquet is not a format, because Parquet files have the fields of jsonl; write only `parquet`",
             format.name()
         ))),
     }

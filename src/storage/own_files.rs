@@ -39,7 +39,7 @@ fn check_own(metadata: &Metadata) -> io::Result<()> {
         return Ok(());
     };
     let message = format!(
-        "{problem}; this program only creates regular files with one name: check its owner and remove it"
+        "{problem}, and this program does not write to such files; find out who made it, then remove it"
     );
     Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
 }
@@ -116,7 +116,7 @@ mod tests {
             assert_data_eq!(
                 message,
                 str![
-                    "it is a symbolic link; this program only creates regular files with one name: check its owner and remove it"
+                    "it is a symbolic link, and this program does not write to such files; find out who made it, then remove it"
                 ]
             );
             fs::remove_file(&link).unwrap();
@@ -127,8 +127,8 @@ mod tests {
         assert_data_eq!(
             messages.join("\n"),
             str![[r"
-it has several hard links; this program only creates regular files with one name: check its owner and remove it
-it is not a regular file; this program only creates regular files with one name: check its owner and remove it
+it has several hard links, and this program does not write to such files; find out who made it, then remove it
+it is not a regular file, and this program does not write to such files; find out who made it, then remove it
 "]]
         );
         assert!(!folder.path().join("nothing").exists());

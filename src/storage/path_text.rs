@@ -28,6 +28,11 @@ pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     text
 }
 
+/// The name of an input in messages.
+pub(crate) fn input_name(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
+}
+
 /// The inverse of [`text_of`].
 pub(crate) fn path_of(text: &str) -> PathBuf {
     if !cfg!(unix) {

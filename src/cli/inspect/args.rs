@@ -83,7 +83,7 @@ pub(in crate::cli) struct InspectArgs {
     #[arg(long, requires = "html")]
     pub(super) force: bool,
 
-    /// Search each position of the page for a forced mate and show the result
+    /// Search each position of the HTML page for a forced mate and show the result there
     #[arg(long, requires = "html")]
     pub(super) solve: bool,
 

@@ -146,7 +146,7 @@ fn write_content(
         writeln!(out, "ended by  {}", ending.replace('_', " "))?;
     }
     if let Some(end_ply) = values.end_ply {
-        writeln!(out, "moves     {end_ply} in the whole game")?;
+        writeln!(out, "game      ends at move {end_ply}")?;
     }
     if !values.candidates.is_empty() {
         let visits =

@@ -24,11 +24,12 @@ use crate::solver::MAX_PLIES;
 
 /// Search positions for a forced mate by or against the side to move
 ///
-/// The verdict is `win` if the side to move can force mate, `loss` if it is being mated by force, `no mate` if neither
-/// is possible, or `unknown` if a limit ended the search.
+/// The verdict is `win` if the side to move can force mate, `loss` if it is being mated by force, `no mate` (in JSON
+/// `no_mate`) if neither is possible, or `unknown` if a limit ended the search.
 ///
 /// The input is an SFEN or a file. The format of a file is detected from its extension or content. A file of unknown
-/// format is read as text with an SFEN in the first column; blank lines and # comments are skipped. The king of the
+/// format is read as text with an SFEN in the first column. In text of SFENs, blank lines and lines that begin with #
+/// are skipped, and further columns may hold anything. The king of the
 /// attacker may be missing, as in tsume problems.
 ///
 /// Results of a file keep its order, and equal positions are searched once. A single position is searched to any depth
@@ -78,8 +79,8 @@ pub(in crate::cli) struct SolveArgs {
     pub(super) time: Option<Duration>,
 
     /// Number of threads; 0 uses all cores [default: 0]. For a file, each thread searches its own position. For a
-    /// single position, all threads join a long search; the mate and the node count then vary between runs. Use
-    /// `--threads 1` for repeatable results
+    /// single position, all threads join a long search. The line, the node count and whether the search is decided then vary
+    /// between runs. Use `--threads 1` for repeatable results
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
@@ -115,8 +116,8 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, requires = "proof")]
     pub(super) force: bool,
 
-    /// Write the mates as game records (kif and ki2 in Shift JIS, kifu and ki2u in UTF-8, csa, jkf, usi) or as an HTML
-    /// page with boards
+    /// Write the mates to standard output as game records (kif and ki2 in Shift JIS, kifu and ki2u in UTF-8, csa, jkf,
+    /// usi) or as an HTML page with boards
     #[arg(long, value_name = "kif|kifu|ki2|ki2u|csa|jkf|usi|html", conflicts_with = "json")]
     pub(super) to: Option<MateFormat>,
 
@@ -157,14 +158,14 @@ impl SolveArgs {
     pub(super) fn intended(&self, position: &Position) -> Result<Vec<Move>, Usage> {
         let mut position = position.clone();
         let words = self.solution.iter().flat_map(|text| text.split_ascii_whitespace());
-        let moves = words.map(|word| {
+        let moves = words.zip(1..).map(|(word, number): (_, u32)| {
             let m = Move::from_usi(word).ok_or_else(|| {
                 Usage(format!(
                     "--solution: `{word}` is not a move in USI notation, such as 7g7f, 2c2b+ or G*5b"
                 ))
             })?;
             if !position.is_legal(m) {
-                let message = format!("--solution: `{word}` is not a legal move in {position}");
+                let message = format!("--solution: move {number}, `{word}`, is illegal in {position}");
                 return Err(Usage(message));
             }
             position.make(m);

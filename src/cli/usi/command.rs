@@ -178,9 +178,9 @@ fn time_limit(text: &str) -> Result<Option<Duration>, Fault> {
     if text == "infinite" {
         return Ok(None);
     }
-    let milliseconds = text
-        .parse()
-        .map_err(|_| format!("go mate: expected milliseconds or infinite, not {}", shown(text)))?;
+    let milliseconds = text.parse().map_err(|_| {
+        format!("go mate: found `{}`, expected milliseconds or `infinite`", shown(text))
+    })?;
     Ok(Some(Duration::from_millis(milliseconds)))
 }
 
@@ -288,7 +288,10 @@ mod tests {
             let Command::GoMate(Err(error)) = command(&format!("go mate {text}")) else {
                 panic!("{text}")
             };
-            assert_eq!(error, format!("go mate: expected milliseconds or infinite, not {text}"));
+            assert_eq!(
+                error,
+                format!("go mate: found `{text}`, expected milliseconds or `infinite`")
+            );
         }
     }
 

@@ -239,7 +239,7 @@ impl<W: Write> Session<W> {
         if line.text.trim_start().starts_with("position") {
             self.position = None;
         }
-        let reason = format!("ignored a line of more than {MAX_LINE_BYTES} bytes");
+        let reason = format!("a line is longer than {MAX_LINE_BYTES} bytes and was ignored");
         self.write([complaint(reason)])?;
         Ok(Next::Continue)
     }

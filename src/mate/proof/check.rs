@@ -120,7 +120,7 @@ impl<'a> Steps<'a> {
             if !self.has_step(&after, left) {
                 let plies = quantity(left, "ply");
                 return Err(format!(
-                    "no step answers the defence {m}: expected one with at most {plies} from {after}"
+                    "no step answers the defence {m}: expected a step of at most {plies} for the position {after}"
                 ));
             }
             after.unmake(m, undo);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{OutputFormat, arrays, strict};
-use crate::error::{Error, Remedy};
+use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
 use crate::format::{ConversionPlan, CsaVersion, Field, Fill, Format, TextEncoding, WriteOptions};
@@ -86,9 +86,9 @@ pub struct ConvertSettings {
     /// CSA version of the output [default: 2.2; games copied from csa keep their version]
     #[cfg_attr(feature = "cli", arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = OUTPUTS, hide_short_help = true))]
     pub csa_version: Option<CsaVersion>,
-    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`), as in eval=0,result=draw.
-    /// The move is `none` or a move in USI notation; records where it is illegal are bad. Do not train with filled-in
-    /// evaluations or results
+    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`: number of the last move of the
+    /// game), as in eval=0,result=draw. The move is `none` or a move in USI notation; records where it is illegal are
+    /// bad. Do not train with filled-in evaluations or results
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD=VALUE,…", default_value = "", hide_default_value = true, help_heading = OUTPUTS))]
     pub fill: Fill,
     /// How to write records to a format that holds games: `joined` joins consecutive records into one game if each
@@ -104,8 +104,9 @@ pub struct ConvertSettings {
     /// Mirror the board left to right, moves included; records are re-encoded
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub mirror: bool,
-    /// Defects to count: `structure` finds unusual bytes, `rules` also finds illegal positions and illegal stored
-    /// moves. Records with defects are still written [default: structure]
+    /// Defects to count: `structure` finds unusual bytes, `rules` also finds two pawns on a file, pieces that can never
+    /// move, and illegal stored moves. Such records are still written; --on-error is about unreadable ones
+    /// [default: structure]
     #[cfg_attr(feature = "cli", arg(long, value_name = "structure|rules", default_value = "structure", hide_default_value = true, value_parser = word::<Check>, help_heading = OUTPUTS, hide_short_help = true))]
     pub check: Check,
     /// Fail if any part of a record would be lost: fields, the ending of its game, padding
@@ -248,7 +249,7 @@ impl ConvertPlan {
             check_filters(input, if is_grouped { &by_record } else { &settings.filters })?;
             let drops_moves = settings.dedup || settings.filters.drops_within_games();
             if let Some(to) = to.games().filter(|_| drops_moves && input.format.holds_games()) {
-                let input = input.name.clone();
+                let input = input.display_name();
                 let option =
                     if settings.dedup { Some("dedup") } else { settings.filters.first_option() };
                 return Err(Error::games_are_not_filtered(option.unwrap_or("sample"), input, to));
@@ -256,7 +257,7 @@ impl ConvertPlan {
             let conversion = to.conversion(input, &settings.fill)?;
             let fields = strict::certain_loss(input.format, conversion);
             if settings.strict && !fields.is_empty() {
-                let (input, to) = (input.name.clone(), to.to_string());
+                let (input, to) = (input.display_name(), to.to_string());
                 return Err(Error::usage(format!(
                     "--strict: {input} contains {fields}, which {to} cannot store"
                 )));
@@ -361,8 +362,7 @@ fn output_format(
     let name = output.to_string_lossy();
     let by_name = OutputFormat::from_file_name(&name);
     let Some(to) = to.or(by_name) else {
-        let error = Error::usage(format!("cannot determine the format of {name} from its name"));
-        return Err(error.with_remedy(Remedy::OutputFormat));
+        return Err(Error::unknown_output_format(output));
     };
     match (to, family) {
         (OutputFormat::Arrays(own), _) => Ok(OutputFormat::Arrays(family.unwrap_or(own))),

@@ -195,7 +195,9 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
     }
     if key != DedupKey::Bytes && !format.has_single_records() {
         return Err(Error::usage(format!(
-            "{format} records are parts of games or groups, which are compared as a whole; use --key bytes"
+            "--key {} cannot be used with {format}, whose games or groups of records are compared as a whole; use --key \
+             bytes",
+            key.name()
         )));
     }
     let inputs = || plan.ranges.iter().chain(&plan.references).map(|range| &range.input);
@@ -230,7 +232,7 @@ fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), Error> {
     if !format.has_single_records() || !format.fields().contains(Field::EvalCp) {
         return Err(Error::usage(format!(
             "--average cannot be used with {}: {format} {}",
-            plan.ranges[0].input.name,
+            plan.ranges[0].input.display_name(),
             if format.has_single_records() {
                 "records have no evaluations; remove --average to keep the first of equal records"
             } else {

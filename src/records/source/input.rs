@@ -11,7 +11,7 @@ use crate::records::output_kind::OutputKind;
 use crate::storage::compression::Compression;
 use crate::storage::files::{self, FileState};
 use crate::storage::objects::Object;
-use crate::storage::path_text::text_of;
+use crate::storage::path_text::{input_name, text_of};
 
 /// Records per step if records are skipped or only counted.
 pub(crate) const SKIPPED_RECORDS: u64 = 1 << 10;
@@ -132,7 +132,6 @@ impl Input {
     }
 
     pub(crate) fn display_name(&self) -> String {
-        let is_stdin = self.location == InputLocation::Stdin;
-        if is_stdin { "standard input".to_owned() } else { self.name.clone() }
+        input_name(&self.name).to_owned()
     }
 }

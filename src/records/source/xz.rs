@@ -19,6 +19,9 @@ pub(super) struct XzReader<R: Read> {
     decoder: lzma_rust2::XzReader<Counted<BufReader<RetryInterrupted<R>>>>,
 }
 
+/// Length of the magic bytes at the start of an xz file.
+const HEADER_MAGIC_BYTES: u64 = 6;
+
 impl<R: Read> XzReader<R> {
     pub(super) fn new(reader: R) -> Self {
         let reader = Counted { reader: BufReader::new(RetryInterrupted(reader)), bytes: 0 };
@@ -33,10 +36,16 @@ impl<R: Read> XzReader<R> {
             _ if error.raw_os_error().is_some() => error,
             ErrorKind::UnexpectedEof => io::Error::new(
                 ErrorKind::UnexpectedEof,
-                format!(
-                    "the compressed file is truncated: it ends at byte {byte}, before the end of its xz stream"
-                ),
+                match byte {
+                    0 => "the file is empty".to_owned(),
+                    _ => format!(
+                        "the compressed file is truncated: it ends at byte {byte}, before the end of its xz stream"
+                    ),
+                },
             ),
+            kind if byte <= HEADER_MAGIC_BYTES => {
+                io::Error::new(kind, format!("it is not an xz file: {error}"))
+            }
             ErrorKind::OutOfMemory => io::Error::other(format!(
                 "an xz block before byte {byte} of the compressed file needs a dictionary of more than {MAX_WINDOW_MIB} \
                  MiB; decompress the file with `xz -d`"
