@@ -110,8 +110,7 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
         if range.from != input.from || !has_same_end {
             let (manifest, file) = (path(), input.identity.file.clone());
             let error = Error::usage(format!(
-                "{} was written for records {} to {} of {file}, but this run would read records {} to {}; the inputs or \
-                 --limit have changed",
+                "{} was written for records {} to {} of {file}, but this run would read records {} to {}",
                 manifest.display(),
                 input.from,
                 input.to,

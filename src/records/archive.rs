@@ -23,7 +23,7 @@ const MAX_FRAME_BYTES: u64 = 1 << 28;
 
 /// A file of fixed-size records with random access. Threads can share it.
 ///
-/// An uncompressed file is mapped into memory. A zstd file must have a table of frames, as
+/// An uncompressed file is mapped into memory. A zstd file must have a frame table, as
 /// [`convert`](crate::ops::convert) writes it. The offset of a record is computed from this table. Each frame that is
 /// read is compared with its entry; the entries of other frames are trusted. The last frame read stays in memory.
 ///
@@ -84,7 +84,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`Error`] if the file cannot be opened, its format is unknown or has variable-length records, or it is
-    /// compressed without a table of frames.
+    /// compressed without a frame table.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::from_input(&input(path, None, None)?)
     }
@@ -276,7 +276,7 @@ impl Read for ReaderAt {
 }
 
 impl Frames {
-    /// `None` if the file has no table of frames or a frame is larger than [`MAX_FRAME_BYTES`].
+    /// `None` if the file has no frame table or a frame is larger than [`MAX_FRAME_BYTES`].
     fn open(mut file: File) -> io::Result<Option<Self>> {
         let len = file.metadata()?.len();
         let Some(table) = SeekTable::read(&mut file, len)? else { return Ok(None) };
@@ -323,7 +323,7 @@ fn no_random_access(message: String) -> Error {
 
 fn no_frames(name: &str) -> Error {
     no_random_access(format!(
-        "{name} has no table of frames of at most {} MiB, so random access is not supported; \
+        "{name} has no frame table of at most {} MiB, so random access is not supported; \
          `kyokumen convert` to .zst writes such a table",
         MAX_FRAME_BYTES >> 20
     ))

@@ -129,7 +129,7 @@ pub(crate) fn sample(input: &Input, probe_records: u64) -> Result<Survey, Error>
     if !source::has_random_access(input) {
         return sample_start(input, probe_records * PROBES);
     }
-    // If the table of frames is wrong, the content may still be readable from the start.
+    // If the frame table is wrong, the content may still be readable from the start.
     match sample_all(input, probe_records) {
         Err(error) if !error.is_system_error() => sample_start(input, probe_records * PROBES),
         sampled => sampled,

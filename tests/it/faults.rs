@@ -297,7 +297,7 @@ fn the_error_of_a_failed_rename_states_how_to_continue() {
         transcript_of(job.folder.path(), &output),
         str![[r#"
 status 1
-error: cannot rename the outputs to their final names; repeat the command with --resume to continue: cannot rename [FOLDER]/out/a.hcp.partial: No space left on device (os error 28)
+error: cannot rename the outputs to their final names: cannot rename [FOLDER]/out/a.hcp.partial: No space left on device (os error 28); repeat the command with --resume to continue
 
 "#]]
     );

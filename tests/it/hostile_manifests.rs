@@ -219,9 +219,9 @@ error: the outputs do not match their manifests: 2 differences
 verify one: status 0
 out/a, 1 manifest: no differences
 resume: status 2
-error: out/a-00002-of-00003.manifest.json is about records 161 to 262 of a.hcp, but this run has a different range; start again with --force
+error: out/a-00002-of-00003.manifest.json was written for records 161 to 262 of a.hcp, but this run would read records 101 to 202; start again with --force
 retry: status 1
-error: out/a-00002-of-00003.unknown.jsonl, line 1: the run did not read record [..] of a.hcp
+error: out/a-00002-of-00003.unknown.jsonl, line 1: record [..] of a.hcp is outside the range in the manifest, so the list is from another run
 
 "#]]
     );
@@ -332,7 +332,7 @@ fn lists_of_an_earlier_run_must_name_its_records() {
         transcripts,
         str![[r#"
 status 1
-error: out/a-00002-of-00003.unknown.jsonl, line [..]: the run did not read record 900 of a.hcp
+error: out/a-00002-of-00003.unknown.jsonl, line [..]: record 900 of a.hcp is outside the range in the manifest, so the list is from another run
 status 1
 error: out/a-00002-of-00003.unknown.jsonl has [..] lines, but its manifest states [..]
 status 1

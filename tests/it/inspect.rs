@@ -109,7 +109,7 @@ fn all_fields_of_a_game_record_are_shown() {
     let shown = "\
 result    draw
 ended by  move limit
-moves     320 in the whole game
+game      ends at move 320
 visits    2g2f 900, 7g7f 20
 training  not for training
 in check  no
@@ -162,7 +162,7 @@ fn standard_input_is_not_read_to_its_end_for_the_first_record() {
         beyond.transcript,
         str![[r#"
 status 2
-error: - has 5000 records, numbered from 0; 4999..5001 ends after the last one
+error: standard input has 5000 records, numbered from 0; 4999..5001 ends after the last one
 
 "#]]
     );
@@ -241,7 +241,7 @@ fn a_sample_equals_that_of_the_command_sample() {
         command.run().transcript,
         str![[r#"
 status 2
-error: - can only be read once, but a sample needs the number of records first; write it to a file or use --range
+error: standard input can only be read once, but a random sample must count the records first; write it to a file or use --range
 
 "#]]
     );

@@ -287,7 +287,7 @@ fn a_run_ended_by_a_full_disk_can_be_resumed() {
         ran.transcript,
         str![[r#"
 status 1
-error: cannot write [FOLDER]/out/[..]: File too large (os error 27)
+error: cannot write [FOLDER]/out/[..]: File too large (os error 27); the file system or a limit of the system does not allow a file of this size
 
 "#]]
     );

@@ -44,13 +44,13 @@ fn a_full_disk_leaves_no_partial_file() {
         transcripts,
         str![[r#"
 status 1
-error: cannot write out.hcp: File too large (os error 27)
+error: cannot write out.hcp: File too large (os error 27); the file system or a limit of the system does not allow a file of this size
 status 1
-error: cannot write out.sfen.zst: File too large (os error 27)
+error: cannot write out.sfen.zst: File too large (os error 27); the file system or a limit of the system does not allow a file of this size
 status 1
-error: cannot write out.hcpe: File too large (os error 27)
+error: cannot write out.hcpe: File too large (os error 27); the file system or a limit of the system does not allow a file of this size
 status 1
-error: cannot write ./out.psv: File too large (os error 27)
+error: cannot write ./out.psv: File too large (os error 27); the file system or a limit of the system does not allow a file of this size
 
 "#]]
     );
@@ -135,7 +135,7 @@ fn giant_windows_are_refused() {
         dir.kyokumen(["verify", "a.hcp.zst"]).in_shell("ulimit -d 102400").run().transcript,
         str![[r#"
 status 1
-error: cannot read a.hcp.zst after byte 0 of the uncompressed data: a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`
+error: cannot read a.hcp.zst: a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`
 
 "#]]
     );

@@ -143,7 +143,7 @@ fn frame_sizes_that_compensate_each_other_are_detected() {
         assert_data_eq!(
             error,
             str![
-                "cannot read [..]/a.hcp.zst after byte [..]: frame [..] holds [..] bytes than stated in the table of frames at the end of the file[..]"
+                "cannot read [..]/a.hcp.zst after byte [..]: frame [..] holds [..] bytes than the frame table at the end of the file states[..]"
             ]
         );
     }
@@ -256,7 +256,7 @@ fn commands_read_all_records_despite_a_wrong_table() {
         let message = done.stderr;
         assert!(done.code == Some(0), "{words:?}: {message}");
         let expected_message =
-            "a.hcp.zst holds more records than the 304 stated in its table of frames";
+            "a.hcp.zst holds more records than the 304 stated in its frame table";
         assert!(message.contains(expected_message), "{words:?}: {message}");
         let Ok(out) = fs::read(dir.join("out.hcp")) else { continue };
         let mut found: Vec<&[u8]> = out.chunks(32).collect();
@@ -296,7 +296,7 @@ fn a_shard_of_a_file_with_a_wrong_table_writes_no_output() {
         last.transcript,
         str![[r#"
 status 1
-error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than stated in the table of frames at the end of the file; `kyokumen convert` without shards ignores the table and writes a correct one
+error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than the frame table at the end of the file states; `kyokumen convert` ignores the table and writes a correct one
 
 "#]]
     );

@@ -346,7 +346,7 @@ error: psv.gz can be read but not written; write psv or psv.zst
 status 2
 error: standard input can only be read once, from its start to its end: dedup reads its inputs twice; write it to a file first
 status 2
-error: csa records are parts of games or groups, which are compared as a whole; use --key bytes
+error: --key position cannot be used with csa, whose games or groups of records are compared as a whole; use --key bytes
 status 2
 error: invalid value 'eval' for '--key <position|position+move|content|bytes>': "eval" is not a key: expected position, position+move, content or bytes
 
@@ -358,7 +358,7 @@ For more information, try '--help'.
 status 2
 error: a.psv is not a folder
 status 2
-error: writing 99 parts at once needs more than --memory 50M; increase --memory or use --by ranges
+error: writing 99 parts at the same time needs more than --memory 50M; increase --memory or use --by ranges
 status 2
 error: 100000 parts exceed the maximum of 99999
 status 2

@@ -157,7 +157,7 @@ fn games_change_only_in_their_evaluations() {
         refused.transcript,
         str![[r#"
 status 2
-error: a.hcpe3 and hcpe3 hold whole games, which --shard cannot divide; divide the input with `kyokumen split` instead
+error: --shard cannot be used, because a.hcpe3 and the output (hcpe3) hold whole games; divide the input with `kyokumen split` instead
 
 "#]]
     );

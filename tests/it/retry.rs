@@ -197,15 +197,15 @@ error: --min-ply must be as in the previous run, where it was not given
 status 2
 error: --in-check must be as in the previous run, where it was "both"
 status 1
-error: first/a.mated.jsonl is not a manifest that this version can read: EOF while parsing a value at line 1 column 0
+error: first/a.mated.jsonl is not a manifest: EOF while parsing a value at line 1 column 0
 status 2
-error: twice/a.manifest.json lists the input a.psv twice, so the records in its lists are ambiguous
+error: twice/a.manifest.json names the input a.psv twice, so record numbers in its lists are ambiguous; repeat that run with each input once
 status 1
 error: a.psv is not the input of the previous run: its bytes differ
 status 1
 error: a.psv is not the input of the previous run: its size differs
 status 1
-error: the SHA-256 of first/a.unknown.jsonl differs from its manifest
+error: first/a.unknown.jsonl has changed: its SHA-256 differs from the manifest
 status 1
 error: first/a.unknown.jsonl is missing
 status 2

@@ -489,7 +489,7 @@ fn games_are_kept_when_a_program_dies() {
         failed.transcript,
         str![[r#"
 status 1
-error: cannot continue the games; [..] kept; repeat the command with --resume to continue: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
+error: cannot continue the games; [..] kept: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9); repeat the command with --resume to continue
 
 "#]]
     );

@@ -164,7 +164,7 @@ error: the shards in out cannot be merged:
   shard 2/5 is missing (out/a-00002-of-00005.manifest.json)
   shard 4/5 is not finished: out/a-00004-of-00005.manifest.json is missing
 status 2
-error: whole contains no manifests of finished shards; the run is unfinished or was not divided into shards
+error: the folder whole contains no manifests of finished shards; the run is unfinished or was not divided into shards
 
 "#]]
     );
@@ -231,7 +231,7 @@ error: the shards in out cannot be merged:
   out/a-00002-of-00003.hcp has 2719 bytes, but its manifest states 2720
 status 1
 error: the shards in out cannot be merged:
-  the SHA-256 of out/a-00002-of-00003.hcp differs from its manifest
+  out/a-00002-of-00003.hcp has changed: its SHA-256 differs from the manifest
 status 1
 error: the shards in out cannot be merged:
   out/a-00002-of-00003.hcp is missing
@@ -317,7 +317,7 @@ fn runs_over_parts_of_split_are_not_shards() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: out contains no manifests of finished shards; the run is unfinished or was not divided into shards
+error: the folder out contains no manifests of finished shards; the run is unfinished or was not divided into shards
 
 "#]]
     );

@@ -160,7 +160,7 @@ error: report.html exists; replace it with --force
 status 2
 error: a.sfen would overwrite the input a.sfen; choose another output
 status 2
-error: page would overwrite the input page.partial; choose another output
+error: page, which is first written as page.partial, would overwrite the input page.partial; choose another output
 status 2
 error: . is a folder
 

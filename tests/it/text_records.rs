@@ -154,7 +154,7 @@ fn a_book_needs_plies_and_an_empty_one_is_its_header() {
     assert_data_eq!(
         ran.stderr,
         str![[r#"
-error: cannot convert [..]/a.hcpe to db: db needs ply, which hcpe lacks; fill in values with --fill ply=0
+error: cannot convert [..]/a.hcpe to db: db needs ply, which hcpe lacks; use --fill ply=0
 
 "#]]
     );

@@ -445,7 +445,7 @@ fn an_invalid_position_is_not_replaced_by_the_previous_one() {
     assert_eq!(answer, "checkmate notimplemented");
     assert_data_eq!(
         infos.join("\n"),
-        str!["info string error: go mate: expected milliseconds or infinite, not soon"]
+        str!["info string error: go mate: found `soon`, expected milliseconds or `infinite`"]
     );
     engine.quit();
 }
@@ -461,7 +461,7 @@ fn invalid_lines_are_reported_and_skipped() {
     engine.send(&"x".repeat(1 << 19));
     assert!(engine.next_line().len() < 200);
     engine.send(&format!("position startpos moves{}", " 5i5h 5a5b 5h5i 5b5a".repeat(1 << 16)));
-    let expected = "info string error: ignored a line of more than 1048576 bytes";
+    let expected = "info string error: a line is longer than 1048576 bytes and was ignored";
     assert_eq!(engine.next_line(), expected);
     engine.send("go mate 1000");
     assert_data_eq!(

@@ -137,9 +137,9 @@ fn damaged_xz_files_are_reported_with_the_byte() {
         str![[r#"
 status 1
 psv to sfen: no field is lost or filled in
-error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
+error: cannot read cut.psv.xz: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
 status 1
-error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
+error: cannot read cut.psv.xz: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
 status 1
 psv to sfen: no field is lost or filled in
 error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
@@ -147,14 +147,14 @@ status 1
 error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
 status 1
 psv to sfen: no field is lost or filled in
-error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte 0, before the end of its xz stream
+error: cannot read empty.psv.xz: the file is empty
 status 1
-error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is truncated: it ends at byte 0, before the end of its xz stream
+error: cannot read empty.psv.xz: the file is empty
 status 1
 psv to sfen: no field is lost or filled in
-error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged xz stream before byte 6 of the compressed file: invalid XZ magic bytes
+error: cannot read plain.psv.xz: it is not an xz file: invalid XZ magic bytes
 status 1
-error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged xz stream before byte 6 of the compressed file: invalid XZ magic bytes
+error: cannot read plain.psv.xz: it is not an xz file: invalid XZ magic bytes
 
 "#]]
     );

@@ -60,7 +60,7 @@ fn check_files(plan: &RearrangePlan, files_per_part: u64) -> Result<(), Error> {
     let parts = plan.outputs.len();
     let too_many = |most| {
         Error::usage(format!(
-            "cannot write {parts} parts: this process may write at most {} files at once; use fewer parts or raise the \
+            "cannot write {parts} parts: this process may write at most {} files at the same time; use fewer parts or raise the \
          system limit (`ulimit -Hn`)",
             most / files_per_part
         ))
@@ -83,7 +83,7 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
             }
             let parts = u32::try_from(parts).unwrap_or(u32::MAX);
             Err(Error::usage(format!(
-                "writing {} at once needs more than --memory {memory}; increase --memory or use --by ranges",
+                "writing {} at the same time needs more than --memory {memory}; increase --memory or use --by ranges",
                 quantity(parts, "part")
             )))
         }

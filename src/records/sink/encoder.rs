@@ -1,4 +1,4 @@
-//! Encodes the bytes of an output: uncompressed, as zstd frames followed by a table of frames, or as Parquet.
+//! Encodes the bytes of an output: uncompressed, as zstd frames followed by a frame table, or as Parquet.
 //!
 //! The frames follow the seekable format, which any zstd decoder can read:
 //! <https://github.com/facebook/zstd>, `contrib/seekable_format`.

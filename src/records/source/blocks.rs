@@ -173,7 +173,7 @@ impl OpenRange {
         let input = &range.input;
         let mut bytes = Bytes::open(input)?;
         let (mut index, mut offset) = (0, 0);
-        // A whole input is read without its table of frames, because the table may be wrong.
+        // A whole input is read without its frame table, because the table may be wrong.
         if (range.from, range.to) != (0, None)
             && let Some(size) = bytes.size()
         {
@@ -270,7 +270,7 @@ impl OpenRange {
         }
         let (input, actual) = (&input.name, self.index);
         let error = Error::changed(format!(
-            "{input} holds {} records than the {records} stated in its table of frames or offset table \
+            "{input} holds {} records than the {records} stated in its frame table or offset table \
              ({OFFSET_TABLE_SUFFIX}); delete the offset table, or rewrite the file with `kyokumen convert`",
             if actual < records { "fewer" } else { "more" }
         ))

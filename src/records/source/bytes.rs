@@ -62,7 +62,7 @@ impl SeekableInput {
         }
     }
 
-    /// The table of frames at the end, if it has frames and none is empty.
+    /// The frame table at the end, if it has frames and none is empty.
     fn table(&self, state: &FileState) -> io::Result<Option<SeekTable>> {
         let table = match self {
             Self::File(file) => {
@@ -79,7 +79,7 @@ impl SeekableInput {
 
 /// Offsets at which reading can start.
 enum Seekability {
-    /// Only the start: a pipe, or compressed without a table of frames.
+    /// Only the start: a pipe, or compressed without a frame table.
     Start,
     /// Every byte.
     Bytes,
@@ -154,7 +154,7 @@ impl Bytes {
         })
     }
 
-    /// Uncompressed size, if reading can start at any byte. For a compressed file it is taken from the table of frames.
+    /// Uncompressed size, if reading can start at any byte. For a compressed file it is taken from the frame table.
     pub(super) fn size(&self) -> Option<u64> {
         match (&self.seekability, &self.opened) {
             (Seekability::Bytes, Some((_, state))) => Some(state.bytes),
@@ -165,7 +165,7 @@ impl Bytes {
 
     /// Seeks to `offset`, before the first call of [`Self::take`]. Bytes from `until` on will not be requested. An
     /// input without [`Bytes::size`] is empty from any `offset` above 0. After this call a compressed file must match
-    /// its table of frames, or reading fails.
+    /// its frame table, or reading fails.
     pub(super) fn seek(&mut self, input: &Input, offset: u64, until: u64) -> Result<(), Error> {
         self.try_seek(offset, until).map_err(|source| read_error(input, 0, source))?;
         self.offset = offset;

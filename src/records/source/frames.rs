@@ -1,4 +1,4 @@
-//! Reads consecutive frames of a seekable zstd file, and checks each against the table of frames.
+//! Reads consecutive frames of a seekable zstd file, and checks each against the frame table.
 //!
 //! The start of a reader depends on the table entries of all earlier frames, which it does not check. If several
 //! readers together read the whole file, the first frame that differs from the table makes one of them fail.

@@ -128,6 +128,7 @@ mod tests {
         for len in 0..whole.len() {
             let error = read(&whole[..len]);
             match len {
+                0 => assert_eq!(error.unwrap_err(), "the file is empty"),
                 // One complete stream.
                 64 => assert_eq!(error.unwrap(), "content"),
                 65..70 => assert!(

@@ -213,13 +213,13 @@ error: --ending cannot be used with [FOLDER]/a.psv: psv records have no ending
 status 2
 error: --ending: hcpe2 does not store the ending time_up, so [FOLDER]/a.hcpe2 has no such games; it stores normal, repetition, declaration, move_limit
 status 2
-error: --min-game-plies cannot be used with [FOLDER]/a.hcp: hcp records do not store the length of their game, and this command may start reading in the middle of a game; `kyokumen convert` joins records into games and supports --min-game-plies
+error: --min-game-plies cannot be used with [FOLDER]/a.hcp: hcp records do not store the length of their game
 status 2
 error: invalid value 'resignation' for '--ending <ENDING,…>': "resignation" is not an ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several separated by commas
 
 For more information, try '--help'.
 status 2
-error: --min-game-plies cannot be used with a.psv: psv records do not store the length of their game, and this command may start reading in the middle of a game; `kyokumen convert` joins records into games and supports --min-game-plies
+error: --min-game-plies cannot be used with a.psv: psv records do not store the length of their game; use `kyokumen convert`, which joins records into games
 
 "#]]
     );

@@ -50,7 +50,7 @@ fn games_return_unchanged_from_every_format() {
         ran.transcript,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/1.usi to hcpe3: hcpe3 needs eval, which usi lacks; fill in values with --fill eval=0 (do not train with the invented eval)
+error: cannot convert [FOLDER]/1.usi to hcpe3: hcpe3 needs eval, which usi lacks; use --fill eval=0 (do not train with the filled-in eval)
 
 "#]]
     );

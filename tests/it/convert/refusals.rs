@@ -35,11 +35,11 @@ fn missing_fields_are_refused_without_fill() {
         transcripts,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp to psv: psv needs move, eval, ply, result, which hcp lacks; fill in values with --fill move=none,eval=0,ply=0,result=draw (do not train with the invented eval, result)
+error: cannot convert [FOLDER]/a.hcp to psv: psv needs move, eval, ply, result, which hcp lacks; use --fill move=none,eval=0,ply=0,result=draw (do not train with the filled-in eval, result)
 status 2
-error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks; fill in values with --fill move=none,eval=0,result=draw (do not train with the invented result)
+error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks besides the values of --fill; use --fill move=none,eval=0,result=draw (do not train with the filled-in eval, result)
 status 2
-error: cannot convert [FOLDER]/a.hcpe to psv: psv needs ply, which hcpe lacks; fill in values with --fill ply=0
+error: cannot convert [FOLDER]/a.hcpe to psv: psv needs ply, which hcpe lacks; use --fill ply=0
 
 "#]]
     );
@@ -56,7 +56,7 @@ fn an_error_about_missing_fields_of_a_line_states_the_fill() {
         str![[r#"
 status 2
 sfen to psv: no field is lost or filled in
-error: [FOLDER]/a.sfen, record 1 (file offset 76): the record lacks fields that the output needs: move, eval, result; supply them with --fill move=none,eval=0,result=draw (do not train with invented values)
+error: [FOLDER]/a.sfen, record 1 (file offset 76): the record lacks fields that the output needs: move, eval, result; supply them with --fill move=none,eval=0,result=draw (do not train with filled-in values)
 
 "#]]
     );
@@ -194,7 +194,7 @@ error: [FOLDER]/a.bin has an unknown format: neither its name nor its content sh
 status 2
 error: cannot determine the format of [FOLDER]/b.bin from its name; choose the output format with --to
 status 2
-error: cannot determine the format of - from its name; choose the output format with --to
+error: standard output has no name that shows its format; choose the output format with --to
 status 2
 error: standard input has no name that shows its format; specify it with --from
 

@@ -166,7 +166,7 @@ fn a_full_standard_output_is_an_error() {
         transcripts.into_iter().collect::<String>(),
         str![[r#"
 status 1
-error: cannot write -: No space left on device (os error 28)
+error: cannot write to standard output: No space left on device (os error 28)
 status 1
 error: cannot write to standard output: No space left on device (os error 28)
 

@@ -51,13 +51,13 @@ fn links_in_place_of_partial_files_and_locks_are_refused() {
         transcripts.into_iter().collect::<String>(),
         str![[r#"
 status 1
-error: cannot create NAME: it has several hard links; this program only creates regular files with one name: check its owner and remove it
+error: cannot create NAME: it has several hard links, and this program does not write to such files; find out who made it, then remove it
 status 1
-error: cannot create NAME: it is a symbolic link; this program only creates regular files with one name: check its owner and remove it
+error: cannot create NAME: it is a symbolic link, and this program does not write to such files; find out who made it, then remove it
 status 1
-error: cannot lock NAME: it has several hard links; this program only creates regular files with one name: check its owner and remove it
+error: cannot lock NAME: it has several hard links, and this program does not write to such files; find out who made it, then remove it
 status 1
-error: cannot lock NAME: it is a symbolic link; this program only creates regular files with one name: check its owner and remove it
+error: cannot lock NAME: it is a symbolic link, and this program does not write to such files; find out who made it, then remove it
 
 "#]]
     );
