@@ -66,18 +66,18 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "keep|drop|split", default_value = "keep", hide_default_value = true, value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
     unknown: UnknownPolicy,
 
-    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`: number of the last move of the
-    /// game), as in eval=0,result=draw. The move is `none` or a move in USI notation; records where it is illegal are
-    /// bad. Do not train with filled-in evaluations or results
+    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`: number of the last move of
+    /// the game), as in eval=0,result=draw. The move is `none` or a move in USI notation; records where it is illegal
+    /// are bad. Do not train with filled-in evaluations or results
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS, hide_short_help = true)]
     fill: Option<Fill>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Search again the positions that were unknown in the run with this manifest, usually with more --nodes. The inputs,
-    /// the shard and all other verdicts come from that run. The outputs contain all records and go to another --output.
-    /// Options that are not given have the values of that run
+    /// Search again the positions that were unknown in the run with this manifest, usually with more --nodes. The
+    /// inputs, the shard and all other verdicts come from that run. The outputs contain all records and go to another
+    /// --output. Options that are not given have the values of that run
     #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
     retry_unknown: Option<PathBuf>,
 

@@ -34,7 +34,8 @@ const ENGINE: &str = "With an engine";
 /// visits of the moves; the moves played in games stay. All other bytes are copied if the format stays the same. Games
 /// stay whole if the output holds games.
 ///
-/// Mate evaluations in the input (29000 or more in absolute value) are kept. --mix does not change new mate evaluations.
+/// Mate evaluations in the input (29000 or more in absolute value) are kept. --mix does not change new mate
+/// evaluations.
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("dry_run", |arg| arg.help("Show the inputs and the outputs; write nothing")))]
 #[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]

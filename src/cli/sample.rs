@@ -10,9 +10,9 @@ use crate::records::filters::Probability;
 
 /// Draw a random sample of the records of archives
 ///
-/// --count draws a fixed number of records and reads the inputs twice; all sets of that size are equally likely. --rate draws each record
-/// independently. Only the inputs and the seed determine the sample. Records keep their order and are copied byte for
-/// byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
+/// --count draws a fixed number of records and reads the inputs twice; all sets of that size are equally likely. --rate
+/// draws each record independently. Only the inputs and the seed determine the sample. Records keep their order and are
+/// copied byte for byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
 ///
 /// A small --count from uncompressed files with fixed-size records reads only the drawn records. The manifest then has
 /// no checksums of the inputs.

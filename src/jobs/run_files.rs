@@ -39,8 +39,9 @@ pub struct RunRequest {
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub name: Option<String>,
     /// Process only the I-th of N ranges with equal numbers of records (in selfplay: of games), as in 3/10. --limit L
-    /// applies first: the first L records or games are divided. `auto` reads the shard from the Slurm, Kubernetes, Grid Engine or
-    /// PBS job, or from the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not export the number of shards
+    /// applies first: the first L records or games are divided. `auto` reads the shard from the Slurm, Kubernetes, Grid
+    /// Engine or PBS job, or from the variable `KYOKUMEN_SHARD`. Use `auto/N` if the job does not export the number of
+    /// shards
     #[cfg_attr(feature = "cli", arg(long, value_name = "I/N|auto[/N]", help_heading = RUNNING))]
     pub shard: Option<ShardChoice>,
     /// Replace existing outputs

@@ -79,8 +79,8 @@ pub(in crate::cli) struct SolveArgs {
     pub(super) time: Option<Duration>,
 
     /// Number of threads; 0 uses all cores [default: 0]. For a file, each thread searches its own position. For a
-    /// single position, all threads join a long search. The line, the node count and whether the search is decided then vary
-    /// between runs. Use `--threads 1` for repeatable results
+    /// single position, all threads join a long search. The line, the node count and whether the search is decided then
+    /// vary between runs. Use `--threads 1` for repeatable results
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 

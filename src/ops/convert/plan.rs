@@ -86,9 +86,9 @@ pub struct ConvertSettings {
     /// CSA version of the output [default: 2.2; games copied from csa keep their version]
     #[cfg_attr(feature = "cli", arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = OUTPUTS, hide_short_help = true))]
     pub csa_version: Option<CsaVersion>,
-    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`: number of the last move of the
-    /// game), as in eval=0,result=draw. The move is `none` or a move in USI notation; records where it is illegal are
-    /// bad. Do not train with filled-in evaluations or results
+    /// Values for fields that a record lacks (`move`, `eval`, `result`, `ply`, `end_ply`: number of the last move of
+    /// the game), as in eval=0,result=draw. The move is `none` or a move in USI notation; records where it is illegal
+    /// are bad. Do not train with filled-in evaluations or results
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD=VALUE,…", default_value = "", hide_default_value = true, help_heading = OUTPUTS))]
     pub fill: Fill,
     /// How to write records to a format that holds games: `joined` joins consecutive records into one game if each

@@ -106,7 +106,7 @@ fn the_limit_of_open_files_limits_the_number_of_parts() {
             let message = command.in_shell(&format!("ulimit {limit}")).exits(&[status]).stderr;
             let most = if parts.ends_with("120") { 18 } else { 36 };
             let refused = format!(
-                "cannot write 120 parts: this process may write at most {most} files at once"
+                "cannot write 120 parts: this process may write at most {most} files at the same time"
             );
             assert_eq!(message.contains(&refused), status == 2, "{message}");
         }
