@@ -332,7 +332,7 @@ Usage: gen-filter --output <DIR> --progress <auto|bar|plain|json|none> --threads
 
 For more information, try '--help'.
 status 2
-error: [FOLDER]/a.toml: `resume` contradicts --force on the command line; remove one of them
+error: [FOLDER]/a.toml: `force` contradicts --resume on the command line; remove one of them
 
 "#]]
     );

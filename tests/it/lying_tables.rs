@@ -143,7 +143,7 @@ fn frame_sizes_that_compensate_each_other_are_detected() {
         assert_data_eq!(
             error,
             str![
-                "cannot read [..]/a.hcp.zst after byte [..]: frame [..] holds [..] bytes than the frame table at the end of the file states[..]"
+                "cannot read [..]/a.hcp.zst[..]: frame [..] holds [..] bytes than the frame table at the end of the file states[..]"
             ]
         );
     }

@@ -167,8 +167,6 @@ fn a_full_standard_output_is_an_error() {
         str![[r#"
 status 1
 error: cannot write to standard output: No space left on device (os error 28)
-status 1
-error: cannot write to standard output: No space left on device (os error 28)
 
 "#]]
     );
