@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Puts the page together: pack.py MODULE.wasm FOLDER
+
+Copies the files of the page, fills in the version of its cache, and writes mate.html, the page in one file.
+"""
+
+import base64
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+FILES = ("index.html", "page.js", "text.js", "board.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
+MODULE = "kyokumen_site.wasm"
+
+
+def single(folder):
+    """The page with its styles, scripts, worker and WebAssembly module inside."""
+    page, script, style = (folder.joinpath(name).read_text() for name in ("index.html", "page.js", "style.css"))
+    for name in ("text.js", "board.js"):
+        imported = re.compile(rf'^import .* from "\./{name}";\n', re.MULTILINE)
+        if not imported.search(script):
+            sys.exit(f"error: page.js does not import {name}")
+        script = imported.sub("", script)
+        script = re.sub("^export ", "", folder.joinpath(name).read_text(), flags=re.MULTILINE) + script
+    module = base64.b64encode(folder.joinpath(MODULE).read_bytes()).decode()
+    worker = folder.joinpath("worker.js").read_text()
+    data = f"globalThis.KYOKUMEN = {json.dumps({'worker': worker, 'module': module})};"
+    sums = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in (data, script)
+    )
+    policy = (
+        f"default-src 'none'; script-src {sums} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'"
+    )
+    if "</script" in data or "</script" in script:
+        sys.exit("error: a script contains its own end")
+    page = re.sub(r'(Security-Policy" content=")[^"]*', lambda found: found[1] + policy, page)
+    page = re.sub(r'<link rel="(manifest|icon)"[^>]*>\n', "", page)
+    page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>\n{style}</style>")
+    scripts = f'<script>{data}</script>\n<script type="module">{script}</script>'
+    return page.replace('<script type="module" src="page.js"></script>', scripts)
+
+
+def main():
+    module, folder = map(pathlib.Path, sys.argv[1:])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in FILES:
+        shutil.copyfile(HERE / name, folder / name)
+    shutil.copyfile(module, folder / MODULE)
+    files = [*FILES, MODULE]
+    version = hashlib.sha256(b"".join(folder.joinpath(name).read_bytes() for name in files)).hexdigest()[:16]
+    offline = HERE.joinpath("offline.js").read_text()
+    offline = offline.replace("@VERSION@", version).replace('"@FILES@"', json.dumps(["./", *files])[1:-1])
+    folder.joinpath("offline.js").write_text(offline)
+    folder.joinpath("mate.html").write_text(single(folder))
+    bytes_of_module = folder.joinpath(MODULE).stat().st_size
+    print(f"{folder}: version {version}, {MODULE} {bytes_of_module} bytes")
+
+
+if __name__ == "__main__":
+    main()
