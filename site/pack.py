@@ -17,15 +17,22 @@ FILES = ("index.html", "page.js", "text.js", "board.js", "style.css", "worker.js
 MODULE = "kyokumen_site.wasm"
 
 
+def bundled(folder):
+    """The script of the page with the modules that it imports inside."""
+
+    def inside(found):
+        clause, name = found[1].removeprefix("* as "), found[2]
+        text = folder.joinpath(name).read_text()
+        exported = re.findall(r"^export (?:const|function) (\w+)", text, re.MULTILINE)
+        body = re.sub("^export ", "", text, flags=re.MULTILINE)
+        return f"const {clause} = (() => {{\n{body}return {{ {', '.join(exported)} }};\n}})();"
+
+    return re.sub(r'^import (.*) from "\./(.*)";$', inside, folder.joinpath("page.js").read_text(), flags=re.MULTILINE)
+
+
 def single(folder):
     """The page with its styles, scripts, worker and WebAssembly module inside."""
-    page, script, style = (folder.joinpath(name).read_text() for name in ("index.html", "page.js", "style.css"))
-    for name in ("text.js", "board.js"):
-        imported = re.compile(rf'^import .* from "\./{name}";\n', re.MULTILINE)
-        if not imported.search(script):
-            sys.exit(f"error: page.js does not import {name}")
-        script = imported.sub("", script)
-        script = re.sub("^export ", "", folder.joinpath(name).read_text(), flags=re.MULTILINE) + script
+    page, style, script = folder.joinpath("index.html").read_text(), folder.joinpath("style.css").read_text(), bundled(folder)
     module = base64.b64encode(folder.joinpath(MODULE).read_bytes()).decode()
     worker = folder.joinpath("worker.js").read_text()
     data = f"globalThis.KYOKUMEN = {json.dumps({'worker': worker, 'module': module})};"
