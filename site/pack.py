@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Puts the page together: pack.py MODULE.wasm FOLDER
+"""Puts the page together: pack.py MODULE.wasm FOLDER [ARCHIVE.zip]
 
-Copies the files of the page, fills in the version of its cache, and writes mate.html, the page in one file.
+Copies the files of the page, fills in the version of its cache, and writes mate.html, the page in one file. The archive
+contains the folder and the licences. Its bytes depend only on the files and on SOURCE_DATE_EPOCH.
 """
 
 import base64
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
 import sys
+import time
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = ("index.html", "page.js", "text.js", "board.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
@@ -51,8 +55,20 @@ def single(folder):
     return page.replace('<script type="module" src="page.js"></script>', scripts)
 
 
+def archive(folder, path):
+    """Writes the zip file. Its entries are in a folder that is named after it."""
+    date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800))[:6]
+    licences = [HERE.parent / name for name in ("LICENSE-APACHE", "LICENSE-MIT")]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as output:
+        for file in [*sorted(folder.iterdir()), *licences]:
+            entry = zipfile.ZipInfo(f"{path.stem}/{file.name}", date)
+            entry.external_attr = 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            output.writestr(entry, file.read_bytes())
+
+
 def main():
-    module, folder = map(pathlib.Path, sys.argv[1:])
+    module, folder, *archives = map(pathlib.Path, sys.argv[1:])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in FILES:
@@ -64,6 +80,8 @@ def main():
     offline = offline.replace("@VERSION@", version).replace('"@FILES@"', json.dumps(["./", *files])[1:-1])
     folder.joinpath("offline.js").write_text(offline)
     folder.joinpath("mate.html").write_text(single(folder))
+    for path in archives:
+        archive(folder, path)
     bytes_of_module = folder.joinpath(MODULE).stat().st_size
     print(f"{folder}: version {version}, {MODULE} {bytes_of_module} bytes")
 
