@@ -17,7 +17,7 @@ import time
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILES = ("index.html", "page.js", "text.js", "board.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
+FILES = ("index.html", "page.js", "board.js", "solver.js", "text.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
 MODULE = "kyokumen_site.wasm"
 
 
@@ -27,7 +27,7 @@ def bundled(folder):
     def inside(found):
         clause, name = found[1].removeprefix("* as "), found[2]
         text = folder.joinpath(name).read_text()
-        exported = re.findall(r"^export (?:const|function) (\w+)", text, re.MULTILINE)
+        exported = re.findall(r"^export (?:const|function|class) (\w+)", text, re.MULTILINE)
         body = re.sub("^export ", "", text, flags=re.MULTILINE)
         return f"const {clause} = (() => {{\n{body}return {{ {', '.join(exported)} }};\n}})();"
 

@@ -1,6 +1,7 @@
 // The page: reads problems, lets the reader set up positions, and plays the mates that the worker finds.
 import { TEXTS } from "./text.js";
 import * as shogi from "./board.js";
+import { Failed, Solver, Stopped } from "./solver.js";
 
 const EXAMPLE = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
 const $ = (id) => document.getElementById(id);
@@ -24,66 +25,10 @@ function translate() {
   $("language").lang = language === "ja" ? "en" : "ja";
 }
 
-// ---- The worker
-
-class Solver {
-  #worker;
-  #waiting;
-  #module;
-  #id = 0;
-
-  // One request at a time: a new one ends the search that is running.
-  ask(call, bytes, onNodes = () => {}) {
-    this.stop();
-    this.#worker ??= this.#start();
-    const id = ++this.#id;
-    return new Promise((resolve, reject) => {
-      this.#waiting = { id, resolve, reject, onNodes };
-      this.#worker.postMessage({ id, call, bytes, wasm: this.#module });
-      this.#module = undefined;
-    });
-  }
-
-  // Ends the search that is running.
-  stop() {
-    if (this.#waiting) this.#end(new Stopped());
-  }
-
-  // Ends the worker, which cannot be interrupted otherwise.
-  #end(error) {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    this.#worker?.terminate();
-    this.#worker = undefined;
-    waiting?.reject(error);
-  }
-
-  #start() {
-    const inside = globalThis.KYOKUMEN;
-    if (inside) this.#module = Uint8Array.from(atob(inside.module), (letter) => letter.charCodeAt(0));
-    const address = inside ? URL.createObjectURL(new Blob([inside.worker], { type: "text/javascript" })) : "worker.js";
-    const worker = new Worker(address);
-    worker.onmessage = ({ data: { id, nodes, result, failed } }) => {
-      if (id !== this.#waiting?.id) return;
-      if (nodes !== undefined) this.#waiting.onNodes(nodes);
-      else if (failed !== undefined) this.#end(new Error(t().failed(failed)));
-      else {
-        const { resolve } = this.#waiting;
-        this.#waiting = undefined;
-        resolve(result);
-      }
-    };
-    worker.onerror = (event) => this.#end(new Error(t().failed(event.message)));
-    return worker;
-  }
-}
-
-class Stopped extends Error {}
+// ---- State
 
 const solver = new Solver();
 const bytesOf = (text) => new TextEncoder().encode(text);
-
-// ---- State
 
 let root = EXAMPLE;            // The position to solve.
 let track = trackOf("record"); // The moves that are played on the board.
@@ -230,7 +175,8 @@ function drawVerdict() {
     const { all } = solved;
     const best = all?.positions[0]?.moves.find((move) => move.usi === all.line[0]?.usi);
     const plies = best?.plies ?? solved.tsume_plies ?? solved.line.length;
-    verdict = solved.verdict === "win" ? t().win(plies, best?.shortest ?? false) : t()[solved.verdict];
+    const isLeast = best?.shortest || (solved.shortest && plies === solved.tsume_plies);
+    verdict = solved.verdict === "win" ? t().win(plies, isLeast) : t()[solved.verdict];
     if (solved.stop) facts.push(t().stops[solved.stop]);
     if (solved.verdict === "win") facts.push(uniqueness(all));
     facts.push(t().shownNodes(solved.nodes + (all?.nodes ?? 0)));
@@ -334,6 +280,11 @@ function hereItem(move, isSolution) {
 
 async function solve() {
   forget();
+  const { board, side } = shogi.fromSfen(root);
+  if (!board.includes(shogi.owned("K", shogi.other(side)))) {
+    showError(t().noKing);
+    return;
+  }
   if (isEditing) setEditing(false);
   if ($("rest").checked) root = shogi.toSfen(shogi.withRest(shogi.fromSfen(root)));
   const start = track.kind === "record" && track.steps.length > 0 ? ply : -1;
@@ -355,7 +306,7 @@ async function solve() {
       else found.all.line = agreeing(found);
     }
   } catch (error) {
-    if (!(error instanceof Stopped)) showError(error.message);
+    if (!(error instanceof Stopped)) showError(messageOf(error));
   } finally {
     working(null);
     draw();
@@ -397,6 +348,8 @@ function stop() {
   solver.stop();
 }
 
+const messageOf = (error) => (error instanceof Failed ? t().failed(error.message) : error.message);
+
 function showError(text) {
   $("error").hidden = !text;
   $("error").textContent = text;
@@ -412,7 +365,7 @@ async function read(bytes, name = "") {
     answer = await solver.ask("read", bytes);
     if (answer.error !== undefined) throw new Error(t().unreadable(answer.error));
   } catch (error) {
-    if (!(error instanceof Stopped)) showError(`${name && `${name}: `}${error.message}`);
+    if (!(error instanceof Stopped)) showError(`${name && `${name}: `}${messageOf(error)}`);
     return;
   }
   problems = answer.problems;

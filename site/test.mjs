@@ -40,7 +40,7 @@ const FUTILE = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
 test("a mate in one", () => {
   const solved = ask("solve", request(GOLD));
   assert.deepEqual(solved, {
-    verdict: "win", stop: null, tsume_plies: 1, nodes: 0, line: [{ usi: "G*5b", ja: "▲５二金", en: "G*5b", sfen: MATED }],
+    verdict: "win", stop: null, tsume_plies: 1, shortest: true, nodes: 0, line: [{ usi: "G*5b", ja: "▲５二金", en: "G*5b", sfen: MATED }],
   });
 });
 
@@ -50,14 +50,14 @@ test("a mate in three, without mates and undecided positions", () => {
   assert.equal(usi(three.line), "8a5a 5c4c 6c5d+");
   assert.deepEqual(three.line.map((step) => step.ja), ["▲５一龍", "△４三玉", "▲５四銀成"]);
   assert.deepEqual(three.line.map((step) => step.en), ["+Rx5a", "K-4c", "S-5d+"]);
-  assert.deepEqual(ask("solve", request(START)), { verdict: "no_mate", stop: null, tsume_plies: null, nodes: 0, line: [] });
+  assert.deepEqual(ask("solve", request(START)), { verdict: "no_mate", stop: null, tsume_plies: null, shortest: false, nodes: 0, line: [] });
   const undecided = ask("solve", request(LONG, { nodes: 50 }));
   assert.deepEqual([undecided.verdict, undecided.stop, undecided.nodes], ["unknown", "nodes", 50]);
 });
 
 test("futile interpositions do not count", () => {
   const solved = ask("solve", request(FUTILE));
-  assert.deepEqual([solved.verdict, solved.tsume_plies], ["win", 3]);
+  assert.deepEqual([solved.verdict, solved.tsume_plies, solved.shortest], ["win", 3, true]);
 });
 
 test("a long mate reports its nodes", () => {

@@ -37,7 +37,7 @@ const EN = {
   },
   cut: "only the first 1,000 are shown", moves: (count) => plural(count, "move"),
   ended: (why) => `the moves end early: ${why}`,
-  unreadable: (why) => why, failed: (why) => `The solver has failed (${why}). Choose less memory, or reload the page.`,
+  noKing: "Place the defender's king first.", unreadable: (why) => why, failed: (why) => `The solver has failed (${why}). Choose less memory, or reload the page.`,
 };
 
 const JA = {
@@ -75,7 +75,7 @@ const JA = {
   },
   cut: "先頭の 1,000 題だけを読み込みました", moves: (count) => `${count}手`,
   ended: (why) => `棋譜の途中までしか読めません：${why}`,
-  unreadable: (why) => `読み込めません：${why}`,
+  noKing: "先に玉方の玉を置いてください。", unreadable: (why) => `読み込めません：${why}`,
   failed: (why) => `探索が異常終了しました（${why}）。メモリの設定を小さくするか、ページを再読み込みしてください。`,
 };
 

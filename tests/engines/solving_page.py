@@ -147,6 +147,8 @@ def set_up(page):
     """Sets up a mate in one with clicks, and changes it with keys."""
     page.click("#edit")
     page.click("#clear")
+    page.click("#solve")
+    expect("no king", page.text("#error"), "Place the defender's king first.")
     for kind, square in (("K", "5a"), ("P", "5c")):
         page.click(f"#box [data-kind='{kind}']")
         page.square(square).click()

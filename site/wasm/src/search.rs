@@ -41,6 +41,8 @@ pub(crate) struct Solved {
     stop: Option<&'static str>,
     /// Plies without futile interpositions.
     tsume_plies: Option<u16>,
+    /// Whether it is proven that no mate takes fewer plies, without futile interpositions.
+    shortest: bool,
     nodes: u64,
     line: Vec<Step>,
 }
@@ -92,13 +94,14 @@ pub(crate) fn solve(request: &[u8]) -> Result<Solved, String> {
     let (observer, attacker) = (Reporter::default(), Attacker::SideToMove);
     let found = solver.solve_observed(&position, attacker, &request.limits(), &observer);
     let (verdict, stop) = words(found.verdict);
-    let tsume_plies = if found.verdict == Verdict::Proven {
-        solver.tsume_plies(&position, attacker, &observer).map(|counted| counted.plies)
-    } else {
-        None
+    let counted = match found.verdict {
+        Verdict::Proven => solver.tsume_plies(&position, attacker, &observer),
+        Verdict::Disproven | Verdict::Unknown(_) => None,
     };
+    let tsume_plies = counted.map(|counted| counted.plies);
+    let shortest = counted.is_some_and(|counted| counted.is_least);
     let line = steps(&position, &found.line, None);
-    Ok(Solved { verdict, stop, tsume_plies, nodes: found.stats.nodes, line })
+    Ok(Solved { verdict, stop, tsume_plies, shortest, nodes: found.stats.nodes, line })
 }
 
 pub(crate) fn all_moves(request: &[u8]) -> Result<AllMoves, String> {
