@@ -222,14 +222,14 @@ function drawLine() {
 }
 
 function badges(at) {
-  const marks = others(at).map((move) => {
-    const what = move.verdict === "unknown" ? "uncertain" : move.essential ? "alternative" : "flaw";
-    const title = move.kind ? t().kinds[move.kind] : t().stops[move.stop];
-    const text = what === "uncertain" ? `${t().uncertain}: ${nameOf(move)}` : `${t()[what]}: ${nameOf(move)}`;
-    const mark = element("button", { type: "button", className: `badge ${what}`, textContent: text, title });
-    mark.onclick = () => (move.line.length > 0 ? play(at, move) : go(at));
-    return mark;
-  });
+  const mark = (what, name, title, onclick) =>
+    Object.assign(element("button", { type: "button", className: `badge ${what}` }, `${t()[what]}: ${name}`), { title, onclick });
+  const isUnknown = (move) => move.verdict === "unknown";
+  const marks = others(at).filter((move) => !isUnknown(move)).map((move) =>
+    mark(move.essential ? "alternative" : "flaw", nameOf(move), t().kinds[move.kind], () => play(at, move)));
+  // There may be many. They are listed at their position.
+  const unknown = others(at).filter(isUnknown);
+  if (unknown.length > 0) marks.push(mark("uncertain", unknown.length, unknown.map(nameOf).join(" "), () => go(at)));
   return element("div", { className: "badges" }, ...marks);
 }
 

@@ -131,7 +131,7 @@ def show_alternatives(page):
     page.solve(NOT_UNIQUE, "Mate in 1")
     expect("details", "not unique" in page.text("#details"), True)
     badges = [badge.text for badge in page.browser.all(".badge")]
-    expect("alternatives", badges[-1], "alternative: R*5b")
+    expect("alternatives", badges[-1:], ["alternative: R*5b"])
     expect("flaws", all(badge.startswith("flaw: R*") for badge in badges[:-1]) and len(badges) == 3, True)
     expect("checks", page.text("#here-title"), "Checks here")
     page.browser.all(".badge")[-1].click()
