@@ -156,11 +156,14 @@ test("errors have the message of the reader and the line", () => {
   for (const [text, error] of [
     ["4k4/9/9/9/9/9/9/9/4K5 b - 1", "line 1: character 21: rank i has 10 squares, expected 9"],
     ["", "the text contains no position"],
-    [BOD.replace("| ・ ・ ・ ・ 歩", "| ・ ・ ・ ・ 王王"), 'line 6: expected one of nine ranks of a diagram, found "| ・ ・ ・ ・ 王王 ・ ・ ・ ・…"'],
-    [CSA.replace("-OU", "-XX"), 'line 2: expected pieces of the start position, such as P1-KY-KE, P+27FU or PI22KA, found "P1 *  *  *  * -XX *  *  *  *"'],
+    [BOD.replace("| ・ ・ ・ ・ 歩", "| ・ ・ ・ ・ 王王"), /^line 6: expected .* found "\| ・ ・ ・ ・ 王王/],
+    [CSA.replace("-OU", "-XX"), /^line 2: expected .* found "P1 \*  \*  \*  \* -XX/],
     ["no position", "line 1: character 2: found 'o', expected a piece, a digit from 1 to 9, or +"],
   ]) {
-    assert.deepEqual(ask("read", text), { error });
+    const answer = ask("read", text);
+    assert.deepEqual(Object.keys(answer), ["error"], text);
+    if (error instanceof RegExp) assert.match(answer.error, error);
+    else assert.equal(answer.error, error);
   }
   const fault = ask("read", `position sfen ${GOLD} moves G*5c`).problems[0].fault;
   assert.equal(fault, "G*5c is illegal");

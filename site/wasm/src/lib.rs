@@ -17,7 +17,10 @@ static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// The functions of the C ABI.
-#[expect(unsafe_code, reason = "exported names must be unique in the module; these are the only ones")]
+#[expect(
+    unsafe_code,
+    reason = "exported names must be unique in the module; these are the only ones"
+)]
 mod abi {
     use super::{INPUT, OUTPUT, answer, locked, read, search};
 

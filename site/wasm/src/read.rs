@@ -168,9 +168,9 @@ fn title(game: &Game) -> Option<String> {
         Some(header.value.clone()).filter(|value| !value.is_empty())
     };
     let keys = ["作品名", "表題", "作者"];
-    let named = keys.iter().find_map(|name| {
-        value(&|key| matches!(key, HeaderKey::Other(other) if other == name))
-    });
+    let named = keys
+        .iter()
+        .find_map(|name| value(&|key| matches!(key, HeaderKey::Other(other) if other == name)));
     named.or_else(|| {
         let players = [HeaderKey::Black, HeaderKey::White].map(|side| value(&|key| *key == side));
         let players: Vec<String> = players.into_iter().flatten().collect();
