@@ -279,6 +279,9 @@ function hereItem(move, isSolution) {
 // ---- Solving
 
 async function solve() {
+  // Text that was typed, or is still being read.
+  if ($("text").value.trim() && $("text").value !== readText) readPasted();
+  if (!await reading) return;
   forget();
   const { board, side } = shogi.fromSfen(root);
   if (!board.includes(shogi.owned("K", shogi.other(side)))) {
@@ -357,6 +360,15 @@ function showError(text) {
 
 // ---- Reading
 
+let readText = "";                  // The text that was read last.
+let reading = Promise.resolve(true); // Whether it could be read.
+
+function readPasted() {
+  readText = $("text").value;
+  reading = read(bytesOf(readText));
+}
+
+// Returns whether the text could be read. An older request that a newer one ends does not count as unreadable.
 async function read(bytes, name = "") {
   setEditing(false);
   forget();
@@ -365,8 +377,9 @@ async function read(bytes, name = "") {
     answer = await solver.ask("read", bytes);
     if (answer.error !== undefined) throw new Error(t().unreadable(answer.error));
   } catch (error) {
-    if (!(error instanceof Stopped)) showError(`${name && `${name}: `}${messageOf(error)}`);
-    return;
+    if (error instanceof Stopped) return true;
+    showError(`${name && `${name}: `}${messageOf(error)}`);
+    return false;
   }
   problems = answer.problems;
   $("rest").checked = false;
@@ -378,6 +391,7 @@ async function read(bytes, name = "") {
   }));
   choose(0);
   if (answer.is_cut) showError(t().cut);
+  return true;
 }
 
 function choose(number) {
@@ -391,8 +405,9 @@ function choose(number) {
 
 async function readFile(file) {
   if (!file) return;
-  $("text").value = "";
-  await read(new Uint8Array(await file.arrayBuffer()), file.name);
+  $("text").value = readText = "";
+  reading = read(new Uint8Array(await file.arrayBuffer()), file.name);
+  await reading;
 }
 
 // ---- Setting up a position
@@ -409,6 +424,7 @@ function setEditing(to) {
 }
 
 function change(position) {
+  reading = Promise.resolve(true);
   undone.push(root);
   record = null;
   setRoot(shogi.toSfen(position));
@@ -528,8 +544,8 @@ $("main-line").onclick = () => {
   go(at);
 };
 $("to-record").onclick = () => { ({ track, ply } = record); record = null; draw(); };
-$("read").onclick = () => read(bytesOf($("text").value));
-$("text").onpaste = () => setTimeout(() => read(bytesOf($("text").value)));
+$("read").onclick = readPasted;
+$("text").onpaste = () => setTimeout(readPasted);
 $("text").onkeydown = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("read").click(); };
 $("example").onclick = () => { $("text").value = EXAMPLE; $("read").click(); };
 $("file").onchange = () => readFile($("file").files[0]).then(() => { $("file").value = ""; });

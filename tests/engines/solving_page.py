@@ -220,7 +220,15 @@ def read_files(page, folder):
         "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'a.sfen'));"
         "document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))", GOLD)
     page.until("dropped", page.shown_sfen, GOLD)
-    print("read        files")
+    # Typed text is read by the button that solves it.
+    page.browser.driver.execute_script("document.getElementById('text').value = ''")
+    page.one("#text").send_keys(MATE_IN_3)
+    page.click("#solve")
+    page.until("typed", lambda: page.text("#verdict"), "Mate in 3")
+    page.one("#text").send_keys("x")
+    page.click("#solve")
+    page.until("typed error", lambda: page.text("#error").startswith("line 1: character "), True)
+    print("read        files and typed text")
 
 
 def switch_language(page):
