@@ -52,7 +52,7 @@ const ASSUMED_PLIES: f64 = 120.0;
 const ASSUMED_GAMES: f64 = 8.0;
 
 /// Least part of its length that is assumed to be left of a game in progress.
-const LEAST_LEFT: f64 = 0.1;
+const LEAST_LEFT: f64 = 0.25;
 
 /// Time until the speed is stable, in seconds.
 const SETTLED_AFTER_S: f64 = 2.0;
@@ -187,7 +187,7 @@ mod tests {
         assert!((eta_s(20, 40, FIGURES) - (20.0 * length - 400.0) / 120.0).abs() < 1e-9);
         // Long games are not about to end at once.
         let long = Figures { moves: 4000, ..FIGURES };
-        assert!((eta_s(20, 30, long) - 10.0 * length * 0.1 / 400.0).abs() < 1e-9);
+        assert!((eta_s(20, 30, long) - 10.0 * length * 0.25 / 400.0).abs() < 1e-9);
         assert!((eta_s(20, 20, Figures { games: 20, moves: 800, ..FIGURES })).abs() < 1e-9);
     }
 }
