@@ -50,6 +50,8 @@ Examples:
   kyokumen convert all.psv -o part.psv --every 100
   kyokumen convert all.psv -o quiet.psv --drop-in-check --legal-move --dedup --result black,white
 
+  kyokumen convert all.psv -o rescaled.psv --eval-scale 600:361
+
   `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
   except that psv_to_hcp keeps records from early in a game whatever their evaluation is.
@@ -138,6 +140,9 @@ fn announce(plan: &ConvertPlan) {
             || settings.mirror
             || (from == Format::Csa && settings.csa_version.is_some());
         match (to.takes_chunks_of(from), rewrites) {
+            (true, _) if settings.eval_scale.is_some() => {
+                say!("{from} to {to}: evaluations are rescaled");
+            }
             (true, false) if from.is_kif() => {
                 say!("{from} to {to}: games are copied; only text encoding and line ends change");
             }
@@ -220,7 +225,9 @@ fn write_summary(report: &ConvertReport, output: &Path) {
     let counts = &report.counts;
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.all();
-    say!("{}: {} written, {filtered} filtered, {bad} bad", records(counts.input), counts.written);
+    let (input, written) = (records(counts.input), counts.written);
+    let by_condition = report::filtered(&counts.filtered);
+    say!("{input}: {written} written, {filtered} filtered, {bad} bad{by_condition}");
     let written = [(counts.games, "game"), (counts.positions, "position")];
     let written: Vec<String> = written
         .into_iter()

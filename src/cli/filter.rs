@@ -9,7 +9,7 @@ use clap::Args;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::{records, with_counts};
+use super::report::{self, records, with_counts};
 use super::search_args::SearchArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::format::Fill;
@@ -144,7 +144,8 @@ pub(super) fn summary(counts: &Counts) -> String {
     };
     let line = format!("{}: {kept} kept{unknown_note}, {mated}", records(counts.input));
     let bad = counts.bad_records();
-    with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")])
+    let line = with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")]);
+    line + &report::filtered(&counts.filtered)
 }
 
 #[cfg(test)]

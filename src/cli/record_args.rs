@@ -1,4 +1,4 @@
-//! Options shared by the commands that read records: `filter`, `convert`, `dataset`, `relabel`, `stats`.
+//! Options of reading records and of running, shared by many commands.
 
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::job_args::show_files;
-use crate::cli::report::{records, with_counts};
+use crate::cli::report::{self, records, with_counts};
 use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::records::counts::Counts;
@@ -41,5 +41,6 @@ pub(in crate::cli) fn summary(counts: &Counts) -> String {
     let line = format!("{}: {} evaluated", records(counts.input), evaluations.new);
     let bad = counts.bad_records();
     let stayed = (evaluations.stayed, "kept their evaluation (mate, or not for training)");
-    with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")])
+    let line = with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")]);
+    line + &report::filtered(&counts.filtered)
 }
