@@ -116,7 +116,7 @@ fn generated() -> anyhow::Result<Vec<InputPosition>> {
         Ok(InputPosition {
             location,
             position: Position::try_from(record.setup)?,
-            second_column: None,
+            label: None,
         })
     };
     (0..).zip(Generator::new(recipe)).map(found).collect()
@@ -136,7 +136,7 @@ fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyho
         if let PositionVerdict::Unknown(stop) = mate_result.verdict {
             *stops.entry(stop.word()).or_default() += 1;
         }
-        wrong += u64::from(is_wrong(mate_result.verdict, input.second_column.as_deref()));
+        wrong += u64::from(is_wrong(mate_result.verdict, input.label.as_deref()));
     }
     let positions = positions.len() as u64;
     Ok(Figure {

@@ -204,7 +204,7 @@ fn facts(described: &Described<'_>) -> String {
 fn search_input(board: &Board) -> Option<InputPosition> {
     let location = RecordLocation { index: board.index, spot: LineOrByte::Byte(0) };
     let position = board.position.clone()?;
-    Some(InputPosition { location, position, second_column: None })
+    Some(InputPosition { location, position, label: None })
 }
 
 fn mate(solution: &Solution) -> String {
