@@ -75,7 +75,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     let format = positions.input().format;
     let mut positions = positions.take(args.limit.unwrap_or(usize::MAX));
     let mut first = Vec::new();
-    if format.holds_games() && format.holds_positions() {
+    if format == Format::Bod || (format.holds_games() && format.holds_positions()) {
         first.extend(positions.by_ref().take(2));
         if let Some(input) = only_position(args, &first) {
             return solve_one(args, OnePosition { input, file: Some(file), claims });

@@ -9,7 +9,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::error::Error;
-use crate::format::{Decoded, Format, GameInfo, RecordPlace, RecordRef, read_games};
+use crate::format::{Decoded, Format, RecordPlace, RecordRef, read_games};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Input, InputRange, Source};
@@ -23,7 +23,8 @@ pub struct InputPosition {
     pub location: RecordLocation,
     /// The position.
     pub position: Position,
-    /// The text between the first and the second tab of a line of text, or the [title](GameInfo::title) of the game.
+    /// The text between the first and the second tab of a line of text, or the
+    /// [title](crate::format::GameInfo::title) of the game.
     pub label: Option<String>,
 }
 
@@ -112,7 +113,7 @@ impl Positions {
         let mut found = Vec::new();
         // A game has one title for all its records.
         let (format, mut title) = (self.input.format, (None, None));
-        let has_titles = format.is_text() && format.holds_games();
+        let has_titles = format.is_text() && (format.holds_games() || format == Format::Bod);
         for Decoded { chunk, record, .. } in block.wanted_records() {
             let content = chunk.without_line_end(self.input.format);
             self.line += 1;
@@ -171,8 +172,9 @@ fn first_column(line: &[u8]) -> &[u8] {
     line.split(|&byte| byte == b'\t').next().unwrap_or(line)
 }
 
-/// The title of the first game of a chunk that has one.
+/// The title of the first game of a chunk that has one. A diagram has the header entries of KIF.
 fn title_of(format: Format, chunk: &[u8]) -> Option<String> {
+    let format = if format == Format::Bod { Format::Kif } else { format };
     let games = read_games(format, chunk).filter_map(Result::ok);
     games.filter_map(|game| game.info.title().map(str::to_owned)).next()
 }

@@ -5,8 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::format::{Ending, Warning};
-use crate::storage::quantity::separated_quantity;
+#[cfg(feature = "cli")]
+use crate::format::Ending;
+use crate::format::Warning;
+#[cfg(feature = "cli")]
+use crate::shogi::Color;
+use crate::storage::quantity::{separated, separated_quantity};
 
 /// The language of texts for people.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -68,8 +72,33 @@ impl Language {
     pub(crate) fn quantity(self, number: u64, english: &str, japanese: &str) -> String {
         match self {
             Self::English => separated_quantity(number, english),
-            Self::Japanese => format!("{}{japanese}", crate::storage::quantity::separated(number)),
+            Self::Japanese => format!("{}{japanese}", separated(number)),
         }
+    }
+
+    /// The title of a page about several files.
+    pub(crate) fn files(self, files: usize) -> String {
+        in_language!(self, "{files} files of positions", "{files}個の局面ファイル")
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn turn(self, side_to_move: Color) -> &'static str {
+        match side_to_move {
+            Color::Black => self.pick("Black to move", "先手番"),
+            Color::White => self.pick("White to move", "後手番"),
+        }
+    }
+
+    /// The result of a game with this [name](GameResult::name).
+    #[cfg(feature = "cli")]
+    pub(crate) fn result(self, name: &str) -> String {
+        let japanese = match name {
+            "black" => "先手勝ち",
+            "white" => "後手勝ち",
+            _ => "引き分け",
+        };
+        let english = if name == "draw" { name.to_owned() } else { format!("{name} won") };
+        self.pick(english, japanese.to_owned())
     }
 
     /// The warning with this [name](Warning::name).
@@ -80,6 +109,7 @@ impl Language {
     }
 
     /// The ending of a game with this [name](Ending::name).
+    #[cfg(feature = "cli")]
     pub(crate) fn ending(self, name: &'static str) -> String {
         let known = Ending::ALL.into_iter().find(|ending| ending.name() == name);
         let japanese = known.map_or(name, |ending| ENDINGS[ending as usize]);
@@ -110,6 +140,7 @@ const WARNINGS: [&str; Warning::ALL.len()] = [
 ];
 
 /// In the order of [`Ending::ALL`].
+#[cfg(feature = "cli")]
 const ENDINGS: [&str; Ending::ALL.len()] =
     ["千日手", "入玉宣言", "手数の上限", "時間切れ", "反則", "中断", "持将棋"];
 
@@ -136,6 +167,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "cli")]
     #[test]
     fn texts_have_the_numbers_of_their_language() {
         let text = |language: Language| {

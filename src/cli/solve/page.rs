@@ -14,7 +14,7 @@ use crate::mate::solve::Solution;
 use crate::ops::language::{Language, in_language};
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
-use crate::shogi::{Color, Move};
+use crate::shogi::Move;
 
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");
@@ -157,11 +157,8 @@ fn class(solution: &Solution) -> &'static str {
 /// The facts other than name and verdict, as HTML.
 fn facts(solution: &Solution, language: Language) -> String {
     let Some(mate_result) = &solution.mate_result else { return String::new() };
-    let to_move = match solution.input.position.side_to_move() {
-        Color::Black => language.pick("Black to move", "先手番"),
-        Color::White => language.pick("White to move", "後手番"),
-    };
-    let mut facts = vec![to_move.to_owned()];
+    let turn = language.turn(solution.input.position.side_to_move());
+    let mut facts = vec![turn.to_owned()];
     if let Some(text) = solution.input.label.as_ref().filter(|_| name(solution).is_none()) {
         facts.push(escaped(text));
     }

@@ -1,6 +1,7 @@
 //! Heat maps of the board.
 
 use super::percent;
+use crate::ops::language::{Language, in_language};
 use crate::ops::page::{figure, push};
 use crate::ops::stats::StatsReport;
 use crate::shogi::Square;
@@ -12,26 +13,37 @@ const TOP: u32 = 18;
 const SIDE: u32 = 9 * SQUARE;
 
 /// Boards without counts are left out.
-pub(super) fn boards(report: &StatsReport) -> String {
+pub(super) fn boards(report: &StatsReport, language: Language) -> String {
     let it = &report.squares;
     let (own, black, white) = (
-        "Seen by the side to move, its camp at the bottom",
-        "Black's camp at the bottom",
-        "White's camp at the top",
+        language.pick(
+            "Seen by the side to move, its camp at the bottom",
+            "手番側から見た図です（手番側の陣が下）",
+        ),
+        language.pick("Black's camp at the bottom", "先手の陣が下です"),
+        language.pick("White's camp at the top", "後手の陣が上です"),
     );
+    let positions = language.pick("positions", "局面");
+    let moves = language.pick("moves of pieces on the board", "回の盤上の駒の移動");
+    let drops = language.pick("drops", "回の打つ手");
     let all = [
-        ("King of the side to move", own, "positions", &it.own_king),
-        ("King of the opponent", own, "positions", &it.opponent_king),
-        ("Destinations of moves", own, "moves of pieces on the board", &it.moves_to),
-        ("Black's king", black, "positions", &it.black_king),
-        ("White's king", white, "positions", &it.white_king),
-        ("Destinations of drops", own, "drops", &it.drops_to),
+        (language.pick("King of the side to move", "手番側の玉"), own, positions, &it.own_king),
+        (language.pick("King of the opponent", "相手側の玉"), own, positions, &it.opponent_king),
+        (language.pick("Destinations of moves", "移動先"), own, moves, &it.moves_to),
+        (language.pick("Black's king", "先手玉"), black, positions, &it.black_king),
+        (language.pick("White's king", "後手玉"), white, positions, &it.white_king),
+        (language.pick("Destinations of drops", "駒を打つ位置"), own, drops, &it.drops_to),
     ];
     let mut html = String::from("<div class=\"boards\">\n");
     for (name, perspective, unit, counts) in all {
         let all = counts.iter().sum();
         if all > 0 {
-            let caption = format!("{perspective}. Percentage of {} {unit}.", separated(all));
+            let number = separated(all);
+            let caption = in_language!(
+                language,
+                "{perspective}. Percentage of {number} {unit}.",
+                "{perspective}。{number} {unit}に占める割合（%）です。"
+            );
             html += &figure(name, &caption, &board(name, counts, all));
         }
     }
