@@ -115,7 +115,7 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
         "<html lang=\"ja\">",
         "<title>局面</title>",
         "<h2>3手で詰み</h2>",
-        "<strong>余詰あり: 4手</strong>",
+        "<strong>余詰あり（4通り）</strong>",
         "<li><i class=\"fault\">早詰 1手</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
         "<p>1通りの受けのうち最長</p>",
         "<li><i class=\"flaw\">最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">☗４二飛成</span></li>",

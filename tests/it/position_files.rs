@@ -76,9 +76,18 @@ all nodes  52
     let mut refused = dir.kyokumen([&words[..], &["two.bod"]].concat()).run().transcript;
     refused += &dir.line("solve two.bod --all --solution G*5b").run().transcript;
     // A position without a king to mate is a bad record of the file.
-    dir.write("none.kif", PROBLEM.replace("v玉", " ・"));
+    let no_king = PROBLEM.replace("v玉", " ・").replace(" ・ ・ ・ ・ ・|九", " 玉 ・ ・ ・ ・|九");
+    dir.write("none.kif", no_king);
     refused += &dir.line("solve none.kif").run().transcript;
-    assert_data_eq!(refused, str![""]);
+    assert_data_eq!(refused, str![[r#"
+status 2
+error: --time works only for a single position; limit the search of a file with --nodes
+status 2
+error: --solution needs a single position: an SFEN on the command line, or a KIF, BOD or CSA file with one position
+status 2
+error: none.kif does not look like kif or any other format: no record can be read as kif; first error: line 5, record 0 (file offset 0): byte 175: start position of the game: no king on the board
+
+"#]]);
 }
 
 #[test]
@@ -115,7 +124,7 @@ USI          G*5b
 USI          R*3a
 手順         ☗３一飛
 
-解           余詰あり: 4手
+解           余詰あり（4通り）
 全ノード数   1890
    1  R*5b   ☗５二飛         3手                早詰 ☗１一飛 1手、早詰 ☗２一飛 1手、早詰 ☗３一飛 1手
    2  5a4a   ☖４一玉         2手                1通りの受けのうち最長

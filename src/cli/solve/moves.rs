@@ -162,16 +162,16 @@ pub(super) fn in_short(report: &MovesReport, language: Language) -> Option<Strin
         return Some(fault(report, unproven, language));
     }
     let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
-    let alternatives = language.quantity(alternatives as u64, "alternative", "手");
+    let alternatives = language.quantity(alternatives as u64, "alternative", "通り");
     Some(match report.uniqueness()? {
         Uniqueness::Unique => language.pick("unique", "余詰なし").to_owned(),
         Uniqueness::NotUnique if has_flaws_only(report) => in_language!(
             language,
             "not unique: {alternatives}, only flaws",
-            "余詰あり: {alternatives}（キズのみ）"
+            "余詰あり（{alternatives}、キズのみ）"
         ),
         Uniqueness::NotUnique => {
-            in_language!(language, "not unique: {alternatives}", "余詰あり: {alternatives}")
+            in_language!(language, "not unique: {alternatives}", "余詰あり（{alternatives}）")
         }
         Uniqueness::NoMate => language.pick("no mate", "不詰").to_owned(),
         Uniqueness::Undecided => language.pick("undecided", "未確定").to_owned(),

@@ -55,7 +55,7 @@ impl MatePage {
             }
             _ => verdict(solution, language),
         };
-        let mut markup = facts(solution, language);
+        let mut markup = facts(solution, &line, language);
         markup += &player(solution, &line, language);
         markup += &usi(solution, &line);
         let (index, name) = (solution.input.location.index, name(solution).map(str::to_owned));
@@ -88,7 +88,7 @@ impl MatePage {
         let program = in_language!(
             self.language,
             "solved by kyokumen {version}",
-            "kyokumen {version} による解図"
+            "kyokumen {version} で解答"
         );
         let page = Page {
             language: self.language,
@@ -155,16 +155,16 @@ fn class(solution: &Solution) -> &'static str {
 }
 
 /// The facts other than name and verdict, as HTML.
-fn facts(solution: &Solution, language: Language) -> String {
+fn facts(solution: &Solution, line: &[Move], language: Language) -> String {
     let Some(mate_result) = &solution.mate_result else { return String::new() };
     let turn = language.turn(solution.input.position.side_to_move());
     let mut facts = vec![turn.to_owned()];
     if let Some(text) = solution.input.label.as_ref().filter(|_| name(solution).is_none()) {
         facts.push(escaped(text));
     }
-    if let Some(counted) = solution.tsume_plies {
-        facts.push(tsume_plies(counted, language));
-    }
+    let is_intended = solution.moves.as_ref().is_some_and(|report| !report.intended.is_empty());
+    let tsume = solution.tsume_plies.filter(|it| usize::from(it.plies) != line.len());
+    facts.extend(tsume.filter(|_| !is_intended).map(|counted| tsume_plies(counted, language)));
     let shortest = match solution.is_shortest {
         Some(true) => Some(language.pick("no shorter mate", "最短")),
         Some(false) => Some(language.pick("perhaps not the shortest", "最短か不明")),

@@ -47,7 +47,7 @@ pub(super) fn list(solution: &Solution, line: &[Move], language: Language) -> St
         let branches = branches.unwrap_or_default();
         let Some(m) = m else {
             let end = solution.moves.as_ref().and_then(|it| end(it, ply, &position, language));
-            if end.is_some() || !branches.is_empty() {
+            if !branches.is_empty() || (end.is_some() && !line.is_empty()) {
                 let end = escaped(&end.unwrap_or_default());
                 push(&mut items, format_args!("<li class=\"end\"><p>{end}</p>{branches}</li>\n"));
             }
@@ -161,7 +161,7 @@ impl Branches<'_> {
             }
             LineNode::Attack(_) => {
                 let checks = quantity(branches, "other check");
-                Some(language.pick(checks, format!("ほかの王手 {branches}手")))
+                Some(language.pick(checks, format!("ほかの王手 {branches}通り")))
             }
             LineNode::Defence(node) if node.replies.is_empty() => None,
             LineNode::Defence(node) if self.played.is_some() => Some(is_longest(node, language)),
