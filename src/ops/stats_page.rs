@@ -131,7 +131,7 @@ fn records_note(report: &StatsReport, language: Language) -> String {
     });
     let others: Vec<_> = others.collect();
     if others.is_empty() {
-        return language.pick("all readable", "すべて読み込み済み").to_owned();
+        return language.pick("all readable", "すべて有効").to_owned();
     }
     others.join(language.pick(", ", "、"))
 }
@@ -337,7 +337,7 @@ fn moves(report: &StatsReport, language: Language) -> Option<String> {
             moves.legal,
         ),
         row(
-            language.pick("drops (of legal moves)", "打つ手（合法手のうち）"),
+            language.pick("drops (of legal moves)", "駒打ち（合法手のうち）"),
             moves.drops,
             moves.legal,
         ),

@@ -12,6 +12,9 @@ const LEFT: u32 = 4;
 const TOP: u32 = 18;
 const SIDE: u32 = 9 * SQUARE;
 
+const RANKS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+const NUMERALS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
+
 /// Boards without counts are left out.
 pub(super) fn boards(report: &StatsReport, language: Language) -> String {
     let it = &report.squares;
@@ -24,8 +27,8 @@ pub(super) fn boards(report: &StatsReport, language: Language) -> String {
         language.pick("White's camp at the top", "後手の陣が上です"),
     );
     let positions = language.pick("positions", "局面");
-    let moves = language.pick("moves of pieces on the board", "回の盤上の駒の移動");
-    let drops = language.pick("drops", "回の打つ手");
+    let moves = language.pick("moves of pieces on the board", "手（盤上の駒の移動）");
+    let drops = language.pick("drops", "手（駒打ち）");
     let all = [
         (language.pick("King of the side to move", "手番側の玉"), own, positions, &it.own_king),
         (language.pick("King of the opponent", "相手側の玉"), own, positions, &it.opponent_king),
@@ -44,19 +47,20 @@ pub(super) fn boards(report: &StatsReport, language: Language) -> String {
                 "{perspective}. Percentage of {number} {unit}.",
                 "{perspective}。{number} {unit}に占める割合（%）です。"
             );
-            html += &figure(name, &caption, &board(name, counts, all));
+            html += &figure(name, &caption, &board(name, counts, all, language));
         }
     }
     html + "</div>\n"
 }
 
-fn board(name: &str, counts: &[u64], all: u64) -> String {
+fn board(name: &str, counts: &[u64], all: u64, language: Language) -> String {
     let (width, height) = (LEFT + SIDE + 16, TOP + SIDE + 4);
     let mut svg =
         format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{name}\">\n");
     for number in 0..9 {
         let (x, y) = corner(Square::from_file_rank(number, number));
-        let (file, rank) = (number + 1, char::from(b'a' + number));
+        let ranks = language.pick(RANKS, NUMERALS);
+        let (file, rank) = (number + 1, ranks[usize::from(number)]);
         let (middle, right, baseline) = (x + SQUARE / 2, LEFT + SIDE + 10, y + SQUARE / 2 + 4);
         push(
             &mut svg,
@@ -127,7 +131,7 @@ mod tests {
     fn percentage_is_drawn_in_its_square() {
         let mut counts = [0; Square::COUNT];
         counts[Square::from_file_rank(6, 5).index()] = 3;
-        let svg = board("", &counts, 4);
+        let svg = board("", &counts, 4, Language::English);
         // 7f is in the third column and the sixth row.
         assert!(svg.contains("<text class=\"middle share\" x=\"84\" y=\"198\">75</text>"), "{svg}");
         assert!(
