@@ -90,7 +90,7 @@ fn end(report: &MovesReport, ply: usize, position: &Position, language: Language
     }
 }
 
-/// The moves beside the main line at one of its positions.
+/// The other moves at a position of the main line.
 struct Branches<'a> {
     position: &'a Position,
     /// Target of the previous move.
@@ -100,7 +100,7 @@ struct Branches<'a> {
     language: Language,
 }
 
-/// A move beside the main line, and the mate after it.
+/// A move that is not on the main line, and the mate after it.
 struct Branch<'a> {
     finding: &'a MoveFinding,
     /// Its kind in words, or nothing.
