@@ -90,7 +90,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
             let labels = fill.labels(bad.missing);
             let caution =
                 if labels.is_empty() { "" } else { " (do not train with invented values)" };
-            Usage(format!("{bad}; supply it with --fill {fill}{caution}")).into()
+            Usage(format!("{bad}; supply them with --fill {fill}{caution}")).into()
         }
         _ => run_error(error, &interrupt),
     })?;
@@ -154,8 +154,9 @@ fn announce(plan: &ConvertPlan) {
 /// The changes that the formats imply for every record. Losses that depend on the record are counted during the run.
 fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> String {
     let mut changes = Vec::new();
-    if !conversion.lost.is_empty() {
-        changes.push(format!("lost: {}", conversion.lost));
+    let always_lost = conversion.lost.intersection(from.needs());
+    if !always_lost.is_empty() {
+        changes.push(format!("lost: {always_lost}"));
     }
     if let Some(values) = filled_in(from, conversion.filled_in, plan) {
         changes.push(format!("filled in: {values}"));
@@ -164,9 +165,15 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
     if !absent.is_empty() {
         changes.push(format!("no array of: {absent}"));
     }
-    let no_place = plan.to.records().map(|to| to.cannot_hold_info_of(from)).unwrap_or_default();
-    if !no_place.is_empty() {
-        changes.push(format!("lost if present: {}", no_place.join(", ")));
+    let optional = conversion.lost.without(from.needs());
+    let info = plan.to.records().map(|to| to.cannot_hold_info_of(from)).unwrap_or_default();
+    let may_be_lost: Vec<String> = (!optional.is_empty())
+        .then(|| optional.to_string())
+        .into_iter()
+        .chain(info.into_iter().map(ToString::to_string))
+        .collect();
+    if !may_be_lost.is_empty() {
+        changes.push(format!("lost if present: {}", may_be_lost.join(", ")));
     }
     if to_games(from, plan) && !from.fields().contains(Field::BestMove) {
         changes.push("each position becomes a game without moves".to_owned());

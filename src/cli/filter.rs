@@ -38,7 +38,7 @@ A position is mated if the side to move can force mate (a win), or if it is in c
 
 Every record is counted: the manifest states how many were kept, mated, unknown, filtered out or bad. Records keep \
 their order for any number of threads. If the format stays the same, they are copied byte for byte. The outputs of the \
-shards, concatenated in order, are the output of an unsharded run. Equal positions are searched once.")]
+shards, concatenated in order, are the output of an unsharded run. A position that occurs several times is usually searched once.")]
 #[command(after_long_help = EXIT_STATUS_HELP)]
 pub(super) struct FilterArgs {
     #[command(flatten)]

@@ -87,7 +87,7 @@ pub struct RecordFilters {
     /// promotion or check
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
-    /// Also use moves of hcpe3 games that are marked as not for training, because they have no candidates
+    /// Also use hcpe3 moves without candidates. They are marked as not for training
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
     /// Use every K-th record, starting with the first, counted over all inputs

@@ -238,7 +238,7 @@ pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), Error
             _ => Error::filter_on_missing_field(filter, name(), format.name(), field),
         });
     }
-    let stored = format.endings();
+    let stored = format.readable_endings();
     match filters.named_endings().find(|(_, ending)| !stored.contains(ending)) {
         Some((filter, ending)) => Err(Error::usage(format!(
             "--{filter}: {format} does not store the ending {}, so {} has no such games; it stores {}",

@@ -388,7 +388,7 @@ pub enum EncodeError {
         text: &'static str,
     },
     /// The target needs fields that neither the record nor the fill has.
-    #[error("the record has no {fields}, and no fill value is given")]
+    #[error("the record lacks fields that the output needs: {fields}")]
     Missing {
         /// The fields.
         fields: Fields,

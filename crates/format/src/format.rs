@@ -325,6 +325,15 @@ impl Format {
         self.spec().endings
     }
 
+    /// The endings that a file of this format may contain, besides mate and resignation. Programs also set the flags of
+    /// `hcpe2` in `hcpe` and `hcpe42` records, where they are read but not written.
+    pub const fn readable_endings(self) -> &'static [Ending] {
+        match self {
+            Self::Hcpe | Self::Hcpe42 => Self::Hcpe2.endings(),
+            _ => self.endings(),
+        }
+    }
+
     /// The fields that a record must have.
     #[inline]
     pub const fn needs(self) -> Fields {

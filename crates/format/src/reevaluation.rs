@@ -183,7 +183,7 @@ mod tests {
         let error = record.with_evaluation(&new, Format::Hcpe, &Fill::default(), &mut out);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "the record has no result, and no fill value is given"
+            "the record lacks fields that the output needs: result"
         );
         let fill = "result=draw".parse().unwrap();
         let changes = record.with_evaluation(&new, Format::Hcpe, &fill, &mut out).unwrap();

@@ -42,13 +42,13 @@ fn missing_fields_are_reported() {
         one.transcript + &filled.transcript,
         str![[r#"
 status 0
-hcpe to npz: lost: ending; no array of: ply
+hcpe to npz: no array of: ply; lost if present: ending
 4 records: 4 written, 0 filtered, 0 bad
   ply missing in 4 records: no array of it
   padding_not_zero in 4 records
   [FOLDER]/a.npz (4 records)
 status 0
-hcpe to npz: lost: ending; filled in: ply=0
+hcpe to npz: filled in: ply=0; lost if present: ending
 4 records: 4 written, 0 filtered, 0 bad
   filled in: ply in 4 records
   padding_not_zero in 4 records

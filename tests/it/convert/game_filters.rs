@@ -102,6 +102,25 @@ fn ending_filters_select_games() {
     }
 }
 
+/// Programs set the flags of hcpe2 in hcpe files, too.
+#[test]
+fn endings_are_selected_by_the_flags_in_hcpe_records() {
+    let dir = Dir::new();
+    dir.write("a.csa", sample("sample.csa"));
+    assert_succeeds(&convert(&dir, "a.csa", "all.hcpe", &["--limit", "3"]));
+    let mut records = dir.read("all.hcpe");
+    records[38 + 36] = 0x04;
+    dir.write("a.hcpe", &records);
+    for (option, ending, kept) in [
+        ("--ending", "repetition", &records[38..76]),
+        ("--drop-ending", "normal", &records[38..76]),
+        ("--ending", "normal,declaration", &[&records[..38], &records[76..]].concat()),
+    ] {
+        assert_succeeds(&convert(&dir, "a.hcpe", "b.hcpe", &[option, ending, "--force"]));
+        assert_eq!(dir.read("b.hcpe"), kept, "{option} {ending}");
+    }
+}
+
 /// Games may cross blocks. Records that fail other filters still count in the length of their game.
 #[test]
 fn the_length_of_a_game_includes_records_that_fail_other_filters() {

@@ -181,10 +181,10 @@ fn records_without_a_legal_move_are_bad() {
         transcripts,
         str![[r#"
 status 1
-sfen to usi: lost: eval, result; consecutive records are joined into games
+sfen to usi: lost if present: eval, result; consecutive records are joined into games
 error: [FOLDER]/a.sfen, record 1 (file offset 76): the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
 status 1
-sfen to usi: lost: eval, result; consecutive records are joined into games
+sfen to usi: lost if present: eval, result; consecutive records are joined into games
 error: [FOLDER]/a.sfen, record 1 (file offset 76): a move is illegal in its position; formats of games need legal moves
 
 "#]]

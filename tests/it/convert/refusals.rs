@@ -56,7 +56,7 @@ fn an_error_about_missing_fields_of_a_line_states_the_fill() {
         str![[r#"
 status 2
 sfen to psv: no field is lost or filled in
-error: [FOLDER]/a.sfen, record 1 (file offset 76): the record has no move, eval, result, and no fill value is given; supply it with --fill move=none,eval=0,result=draw (do not train with invented values)
+error: [FOLDER]/a.sfen, record 1 (file offset 76): the record lacks fields that the output needs: move, eval, result; supply them with --fill move=none,eval=0,result=draw (do not train with invented values)
 
 "#]]
     );

@@ -109,7 +109,7 @@ fn text_is_checked_line_by_line() {
         ran.transcript,
         str![[r#"
 status 1
-sfen to hcp: lost: move, eval, ply, result
+sfen to hcp: lost if present: move, eval, ply, result
 error: [FOLDER]/c.sfen, record 1 (file offset 72): move, eval, ply, result would be lost; --strict allows no losses
 
 "#]]

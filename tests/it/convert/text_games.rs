@@ -318,7 +318,7 @@ fn positions_without_a_move_are_diagrams() {
         ran.transcript,
         str![[r#"
 status 1
-sfen to usi: lost: eval, result; consecutive records are joined into games
+sfen to usi: lost if present: eval, result; consecutive records are joined into games
 error: [FOLDER]/p.sfen, record 0 (file offset 0): the position has no move, which usi needs; kif, ki2, bod, csa and jkf can hold positions without a move
 
 "#]]

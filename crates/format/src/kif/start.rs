@@ -118,7 +118,12 @@ impl Start {
                 let square = Square::from_file_rank(file, number as u8);
                 DecodeErrorKind::DiagramSquare { square, found }
             }
-            _ => DecodeErrorKind::syntax("one of nine ranks of a diagram", line.as_bytes()),
+            _ if number < RANKS.len() => {
+                DecodeErrorKind::syntax("a rank of nine squares between | and |", line.as_bytes())
+            }
+            _ => {
+                DecodeErrorKind::syntax("the end of the diagram after nine ranks", line.as_bytes())
+            }
         };
         Err(kind.at(at))
     }

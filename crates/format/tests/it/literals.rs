@@ -99,10 +99,10 @@ fn missing_fields_are_errors() {
     let record = RecordRef::new(Format::Hcp, &hcp).unwrap();
     let mut out = Vec::new();
     for (fill, missing) in [
-        ("", "the record has no move, eval, ply, result, and no fill value is given"),
-        ("move=none", "the record has no eval, ply, result, and no fill value is given"),
-        ("move=none,eval=0", "the record has no ply, result, and no fill value is given"),
-        ("move=none,eval=0,ply=1", "the record has no result, and no fill value is given"),
+        ("", "the record lacks fields that the output needs: move, eval, ply, result"),
+        ("move=none", "the record lacks fields that the output needs: eval, ply, result"),
+        ("move=none,eval=0", "the record lacks fields that the output needs: ply, result"),
+        ("move=none,eval=0,ply=1", "the record lacks fields that the output needs: result"),
     ] {
         let error = record.convert(Format::Psv, &fill.parse().unwrap(), &mut out).unwrap_err();
         assert_eq!(error.to_string(), missing);

@@ -200,7 +200,7 @@ fn a_record_that_cannot_be_written_writes_nothing() {
     assert!(matches!(error.kind, ErrorKind::Record(ConvertError::Encode(_))));
     assert_eq!(
         error.to_string(),
-        "record 0: the record has no eval, ply, result, and no fill value is given"
+        "record 0: the record lacks fields that the output needs: eval, ply, result"
     );
     assert!(writer.into_inner().unwrap().is_empty());
 
