@@ -113,11 +113,7 @@ fn generated() -> anyhow::Result<Vec<InputPosition>> {
     let recipe = GenerateSettings { count: GENERATED, every: 8, ..GenerateSettings::default() };
     let found = |(index, record): (u64, kyokumen::format::Record)| {
         let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
-        Ok(InputPosition {
-            location,
-            position: Position::try_from(record.setup)?,
-            label: None,
-        })
+        Ok(InputPosition { location, position: Position::try_from(record.setup)?, label: None })
     };
     (0..).zip(Generator::new(recipe)).map(found).collect()
 }

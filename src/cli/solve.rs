@@ -25,7 +25,9 @@ use crate::engine::messages::Messages;
 use crate::error::ErrorKind;
 use crate::format::Format;
 use crate::mate::judge::MateSettings;
-use crate::mate::positions::{InputPosition, LineOrByte, PositionResult, Positions, RecordLocation};
+use crate::mate::positions::{
+    InputPosition, LineOrByte, PositionResult, Positions, RecordLocation,
+};
 use crate::mate::solve::solve;
 use crate::records::bad_record::{line_at, line_prefix};
 use crate::records::claims::FileClaims;

@@ -275,15 +275,9 @@ fn distributions(report: &StatsReport, language: Language) -> String {
         (language.pick("evaluation, cp", "評価値（cp）"), &report.evals),
         (language.pick("ply", "手数"), &report.plies),
         (language.pick("material, points", "駒割り（点）"), &report.material),
-        (
-            language.pick("pieces on the board", "盤上の駒"),
-            &report.pieces.on_board_in_position,
-        ),
+        (language.pick("pieces on the board", "盤上の駒"), &report.pieces.on_board_in_position),
         (language.pick("pieces in hand", "持駒"), &report.pieces.in_hand_in_position),
-        (
-            language.pick("in hand or promoted", "持駒と成駒"),
-            &report.phases.in_hand_or_promoted,
-        ),
+        (language.pick("in hand or promoted", "持駒と成駒"), &report.phases.in_hand_or_promoted),
     ];
     let rows: Vec<Vec<String>> = distributions
         .into_iter()

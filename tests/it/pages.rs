@@ -82,7 +82,11 @@ fn solve_writes_a_page_with_playable_mates() {
     let again = dir.kyokumen([&arguments[..], &["3"]].concat()).run();
     assert_eq!(page, again.text(), "the page does not depend on threads");
     let ran = dir.kyokumen(["solve", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "--to", "html"]).succeeds();
-    assert_eq!(count(&ran.text(), "class=\"moves"), 0, "a position without a line has no list of moves");
+    assert_eq!(
+        count(&ran.text(), "class=\"moves"),
+        0,
+        "a position without a line has no list of moves"
+    );
     assert_sound(&ran.text());
     dir.write("none.sfen", "# nothing\n");
     let ran = dir.kyokumen(["solve", "none.sfen", "--to", "html"]).exits(&[3]);
@@ -148,7 +152,9 @@ fn problems_of_a_page_have_their_names_and_plies() {
     }
     dir.write("two.bod", problem("初夢") + &problem("&夢"));
     let page = dir.line("solve two.bod --to html").succeeds().text();
-    for text in ["<title>two.bod</title>", "<h2>0: 初夢 · win in 1</h2>", ">1: &amp;夢 · win in 1</a>"] {
+    for text in
+        ["<title>two.bod</title>", "<h2>0: 初夢 · win in 1</h2>", ">1: &amp;夢 · win in 1</a>"]
+    {
         assert!(page.contains(text), "{text}\n{page}");
     }
     // A move or a number beside a position is not its name.

@@ -79,7 +79,9 @@ all nodes  52
     let no_king = PROBLEM.replace("v玉", " ・").replace(" ・ ・ ・ ・ ・|九", " 玉 ・ ・ ・ ・|九");
     dir.write("none.kif", no_king);
     refused += &dir.line("solve none.kif").run().transcript;
-    assert_data_eq!(refused, str![[r#"
+    assert_data_eq!(
+        refused,
+        str![[r#"
 status 2
 error: --time works only for a single position; limit the search of a file with --nodes
 status 2
@@ -87,7 +89,8 @@ error: --solution needs a single position: an SFEN on the command line, or a KIF
 status 2
 error: none.kif does not look like kif or any other format: no record can be read as kif; first error: line 5, record 0 (file offset 0): byte 175: start position of the game: no king on the board
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -100,7 +103,9 @@ fn the_report_of_a_problem_is_japanese_in_a_japanese_locale() {
         command.0.env_remove("LC_ALL").env("LANG", "ja_JP.UTF-8");
         command.succeeds()
     };
-    assert_data_eq!(report(&solve("problem.kif --all --shortest").text()), str![[r#"
+    assert_data_eq!(
+        report(&solve("problem.kif --all --shortest").text()),
+        str![[r#"
 1手で詰み
 USI          G*5b
 手順         ☗５二金
@@ -116,7 +121,8 @@ USI          G*5b
   G*6a   ☗６一金         不詰
   G*6b   ☗６二金         不詰
 
-"#]]);
+"#]]
+    );
     assert_data_eq!(
         report(&solve("--all=line --solution R*5b 3pk4/9/4G4/9/9/9/9/9/9 b R 1").text()),
         str![[r#"
@@ -134,20 +140,27 @@ USI          R*3a
 "#]]
     );
     let ran = solve("all.sfen --threads 1");
-    assert_data_eq!(ran.text(), str![[r#"
+    assert_data_eq!(
+        ran.text(),
+        str![[r#"
      0  不詰                      0 ノード
      1  詰んでいる                0 ノード
 
-"#]]);
+"#]]
+    );
     assert!(ran.stderr.starts_with("2局面: 詰まされる 1、不詰 1\n"), "{}", ran.stderr);
     let english = solve("problem.kif --lang en").text();
     assert!(english.starts_with("win in 1\nline       G*5b\n"), "{english}");
-    let limited = solve("--nodes 1 --threads 1 1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1");
+    let limited =
+        solve("--nodes 1 --threads 1 1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1");
     assert!(limited.text().starts_with("不明（ノード数）\n"), "{}", limited.text());
-    assert_data_eq!(limited.stderr, str![[r#"
+    assert_data_eq!(
+        limited.stderr,
+        str![[r#"
 1 ノードで探索を打ち切りました。さらに探索するには --nodes で上限を上げるか、--time 秒数 で時間を指定してください
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]

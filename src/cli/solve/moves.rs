@@ -299,7 +299,8 @@ pub(super) fn length(finding: &MoveFinding, language: Language) -> String {
         Verdict::Unknown(stop) => unknown(stop, language),
         Verdict::Proven => {
             let plies = finding.line.len();
-            let (most, at_most) = if finding.is_shortest { ("", "") } else { ("at most ", "以下") };
+            let (most, at_most) =
+                if finding.is_shortest { ("", "") } else { ("at most ", "以下") };
             match finding.tsume_plies.map(usize::from).filter(|&tsume| tsume != plies) {
                 Some(tsume) => in_language!(
                     language,

@@ -13,8 +13,8 @@ use crate::format::notation;
 use crate::mate::solve::Solution;
 use crate::ops::language::{Language, in_language};
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
-use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 use crate::shogi::Move;
+use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");
@@ -50,9 +50,7 @@ impl MatePage {
         }
         let (language, line) = (self.language, tree::main_line(solution));
         let verdict = match &solution.mate_result {
-            Some(mate) if mate.verdict.is_mate() => {
-                verdict_in(mate.verdict, line.len(), language)
-            }
+            Some(mate) if mate.verdict.is_mate() => verdict_in(mate.verdict, line.len(), language),
             _ => verdict(solution, language),
         };
         let mut markup = facts(solution, &line, language);
@@ -104,14 +102,18 @@ impl MatePage {
     /// `3 positions: 2 win, 1 no mate`
     fn subtitle(&self) -> String {
         let (language, all) = (self.language, self.problems.len());
-        let count = |class: &str| self.problems.iter().filter(|it| it.class == class).count() as u64;
-        let counts = counts(language, &[
-            (count("win"), language.pick("win", "詰み")),
-            (count("loss"), language.pick("loss", "詰まされる")),
-            (count("no_mate"), language.pick("no mate", "不詰")),
-            (count("unknown"), language.pick("unknown", "不明")),
-            (count("skipped"), language.pick("skipped", "省略")),
-        ]);
+        let count =
+            |class: &str| self.problems.iter().filter(|it| it.class == class).count() as u64;
+        let counts = counts(
+            language,
+            &[
+                (count("win"), language.pick("win", "詰み")),
+                (count("loss"), language.pick("loss", "詰まされる")),
+                (count("no_mate"), language.pick("no mate", "不詰")),
+                (count("unknown"), language.pick("unknown", "不明")),
+                (count("skipped"), language.pick("skipped", "省略")),
+            ],
+        );
         match all {
             0 => language.pick("no positions", "局面なし").to_owned(),
             1 => language.pick("one position", "1局面").to_owned(),
@@ -217,7 +219,9 @@ fn mate(boards: &str, plies: usize, moves: &str, language: Language) -> String {
         controls += &button(back, "M12 3L5 8L12 13Z");
         push(
             &mut controls,
-            format_args!("<input type=\"range\" aria-label=\"{ply}\" min=\"0\" max=\"{plies}\" value=\"0\">"),
+            format_args!(
+                "<input type=\"range\" aria-label=\"{ply}\" min=\"0\" max=\"{plies}\" value=\"0\">"
+            ),
         );
         controls += &button(forward, "M4 3L11 8L4 13Z");
         controls += &button(last, "M13 3V13M3 3L10 8L3 13Z");

@@ -192,9 +192,7 @@ pub(in crate::cli) fn verdict(solution: &Solution, language: Language) -> String
 pub(super) fn verdict_in(verdict: PositionVerdict, plies: usize, language: Language) -> String {
     match verdict {
         PositionVerdict::Win => in_language!(language, "win in {plies}", "{plies}手で詰み"),
-        PositionVerdict::Loss if plies == 0 => {
-            language.pick("loss in 0", "詰んでいる").to_owned()
-        }
+        PositionVerdict::Loss if plies == 0 => language.pick("loss in 0", "詰んでいる").to_owned(),
         PositionVerdict::Loss => in_language!(language, "loss in {plies}", "{plies}手で詰まされる"),
         PositionVerdict::NoMate => language.pick("no mate", "不詰").to_owned(),
         PositionVerdict::Unknown(stop) => unknown(stop, language),
@@ -249,19 +247,20 @@ impl Tally {
     }
 
     pub(super) fn report(&self, language: Language, elapsed: Duration) {
-        let counts = counts(language, &[
-            (self.win, language.pick("win", "詰み")),
-            (self.loss, language.pick("loss", "詰まされる")),
-            (self.no_mate, language.pick("no mate", "不詰")),
-            (self.unknown, language.pick("unknown", "不明")),
-            (self.skipped, language.pick("skipped", "省略")),
-            (self.bad, language.pick("bad", "不正")),
-        ]);
-        let colon = if counts.is_empty() { "" } else { ": " };
-        let records = language.pick(
-            records(self.positions + self.bad),
-            format!("{}局面", self.positions + self.bad),
+        let counts = counts(
+            language,
+            &[
+                (self.win, language.pick("win", "詰み")),
+                (self.loss, language.pick("loss", "詰まされる")),
+                (self.no_mate, language.pick("no mate", "不詰")),
+                (self.unknown, language.pick("unknown", "不明")),
+                (self.skipped, language.pick("skipped", "省略")),
+                (self.bad, language.pick("bad", "不正")),
+            ],
         );
+        let colon = if counts.is_empty() { "" } else { ": " };
+        let records = language
+            .pick(records(self.positions + self.bad), format!("{}局面", self.positions + self.bad));
         say!("{records}{colon}{counts}");
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);

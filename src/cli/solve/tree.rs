@@ -4,7 +4,9 @@
 
 use std::cmp::Reverse;
 
-use super::moves::{board_again, end_of_line, in_short, is_longest, kind_words, length, only_mate, reply_words};
+use super::moves::{
+    board_again, end_of_line, in_short, is_longest, kind_words, length, only_mate, reply_words,
+};
 use super::report::unknown;
 use crate::cli::report::Moves;
 use crate::format::notation;
@@ -41,9 +43,9 @@ pub(super) fn list(solution: &Solution, line: &[Move], language: Language) -> St
     let mut items = String::new();
     for ply in 0..=line.len() {
         let m = line.get(ply).copied();
-        let branches = nodes.get(ply).map(|node| {
-            Branches { position: &position, last, played: m, language }.html(node)
-        });
+        let branches = nodes
+            .get(ply)
+            .map(|node| Branches { position: &position, last, played: m, language }.html(node));
         let branches = branches.unwrap_or_default();
         let Some(m) = m else {
             let end = solution.moves.as_ref().and_then(|it| end(it, ply, &position, language));
@@ -80,7 +82,12 @@ pub(super) fn start(language: Language) -> &'static str {
 }
 
 /// How a line ends whose moves were all searched.
-fn end(report: &MovesReport, ply: usize, position: &Position, language: Language) -> Option<String> {
+fn end(
+    report: &MovesReport,
+    ply: usize,
+    position: &Position,
+    language: Language,
+) -> Option<String> {
     match report.line.nodes.get(ply) {
         _ if report.extent == Extent::Moves => None,
         Some(_) if report.unproven_move().is_some() => in_short(report, language),
@@ -117,7 +124,8 @@ impl Branches<'_> {
         }
         let is_open = matches!(node, LineNode::Attack(_)) || self.played.is_none();
         let open = if is_open { " open" } else { "" };
-        let mut html = format!("<details{open}><summary>{}</summary>\n<ul>\n", summary.unwrap_or_default());
+        let mut html =
+            format!("<details{open}><summary>{}</summary>\n<ul>\n", summary.unwrap_or_default());
         for branch in &branches {
             html += &self.branch(branch);
         }

@@ -1,7 +1,7 @@
 //! The text report of `kyokumen stats`, with histograms.
 
-use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::language::Language;
+use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
 use crate::ops::stats_page::{per_position, percent};
 use crate::storage::quantity::separated;

@@ -113,10 +113,8 @@ fn reason(none: NoScale, language: Language) -> &'static str {
             "the win rate does not rise with the evaluation",
             "評価値が高くても勝率が上がらない",
         ),
-        NoScale::Separated => language.pick(
-            "the evaluations predict the results perfectly",
-            "評価値で勝敗が完全に分かれる",
-        ),
+        NoScale::Separated => language
+            .pick("the evaluations predict the results perfectly", "評価値で勝敗が完全に分かれる"),
     }
 }
 
