@@ -86,8 +86,10 @@ status 2
 error: --time works only for a single position; limit the search of a file with --nodes
 status 2
 error: --solution needs a single position: an SFEN on the command line, or a KIF, BOD or CSA file with one position
-status 2
-error: none.kif does not look like kif or any other format: no record can be read as kif; first error: line 5, record 0 (file offset 0): byte 175: start position of the game: no king on the board
+status 3
+none.kif, record 0 (file offset 0): the White king is missing, so there is no king to mate
+1 record: 1 bad
+[..] s, 0 positions/s, 0 nodes/s
 
 "#]]
     );
