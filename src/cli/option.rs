@@ -24,7 +24,7 @@ const MAX_THREADS: u64 = 4096;
 /// The option `--lang` of the commands that write texts in several languages.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct LanguageArgs {
-    /// Language of the texts and pages: ja (Japanese) or en [default: ja if LC_ALL, LC_MESSAGES or LANG begins with ja]
+    /// Language of texts and pages: ja (Japanese) or en [default: ja in a Japanese locale, otherwise en]
     #[arg(long, value_name = "ja|en", value_parser = word::<Language>)]
     lang: Option<Language>,
 }

@@ -175,8 +175,8 @@ fn first_column(line: &[u8]) -> &[u8] {
 /// The title of the first game of a chunk that has one. A diagram has the header entries of KIF.
 fn title_of(format: Format, chunk: &[u8]) -> Option<String> {
     let format = if format == Format::Bod { Format::Kif } else { format };
-    let games = read_games(format, chunk).filter_map(Result::ok);
-    games.filter_map(|game| game.info.title().map(str::to_owned)).next()
+    let mut games = read_games(format, chunk).filter_map(Result::ok);
+    games.find_map(|game| game.info.title().map(str::to_owned))
 }
 
 fn second_column(line: &[u8]) -> Option<String> {

@@ -125,9 +125,10 @@ pub(super) fn write_report(
         rows.push((language.pick("tsume", "作品手数"), tsume_plies(counted, language)));
     }
     if let Some(is_shortest) = line.shortest {
-        let known = match is_shortest {
-            true => language.pick("yes", "証明済み"),
-            false => language.pick("unknown: a limit was reached", "不明（探索の上限に達した）"),
+        let known = if is_shortest {
+            language.pick("yes", "証明済み")
+        } else {
+            language.pick("unknown: a limit was reached", "不明（探索の上限に達した）")
         };
         rows.push((language.pick("shortest", "最短"), known.to_owned()));
     }

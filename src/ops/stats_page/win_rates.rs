@@ -69,24 +69,21 @@ pub(super) fn win_rates(report: &StatsReport, language: Language) -> Option<Stri
 
 /// The scale and its interval in words.
 pub(crate) fn scale_text(it: &EvalScale, language: Language) -> String {
-    let fitted = match (it.scale_cp, it.low_cp, it.high_cp) {
-        (Some(scale), Some(low), high) => {
-            let none = language.pick("no upper bound", "上限なし");
-            let high = high.map_or(none.to_owned(), |high| format!("{high:.1}"));
-            in_language!(
-                language,
-                "1 / (1 + e^(−evaluation / {scale:.1})) fits best (95 %: {low:.1} to {high}, assuming independent records)",
-                "1 / (1 + e^(−評価値 / {scale:.1})) が最もよく合う（95 %: {low:.1}～{high}、各レコードを独立とみなす）"
-            )
-        }
-        _ => {
-            let why = it.why_none.map_or("", |why| reason(why, language));
-            in_language!(
-                language,
-                "no curve can be fitted, because {why}",
-                "曲線を当てはめられない（{why}）"
-            )
-        }
+    let fitted = if let (Some(scale), Some(low)) = (it.scale_cp, it.low_cp) {
+        let none = language.pick("no upper bound", "上限なし");
+        let high = it.high_cp.map_or(none.to_owned(), |high| format!("{high:.1}"));
+        in_language!(
+            language,
+            "1 / (1 + e^(−evaluation / {scale:.1})) fits best (95 %: {low:.1} to {high}, assuming independent records)",
+            "1 / (1 + e^(−評価値 / {scale:.1})) が最もよく合う（95 %: {low:.1}～{high}、各レコードを独立とみなす）"
+        )
+    } else {
+        let why = it.why_none.map_or("", |why| reason(why, language));
+        in_language!(
+            language,
+            "no curve can be fitted, because {why}",
+            "曲線を当てはめられない（{why}）"
+        )
     };
     let records = language.records(it.records);
     let mut text = in_language!(language, "{fitted}; {records}", "{fitted}。{records}");
