@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
+use super::json_lines;
 use super::message::say;
 use super::option::heading;
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
@@ -80,6 +81,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     if !json {
         announce(&plan);
     }
+    json_lines::set_output(&output);
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = mode.start(plan.records);
     let report = convert(plan, &mut progress, &interrupt.cancel());
@@ -246,6 +248,9 @@ fn write_json(report: &ConvertReport, output: &Path) -> anyhow::Result<()> {
     let mut line = serde_json::to_string(report)?;
     line.push('\n');
     if is_standard_output(output) {
+        if json_lines::write("report", report) {
+            return Ok(());
+        }
         std::io::stderr().write_all(line.as_bytes())?;
     } else {
         std::io::stdout().write_all(line.as_bytes())?;

@@ -87,7 +87,7 @@ impl DatasetArgs {
 }
 
 /// A one-line summary whose counts add up to the number of records.
-fn summary(counts: &Counts) -> String {
+pub(super) fn summary(counts: &Counts) -> String {
     let verdicts = &counts.verdicts;
     let unknown = verdicts.unknown.values().sum();
     let verdicts = counted(&[

@@ -128,7 +128,7 @@ impl FilterArgs {
 }
 
 /// A one-line summary whose counts add up to the number of records.
-fn summary(counts: &Counts) -> String {
+pub(super) fn summary(counts: &Counts) -> String {
     let unknown = counts.unknown.split + counts.unknown.dropped;
     let unknown_kept = counts.verdicts.unknown.values().sum::<u64>() - unknown;
     let filtered: u64 = counts.filtered.values().sum();

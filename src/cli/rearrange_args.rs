@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
+use super::json_lines;
 use super::message::say;
 use super::option::{heading, location, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
@@ -97,6 +98,9 @@ impl RearrangeArgs {
         ) -> Result<OperationManifest, Error>,
     ) -> anyhow::Result<ExitStatus> {
         let plan = plan?;
+        if let Some(output) = plan.outputs.first() {
+            json_lines::set_output(&output.path);
+        }
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         let mut progress = self.run.work.progress.start(plan.records);
         let manifest = operation(&plan, &mut progress, &interrupt.cancel());

@@ -3,7 +3,7 @@
 mod by_engine;
 #[cfg(feature = "network")]
 mod by_network;
-mod outcome;
+pub(super) mod outcome;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -98,7 +98,9 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     if json {
         json_line(&report)?;
     } else {
-        io::stdout().write_all(text::text(&report).as_bytes())?;
+        let size = console::Term::stdout().size_checked();
+        let width = size.map_or(usize::MAX, |(_, width)| usize::from(width));
+        io::stdout().write_all(text::text(&report, width).as_bytes())?;
     }
     Ok(ExitStatus::of_records(report.records, report.bad))
 }

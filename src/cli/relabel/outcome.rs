@@ -35,7 +35,7 @@ pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {
 }
 
 /// A one-line summary whose counts add up to the number of records.
-pub(super) fn summary(counts: &Counts) -> String {
+pub(in crate::cli) fn summary(counts: &Counts) -> String {
     let filtered: u64 = counts.filtered.values().sum();
     let evaluations = &counts.evaluations;
     let line = format!("{}: {} evaluated", records(counts.input), evaluations.new);

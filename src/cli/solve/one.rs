@@ -20,7 +20,7 @@ use crate::ops::language::{Language, in_language};
 use crate::records::claims::FileClaims;
 use crate::records::position_verdict::PositionVerdict;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
-use crate::storage::quantity::{rounded, separated_quantity};
+use crate::storage::quantity::{duration, rounded, separated_quantity};
 use crate::storage::signals::Interrupt;
 
 /// Interval of the checks for signals, the deadline and progress.
@@ -193,23 +193,26 @@ impl SearchSnapshot {
 }
 
 impl ProgressSnapshot for SearchSnapshot {
-    const ITEM: &'static str = "node";
-
     fn done(&self) -> u64 {
         self.nodes
     }
 
-    fn rates(&self) -> String {
-        let Self { phase, nodes_per_s, depth, line, .. } = self;
-        nodes_per_s.map_or_else(
-            || phase.unwrap_or_default().to_owned(),
-            |speed| format!("{} nodes/s, depth {depth}, {}", rounded(speed), line.join(" ")),
-        )
+    fn counts(&self) -> String {
+        format!("{} in {}", separated_quantity(self.nodes, "node"), duration(self.elapsed_s))
     }
 
-    fn line(&self) -> String {
-        let nodes = separated_quantity(self.nodes, "node");
-        format!("{:.0} s, {nodes}, {}", self.elapsed_s, self.rates())
+    fn columns(&self) -> Vec<String> {
+        let Self { phase, nodes_per_s, depth, line, .. } = self;
+        nodes_per_s.map_or_else(
+            || vec![phase.unwrap_or_default().to_owned()],
+            |speed| {
+                vec![
+                    format!("{} nodes/s", rounded(speed)),
+                    format!("depth {depth}"),
+                    line.join(" "),
+                ]
+            },
+        )
     }
 }
 
@@ -226,9 +229,9 @@ mod tests {
             let figures = SearchProgress { nodes, depth_plies, table_permille, line, is_measuring };
             SearchSnapshot::new(figures, Duration::from_secs(2)).line()
         };
-        let expected = "2 s, 1,234,567 nodes, 617,284 nodes/s, depth 23, G*5b 5a6a";
+        let expected = "1,234,567 nodes in 2 s, 617,284 nodes/s, depth 23, G*5b 5a6a";
         assert_eq!(line(false), expected);
-        let expected = "2 s, 1,234,567 nodes, measuring the length of the mate";
+        let expected = "1,234,567 nodes in 2 s, measuring the length of the mate";
         assert_eq!(line(true), expected);
     }
 }
