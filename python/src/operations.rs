@@ -13,6 +13,7 @@ use kyokumen::format::packed::Family;
 use kyokumen::format::{CsaVersion, TextEncoding};
 use kyokumen::jobs::output_verification::verify_outputs;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
+use kyokumen::ops::language::Language;
 use kyokumen::ops::rearrange::{
     self, DedupKey, DedupSettings, PartLimit, RearrangePlan, RearrangeRequest, Resources, SplitBy,
     SplitSettings, Weights,
@@ -342,7 +343,7 @@ fn verify_records<'py>(
 
 /// Statistics of files: evaluations, plies, results, moves, pieces, repetitions; see `kyokumen stats --help`.
 ///
-/// With `html`, also writes a page with plots to this file.
+/// With `html`, also writes a page with plots to this file, in English or in the language `lang`.
 #[pyfunction(signature = (inputs, **options))]
 pub(crate) fn stats<'py>(
     py: Python<'py>,
@@ -362,12 +363,13 @@ pub(crate) fn stats<'py>(
         force: options.flag("force")?,
         threads: options.threads()?,
     };
+    let language: Language = options.variant("lang")?.unwrap_or_default();
     let plan = move || StatsPlan::new(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |mut plan, progress, cancel| {
         let page = plan.page.take();
         let report = statistics::stats(plan, progress, cancel)?;
         if let Some(page) = page {
-            write_stats_page(page, &report).map_err(|error| Failure::other(&error))?;
+            write_stats_page(page, &report, language).map_err(|error| Failure::other(&error))?;
         }
         Ok(report)
     })

@@ -13,7 +13,8 @@ use crate::harness::Dir;
 
 #[test]
 fn commands_print_the_snapshots() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("README.md").case("docs/*.md");
+    let cases = trycmd::TestCases::new();
+    cases.env("LC_ALL", "C").case("tests/cmd/*.trycmd").case("README.md").case("docs/*.md");
 }
 
 /// The blocks of shell commands on a page, as a reader would paste them.

@@ -139,6 +139,7 @@ class VerifyOptions(Reading, Running, total=False):
 @type_check_only
 class StatsOptions(Sampled, Reading, Running, total=False):
     html: _Path | None
+    lang: Literal["ja", "en"] | None
     limit: int | None
     memory: str | int | None
 
@@ -509,7 +510,7 @@ def verify(inputs: _Paths | None = None, **options: Unpack[VerifyOptions]) -> li
     """Checks all records of files, the outputs of manifests, or proofs. Returns a report for each file or manifest."""
 
 def stats(inputs: _Paths, **options: Unpack[StatsOptions]) -> Report:
-    """Statistics of files. With `html`, also writes a page with plots."""
+    """Statistics of files. With `html`, also writes a page with plots, in English or in the language `lang`."""
 
 def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[FilterOptions]) -> Report:
     """Removes positions with a proven forced mate. Returns the manifest of the run, with `was_done`. With

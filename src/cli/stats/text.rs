@@ -1,5 +1,6 @@
 //! The text report of `kyokumen stats`, with histograms.
 
+use crate::ops::language::Language;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
 use crate::ops::stats_page::{per_position, percent};
@@ -45,7 +46,7 @@ fn summary(report: &StatsReport) -> Vec<String> {
         Some(("in check", share(report.in_check, good))),
         results(report).map(|text| ("results", text)),
         results(report).map(|_| ("side to move", outcomes(report))),
-        report.eval_scale.as_ref().map(|scale| ("win rate", scale_text(scale))),
+        report.eval_scale.as_ref().map(|scale| ("win rate", scale_text(scale, Language::English))),
         moves(report).map(|text| ("moves", text)),
         Some(("phase", phases(report))),
         Some(("pieces", pieces(report))),
