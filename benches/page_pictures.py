@@ -66,8 +66,9 @@ def main():
             return subprocess.run([kyokumen, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE).stdout
 
         run("selfplay", "--model", ROOT / "data/network.onnx", "-o", ".", "--name", "selfplay", *GAMES)
-        run("stats", "selfplay.psv", "--html", "stats.html")
-        (folder / "mates.html").write_bytes(run("solve", "--shortest", PROBLEM, "--to", "html"))
+        run("stats", "selfplay.psv", "--html", "stats.html", "--lang", "en")
+        line = ("--shortest", "--all=line", "--lang", "en", "--to", "html")
+        (folder / "mates.html").write_bytes(run("solve", PROBLEM, *line))
         camera = Camera(folder / "browser")
         camera.open(folder / "stats.html", 1160)
         camera.take(options.output / "stats.png", ".plots figure:nth-child(2)", 64)

@@ -14,6 +14,7 @@ mod generate;
 mod inspect;
 mod interleave;
 mod job_args;
+mod json_lines;
 mod manual;
 mod marubatsu;
 mod merge;
@@ -140,16 +141,16 @@ pub fn command_lines() -> [clap::Command; 2] {
 /// Runs `kyokumen` with the arguments of the process.
 pub fn kyokumen() -> ExitCode {
     match parse() {
-        Ok(Kyokumen { command, messages }) => finish(&messages, || command.run()),
-        Err(error) => failed(&error),
+        Ok(Kyokumen { command, messages }) => run(&messages, || command.run()),
+        Err(error) => ended(failed(&error)),
     }
 }
 
 /// Runs `gen-filter` with the arguments of the process.
 pub fn gen_filter() -> ExitCode {
     match parse() {
-        Ok(GenFilter { args, messages }) => finish(&messages, || filter::run(args)),
-        Err(error) => failed(&error),
+        Ok(GenFilter { args, messages }) => run(&messages, || filter::run(args)),
+        Err(error) => ended(failed(&error)),
     }
 }
 
@@ -159,7 +160,10 @@ pub fn gen_filter() -> ExitCode {
 /// If a configuration file cannot be read or has invalid options.
 fn parse<P: Parser>() -> anyhow::Result<P> {
     let mut command = with_negative_values(P::command());
-    let words = config::with_files(&command, std::env::args_os().collect())?;
+    let words: Vec<_> = std::env::args_os().collect();
+    json_lines::enable_if_requested(&words);
+    let words = config::with_files(&command, words)?;
+    json_lines::enable_if_requested(&words);
     let parsed = command.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|mut matches| P::from_arg_matches_mut(&mut matches));
     Ok(parsed.unwrap_or_else(|error| message::exit(error.format(&mut command))))
@@ -176,7 +180,7 @@ fn with_negative_values(command: clap::Command) -> clap::Command {
         .mut_subcommands(with_negative_values)
 }
 
-fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>) -> ExitCode {
+fn run(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>) -> ExitCode {
     let level = match messages.verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -197,25 +201,31 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
     if let Err(error) = signals::fail_at_the_limit_of_file_size() {
         tracing::warn!("a file that exceeds the size limit will kill the program: {error}");
     }
-    let ended = command();
+    let result = command();
     // Threads that are still running do not drop their child processes when this process exits.
     kyokumen_process::kill_all();
-    match ended {
-        Ok(ExitStatus::Done) => ExitCode::SUCCESS,
-        Ok(ExitStatus::BadRecords | ExitStatus::NothingRead) => ExitCode::from(3),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+    ended(match result {
+        Ok(ExitStatus::Done) => 0,
+        Ok(ExitStatus::BadRecords | ExitStatus::NothingRead) => 3,
+        Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => failed(&error),
-    }
+    })
 }
 
-/// Prints an error.
-fn failed(error: &anyhow::Error) -> ExitCode {
+/// Writes the last message of the program.
+fn ended(exit_status: u8) -> ExitCode {
+    json_lines::finish(exit_status);
+    ExitCode::from(exit_status)
+}
+
+/// Prints an error. Returns the exit status.
+fn failed(error: &anyhow::Error) -> u8 {
     // File errors have a context with the file name, so a bare I/O error comes from standard output. `downcast_ref` is
     // not used because it also looks inside a context.
     let is_bare = error.chain().next().is_some_and(<dyn Error>::is::<io::Error>);
     let to = if is_bare { "cannot write to standard output: " } else { "" };
-    message::print(&format!("error: {to}{}", advice::explain(error)));
-    ExitCode::from(failure_status(error))
+    message::print_error(&format!("{to}{}", advice::explain(error)));
+    failure_status(error)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod convert;
 pub mod generate;
 pub mod inspect;
+pub mod language;
 pub(crate) mod page;
 pub mod rearrange;
 pub mod solved_marubatsu;

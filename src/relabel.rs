@@ -28,11 +28,38 @@ use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::jobs::record_run::{Completed, run_job};
-use evaluator::PositionEvaluator;
+use crate::shogi::Position;
+use evaluator::{Evaluated, PositionEvaluator};
 use worker::RelabelWorker;
 
 /// Maximum time for evaluators to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Records per block of [`blend`].
+const BLENDED_RECORDS: u64 = 1 << 12;
+
+/// Stands for the evaluator where none is used.
+enum NoEvaluator {}
+
+impl PositionEvaluator for NoEvaluator {
+    fn evaluate(&mut self, _: &[Position], _: &AtomicBool) -> Result<Vec<Evaluated>, Error> {
+        match *self {}
+    }
+}
+
+/// Mixes the results of the games into the stored evaluations. The plan must have
+/// [`RelabelSettings`](crate::jobs::settings::RelabelSettings) with `keep_eval`.
+///
+/// # Errors
+/// The errors of [`relabel`].
+pub fn blend(
+    plan: JobPlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Completed, Error> {
+    let no_evaluator = |_: &_| Err::<NoEvaluator, _>(Error::usage("the plan needs an evaluator"));
+    relabel(plan, BLENDED_RECORDS, no_evaluator, progress, cancel)
+}
 
 /// Relabels records. The plan must have [`RelabelSettings`](crate::jobs::settings::RelabelSettings).
 ///

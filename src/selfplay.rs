@@ -214,9 +214,8 @@ impl Play {
                     });
                 }
             }
-            let done = before + games.yielded();
-            self.run.progress_mut().done = done;
-            let done = GamesDone { done, before, total };
+            self.run.progress_mut().done = before + games.yielded();
+            let done = GamesDone { done: before + games.ended(), total };
             let groups = self.plan.run.groups;
             let elapsed = self.started.elapsed();
             progress.update(SelfPlaySnapshot::new(done, &games.figures(), groups, elapsed));

@@ -51,7 +51,9 @@ const OPERATIONS: [(&str, bool, Operation); 8] = [
     }),
     ("dedup --key bytes", false, |plan| deduped(plan, DedupKey::Bytes)),
     ("sample --rate 0.1", false, sampled),
-    ("split --parts 4", false, |plan| split(plan, SplitBy::RoundRobin, &mut none(), &NEVER)),
+    ("split --parts 4", false, |plan| {
+        split(plan, &SplitBy::RoundRobin.into(), &mut none(), &NEVER)
+    }),
     ("interleave", false, |plan| interleave(plan, None, Until::All, 1, &mut none(), &NEVER)),
 ];
 

@@ -113,11 +113,7 @@ fn generated() -> anyhow::Result<Vec<InputPosition>> {
     let recipe = GenerateSettings { count: GENERATED, every: 8, ..GenerateSettings::default() };
     let found = |(index, record): (u64, kyokumen::format::Record)| {
         let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
-        Ok(InputPosition {
-            location,
-            position: Position::try_from(record.setup)?,
-            second_column: None,
-        })
+        Ok(InputPosition { location, position: Position::try_from(record.setup)?, label: None })
     };
     (0..).zip(Generator::new(recipe)).map(found).collect()
 }
@@ -136,7 +132,7 @@ fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyho
         if let PositionVerdict::Unknown(stop) = mate_result.verdict {
             *stops.entry(stop.word()).or_default() += 1;
         }
-        wrong += u64::from(is_wrong(mate_result.verdict, input.second_column.as_deref()));
+        wrong += u64::from(is_wrong(mate_result.verdict, input.label.as_deref()));
     }
     let positions = positions.len() as u64;
     Ok(Figure {

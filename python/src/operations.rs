@@ -13,8 +13,10 @@ use kyokumen::format::packed::Family;
 use kyokumen::format::{CsaVersion, TextEncoding};
 use kyokumen::jobs::output_verification::verify_outputs;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
+use kyokumen::ops::language::Language;
 use kyokumen::ops::rearrange::{
     self, DedupKey, DedupSettings, PartLimit, RearrangePlan, RearrangeRequest, Resources, SplitBy,
+    SplitSettings, Weights,
 };
 use kyokumen::ops::stats::{StatsPlan, StatsRequest};
 use kyokumen::ops::stats_page::write_stats_page;
@@ -119,6 +121,7 @@ pub(crate) fn convert<'py>(
             filters: options.filters("seed")?,
             dedup: options.flag("dedup")?,
             memory: options.memory("memory")?.unwrap_or(Memory::gib(1)),
+            eval_scale: options.parsed("eval_scale")?,
             mirror: options.flag("mirror")?,
             check: options.variant("check")?.unwrap_or_default(),
             strict: options.flag("strict")?,
@@ -162,7 +165,8 @@ fn rearrangement(
         output,
         from,
         dialect,
-        to: None,
+        filters: options.filters("seed")?,
+        to: options.parsed("to")?,
         name: None,
         force: options.flag("force")?,
         on_error: options.on_error(BadPolicy::Stop)?,
@@ -174,16 +178,21 @@ fn rearrangement(
     })
 }
 
+/// The value of `seed`, which is also the seed of the filter `sample` and stays to be taken with the filters.
+fn seed(options: &Options<'_>) -> PyResult<u64> {
+    Ok(options.peek("seed")?.unwrap_or(1))
+}
+
 /// Shuffles the records of archives; see `kyokumen shuffle --help`.
-#[pyfunction(signature = (inputs, output, *, seed = 1, **options))]
+#[pyfunction(signature = (inputs, output, **options))]
 pub(crate) fn shuffle<'py>(
     py: Python<'py>,
     inputs: Paths,
     output: PathBuf,
-    seed: u64,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
+    let seed = seed(&options)?;
     let request = rearrangement(&options, inputs, output)?;
     let plan = move || RearrangePlan::new(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |plan, progress, cancel| {
@@ -212,8 +221,8 @@ pub(crate) fn dedup<'py>(
 
 /// Distributes the records of archives over several files; see `kyokumen split --help`.
 ///
-/// Set exactly one of `parts` (number of files), `size` (maximum bytes of a file) and `records` (maximum records of a
-/// file).
+/// Set one of `parts` (number of files), `size` (maximum bytes of a file) and `records` (maximum records of a file), or
+/// with `by="game"` and `by="position"` the `weights` of the parts.
 #[pyfunction(signature = (inputs, output, *, parts = None, size = None, records = None, **options))]
 pub(crate) fn split<'py>(
     py: Python<'py>,
@@ -226,15 +235,28 @@ pub(crate) fn split<'py>(
 ) -> PyResult<Object<'py>> {
     let options = Options::new(py, options)?;
     let by = options.variant::<SplitBy>("by")?;
-    let (to, name) = (options.parsed("to")?, options.take("name")?);
-    let request = RearrangeRequest { to, name, ..rearrangement(&options, inputs, output)? };
-    let limit = match (parts, size, records) {
+    let weights = options.parsed::<Weights>("weights")?;
+    let names = options.take::<Vec<String>>("names")?.unwrap_or_default();
+    let (name, seed) = (options.take("name")?, seed(&options)?);
+    let request = RearrangeRequest { name, ..rearrangement(&options, inputs, output)? };
+    let parts = parts.map(NonZeroU32::get);
+    let parts =
+        parts.or_else(|| u32::try_from(weights.as_ref().map_or(names.len(), Weights::len)).ok());
+    let limit = match (parts.filter(|&parts| parts > 0), size, records) {
         (Some(parts), None, None) => {
+            if !names.is_empty() && names.len() != parts as usize {
+                return Err(Failure::usage("names needs one name per part").into());
+            }
             let plan = move || {
-                RearrangePlan::in_parts(request, parts.get()).map(|plan| (plan.records, plan))
+                let plan = match &*names {
+                    [] => RearrangePlan::in_parts(request, parts),
+                    names => RearrangePlan::in_named_parts(request, names),
+                };
+                plan.map(|plan| (plan.records, plan))
             };
-            return operate(py, options, plan, |plan, progress, cancel| {
-                Ok(rearrange::split(&plan, by.unwrap_or_default(), progress, cancel)?)
+            let settings = SplitSettings { by: by.unwrap_or_default(), weights, seed };
+            return operate(py, options, plan, move |plan, progress, cancel| {
+                Ok(rearrange::split(&plan, &settings, progress, cancel)?)
             });
         }
         (None, Some(size), None) => PartLimit::Bytes(size.memory()?.bytes()),
@@ -242,7 +264,7 @@ pub(crate) fn split<'py>(
         _ => return Err(Failure::usage("set exactly one of parts, size and records").into()),
     };
     if by.is_some() {
-        return Err(Failure::usage("by requires parts").into());
+        return Err(Failure::usage("by requires parts or weights").into());
     }
     let plan = move || RearrangePlan::in_uncounted_parts(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |plan, progress, cancel| {
@@ -321,7 +343,7 @@ fn verify_records<'py>(
 
 /// Statistics of files: evaluations, plies, results, moves, pieces, repetitions; see `kyokumen stats --help`.
 ///
-/// With `html`, also writes a page with plots to this file.
+/// With `html`, also writes a page with plots to this file, in English or in the language `lang`.
 #[pyfunction(signature = (inputs, **options))]
 pub(crate) fn stats<'py>(
     py: Python<'py>,
@@ -341,12 +363,13 @@ pub(crate) fn stats<'py>(
         force: options.flag("force")?,
         threads: options.threads()?,
     };
+    let language: Language = options.variant("lang")?.unwrap_or_default();
     let plan = move || StatsPlan::new(request).map(|plan| (plan.records, plan));
     operate(py, options, plan, |mut plan, progress, cancel| {
         let page = plan.page.take();
         let report = statistics::stats(plan, progress, cancel)?;
         if let Some(page) = page {
-            write_stats_page(page, &report).map_err(|error| Failure::other(&error))?;
+            write_stats_page(page, &report, language).map_err(|error| Failure::other(&error))?;
         }
         Ok(report)
     })

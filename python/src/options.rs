@@ -99,6 +99,17 @@ impl<'py> Options<'py> {
         Ok(Some(value))
     }
 
+    /// The value of an option, which stays to be taken.
+    pub(crate) fn peek<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let value = self.left.get_item(name)?;
+        let taken = self.take(name)?;
+        value.map_or(Ok(()), |value| self.left.set_item(name, value))?;
+        Ok(taken)
+    }
+
     pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
         Ok(self.take(name)?.unwrap_or_default())
     }

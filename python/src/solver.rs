@@ -372,7 +372,7 @@ pub(crate) fn solve_many<'py>(
             let inputs = positions.into_iter().flatten().enumerate().map(
                 |(i, position)| -> PositionResult {
                     let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
-                    Ok(Ok(InputPosition { location, position, second_column: None }))
+                    Ok(Ok(InputPosition { location, position, label: None }))
                 },
             );
             let take = |solution: Result<Solved, BadPosition>| {

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
+use super::json_lines;
 use super::message::say;
 use super::option::heading;
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
@@ -49,6 +50,8 @@ Examples:
   kyokumen convert all.psv -o part.psv --every 100
   kyokumen convert all.psv -o quiet.psv --drop-in-check --legal-move --dedup --result black,white
 
+  kyokumen convert all.psv -o rescaled.psv --eval-scale 600:361
+
   `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
   except that psv_to_hcp keeps records from early in a game whatever their evaluation is.
@@ -80,6 +83,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     if !json {
         announce(&plan);
     }
+    json_lines::set_output(&output);
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = mode.start(plan.records);
     let report = convert(plan, &mut progress, &interrupt.cancel());
@@ -136,6 +140,9 @@ fn announce(plan: &ConvertPlan) {
             || settings.mirror
             || (from == Format::Csa && settings.csa_version.is_some());
         match (to.takes_chunks_of(from), rewrites) {
+            (true, _) if settings.eval_scale.is_some() => {
+                say!("{from} to {to}: evaluations are rescaled");
+            }
             (true, false) if from.is_kif() => {
                 say!("{from} to {to}: games are copied; only text encoding and line ends change");
             }
@@ -218,7 +225,9 @@ fn write_summary(report: &ConvertReport, output: &Path) {
     let counts = &report.counts;
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.all();
-    say!("{}: {} written, {filtered} filtered, {bad} bad", records(counts.input), counts.written);
+    let (input, written) = (records(counts.input), counts.written);
+    let by_condition = report::filtered(&counts.filtered);
+    say!("{input}: {written} written, {filtered} filtered, {bad} bad{by_condition}");
     let written = [(counts.games, "game"), (counts.positions, "position")];
     let written: Vec<String> = written
         .into_iter()
@@ -246,6 +255,9 @@ fn write_json(report: &ConvertReport, output: &Path) -> anyhow::Result<()> {
     let mut line = serde_json::to_string(report)?;
     line.push('\n');
     if is_standard_output(output) {
+        if json_lines::write("report", report) {
+            return Ok(());
+        }
         std::io::stderr().write_all(line.as_bytes())?;
     } else {
         std::io::stdout().write_all(line.as_bytes())?;

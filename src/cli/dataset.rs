@@ -7,7 +7,7 @@ use clap::Args;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::{counted, records, with_counts};
+use super::report::{self, counted, records, with_counts};
 use super::search_args::SearchArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::jobs::dataset::{dataset, judges};
@@ -87,7 +87,7 @@ impl DatasetArgs {
 }
 
 /// A one-line summary whose counts add up to the number of records.
-fn summary(counts: &Counts) -> String {
+pub(super) fn summary(counts: &Counts) -> String {
     let verdicts = &counts.verdicts;
     let unknown = verdicts.unknown.values().sum();
     let verdicts = counted(&[
@@ -99,7 +99,8 @@ fn summary(counts: &Counts) -> String {
     let verdicts = if verdicts.is_empty() { verdicts } else { format!(" ({verdicts})") };
     let line = format!("{}: {}{verdicts}", records(counts.input), quantity(counts.rows, "row"));
     let filtered = counts.filtered.values().sum::<u64>();
-    with_counts(line, &[(filtered, "filtered"), (counts.bad_records(), "bad")])
+    let line = with_counts(line, &[(filtered, "filtered"), (counts.bad_records(), "bad")]);
+    line + &report::filtered(&counts.filtered)
 }
 
 #[cfg(test)]

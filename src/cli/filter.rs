@@ -9,7 +9,7 @@ use clap::Args;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::{records, with_counts};
+use super::report::{self, records, with_counts};
 use super::search_args::SearchArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::format::Fill;
@@ -129,7 +129,7 @@ impl FilterArgs {
 }
 
 /// A one-line summary whose counts add up to the number of records.
-fn summary(counts: &Counts) -> String {
+pub(super) fn summary(counts: &Counts) -> String {
     let unknown = counts.unknown.split + counts.unknown.dropped;
     let unknown_kept = counts.verdicts.unknown.values().sum::<u64>() - unknown;
     let filtered: u64 = counts.filtered.values().sum();
@@ -145,7 +145,8 @@ fn summary(counts: &Counts) -> String {
     };
     let line = format!("{}: {kept} kept{unknown_note}, {mated}", records(counts.input));
     let bad = counts.bad_records();
-    with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")])
+    let line = with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")]);
+    line + &report::filtered(&counts.filtered)
 }
 
 #[cfg(test)]

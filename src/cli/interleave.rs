@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::option::{whole_number, word};
+use super::option::word;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
@@ -16,6 +16,7 @@ use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 /// Records are copied byte for byte. In formats that hold games, whole games are mixed. A manifest is written next to
 /// the output.
 #[derive(Args)]
+#[command(mut_arg("seed", |arg| arg.help("Random seed [default: 1]").hide_short_help(false)))]
 #[command(mut_arg("memory", |arg| arg.help("Memory for the records that are read ahead [default: 2G]")))]
 #[command(after_long_help = format!("\
 Examples:
@@ -38,10 +39,6 @@ pub(super) struct InterleaveArgs {
     /// drawn [default: all]
     #[arg(long, value_name = "all|first", value_parser = word::<Until>)]
     until: Option<Until>,
-
-    /// Random seed [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
-    seed: u64,
 }
 
 pub(super) fn run(args: &InterleaveArgs) -> anyhow::Result<ExitStatus> {
@@ -49,6 +46,6 @@ pub(super) fn run(args: &InterleaveArgs) -> anyhow::Result<ExitStatus> {
     let until = args.until.unwrap_or_default();
     let weights = args.weights.as_ref();
     args.common.run(plan, |plan, progress, cancel| {
-        interleave(plan, weights, until, args.seed, progress, cancel)
+        interleave(plan, weights, until, args.common.seed(), progress, cancel)
     })
 }

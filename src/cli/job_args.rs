@@ -13,6 +13,7 @@ use super::option::{heading, word};
 use super::record_args::{RecordArgs, WorkArgs};
 use super::report::{self, records};
 use crate::cli::exit::ExitStatus;
+use crate::cli::json_lines;
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
 use crate::error::Error;
@@ -28,7 +29,7 @@ use crate::records::counts::Counts;
 use crate::records::opening::Unreadable;
 use crate::search::TableError;
 use crate::storage::path_text::path_of;
-use crate::storage::quantity::duration;
+use crate::storage::quantity::{duration, quantity};
 use crate::storage::signals::Interrupt;
 
 #[derive(Args, Clone, Debug)]
@@ -100,6 +101,7 @@ pub(super) fn run_watched_job(
     work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, Error>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
+    json_lines::set_run(&plan.files.stem, plan.files.shard_name());
     let mut progress = mode.start(plan.records);
     if !matches!(plan.product, Product::Evaluated(_)) {
         progress = progress.with_verdicts();
@@ -171,14 +173,15 @@ pub(super) fn show_plan<J: PositionJudge + 'static>(
 }
 
 fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {
-    let &Estimate { records: number, sampled, seconds, bytes } = estimate;
+    let &Estimate { records: number, sampled, threads, seconds, bytes } = estimate;
     let speed = number as f64 / seconds.expected;
     let [about, low, high] = [seconds.expected, seconds.low, seconds.high].map(duration);
     let interval = if low == high { String::new() } else { format!(", between {low} and {high}") };
     writeln!(
         out,
-        "{}: about {about}{interval} (95 % confidence, from {sampled} sampled records), {speed:.0} records/s",
+        "{}: about {about}{interval} with {} (95 % confidence, from {sampled} sampled records), {speed:.0} records/s",
         records(number),
+        quantity(threads, "thread"),
     )?;
     let mib = |bytes: f64| bytes / f64::from(1 << 20);
     let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));

@@ -9,8 +9,10 @@ use super::exit::run_error;
 use super::message::say;
 use super::option::{location, word};
 use super::report::records;
+use super::{dataset, filter, relabel, selfplay};
 use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
+use crate::jobs::any_totals::AnyTotals;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::records::output_kind::OutputKind;
 use crate::storage::quantity::quantity;
@@ -51,8 +53,8 @@ pub(super) struct MergeArgs {
     #[arg(long)]
     name: Option<String>,
 
-    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second) or
-    /// `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
+    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second, and all
+    /// messages as JSON) or `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     progress: Option<ProgressMode>,
 
@@ -80,5 +82,19 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
             quantity(shards, "shard")
         );
     }
+    if let Some(all) = all_shards(plan.command(), &manifest.totals) {
+        say!("all shards: {all}");
+    }
     Ok(ExitStatus::Done)
+}
+
+/// The summary that `command` would have printed without shards.
+fn all_shards(command: &str, totals: &AnyTotals) -> Option<String> {
+    Some(match (totals, command) {
+        (AnyTotals::Records(totals), "filter") => filter::summary(&totals.counts),
+        (AnyTotals::Records(totals), "dataset") => dataset::summary(&totals.counts),
+        (AnyTotals::Records(totals), "relabel") => relabel::outcome::summary(&totals.counts),
+        (AnyTotals::Games(totals), _) => selfplay::summary(&totals.games),
+        _ => return None,
+    })
 }

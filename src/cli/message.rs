@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use clap::builder::StyledStr;
 use clap::error::ContextValue;
 
+use super::json_lines;
 use crate::storage::secrets::without_secrets;
 
 /// Prints an escaped message on standard error. Takes the arguments of `eprintln!`.
@@ -20,8 +21,17 @@ macro_rules! say {
 pub(super) use say;
 
 pub(super) fn print(text: &str) {
-    // If this fails, the reader has closed standard error.
-    drop(writeln!(io::stderr(), "{}", message(text)));
+    if !json_lines::write_message("message", &without_secrets(text)) {
+        // If this fails, the reader has closed standard error.
+        drop(writeln!(io::stderr(), "{}", message(text)));
+    }
+}
+
+pub(super) fn print_error(text: &str) {
+    if !json_lines::write_message("error", &without_secrets(text)) {
+        // As above.
+        drop(writeln!(io::stderr(), "error: {}", message(text)));
+    }
 }
 
 /// Escapes a message and removes secrets. A line end followed by two spaces separates lines of the message and is kept.
@@ -68,7 +78,11 @@ pub(super) struct Log;
 impl Write for Log {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        writeln!(io::stderr(), "{}", message(text.strip_suffix('\n').unwrap_or(&text)))?;
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        let (level, rest) = text.trim_start().split_once(' ').unwrap_or(("", text));
+        if !json_lines::write_message(&level.to_lowercase(), &without_secrets(rest)) {
+            writeln!(io::stderr(), "{}", message(text))?;
+        }
         Ok(line.len())
     }
 
@@ -102,6 +116,12 @@ pub(super) fn exit(mut error: clap::Error) -> ! {
     }
     // The rendered text also contains messages of value parsers.
     let rendered = error.render().to_string();
+    if error.use_stderr()
+        && json_lines::write_message("error", rendered.trim_end().trim_start_matches("error: "))
+    {
+        json_lines::finish(u8::try_from(error.exit_code()).unwrap_or(u8::MAX));
+        std::process::exit(error.exit_code());
+    }
     let shown = rendered.lines().map(name).collect::<Vec<_>>().join("\n");
     if shown == rendered.trim_end() || !error.use_stderr() {
         error.exit();

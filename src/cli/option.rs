@@ -4,9 +4,11 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::TypedValueParser;
 
 use super::exit::Usage;
+use crate::ops::language::Language;
 use crate::shogi::Position;
 use crate::shogi::sfen::SfenError;
 use crate::solver::MAX_PLIES;
@@ -18,6 +20,20 @@ pub(super) use crate::storage::value_error::{seconds, whole_number, word};
 
 /// Limit of thread counts: starting more would take minutes, and each takes memory.
 const MAX_THREADS: u64 = 4096;
+
+/// The option `--lang` of the commands that write texts in several languages.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct LanguageArgs {
+    /// Language of texts and pages: ja (Japanese) or en [default: ja in a Japanese locale, otherwise en]
+    #[arg(long, value_name = "ja|en", value_parser = word::<Language>)]
+    lang: Option<Language>,
+}
+
+impl LanguageArgs {
+    pub(super) fn language(self) -> Language {
+        self.lang.unwrap_or_else(Language::of_locale)
+    }
+}
 
 /// A number of threads, 0 for all cores.
 pub(super) fn threads() -> impl TypedValueParser<Value = usize> {

@@ -1,16 +1,18 @@
 //! Progress on standard error: a bar or text lines for people, JSON lines for programs.
 //!
-//! indicatif draws the bar. If standard error is not a terminal, a text line is written every ten seconds.
+//! indicatif draws the bar. If standard error is not a terminal, a text line is written every ten seconds. On a narrow
+//! terminal the less important columns are left out.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
+use super::json_lines;
 use crate::engine::progress::{Progress, ProgressDisplay};
 use crate::engine::snapshot::Snapshot;
-use crate::storage::quantity::{separated, separated_quantity};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -52,27 +54,31 @@ impl ProgressMode {
 
 /// A snapshot of a run that can be shown as text or JSON.
 pub(super) trait ProgressSnapshot: Serialize {
-    /// Name of the items counted by [`Self::done`], in the singular.
-    const ITEM: &'static str;
-
     fn done(&self) -> u64;
 
-    /// The other figures as text, shown after [`Self::done`].
-    fn rates(&self) -> String;
+    /// The number of items done, and of all items if it is known.
+    fn counts(&self) -> String;
+
+    /// The other figures, the most important first.
+    fn columns(&self) -> Vec<String>;
 
     /// The whole snapshot as one line of text.
-    fn line(&self) -> String;
+    fn line(&self) -> String {
+        [vec![self.counts()], self.columns()].concat().join(", ")
+    }
 }
 
 impl ProgressSnapshot for Snapshot {
-    const ITEM: &'static str = "record";
-
     fn done(&self) -> u64 {
         self.done
     }
 
-    fn rates(&self) -> String {
-        self.rates()
+    fn counts(&self) -> String {
+        self.counts()
+    }
+
+    fn columns(&self) -> Vec<String> {
+        self.columns()
     }
 
     fn line(&self) -> String {
@@ -87,28 +93,53 @@ struct Bar {
 
 impl Bar {
     fn new(total: Option<u64>) -> Self {
-        let target = ProgressDrawTarget::stderr();
-        let bar = ProgressBar::with_draw_target(total, target).with_style(style(total));
-        Self { bar, total }
+        Self::on(ProgressDrawTarget::stderr(), total)
+    }
+
+    fn on(target: ProgressDrawTarget, total: Option<u64>) -> Self {
+        Self { bar: ProgressBar::with_draw_target(total, target), total }
+    }
+
+    fn draw<S: ProgressSnapshot>(&self, snapshot: &S, width: usize) {
+        let (template, used) = template(self.total, width);
+        let style = ProgressStyle::with_template(template).expect("the templates are valid");
+        self.bar.set_style(style);
+        self.bar.set_position(snapshot.done());
+        self.bar.set_message(message(snapshot, self.total, width.saturating_sub(used)));
     }
 }
 
-/// A short bar, followed by as much of the message as fits on the line.
-fn style(total: Option<u64>) -> ProgressStyle {
-    let template = if total.is_some() {
-        "{bar:12} {percent:>3} %  {wide_msg}"
-    } else {
-        "{spinner} {wide_msg}"
-    };
-    ProgressStyle::with_template(template).expect("the templates above are valid")
-}
-
-fn message<S: ProgressSnapshot>(snapshot: &S, total: Option<u64>) -> String {
-    let (done, rates) = (snapshot.done(), snapshot.rates());
+/// The part before the message, and its width. A narrow terminal has no room for a bar.
+const fn template(total: Option<u64>, width: usize) -> (&'static str, usize) {
     match total {
-        Some(total) => format!("{} of {}  {rates}", separated(done), separated(total)),
-        None => format!("{}  {rates}", separated_quantity(done, S::ITEM)),
+        Some(_) if width >= 60 => ("{bar:12} {percent:>3} %  {wide_msg}", 20),
+        Some(_) => ("{percent:>3} %  {wide_msg}", 7),
+        None => ("{spinner} {wide_msg}", 2),
     }
+}
+
+/// The most important columns, as many as fit into `width` characters. If the percentage is shown, time left and speed
+/// come before the counts.
+fn message<S: ProgressSnapshot>(snapshot: &S, total: Option<u64>, width: usize) -> String {
+    let mut columns = snapshot.columns();
+    let place = if total.is_some() { columns.len().min(2) } else { 0 };
+    columns.insert(place, snapshot.counts());
+    fitting(&columns, ", ", width)
+}
+
+/// The first columns, as many as fit into `width` characters.
+fn fitting(columns: &[String], separator: &str, width: usize) -> String {
+    let mut line = String::new();
+    for column in columns {
+        let before = if line.is_empty() { "" } else { separator };
+        if console::measure_text_width(&line) + before.len() + console::measure_text_width(column)
+            > width
+        {
+            break;
+        }
+        line.extend([before, column]);
+    }
+    line
 }
 
 impl<S: ProgressSnapshot> ProgressDisplay<S> for Bar {
@@ -119,12 +150,10 @@ impl<S: ProgressSnapshot> ProgressDisplay<S> for Bar {
     fn begin(&mut self, records: Option<u64>) {
         self.total = records;
         self.bar.set_length(records.unwrap_or(0));
-        self.bar.set_style(style(records));
     }
 
     fn show(&mut self, snapshot: &S) {
-        self.bar.set_position(snapshot.done());
-        self.bar.set_message(message(snapshot, self.total));
+        self.draw(snapshot, usize::from(Term::stderr().size().1));
     }
 
     fn finish(&mut self, _last: &S) {
@@ -157,10 +186,7 @@ impl<S: ProgressSnapshot> ProgressDisplay<S> for Json {
     }
 
     fn show(&mut self, snapshot: &S) {
-        if let Ok(line) = serde_json::to_string(snapshot) {
-            // As above.
-            drop(writeln!(io::stderr(), "{line}"));
-        }
+        json_lines::write("progress", snapshot);
     }
 
     fn finish(&mut self, last: &S) {
@@ -177,28 +203,31 @@ mod tests {
 
     fn drawn(columns: u16, total: Option<u64>) -> String {
         let terminal = InMemoryTerm::new(5, columns);
-        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let bar = ProgressBar::with_draw_target(total, target).with_style(style(total));
-        let mut bar = Bar { bar, total };
+        let bar = Bar::on(ProgressDrawTarget::term_like(Box::new(terminal.clone())), total);
         let counts = Counts { input: 1_234_567, ..Counts::default() };
-        bar.show(&Snapshot::new(&counts, total, 100.0, 0, true));
+        bar.draw(&Snapshot::new(&counts, total, 100.0, 0, true), usize::from(columns));
         bar.bar.tick();
         terminal.contents()
     }
 
     #[test]
-    fn the_bar_fits_on_one_line_of_a_narrow_terminal() {
-        let wide = drawn(120, Some(4_000_000));
-        let expected =
-            " 31 %  1,234,567 of 4,000,000  0 mated, 0 unknown, 12,346 records/s, 3 min 44 s left";
-        assert!(wide.ends_with(expected), "{wide}");
-        for total in [Some(4_000_000), None] {
-            for columns in [20, 40, 60] {
-                let narrow = drawn(columns, total);
-                assert_eq!(narrow.lines().count(), 1, "{narrow}");
-                assert!(narrow.chars().count() <= usize::from(columns), "{narrow}");
-            }
+    fn a_narrow_terminal_shows_whole_columns_the_most_important_first() {
+        for (columns, expected) in [
+            (
+                120,
+                " 31 %  3 min 44 s left, 12,346 records/s, 1,234,567 of 4,000,000 records, 0 mated, 0 unknown",
+            ),
+            (80, " 31 %  3 min 44 s left, 12,346 records/s"),
+            (70, " 31 %  3 min 44 s left, 12,346 records/s"),
+            (40, " 31 %  3 min 44 s left, 12,346 records/s"),
+            (39, " 31 %  3 min 44 s left"),
+            (20, " 31 %"),
+        ] {
+            let line = drawn(columns, Some(4_000_000));
+            assert!(line.ends_with(expected), "{columns}: {line}");
+            assert_eq!(line.starts_with(' '), columns < 60, "{columns}: {line}");
         }
-        assert!(drawn(40, None).contains(" 1,234,567 records"));
+        assert!(drawn(40, None).ends_with(" 1,234,567 records, 12,346 records/s"));
+        assert!(drawn(30, None).ends_with(" 1,234,567 records"));
     }
 }

@@ -6,10 +6,11 @@ use anyhow::Context;
 use clap::Args;
 
 use super::exit::run_error;
+use super::json_lines;
 use super::message::say;
 use super::option::{heading, location, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
-use super::report::records;
+use super::report::{self, records, with_counts};
 use crate::cli::exit::ExitStatus;
 use crate::engine::progress::Progress;
 use crate::error::Error;
@@ -18,15 +19,17 @@ use crate::ops::rearrange::{
     AverageCounts, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
 };
 use crate::records::bad_record::BadPolicy;
-use crate::records::filters::Condition;
+use crate::records::filters::{Condition, RecordFilters};
 use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 
-/// Inputs and memory.
+/// Inputs, filters and memory. `--seed` is also the seed of the command if it has one.
 #[derive(Args, Clone, Debug)]
+// Games always stay whole.
+#[command(mut_arg("keep_untrained", |arg| arg.hide(true)))]
 pub(super) struct RearrangeArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -39,6 +42,9 @@ pub(super) struct RearrangeArgs {
     /// Encoding of packed moves: apery, yaneuraou or rshogi [default: detected from the stored moves]
     #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS)]
     dialect: Option<Dialect>,
+
+    #[command(flatten)]
+    filters: RecordFilters,
 
     /// Memory for records; the rest goes to temporary files [default: 2G]
     #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true, help_heading = heading::RUNNING)]
@@ -56,8 +62,8 @@ pub(super) struct RearrangeArgs {
 impl RearrangeArgs {
     /// A request with one output.
     pub(super) fn request(&self, output: &OutputArgs) -> RearrangeRequest {
-        let OutputArgs { output, tmp_dir } = output.clone();
-        let request = self.request_without_tmp_dir(output, None);
+        let OutputArgs { output, to, tmp_dir } = output.clone();
+        let request = self.request_without_tmp_dir(output, to);
         RearrangeRequest { resources: Resources { tmp_dir, ..request.resources }, ..request }
     }
 
@@ -75,6 +81,7 @@ impl RearrangeArgs {
             output,
             from: args.from,
             dialect: args.dialect,
+            filters: args.filters,
             to,
             name: None,
             force: args.run.force,
@@ -87,6 +94,10 @@ impl RearrangeArgs {
         }
     }
 
+    pub(super) fn seed(&self) -> u64 {
+        self.filters.seed.unwrap_or(1)
+    }
+
     pub(super) fn run(
         &self,
         plan: Result<RearrangePlan, Error>,
@@ -97,6 +108,9 @@ impl RearrangeArgs {
         ) -> Result<OperationManifest, Error>,
     ) -> anyhow::Result<ExitStatus> {
         let plan = plan?;
+        if let Some(output) = plan.outputs.first() {
+            json_lines::set_output(&output.path);
+        }
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         let mut progress = self.run.work.progress.start(plan.records);
         let manifest = operation(&plan, &mut progress, &interrupt.cancel());
@@ -114,19 +128,24 @@ pub(super) struct OutputArgs {
     #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = heading::OUTPUTS)]
     output: PathBuf,
 
+    /// Format of the output: the format of the inputs, compressed or not, as in psv.zst [default: from the extension,
+    /// or else the format of the inputs]
+    #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
+    to: Option<FormatName>,
+
     /// Folder for temporary files, which are deleted when the process ends [default: the folder of the output;
     /// for a pipe or URL, the system's temporary folder]
     #[arg(long, value_name = "DIR", help_heading = heading::RUNNING)]
     tmp_dir: Option<PathBuf>,
 }
 
-/// Name in the summary for records that failed a condition.
-fn drop_reason(condition: Condition) -> &'static str {
+/// Name in the summary for records that the command itself left out. `None` for filters.
+fn drop_reason(condition: Condition) -> Option<&'static str> {
     match condition {
-        Condition::Duplicate => "duplicates",
-        Condition::Sample => "not in the sample",
-        Condition::Comment => "comments and empty lines",
-        _ => "filtered",
+        Condition::Duplicate => Some("duplicates"),
+        Condition::Sample => Some("not in the sample"),
+        Condition::Comment => Some("comments and empty lines"),
+        _ => None,
     }
 }
 
@@ -135,18 +154,17 @@ const NAMED_OUTPUTS: usize = 20;
 
 fn write_summary(manifest: &OperationManifest, plan: &RearrangePlan) {
     let counts = &manifest.totals.counts;
-    let filtered: Vec<String> = counts
+    let own = counts
         .filtered
         .iter()
-        .map(|(&condition, number)| format!("{number} {}", drop_reason(condition)))
-        .collect();
-    let filtered = filtered.iter().fold(String::new(), |text, more| text + ", " + more);
-    let all = records(counts.input);
-    let bad = match counts.bad.all() {
-        0 => String::new(),
-        bad => format!(", {bad} bad"),
-    };
-    say!("{all}: {} written{filtered}{bad}", counts.written);
+        .filter_map(|(&condition, &number)| drop_reason(condition).map(|reason| (number, reason)));
+    let by_filters =
+        || counts.filtered.iter().filter(|(condition, _)| drop_reason(**condition).is_none());
+    let filtered = by_filters().map(|(_, number)| number).sum();
+    let others = [(filtered, "filtered"), (counts.bad.all(), "bad")];
+    let line = format!("{}: {} written", records(counts.input), counts.written);
+    let line = with_counts(line, &own.chain(others).collect::<Vec<_>>());
+    say!("{line}{}", report::filtered(by_filters()));
     if let Some(averaged) = counts.averaged {
         let AverageCounts { copies, most_copies, evaluations, results, moves, .. } = averaged;
         say!(

@@ -1,4 +1,4 @@
-//! Options shared by the commands that read records: `filter`, `convert`, `dataset`, `relabel`, `stats`.
+//! Options of reading records and of running, shared by many commands.
 
 use std::path::PathBuf;
 
@@ -66,8 +66,8 @@ pub(super) struct WorkArgs {
     #[arg(long, default_value = "0", hide_default_value = true, value_parser = threads(), help_heading = heading::RUNNING)]
     threads: usize,
 
-    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second) or
-    /// `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
+    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second, and all
+    /// messages as JSON) or `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = word::<ProgressMode>, help_heading = heading::RUNNING)]
     pub(super) progress: ProgressMode,
 }

@@ -3,16 +3,19 @@
 mod by_engine;
 #[cfg(feature = "network")]
 mod by_network;
-mod outcome;
+pub(super) mod outcome;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{ArgGroup, Args};
 use serde_json::Map;
 
+use self::outcome::{show, summary};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
 use crate::cli::job_args::JobArgs;
+use crate::cli::job_args::run_watched_job;
 use crate::cli::option::{
     decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
 };
@@ -21,6 +24,8 @@ use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{RelabelSettings, Settings};
 use crate::records::format_name::FormatName;
+use crate::relabel::blend;
+use crate::storage::signals::Interrupt;
 
 /// Headings of options that apply only with a network, or only with an engine.
 const NETWORK: &str = "With a network";
@@ -29,6 +34,7 @@ const ENGINE: &str = "With an engine";
 /// Replace the evaluations of records with those from a network or a USI engine
 ///
 /// Each record is evaluated by a network, by a tree search with the network (--playouts), or by a USI engine.
+/// --keep-eval evaluates nothing: it mixes the game results into the stored evaluations.
 ///
 /// Only the evaluation changes. --policy also replaces the stored move of a record and, if the format holds them, the
 /// visits of the moves; the moves played in games stay. All other bytes are copied if the format stays the same. Games
@@ -38,7 +44,7 @@ const ENGINE: &str = "With an engine";
 /// evaluations.
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("dry_run", |arg| arg.help("Show the inputs and the outputs; write nothing")))]
-#[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine"]))]
+#[command(group = ArgGroup::new("evaluator").required(true).args(["model", "engine", "keep_eval"]))]
 #[command(after_long_help = format!("\
 Examples:
   kyokumen relabel old.hcpe -o new --model net.onnx
@@ -46,6 +52,7 @@ Examples:
   kyokumen relabel positions.hcp -o new --to psv --fill result=draw,ply=0 \\
       --engine ./engine --nodes 100000 --policy
   kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
+  kyokumen relabel old.psv -o new --keep-eval --mix 0.3
 
 {EXIT_STATUS_HELP}"))]
 pub(super) struct RelabelArgs {
@@ -67,10 +74,15 @@ pub(super) struct RelabelArgs {
     #[command(flatten)]
     pub(super) engine_args: EngineArgs,
 
+    /// Use the stored evaluations instead of new ones, to mix in the game results. Records without an evaluation stay
+    /// unchanged
+    #[arg(long, requires = "mix", conflicts_with = "policy", help_heading = heading::OUTPUTS)]
+    pub(super) keep_eval: bool,
+
     /// Weight of the game result, from 0 to 1. The written evaluation is WEIGHT × result + (1 − WEIGHT) × new
     /// evaluation, mixed as winning probabilities and converted to centipawns [default: 0]
-    #[arg(long, value_name = "WEIGHT", default_value = "0", hide_default_value = true, value_parser = decimal_number, help_heading = heading::OUTPUTS)]
-    pub(super) mix: f32,
+    #[arg(long, value_name = "WEIGHT", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
+    pub(super) mix: Option<f32>,
 
     /// Scale between centipawns and winning probability: p = 1 / (1 + exp(−cp / SCALE)) [default: 756.0865]
     #[arg(long, value_name = "SCALE", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
@@ -102,7 +114,7 @@ pub(super) struct RelabelArgs {
 
 /// Options of the evaluation by a network.
 #[derive(Args, Clone, Copy, Debug, Default)]
-#[group(conflicts_with = "engine")]
+#[group(conflicts_with_all = ["engine", "keep_eval"])]
 pub(super) struct NetworkArgs {
     /// Simulations per position; 0 uses the value of the network without a search [default: 0]
     #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<u32>(..))]
@@ -131,7 +143,7 @@ pub(super) struct NetworkArgs {
 
 /// Options of the evaluation by an engine.
 #[derive(Args, Clone, Debug, Default)]
-#[group(conflicts_with = "model")]
+#[group(conflicts_with_all = ["model", "keep_eval"])]
 pub(super) struct EngineArgs {
     /// Nodes per position, sent as `go nodes N`
     #[arg(long, help_heading = ENGINE, value_name = "N", value_parser = whole_number::<u64>(..))]
@@ -151,24 +163,43 @@ pub(super) fn run(mut args: RelabelArgs) -> anyhow::Result<ExitStatus> {
     if let Some(engine) = args.engine.take() {
         return by_engine::run(&engine, args);
     }
+    if args.keep_eval {
+        return by_stored_eval(args);
+    }
     #[cfg(feature = "network")]
     return by_network::run(args);
     #[cfg(not(feature = "network"))]
     Err(crate::cli::exit::Usage(crate::cli::option::networks::NO_NETWORKS.to_owned()).into())
 }
 
+fn by_stored_eval(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
+    let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
+    let plan = args.plan()?;
+    if dry_run {
+        return show(&plan);
+    }
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    run_watched_job(plan, mode, &interrupt, blend, summary)
+}
+
 impl RelabelArgs {
     /// Builds the plan without the evaluator's manifest entry, because that requires the evaluator to run.
     pub(super) fn plan(self) -> anyhow::Result<JobPlan> {
-        let mix = self.mix;
+        let mix = self.mix.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&mix) {
             return Err(Usage(format!("--mix: expected a number from 0 to 1, not {mix}")).into());
         }
         let scale = positive("--scale", self.scale.unwrap_or(EVAL_SCALE))?;
-        let evaluator = Map::new();
+        let (evaluator, keep_eval) = (Map::new(), self.keep_eval);
         let settings = Settings {
             fill: self.fill.unwrap_or_default(),
-            relabel: Some(RelabelSettings { evaluator, mix, scale, policy: self.policy }),
+            relabel: Some(RelabelSettings {
+                evaluator,
+                keep_eval,
+                mix,
+                scale,
+                policy: self.policy,
+            }),
             ..Settings::default()
         };
         Ok(JobPlan::new(JobRequest {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::message::say;
+use crate::records::filters::Condition;
 use crate::shogi::Move;
 use crate::storage::quantity::quantity;
 
@@ -47,6 +48,20 @@ pub(super) fn milliseconds(elapsed: Duration) -> f64 {
 /// Milliseconds with nanosecond precision, for durations of a few microseconds.
 pub(super) fn exact_milliseconds(elapsed: Duration) -> f64 {
     elapsed.as_nanos() as f64 / 1e6
+}
+
+/// The counts by condition on a line of their own, as in `  filtered: 7 max_abs_eval, 2 min_ply`. Empty without counts.
+pub(super) fn filtered<'a>(
+    conditions: impl IntoIterator<Item = (&'a Condition, &'a u64)>,
+) -> String {
+    let name = |condition| serde_json::to_value(condition).unwrap_or_default();
+    let counts = conditions.into_iter().map(|(condition, number)| {
+        format!("{number} {}", name(condition).as_str().unwrap_or_default())
+    });
+    match counts.collect::<Vec<_>>().join(", ") {
+        counts if counts.is_empty() => counts,
+        counts => format!("\n  filtered: {counts}"),
+    }
 }
 
 /// Prints one line for each field that records lost or gained.

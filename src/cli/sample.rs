@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::message::say;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::cli::option::whole_number;
@@ -16,11 +17,17 @@ use crate::records::filters::Probability;
 ///
 /// A small --count from uncompressed files with fixed-size records reads only the drawn records. The manifest then has
 /// no checksums of the inputs.
+///
+/// The drawn records stay in the inputs. So a sample is not a validation set: `kyokumen split --by game --weights 95,5`
+/// separates one.
 #[derive(Args)]
 #[command(mut_arg("memory", |arg| arg.help("Memory for the random keys of --count, 8 bytes per record; the rest goes to temporary files [default: 2G]")))]
+#[command(mut_arg("seed", |arg| arg.help("Random seed [default: 1]").hide_short_help(false)))]
+// --rate takes its place.
+#[command(mut_arg("sample", |arg| arg.hide(true).conflicts_with_all(["count", "rate"])))]
 #[command(after_long_help = format!("\
 Examples:
-  kyokumen sample all.psv -o test.psv --count 100000
+  kyokumen sample all.psv -o some.psv --count 100000
   kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
 
 {EXIT_STATUS_HELP}"))]
@@ -33,10 +40,6 @@ pub(super) struct SampleArgs {
 
     #[command(flatten)]
     size: SizeArgs,
-
-    /// Random seed [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
-    seed: u64,
 }
 
 #[derive(Args, Clone, Copy)]
@@ -60,5 +63,13 @@ impl SizeArgs {
 pub(super) fn run(args: &SampleArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(&args.output));
     let size = args.size.size();
-    args.common.run(plan, |plan, progress, cancel| sample(plan, size, args.seed, progress, cancel))
+    let seed = args.common.seed();
+    let done = args
+        .common
+        .run(plan, |plan, progress, cancel| sample(plan, size, seed, progress, cancel))?;
+    say!(
+        "note: the drawn records are still in the inputs; to separate a validation set, use `kyokumen split --by game \
+         --weights 95,5 --names train,valid`"
+    );
+    Ok(done)
 }

@@ -27,7 +27,7 @@ pub(super) struct SearchArgs {
     /// one and then the other (`both`), or nothing (`skip`). If it is not in check, only a mate by it is searched for
     /// [default: both]
     #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>, help_heading = heading::SEARCH, hide_short_help = true)]
-    in_check: Option<InCheck>,
+    pub(super) in_check: Option<InCheck>,
 
     /// What to do when a search is unlikely to finish within its node limit: `give-up` stops early, `go-on` uses all
     /// nodes [default: give-up]

@@ -5,6 +5,7 @@
 #[cfg(feature = "network")]
 mod command;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,8 +15,11 @@ use crate::cli::option::{
     decimal_number, heading, location, mate_limits, threads, whole_number, word,
 };
 use crate::cli::progress::ProgressMode;
+use crate::cli::report::counted;
+use crate::jobs::game_totals::GameCounts;
 use crate::jobs::run_files::RunRequest;
 use crate::records::format_name::FormatName;
+use crate::storage::quantity::quantity;
 
 #[cfg(feature = "network")]
 pub(super) use command::run;
@@ -81,8 +85,8 @@ pub(super) struct SelfPlayArgs {
     #[arg(long, value_parser = whole_number::<u64>(..))]
     pub(super) seed: Option<u64>,
 
-    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second) or
-    /// `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
+    /// Show progress on standard error: `bar`, `plain` (a line every ten seconds), `json` (a line every second, and all
+    /// messages as JSON) or `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
 
@@ -250,6 +254,32 @@ pub(super) enum RepetitionName {
     Fourth,
     /// Second occurrence within 16 plies.
     Dlshogi,
+}
+
+/// A one-line summary of the games.
+pub(super) fn summary(games: &GameCounts) -> String {
+    let GameCounts { played, dropped, mated_openings, endings, results, moves, .. } = games;
+    let words = |counts: &BTreeMap<String, u64>| {
+        let counts: Vec<(u64, String)> =
+            counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
+        counted(&counts.iter().map(|(count, word)| (*count, word.as_str())).collect::<Vec<_>>())
+    };
+    let skipped = match mated_openings {
+        0 => String::new(),
+        mated => format!(", {mated} skipped because of a mated opening"),
+    };
+    let dropped = match dropped.values().sum::<u64>() {
+        0 => String::new(),
+        all => format!(", {all} dropped ({})", words(dropped)),
+    };
+    format!(
+        "{} ({}; {}){dropped}{skipped}, {}, {} for training",
+        quantity(*played, "game"),
+        words(results),
+        words(endings),
+        quantity(*moves, "move"),
+        quantity(games.training_positions, "position"),
+    )
 }
 
 #[cfg(not(feature = "network"))]

@@ -4,7 +4,6 @@ use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
-use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
 /// Shuffle the records of archives
@@ -17,6 +16,7 @@ use crate::ops::rearrange::{RearrangePlan, shuffle};
 /// Records are copied byte for byte. In formats that hold games, whole games are shuffled. A manifest is written next
 /// to the output.
 #[derive(Args)]
+#[command(mut_arg("seed", |arg| arg.help("Random seed [default: 1]").hide_short_help(false)))]
 #[command(after_long_help = format!("\
 Examples:
   kyokumen shuffle day1.psv day2.psv -o training.psv --seed 7
@@ -29,13 +29,10 @@ pub(super) struct ShuffleArgs {
 
     #[command(flatten)]
     output: OutputArgs,
-
-    /// Random seed [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
-    seed: u64,
 }
 
 pub(super) fn run(args: &ShuffleArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(&args.output));
-    args.common.run(plan, |plan, progress, cancel| shuffle(plan, args.seed, progress, cancel))
+    args.common
+        .run(plan, |plan, progress, cancel| shuffle(plan, args.common.seed(), progress, cancel))
 }

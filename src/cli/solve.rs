@@ -8,22 +8,26 @@ mod output;
 mod page;
 mod proofs;
 pub(super) mod report;
+mod tree;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(super) use self::args::SolveArgs;
-use self::one::solve_one;
+use self::one::{OnePosition, solve_one};
 use self::proofs::Proofs;
 use self::report::Tally;
 use super::message::say;
-use super::option::log_threads;
+use super::option::{log_threads, position};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::messages::Messages;
 use crate::error::ErrorKind;
 use crate::format::Format;
-use crate::mate::positions::Positions;
+use crate::mate::judge::MateSettings;
+use crate::mate::positions::{
+    InputPosition, LineOrByte, PositionResult, Positions, RecordLocation,
+};
 use crate::mate::solve::solve;
 use crate::records::bad_record::{line_at, line_prefix};
 use crate::records::claims::FileClaims;
@@ -36,8 +40,14 @@ use crate::storage::path_text::text_of;
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     // The four parts of an SFEN may be separate arguments.
     let input = args.input.join(OsStr::new(" "));
+    args.check()?;
     match input.to_str() {
-        Some(text) if is_sfen(text) => solve_one(args, text),
+        Some(text) if is_sfen(text) => {
+            let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
+            let position = position("SFEN", text)?;
+            let input = InputPosition { location, position, label: None };
+            solve_one(args, OnePosition { input, file: None, claims: FileClaims::reading(&[])? })
+        }
         _ => solve_file(args, file(args, input)?),
     }
 }
@@ -54,20 +64,8 @@ fn file(args: &SolveArgs, joined: OsString) -> Result<PathBuf, Usage> {
 }
 
 fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
-    if args.time.is_some() {
-        let why =
-            "--time works only for a single position; limit the search of a file with --nodes";
-        return Err(Usage(why.to_owned()).into());
-    }
-    if args.solution.is_some() {
-        return Err(
-            Usage("--solution needs an SFEN on the command line, not a file".to_owned()).into()
-        );
-    }
     let name = text_of(&input);
     let file = if name == "-" { "standard input" } else { &*name };
-    let (settings, threads) = (args.search.settings()?, args.threads);
-    log_threads(threads);
     let path = parse_location(input).map_err(|why| Usage(format!("{name}: {why}")))?;
     let format = match args.from {
         Some(from) => Some(from),
@@ -76,12 +74,41 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     let positions = Positions::open(&path, format);
     tracing::info!("{file}: read as {}", positions.input().format_name());
     let claims = FileClaims::reading(std::slice::from_ref(positions.input()))?;
+    let format = positions.input().format;
+    let mut positions = positions.take(args.limit.unwrap_or(usize::MAX));
+    let mut first = Vec::new();
+    if format == Format::Bod || (format.holds_games() && format.holds_positions()) {
+        first.extend(positions.by_ref().take(2));
+        if let Some(input) = only_position(args, &first) {
+            return solve_one(args, OnePosition { input, file: Some(file), claims });
+        }
+    }
+    solve_all(args, &name, first.into_iter().chain(positions), claims)
+}
+
+/// The position, if there is only one and it can be searched. Errors of other positions are reported with the file.
+fn only_position(args: &SolveArgs, first: &[PositionResult]) -> Option<InputPosition> {
+    let [Ok(Ok(input))] = first else { return None };
+    let in_check = args.search.in_check.unwrap_or(MateSettings::default().in_check);
+    in_check.searches(&input.position).is_ok().then(|| input.clone())
+}
+
+/// Solves the positions of the file with this name.
+fn solve_all(
+    args: &SolveArgs,
+    name: &str,
+    positions: impl Iterator<Item = PositionResult> + Send + 'static,
+    claims: FileClaims,
+) -> anyhow::Result<ExitStatus> {
+    args.check_for_several()?;
+    let file = if name == "-" { "standard input" } else { name };
+    let (settings, threads) = (args.search.settings()?, args.threads);
+    log_threads(threads);
     let mut proofs = Proofs::open(args, claims)?;
-    let mut output = args.output(args.tsume_plies, file);
+    let mut output = args.output(args.tsume_plies, file.to_owned());
     let (mut tally, mut messages) = (Tally::default(), Messages::default());
     let started = Instant::now();
     let options = args.options(proofs.cancel(), Vec::new());
-    let positions = positions.take(args.limit.unwrap_or(usize::MAX));
     solve(positions, &settings, &options, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
@@ -92,7 +119,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
             Err(bad) => {
                 tally.bad += 1;
                 if messages.is_shown() {
-                    let line = bad.byte().and_then(|byte| line_at(&name, byte));
+                    let line = bad.byte().and_then(|byte| line_at(name, byte));
                     say!("{file}, {}{bad}", line_prefix(line));
                 }
             }
@@ -104,7 +131,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     if let Some(rest) = messages.rest() {
         say!("{file}: {rest}");
     }
-    tally.report(started.elapsed());
+    tally.report(args.language(), started.elapsed());
     let bad = tally.bad + unwritten;
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }

@@ -8,11 +8,13 @@ use clap::{ArgGroup, Args};
 use super::option::{location, whole_number, word};
 use super::rearrange_args::RearrangeArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
+use crate::error::Error;
 use crate::ops::rearrange::{
-    PartLimit, RearrangePlan, RearrangeRequest, SplitBy, split, split_up_to,
+    PartLimit, RearrangePlan, RearrangeRequest, SplitBy, SplitSettings, Weights, split, split_up_to,
 };
 use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
+use crate::storage::quantity::quantity;
 
 /// Split archives into several files
 ///
@@ -21,16 +23,24 @@ use crate::storage::memory::Memory;
 /// --shard`. --size and --records fill one part after the other up to the limit. With them, the inputs are read twice:
 /// once to count the parts, once to write them.
 ///
+/// --by game keeps the records of a game together, and --by position keeps equal positions together, so that training
+/// and validation data have none in common. The part of a game or position depends only on its content, --weights and
+/// --seed. It stays the same if the archive grows or is filtered; the sizes match the weights approximately. Records
+/// form a game if their move numbers increase and their results are equal or, in formats without move numbers, if the
+/// move of each leads to the next. Records that are not in game order are refused.
+///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
 #[derive(Args)]
 #[command(mut_arg("memory", |arg| arg.help("Memory for records that are read ahead, and for compressed parts that are written at the same time [default: 2G]")))]
-#[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
+#[command(mut_arg("seed", |arg| arg.help("Seed of --by game, --by position and --sample [default: 1]")))]
+#[command(group = ArgGroup::new("how_many").required(true).multiple(true).args(["parts", "size", "records", "weights", "names"]))]
 #[command(after_long_help = format!("\
 Examples:
   kyokumen split all.psv -o parts --parts 10
   kyokumen split all.psv -o parts --parts 1000 --by ranges --to psv.zst
   kyokumen split all.csa -o parts --size 1G
+  kyokumen split all.psv -o data --by game --weights 95,5 --names train,valid
 
 {EXIT_STATUS_HELP}"))]
 pub(super) struct SplitArgs {
@@ -45,16 +55,24 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..))]
     parts: Option<u32>,
 
+    /// Relative sizes of the parts, for --by game and --by position [default: equal]
+    #[arg(long, value_name = "W,W,…")]
+    weights: Option<Weights>,
+
+    /// Names of the parts: all.psv becomes all-NAME.psv [default: 00001-of-00010 and so on]
+    #[arg(long, value_name = "NAME,NAME,…", value_delimiter = ',')]
+    names: Vec<String>,
+
     /// Maximum size of a part before compression, in bytes or with the suffix K, M, G or T for powers of 1024
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["parts", "records", "weights", "names"])]
     size: Option<Memory>,
 
     /// Maximum number of records of a part
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>(1..), conflicts_with_all = ["parts", "weights", "names"])]
     records: Option<NonZeroU64>,
 
     /// How to distribute records to the parts; not for --size and --records [default: round-robin]
-    #[arg(long, value_name = "round-robin|ranges", value_parser = word::<SplitBy>, conflicts_with_all = ["size", "records"])]
+    #[arg(long, value_name = "round-robin|ranges|game|position", value_parser = word::<SplitBy>, conflicts_with_all = ["size", "records"])]
     by: Option<SplitBy>,
 
     /// Format of the parts: the format of the inputs, compressed or not, as in psv.zst [default: same as the first
@@ -78,7 +96,28 @@ pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
             |plan: &_, progress: &mut _, cancel: &_| split_up_to(plan, limit, progress, cancel);
         return args.common.run(plan, split);
     }
-    let plan = RearrangePlan::in_parts(request, args.parts.unwrap_or(1));
     let by = args.by.unwrap_or_default();
-    args.common.run(plan, |plan, progress, cancel| split(plan, by, progress, cancel))
+    let settings = SplitSettings { by, weights: args.weights.clone(), seed: args.common.seed() };
+    let plan = args.plan(request);
+    args.common.run(plan, |plan, progress, cancel| split(plan, &settings, progress, cancel))
+}
+
+impl SplitArgs {
+    /// A plan whose number of parts is known.
+    fn plan(&self, request: RearrangeRequest) -> Result<RearrangePlan, Error> {
+        let names = self.names.len();
+        let weights = self.weights.as_ref().map_or(names, Weights::len);
+        let parts = self.parts.map_or(weights, |parts| parts as usize);
+        if names == 0 {
+            return RearrangePlan::in_parts(request, u32::try_from(parts).unwrap_or(u32::MAX));
+        }
+        if names != parts {
+            return Err(Error::usage(format!(
+                "{} given for {}; --names needs one name per part",
+                quantity(names, "name"),
+                quantity(parts, "part")
+            )));
+        }
+        RearrangePlan::in_named_parts(request, &self.names)
+    }
 }

@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::exit::run_error;
 use super::message::say;
-use super::option::location;
+use super::option::{LanguageArgs, location};
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
@@ -27,6 +27,7 @@ use crate::storage::signals::Interrupt;
 /// The phase of a position depends on the number of its pieces in hand or promoted: opening up to 3, middlegame 4 to
 /// 11, endgame from 12.
 #[derive(Args)]
+#[command(mut_arg("lang", |arg| arg.requires("html")))]
 #[command(mut_arg("force", |arg| arg.help("Replace an existing HTML page")))]
 #[command(after_long_help = "\
 Examples:
@@ -56,6 +57,9 @@ pub(super) struct StatsArgs {
     html: Option<PathBuf>,
 
     #[command(flatten)]
+    language: LanguageArgs,
+
+    #[command(flatten)]
     run: RunArgs,
 
     /// Print all statistics as one JSON object
@@ -67,7 +71,7 @@ pub(super) struct StatsArgs {
 const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
-    let StatsArgs { files, records, memory, html, run, json } = args;
+    let StatsArgs { files, records, memory, html, language, run, json } = args;
     let request = StatsRequest {
         inputs: files,
         from: records.from,
@@ -88,13 +92,15 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     let report = report.map_err(|error| run_error(error, &interrupt))?;
     if let Some(plan) = page {
         let path = plan.path.clone();
-        write_stats_page(plan, &report)?;
+        write_stats_page(plan, &report, language.language())?;
         say!("  {}", path.display());
     }
     if json {
         json_line(&report)?;
     } else {
-        io::stdout().write_all(text::text(&report).as_bytes())?;
+        let size = console::Term::stdout().size_checked();
+        let width = size.map_or(usize::MAX, |(_, width)| usize::from(width));
+        io::stdout().write_all(text::text(&report, width).as_bytes())?;
     }
     Ok(ExitStatus::of_records(report.records, report.bad))
 }

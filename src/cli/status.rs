@@ -2,16 +2,19 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use clap::Args;
+use console::Term;
 
 use super::message::name;
-use super::option::location;
+use super::option::{location, whole_number};
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::engine::messages::shortened;
 use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
-use crate::storage::quantity::{duration, noun, rounded, separated};
+use crate::storage::quantity::{duration, left, noun, rounded, separated};
 
 /// Show the progress of all runs writing to a folder
 ///
@@ -26,20 +29,41 @@ pub(super) struct StatusArgs {
     /// Print one JSON object per run
     #[arg(long)]
     json: bool,
+
+    /// Repeat every SECONDS until all shards are done [default: 5]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5", require_equals = true, value_parser = whole_number::<u64>(1..))]
+    watch: Option<u64>,
 }
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
-    let runs = status(&args.folder)?;
-    if runs.is_empty() {
-        anyhow::bail!("no runs found in {}", args.folder.display());
-    }
-    for run in &runs {
-        if args.json {
-            json_line(run)?;
-        } else {
-            write_run(run)?;
+    let terminal = Term::stdout();
+    loop {
+        let runs = status(&args.folder)?;
+        if runs.is_empty() {
+            anyhow::bail!("no runs found in {}", args.folder.display());
+        }
+        if args.watch.is_some() && !args.json && terminal.is_term() {
+            terminal.clear_screen()?;
+        }
+        let width = terminal.size_checked().map_or(usize::MAX, |(_, width)| usize::from(width));
+        for run in &runs {
+            if args.json {
+                json_line(run)?;
+            } else {
+                write_run(run, width)?;
+            }
+        }
+        let mut shards = runs.iter().flat_map(|run| &run.shards);
+        match args.watch {
+            Some(pause_s) if shards.any(|shard| shard.state != ShardState::Done) => {
+                thread::sleep(Duration::from_secs(pause_s));
+            }
+            _ => return outcome(&runs),
         }
     }
+}
+
+fn outcome(runs: &[RunStatus]) -> anyhow::Result<ExitStatus> {
     match runs.iter().map(|run| run.problems.len()).sum() {
         0 => Ok(ExitStatus::Done),
         1 => anyhow::bail!("the manifests have the problem shown above"),
@@ -47,19 +71,12 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     }
 }
 
-fn write_run(run: &RunStatus) -> io::Result<()> {
+fn write_run(run: &RunStatus, width: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let speed = match run.unit {
-        RunUnit::Records => "rec/s",
-        RunUnit::Games => "games/s",
-    };
     writeln!(out, "{}: {}", name(&run.name), summary(run))?;
-    writeln!(
-        out,
-        "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {:>9} {:>11}",
-        "shard", "state", "done", "of", "mated", "unknown", speed, "left"
-    )?;
-    run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))?;
+    for line in table(run, width) {
+        writeln!(out, "{}", name(&line))?;
+    }
     shortened(&run.problems).iter().try_for_each(|problem| writeln!(out, "  {problem}"))
 }
 
@@ -81,26 +98,68 @@ fn summary(run: &RunStatus) -> String {
         speed if speed > 0.0 => format!(", {} {}/s", rounded(speed), noun(false, unit)),
         _ => String::new(),
     };
-    let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
+    let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {}", left(eta_s)));
     format!("{}; {}{of} {units}{speed}{left}", states.join(", "), separated(run.done))
 }
 
-fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
-    let text = |number: Option<u64>| number.map_or("?".to_owned(), separated);
-    let speed = shard.records_per_s.map_or(String::new(), rounded);
-    let left = shard.eta_s.map_or(String::new(), duration);
-    let by = shard
-        .owner
-        .as_ref()
-        .map_or(String::new(), |owner| format!("  process {} on {}", owner.pid, owner.host));
-    let line = format!(
-        "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {speed:>9} {left:>11}{by}",
-        shard.shard.as_deref().unwrap_or("all"),
-        shard.state.name(),
-        separated(shard.done),
-        text(shard.records),
-        separated(shard.mated),
-        separated(shard.unknown),
-    );
-    writeln!(out, "{}", name(line.trim_end()))
+/// A column of the table of shards.
+struct Column {
+    title: &'static str,
+    width: usize,
+    /// 0 is the most important.
+    rank: u8,
+    text: fn(&ShardStatus) -> String,
+}
+
+const fn column(
+    title: &'static str,
+    width: usize,
+    rank: u8,
+    text: fn(&ShardStatus) -> String,
+) -> Column {
+    Column { title, width, rank, text }
+}
+
+fn columns(unit: RunUnit) -> [Column; 9] {
+    let speed = match unit {
+        RunUnit::Records => "rec/s",
+        RunUnit::Games => "games/s",
+    };
+    [
+        column("shard", 13, 0, |shard| shard.shard.clone().unwrap_or_else(|| "all".to_owned())),
+        column("state", 13, 1, |shard| shard.state.name().to_owned()),
+        column("done", 13, 2, |shard| separated(shard.done)),
+        column("of", 13, 5, |shard| shard.records.map_or_else(|| "?".to_owned(), separated)),
+        column("mated", 11, 6, |shard| separated(shard.mated)),
+        column("unknown", 10, 7, |shard| separated(shard.unknown)),
+        column(speed, 10, 4, |shard| shard.records_per_s.map_or(String::new(), rounded)),
+        column("left", 12, 3, |shard| shard.eta_s.map_or(String::new(), duration)),
+        column("process", 30, 8, |shard| {
+            let owner = shard.owner.as_ref();
+            owner.map_or(String::new(), |owner| format!("  {} on {}", owner.pid, owner.host))
+        }),
+    ]
+}
+
+/// The lines of the table of shards. On a narrow terminal, the less important columns are left out.
+fn table(run: &RunStatus, width: usize) -> Vec<String> {
+    let mut columns = Vec::from(columns(run.unit));
+    while columns.iter().map(|column| column.width).sum::<usize>() > width {
+        let least = columns.iter().map(|column| column.rank).max();
+        columns.retain(|column| Some(column.rank) != least);
+    }
+    let line = |text: &dyn Fn(&Column) -> String| {
+        let cell = |column: &Column| match (column.title, text(column), column.width) {
+            ("state", text, width) => format!("  {text:<0$}", width - 2),
+            ("process", text, _) => text,
+            (_, text, width) => format!("{text:>width$}"),
+        };
+        columns.iter().map(cell).collect::<String>().trim_end().to_owned()
+    };
+    let head = line(&|column| match column.title {
+        "process" => "  process".to_owned(),
+        title => title.to_owned(),
+    });
+    let rows = run.shards.iter().map(|shard| line(&|column| (column.text)(shard)));
+    std::iter::once(head).chain(rows).collect()
 }

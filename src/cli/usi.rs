@@ -37,11 +37,12 @@ pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn solver_and_player(args: &UsiArgs) -> anyhow::Result<(MateSolver, Box<dyn Player>)> {
+    let language = args.language.language();
     if args.model.is_empty() {
-        return Ok((MateSolver::standalone()?, Box::new(Resigner::new())));
+        return Ok((MateSolver::standalone(language)?, Box::new(Resigner::new(language))));
     }
     #[cfg(feature = "network")]
-    return Ok((MateSolver::with_player()?, Box::new(play::NetworkPlayer::new(args)?)));
+    return Ok((MateSolver::with_player(language)?, Box::new(play::NetworkPlayer::new(args)?)));
     #[cfg(not(feature = "network"))]
     anyhow::bail!(crate::cli::exit::Usage(crate::cli::option::networks::NO_NETWORKS.to_owned()))
 }

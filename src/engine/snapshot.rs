@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::records::counts::Counts;
-use crate::storage::quantity::{duration, noun, rounded, separated};
+use crate::storage::quantity::{left, noun, rounded, separated};
 
 /// The progress of a run at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -74,24 +74,31 @@ impl Snapshot {
         Self { phase, ..self }
     }
 
-    /// One line with phase, records, verdicts, speed and time left.
+    /// One line with phase, records, time left, speed and verdicts.
     pub fn line(&self) -> String {
-        let total = self.total.map_or(String::new(), |total| format!(" of {}", separated(total)));
         let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
-        let records = noun(self.total.unwrap_or(self.done) == 1, "record");
-        format!("{phase}{}{total} {records}, {}", separated(self.done), self.rates())
+        format!("{phase}{}", [vec![self.counts()], self.columns()].concat().join(", "))
     }
 
-    /// Verdicts, speed and time left.
-    pub fn rates(&self) -> String {
-        let verdicts = self.verdicts.as_ref().map_or(String::new(), |verdicts| {
-            let mated = separated(verdicts.win + verdicts.loss);
-            format!("{mated} mated, {} unknown, ", separated(verdicts.unknown))
-        });
-        let bad =
-            if self.bad > 0 { format!("{} bad, ", separated(self.bad)) } else { String::new() };
-        let eta = self.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-        format!("{verdicts}{bad}{} records/s{eta}", rounded(self.rate))
+    /// The number of records done, and of all records if it is known.
+    pub fn counts(&self) -> String {
+        let total = self.total.map_or(String::new(), |total| format!(" of {}", separated(total)));
+        let records = noun(self.total.unwrap_or(self.done) == 1, "record");
+        format!("{}{total} {records}", separated(self.done))
+    }
+
+    /// Time left, speed and verdicts, the most important first.
+    pub fn columns(&self) -> Vec<String> {
+        let mut columns: Vec<String> = Vec::from_iter(self.eta_s.map(left));
+        columns.push(format!("{} records/s", rounded(self.rate)));
+        if let Some(Verdicts { win, loss, unknown }) = self.verdicts {
+            columns.push(format!("{} mated", separated(win + loss)));
+            columns.push(format!("{} unknown", separated(unknown)));
+        }
+        if self.bad > 0 {
+            columns.push(format!("{} bad", separated(self.bad)));
+        }
+        columns
     }
 }
 
@@ -105,7 +112,7 @@ mod tests {
         (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
         counts.bad.quarantined = 1;
         let snapshot = Snapshot::new(&counts, Some(2000), 5.0, 0, true);
-        let line = "500 of 2,000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
+        let line = "500 of 2,000 records, 15 s left, 100 records/s, 7 mated, 0 unknown, 1 bad";
         assert_eq!(snapshot.line(), line);
     }
 
@@ -113,9 +120,9 @@ mod tests {
     fn records_done_before_the_start_do_not_count_for_the_speed() {
         let counts = Counts { input: 500, ..Counts::default() };
         let snapshot = Snapshot::new(&counts, Some(2000), 5.0, 400, false);
-        assert_eq!(snapshot.line(), "500 of 2,000 records, 20 records/s, 1 min 15 s left");
+        assert_eq!(snapshot.line(), "500 of 2,000 records, 1 min 15 s left, 20 records/s");
         let one = Snapshot { done: 1, total: None, ..snapshot };
-        assert_eq!(one.line(), "1 record, 20 records/s, 1 min 15 s left");
+        assert_eq!(one.line(), "1 record, 1 min 15 s left, 20 records/s");
         let snapshot = Snapshot::new(&counts, None, 5.0, 500, false);
         let json = serde_json::to_value(&snapshot).unwrap();
         let expected = serde_json::json!({

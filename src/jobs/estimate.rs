@@ -53,7 +53,9 @@ pub struct Estimate {
     pub records: u64,
     /// Number of records in the sample.
     pub sampled: u64,
-    /// Duration of the run with the plan's number of threads, in seconds.
+    /// Number of threads of the run.
+    pub threads: usize,
+    /// Duration of the run with this number of threads, in seconds.
     pub seconds: Interval,
     /// Size of all outputs, in bytes.
     pub bytes: Interval,
@@ -265,7 +267,7 @@ impl SampleStats {
         let (sampled, ratio) = (self.seconds.number, self.ratio());
         let seconds = self.seconds.total(records, 1.0 / threads as f64);
         let bytes = self.bytes.total(records, ratio);
-        Estimate { records, sampled, seconds, bytes }
+        Estimate { records, sampled, threads, seconds, bytes }
     }
 }
 

@@ -121,6 +121,11 @@ impl MergePlan {
         Ok(Self { set, kind, shard_outputs, format, output, is_pipe, manifest })
     }
 
+    /// The command that wrote the shards, such as `filter`.
+    pub fn command(&self) -> &str {
+        self.set.manifests().next().map_or("", |manifest| &manifest.run.command)
+    }
+
     /// Number of records in all shards.
     pub fn records(&self) -> u64 {
         self.shard_outputs.iter().map(|output| output.records).sum()

@@ -189,8 +189,13 @@ fn check_relabel_target(
     // Fields that the run sets need no --fill.
     let no_move = settings.fill.no_move || writes_policy;
     let fill = Fill { eval_cp: Some(0), no_move, ..settings.fill };
+    let reuses_eval = settings.relabel.as_ref().is_some_and(|relabel| relabel.keep_eval);
     let mut conversions = Vec::new();
     for input in inputs {
+        if reuses_eval && !input.format.fields().contains(Field::EvalCp) {
+            let (name, format) = (input.name.clone(), input.format.name());
+            return Err(Error::filter_on_missing_field("keep-eval", name, format, Field::EvalCp));
+        }
         let keeps_games = input.format.holds_games() && to.holds_games();
         if to.holds_games() && !keeps_games {
             return Err(Error::needs_record_format(to));

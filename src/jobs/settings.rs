@@ -84,6 +84,9 @@ pub struct DatasetSettings {
 pub struct RelabelSettings {
     /// The network or engine, with everything that its evaluations depend on.
     pub evaluator: Map<String, Value>,
+    /// Whether the stored evaluations take the place of an evaluator. Records without one stay unchanged.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep_eval: bool,
     /// Weight of the game result, from 0 to 1. The evaluation has the remaining weight.
     pub mix: f32,
     /// Eval scale: the evaluation in centipawns where the odds of winning are e to 1.

@@ -9,7 +9,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::error::Error;
-use crate::format::{Decoded, Format, RecordPlace, RecordRef};
+use crate::format::{Decoded, Format, RecordPlace, RecordRef, read_games};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Input, InputRange, Source};
@@ -23,8 +23,9 @@ pub struct InputPosition {
     pub location: RecordLocation,
     /// The position.
     pub position: Position,
-    /// The text between the first and the second tab of the line. `None` for other formats.
-    pub second_column: Option<String>,
+    /// The text between the first and the second tab of a line of text, or the
+    /// [title](crate::format::GameInfo::title) of the game.
+    pub label: Option<String>,
 }
 
 /// The location of a record in its input.
@@ -110,27 +111,29 @@ impl Positions {
     fn read(&mut self, block: &Block) -> Vec<Result<InputPosition, BadPosition>> {
         let is_text = self.input.format == Format::Sfen;
         let mut found = Vec::new();
+        // A game has one title for all its records.
+        let (format, mut title) = (self.input.format, (None, None));
+        let has_titles = format.is_text() && (format.holds_games() || format == Format::Bod);
         for Decoded { chunk, record, .. } in block.wanted_records() {
             let content = chunk.without_line_end(self.input.format);
             self.line += 1;
             if is_text && (content.starts_with(b"#") || content.trim_ascii().is_empty()) {
                 continue;
             }
-            let spot = if is_text {
-                LineOrByte::Line(self.line)
+            let (spot, label) = if is_text {
+                (LineOrByte::Line(self.line), second_column(content))
             } else {
-                LineOrByte::Byte(block.offset + chunk.offset)
+                if has_titles && title.0 != Some(chunk.offset) {
+                    title = (Some(chunk.offset), title_of(format, content));
+                }
+                (LineOrByte::Byte(block.offset + chunk.offset), title.1.clone())
             };
             let location = RecordLocation { index: self.index, spot };
             self.index += 1;
             let position =
                 record.map_err(RecordError::from).and_then(|record| self.decode(&record));
             found.push(match position {
-                Ok(position) => Ok(InputPosition {
-                    location,
-                    position,
-                    second_column: second_column(content).filter(|_| is_text),
-                }),
+                Ok(position) => Ok(InputPosition { location, position, label }),
                 Err(error) => Err(BadPosition { location, error }),
             });
         }
@@ -167,6 +170,13 @@ impl Iterator for Positions {
 
 fn first_column(line: &[u8]) -> &[u8] {
     line.split(|&byte| byte == b'\t').next().unwrap_or(line)
+}
+
+/// The title of the first game of a chunk that has one. A diagram has the header entries of KIF.
+fn title_of(format: Format, chunk: &[u8]) -> Option<String> {
+    let format = if format == Format::Bod { Format::Kif } else { format };
+    let mut games = read_games(format, chunk).filter_map(Result::ok);
+    games.find_map(|game| game.info.title().map(str::to_owned))
 }
 
 fn second_column(line: &[u8]) -> Option<String> {

@@ -279,7 +279,7 @@ mod tests {
         }
         let input_position = |(index, position)| {
             let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
-            InputPosition { location, position, second_column: None }
+            InputPosition { location, position, label: None }
         };
         let mut thrice: Vec<Position> =
             positions.chunks(9).flat_map(|chunk| [chunk, chunk].concat()).collect();

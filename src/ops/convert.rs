@@ -3,6 +3,7 @@
 //! If the format does not change, the bytes of the records are copied, unless canonical form is requested.
 
 mod arrays;
+mod eval_scale;
 mod games;
 mod joining;
 mod ordered_decisions;
@@ -27,6 +28,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::Block;
 
+pub use eval_scale::EvalScale;
 pub use output_format::OutputFormat;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings, MakeGames};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};

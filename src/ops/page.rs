@@ -13,6 +13,7 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+use crate::ops::language::Language;
 use crate::records::output_kind::EncodedRecords;
 use crate::records::sink::{OutputPlan, Sinks};
 
@@ -24,6 +25,7 @@ const STYLE: &str = include_str!("page.css");
 pub(crate) const MAX_POSITIONS: u64 = 5000;
 
 pub(crate) struct Page<'a> {
+    pub(crate) language: Language,
     /// Plain text, which is escaped.
     pub(crate) title: &'a str,
     /// Markup.
@@ -38,15 +40,15 @@ pub(crate) struct Page<'a> {
 
 impl Page<'_> {
     pub(crate) fn html(&self) -> String {
-        let Self { title, subtitle, styles, body, script } = self;
-        let (title, styles) = (escaped(title), styles.concat());
+        let Self { language, title, subtitle, styles, body, script } = self;
+        let (language, title, styles) = (language.code(), escaped(title), styles.concat());
         let policy = script.map_or_else(String::new, |script| {
             format!("; script-src 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script)))
         });
         let script =
             script.map_or_else(String::new, |script| format!("<script>{script}</script>\n"));
         format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+            "<!DOCTYPE html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta http-equiv=\"Content-Security-Policy\" \
              content=\"default-src 'none'; style-src 'unsafe-inline'{policy}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -90,11 +92,19 @@ pub(crate) fn figure(name: &str, caption: &str, content: &str) -> String {
 mod tests {
     use super::*;
 
+    const EMPTY: Page<'_> = Page {
+        language: Language::English,
+        title: "",
+        subtitle: "",
+        styles: &[],
+        body: "",
+        script: None,
+    };
+
     #[test]
     fn file_names_are_escaped() {
         assert_eq!(escaped("<a href='\"&\"'>"), "&lt;a href=&#39;&quot;&amp;&quot;&#39;&gt;");
-        let page =
-            Page { title: "</title><script>", subtitle: "", styles: &[], body: "", script: None };
+        let page = Page { title: "</title><script>", ..EMPTY };
         let html = page.html();
         assert!(
             !html.contains("<script") && html.contains("&lt;/title&gt;&lt;script&gt;"),
@@ -104,8 +114,7 @@ mod tests {
 
     #[test]
     fn policy_allows_only_the_script_of_the_page() {
-        let page =
-            Page { title: "", subtitle: "", styles: &[], body: "", script: Some("alert(1)") };
+        let page = Page { script: Some("alert(1)"), ..EMPTY };
         // printf 'alert(1)' | openssl dgst -sha256 -binary | base64
         let policy = "script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";
         assert!(page.html().contains(policy), "{}", page.html());

@@ -44,7 +44,7 @@ pub use interleave::{Until, Weights, interleave};
 pub use plan::{RearrangePlan, RearrangeRequest, Resources};
 pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;
-pub use split::{PartLimit, SplitBy, split, split_up_to};
+pub use split::{PartLimit, SplitBy, SplitSettings, split, split_up_to};
 
 /// An operation in progress. Its end checks the counts and gives the outputs their final names.
 struct Operation<'a> {
@@ -100,7 +100,9 @@ impl<'a> Operation<'a> {
             ("threads", plan.resources.threads.into()),
         ];
         let settings = settings.into_iter().chain(common);
-        let settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
+        let settings = settings.map(|(name, value)| (name.to_owned(), value));
+        // A seed of the command is also the seed of its filters.
+        let settings = plan.filters.given().chain(settings).collect();
         let entry = |read: &RangeRead| input_entry(&plan.ranges[read.input], read);
         let manifest = Manifest {
             run: RunDescription::new(command, settings, None),

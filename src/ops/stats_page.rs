@@ -8,6 +8,7 @@ use self::boards::boards;
 use self::plot::{Bar, bars, shares};
 use self::win_rates::win_rates;
 use crate::error::Error;
+use crate::ops::language::{Language, in_language};
 use crate::ops::page::{Page, escaped, figure, push, write_page};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::records::sink::OutputPlan;
@@ -20,33 +21,42 @@ const STYLE: &str = include_str!("stats_page/page.css");
 ///
 /// # Errors
 /// [`Error`] if the page cannot be written. In this case no file is left.
-pub fn write_stats_page(plan: OutputPlan, report: &StatsReport) -> Result<(), Error> {
-    write_page(plan, &page(report))
+pub fn write_stats_page(
+    plan: OutputPlan,
+    report: &StatsReport,
+    language: Language,
+) -> Result<(), Error> {
+    write_page(plan, &page(report, language))
 }
 
-fn page(report: &StatsReport) -> String {
-    let mut body = cards(report);
+fn page(report: &StatsReport, language: Language) -> String {
+    let mut body = cards(report, language);
     body += "<div class=\"plots\">\n";
-    for plot in plots(report).into_iter().flatten() {
+    for plot in plots(report, language).into_iter().flatten() {
         body += &plot;
     }
     body += "</div>\n";
-    body += &boards(report);
+    body += &boards(report, language);
     body += "<div class=\"tables\">\n";
-    for table in [Some(distributions(report)), moves(report), Some(pieces(report)), unusual(report)]
-    {
+    for table in [
+        Some(distributions(report, language)),
+        moves(report, language),
+        Some(pieces(report, language)),
+        unusual(report, language),
+    ] {
         body += table.as_deref().unwrap_or_default();
     }
     body += "</div>\n";
-    body += &inputs(report);
-    let (title, subtitle) = (title(report), subtitle(report));
-    Page { title: &title, subtitle: &subtitle, styles: &[STYLE], body: &body, script: None }.html()
+    body += &inputs(report, language);
+    let (title, subtitle) = (title(report, language), subtitle(report));
+    let (title, subtitle, styles, body) = (&*title, &*subtitle, &[STYLE][..], &*body);
+    Page { language, title, subtitle, styles, body, script: None }.html()
 }
 
-fn title(report: &StatsReport) -> String {
+fn title(report: &StatsReport, language: Language) -> String {
     match &report.inputs[..] {
         [input] => input.identity.file.clone(),
-        inputs => format!("{} files of positions", inputs.len()),
+        inputs => language.files(inputs.len()),
     }
 }
 
@@ -58,38 +68,45 @@ fn subtitle(report: &StatsReport) -> String {
     format!("{} · {}", escaped(&formats.join(", ")), escaped(&report.program))
 }
 
-fn cards(report: &StatsReport) -> String {
+fn cards(report: &StatsReport, language: Language) -> String {
     let good = report.good;
     let distinct = &report.distinct;
     let approximately = if distinct.is_exact { "" } else { "≈ " };
     let distinct_note = if distinct.is_exact {
-        format!("{} of the records", percent(distinct.positions, good))
+        let share = percent(distinct.positions, good);
+        in_language!(language, "{share} of the records", "全体の {share}")
     } else {
-        format!("estimated, ± {:.1} %", distinct.error_percent)
+        let error = distinct.error_percent;
+        in_language!(language, "estimated, ± {error:.1} %", "推定値、± {error:.1} %")
     };
-    let filtered: u64 = report.filtered.values().sum();
-    let others =
-        [(filtered, "filtered"), (report.bad, "unreadable"), (report.comments, "comments")];
-    let others = others.iter().filter(|(count, _)| *count > 0);
-    let others: Vec<_> =
-        others.map(|(count, name)| format!("{} {name}", separated(*count))).collect();
-    let records_note =
-        if others.is_empty() { "all readable".to_owned() } else { others.join(", ") };
+    let records_note = records_note(report, language);
     let positions = format!("{approximately}{}", separated(distinct.positions));
     let mut cards = vec![
-        ("records", separated(report.records), records_note),
-        ("distinct positions", positions, distinct_note),
-        ("Black to move", percent(report.to_move.black, good), separated(report.to_move.black)),
-        ("in check", percent(report.in_check, good), separated(report.in_check)),
+        (language.pick("records", "件数"), separated(report.records), records_note),
+        (language.pick("distinct positions", "異なる局面"), positions, distinct_note),
+        (
+            language.pick("Black to move", "先手番"),
+            percent(report.to_move.black, good),
+            separated(report.to_move.black),
+        ),
+        (
+            language.pick("in check", "王手"),
+            percent(report.in_check, good),
+            separated(report.in_check),
+        ),
     ];
     if let Some(evals) = &report.evals {
         let percentiles = evals.percentiles;
-        let note = format!("half between {} and {}", percentiles.p25, percentiles.p75);
-        cards.push(("median evaluation", format!("{} cp", percentiles.p50), note));
+        let (low, high) = (percentiles.p25, percentiles.p75);
+        let note = in_language!(language, "half between {low} and {high}", "半数が {low}～{high}");
+        let name = language.pick("median evaluation", "評価値の中央値");
+        cards.push((name, format!("{} cp", percentiles.p50), note));
     }
     if let Some(plies) = &report.plies {
-        let note = format!("from {} to {}", plies.least, plies.most);
-        cards.push(("median ply", plies.percentiles.p50.to_string(), note));
+        let (least, most) = (plies.least, plies.most);
+        let note = in_language!(language, "from {least} to {most}", "{least}～{most}");
+        let name = language.pick("median ply", "手数の中央値");
+        cards.push((name, plies.percentiles.p50.to_string(), note));
     }
     let mut html = String::from("<section class=\"cards\">\n");
     for (name, value, note) in cards {
@@ -101,7 +118,25 @@ fn cards(report: &StatsReport) -> String {
     html + "</section>\n"
 }
 
-fn plots(report: &StatsReport) -> [Option<String>; 6] {
+/// What happened to the records that are not in the statistics.
+fn records_note(report: &StatsReport, language: Language) -> String {
+    let others = [
+        (report.filtered.values().sum(), language.pick("filtered", "条件で除外")),
+        (report.bad, language.pick("unreadable", "読めない")),
+        (report.comments, language.pick("comments", "コメント")),
+    ];
+    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| {
+        let count = separated(count);
+        in_language!(language, "{count} {name}", "{name} {count}件")
+    });
+    let others: Vec<_> = others.collect();
+    if others.is_empty() {
+        return language.pick("all readable", "すべて有効").to_owned();
+    }
+    others.join(language.pick(", ", "、"))
+}
+
+fn plots(report: &StatsReport, language: Language) -> [Option<String>; 6] {
     let same_class = |_: &Bin| "bar";
     let phase = |bin: &Bin| match bin.from {
         from if from < MIDDLEGAME_FROM => "opening",
@@ -110,38 +145,53 @@ fn plots(report: &StatsReport) -> [Option<String>; 6] {
     };
     let phases = &report.phases;
     let phase_shares = shares(&[
-        ("opening", phases.opening, "opening"),
-        ("middlegame", phases.middlegame, "middlegame"),
-        ("endgame", phases.endgame, "endgame"),
+        (language.pick("opening", "序盤"), phases.opening, "opening"),
+        (language.pick("middlegame", "中盤"), phases.middlegame, "middlegame"),
+        (language.pick("endgame", "終盤"), phases.endgame, "endgame"),
     ]);
     let phases = phases.in_hand_or_promoted.as_ref().map(|distribution| {
-        let caption = format!(
-            "By pieces in hand or promoted. Opening: at most {}. Endgame: at least {ENDGAME_FROM}.",
-            MIDDLEGAME_FROM - 1
+        let opening = MIDDLEGAME_FROM - 1;
+        let caption = in_language!(
+            language,
+            "By pieces in hand or promoted. Opening: at most {opening}. Endgame: at least {ENDGAME_FROM}.",
+            "持駒と成駒の枚数で分けます。{opening} 枚以下が序盤、{ENDGAME_FROM} 枚以上が終盤です。"
         );
-        let plot = histogram(distribution, "pieces in hand or promoted", phase);
-        figure("Phase of the game", &caption, &(plot + &phase_shares))
+        let label = language.pick("pieces in hand or promoted", "持駒と成駒の枚数");
+        let plot = histogram(distribution, label, phase, language);
+        let name = language.pick("Phase of the game", "進行度");
+        figure(name, &caption, &(plot + &phase_shares))
     });
     let histograms = [
         (
             &report.evals,
-            "Evaluations",
-            "Seen from the side to move. The pale bars at the ends contain all values beyond.",
-            "centipawns",
+            language.pick("Evaluations", "評価値"),
+            language.pick(
+                "Seen from the side to move. The pale bars at the ends contain all values beyond.",
+                "手番側から見た値です。両端の淡い棒は、その先の値をすべて含みます。",
+            ),
+            language.pick("centipawns", "センチポーン"),
         ),
-        (&report.plies, "Plies", "Move number of the next move", "ply"),
+        (
+            &report.plies,
+            language.pick("Plies", "手数"),
+            language.pick("Move number of the next move", "次の手が何手目か"),
+            language.pick("ply", "手数"),
+        ),
         (
             &report.material,
-            "Material",
-            "Material advantage of the side to move. A pawn is 90 points, a rook 990.",
-            "points",
+            language.pick("Material", "駒割り"),
+            language.pick(
+                "Material advantage of the side to move. A pawn is 90 points, a rook 990.",
+                "手番側の駒得です。歩を 90 点、飛車を 990 点とします。",
+            ),
+            language.pick("points", "点"),
         ),
     ];
     let [evals, plies, material] = histograms.map(|(distribution, name, caption, label)| {
-        let plot = histogram(distribution.as_ref()?, label, same_class);
+        let plot = histogram(distribution.as_ref()?, label, same_class, language);
         Some(figure(name, caption, &plot))
     });
-    [evals, win_rates(report), plies, results(report), phases, material]
+    [evals, win_rates(report, language), plies, results(report, language), phases, material]
 }
 
 /// Bars of a distribution. The open bins at the ends have a separate class.
@@ -149,6 +199,7 @@ fn histogram(
     distribution: &Distribution,
     label: &'static str,
     class: impl Fn(&Bin) -> &'static str,
+    language: Language,
 ) -> String {
     let Distribution { bins, bin_width: width, records, .. } = distribution;
     let bar = |bin: &Bin| {
@@ -158,7 +209,8 @@ fn histogram(
         let range = if bin.from == bin.to {
             bin.from.to_string()
         } else {
-            format!("{} to {}", bin.from, bin.to)
+            let Bin { from, to, .. } = bin;
+            in_language!(language, "{from} to {to}", "{from}～{to}")
         };
         Bar {
             from: f64::from(from),
@@ -172,28 +224,32 @@ fn histogram(
             ),
         }
     };
-    bars(&bins.iter().map(bar).collect::<Vec<_>>(), label)
+    bars(&bins.iter().map(bar).collect::<Vec<_>>(), label, language)
 }
 
-fn results(report: &StatsReport) -> Option<String> {
+fn results(report: &StatsReport, language: Language) -> Option<String> {
     let results = &report.results;
     if results.none == report.good {
         return None;
     }
     let outcomes = &report.outcomes;
     let absolute = shares(&[
-        ("Black won", results.black, "black"),
-        ("draw", results.draw, "draw"),
-        ("White won", results.white, "white"),
-        ("no result", results.none, "none"),
+        (language.pick("Black won", "先手勝ち"), results.black, "black"),
+        (language.pick("draw", "引き分け"), results.draw, "draw"),
+        (language.pick("White won", "後手勝ち"), results.white, "white"),
+        (language.pick("no result", "結果なし"), results.none, "none"),
     ]);
     let relative = shares(&[
-        ("won", outcomes.win, "win"),
-        ("drew", outcomes.draw, "draw"),
-        ("lost", outcomes.loss, "loss"),
+        (language.pick("won", "勝ち"), outcomes.win, "win"),
+        (language.pick("drew", "引き分け"), outcomes.draw, "draw"),
+        (language.pick("lost", "負け"), outcomes.loss, "loss"),
     ]);
-    let content = format!("<h3>by colour</h3>\n{absolute}<h3>side to move</h3>\n{relative}");
-    Some(figure("Results", "Results of the games", &content))
+    let (by_colour, by_turn) =
+        (language.pick("by colour", "先手・後手別"), language.pick("side to move", "手番側"));
+    let content = format!("<h3>{by_colour}</h3>\n{absolute}<h3>{by_turn}</h3>\n{relative}");
+    let (name, caption) =
+        (language.pick("Results", "勝敗"), language.pick("Results of the games", "対局の結果"));
+    Some(figure(name, caption, &content))
 }
 
 /// All columns but the first are right-aligned.
@@ -214,14 +270,14 @@ fn table(name: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
     html + "</table></div>\n</section>\n"
 }
 
-fn distributions(report: &StatsReport) -> String {
+fn distributions(report: &StatsReport, language: Language) -> String {
     let distributions = [
-        ("evaluation, cp", &report.evals),
-        ("ply", &report.plies),
-        ("material, points", &report.material),
-        ("pieces on the board", &report.pieces.on_board_in_position),
-        ("pieces in hand", &report.pieces.in_hand_in_position),
-        ("in hand or promoted", &report.phases.in_hand_or_promoted),
+        (language.pick("evaluation, cp", "評価値（cp）"), &report.evals),
+        (language.pick("ply", "手数"), &report.plies),
+        (language.pick("material, points", "駒割り（点）"), &report.material),
+        (language.pick("pieces on the board", "盤上の駒"), &report.pieces.on_board_in_position),
+        (language.pick("pieces in hand", "持駒"), &report.pieces.in_hand_in_position),
+        (language.pick("in hand or promoted", "持駒と成駒"), &report.phases.in_hand_or_promoted),
     ];
     let rows: Vec<Vec<String>> = distributions
         .into_iter()
@@ -237,9 +293,9 @@ fn distributions(report: &StatsReport) -> String {
         .collect();
     let heads = [
         "",
-        "mean",
-        "std. deviation",
-        "minimum",
+        language.pick("mean", "平均"),
+        language.pick("std. deviation", "標準偏差"),
+        language.pick("minimum", "最小"),
         "1 %",
         "5 %",
         "25 %",
@@ -247,12 +303,12 @@ fn distributions(report: &StatsReport) -> String {
         "75 %",
         "95 %",
         "99 %",
-        "maximum",
+        language.pick("maximum", "最大"),
     ];
-    table("Distributions", &heads, &rows)
+    table(language.pick("Distributions", "分布"), &heads, &rows)
 }
 
-fn moves(report: &StatsReport) -> Option<String> {
+fn moves(report: &StatsReport, language: Language) -> Option<String> {
     let moves = &report.moves;
     if moves.none == report.good {
         return None;
@@ -261,17 +317,30 @@ fn moves(report: &StatsReport) -> Option<String> {
         vec![name.to_owned(), separated(count), percent(count, whole)]
     };
     let rows = [
-        row("legal", moves.legal, report.good),
-        row("illegal", moves.illegal, report.good),
-        row("none", moves.none, report.good),
-        row("captures (of legal moves)", moves.captures, moves.legal),
-        row("promotions (of legal moves)", moves.promotions, moves.legal),
-        row("drops (of legal moves)", moves.drops, moves.legal),
+        row(language.pick("legal", "合法手"), moves.legal, report.good),
+        row(language.pick("illegal", "反則手"), moves.illegal, report.good),
+        row(language.pick("none", "なし"), moves.none, report.good),
+        row(
+            language.pick("captures (of legal moves)", "駒を取る手（合法手のうち）"),
+            moves.captures,
+            moves.legal,
+        ),
+        row(
+            language.pick("promotions (of legal moves)", "成る手（合法手のうち）"),
+            moves.promotions,
+            moves.legal,
+        ),
+        row(
+            language.pick("drops (of legal moves)", "駒打ち（合法手のうち）"),
+            moves.drops,
+            moves.legal,
+        ),
     ];
-    Some(table("Stored moves", &["", "records", ""], &rows))
+    let heads = ["", language.pick("records", "件数"), ""];
+    Some(table(language.pick("Stored moves", "指し手"), &heads, &rows))
 }
 
-fn pieces(report: &StatsReport) -> String {
+fn pieces(report: &StatsReport, language: Language) -> String {
     let pieces = &report.pieces;
     let name = |kind| Piece::new(crate::shogi::Color::Black, kind).to_string();
     let average = |counts: &std::collections::BTreeMap<String, u64>, name: &str| {
@@ -291,18 +360,26 @@ fn pieces(report: &StatsReport) -> String {
     let mut rows: Vec<Vec<String>> = HandKind::ALL.map(row).into();
     let king = name(PieceKind::King);
     rows.push(vec![king.clone(), average(&pieces.on_board, &king), "–".to_owned(), "–".to_owned()]);
-    table("Pieces in a position, on average", &["", "on the board", "promoted", "in hand"], &rows)
+    let heads = [
+        "",
+        language.pick("on the board", "盤上"),
+        language.pick("promoted", "成駒"),
+        language.pick("in hand", "持駒"),
+    ];
+    let name = language.pick("Pieces in a position, on average", "1局面あたりの駒数の平均");
+    table(name, &heads, &rows)
 }
 
-fn unusual(report: &StatsReport) -> Option<String> {
-    let row = |(name, &count): (&&str, &u64)| {
-        vec![(*name).replace('_', " "), separated(count), percent(count, report.good)]
+fn unusual(report: &StatsReport, language: Language) -> Option<String> {
+    let row = |(&name, &count): (&&'static str, &u64)| {
+        vec![language.warning(name), separated(count), percent(count, report.good)]
     };
     let rows: Vec<Vec<String>> = report.warnings.iter().map(row).collect();
-    (!rows.is_empty()).then(|| table("Unusual", &["", "records", ""], &rows))
+    let heads = ["", language.pick("records", "件数"), ""];
+    (!rows.is_empty()).then(|| table(language.pick("Unusual", "注意"), &heads, &rows))
 }
 
-fn inputs(report: &StatsReport) -> String {
+fn inputs(report: &StatsReport, language: Language) -> String {
     let row = |input: &crate::records::account::InputEntry| {
         vec![
             input.identity.file.clone(),
@@ -313,9 +390,14 @@ fn inputs(report: &StatsReport) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = report.inputs.iter().map(row).collect();
-    let heads =
-        ["file", "format", "records", "uncompressed bytes", "SHA-256 of uncompressed bytes"];
-    table("Inputs", &heads, &rows).replacen("card", "card inputs", 1)
+    let heads = [
+        language.pick("file", "ファイル"),
+        language.pick("format", "形式"),
+        language.pick("records", "件数"),
+        language.pick("uncompressed bytes", "展開後のバイト数"),
+        language.pick("SHA-256 of uncompressed bytes", "展開後の SHA-256"),
+    ];
+    table(language.pick("Inputs", "入力"), &heads, &rows).replacen("card", "card inputs", 1)
 }
 
 /// Percentage with one decimal. 0 if `whole` is 0.

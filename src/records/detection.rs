@@ -26,11 +26,31 @@ pub(crate) struct Detected {
 
 impl Detected {
     pub(crate) fn warn(&self, input: &Path) {
+        self.warn_of(&text_of(input), "the name does");
+    }
+
+    fn warn_of(&self, inputs: &str, names: &str) {
         tracing::warn!(
-            "{}: format detected by content, because the name does not show it: {}; use --from to choose another format",
-            text_of(input),
+            "{inputs}: format detected by content, because {names} not show it: {}; use --from to choose another format",
             self.readable
         );
+    }
+
+    /// One warning for all inputs of a format.
+    pub(crate) fn warn_of_all(all: &[(&Path, Self)]) {
+        for (number, (first, detected)) in all.iter().enumerate() {
+            let is_same = |(_, other): &&(&Path, Self)| other.format == detected.format;
+            if all[..number].iter().any(|other| is_same(&other)) {
+                continue;
+            }
+            match all[number + 1..].iter().filter(is_same).count() {
+                0 => detected.warn(first),
+                more => {
+                    let inputs = format!("{} and {more} more", text_of(first));
+                    detected.warn_of(&inputs, "the names do");
+                }
+            }
+        }
     }
 }
 

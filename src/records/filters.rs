@@ -6,6 +6,7 @@
 use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use super::filter_values::{Endings, Probability, Results, Sample};
 use crate::format::{DecodeError, Ending, Field, Format, GameResult, RecordRef};
@@ -88,6 +89,15 @@ pub struct RecordFilters {
     /// promotion or check
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub quiet: bool,
+    /// Drop records whose stored move captures a piece. Also drops records without a legal stored move
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
+    pub drop_captures: bool,
+    /// Drop records whose stored move promotes. Also drops records without a legal stored move
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
+    pub drop_promotions: bool,
+    /// Drop records whose stored move gives check. Also drops records without a legal stored move
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
+    pub drop_checks: bool,
     /// Also use hcpe3 moves without candidates. By default they are dropped, because they are not meant for training
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
@@ -148,6 +158,12 @@ pub enum Condition {
     InCheck,
     /// The stored move is illegal.
     IllegalMove,
+    /// The stored move is a capture.
+    Capture,
+    /// The stored move is a promotion.
+    Promotion,
+    /// The stored move gives check.
+    Check,
     /// The stored move is a capture, a promotion or a check, or the side to move is in check.
     NotQuiet,
     /// An equal position came before.
@@ -172,14 +188,30 @@ impl RecordFilters {
     /// # Errors
     /// [`DecodeError`] if a condition needs a field that cannot be decoded.
     pub fn takes(&self, number: u64, record: &RecordRef<'_>) -> Result<bool, DecodeError> {
-        if self.failed_field_condition(number, record)?.is_some() {
-            return Ok(false);
-        }
-        if !self.needs_position() {
-            return Ok(true);
+        Ok(self.failed_condition(number, record)?.is_none())
+    }
+
+    /// The first failed condition of a record. `number` is its number over all inputs, from 0.
+    pub(crate) fn failed_condition(
+        &self,
+        number: u64,
+        record: &RecordRef<'_>,
+    ) -> Result<Option<Condition>, DecodeError> {
+        let failed = self.failed_field_condition(number, record)?;
+        if failed.is_some() || !self.needs_position() {
+            return Ok(failed);
         }
         let position = Position::try_from(record.setup()?).ok();
-        Ok(self.failed_position_condition(position.as_ref(), record.best_move()?).is_none())
+        Ok(self.failed_position_condition(position.as_ref(), record.best_move()?))
+    }
+
+    /// The settings under the long names of the options, without the ones that are not set.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (String, Value)> + use<> {
+        let settings = match serde_json::to_value(self.with_default_seed()) {
+            Ok(Value::Object(settings)) => settings,
+            _ => Map::new(),
+        };
+        settings.into_iter().filter(|(_, value)| !value.is_null() && *value != false)
     }
 
     /// Fields that the conditions need, each with the long name of its option.
@@ -199,6 +231,9 @@ impl RecordFilters {
             ("has-move", self.has_move, Field::BestMove),
             ("legal-move", self.legal_move, Field::BestMove),
             ("quiet", self.quiet, Field::BestMove),
+            ("drop-captures", self.drop_captures, Field::BestMove),
+            ("drop-promotions", self.drop_promotions, Field::BestMove),
+            ("drop-checks", self.drop_checks, Field::BestMove),
         ]
         .into_iter()
         .filter_map(|(option, is_set, field)| is_set.then_some((option, field)))
@@ -223,6 +258,9 @@ impl RecordFilters {
             legal_move,
             drop_in_check,
             quiet,
+            drop_captures,
+            drop_promotions,
+            drop_checks,
             keep_untrained: _,
             every,
             sample,
@@ -238,6 +276,9 @@ impl RecordFilters {
             ("legal-move", legal_move),
             ("drop-in-check", drop_in_check),
             ("quiet", quiet),
+            ("drop-captures", drop_captures),
+            ("drop-promotions", drop_promotions),
+            ("drop-checks", drop_checks),
             ("every", every.is_some()),
             ("sample", sample.is_some()),
             ("result", results.is_some()),
@@ -249,10 +290,20 @@ impl RecordFilters {
         options.into_iter().find_map(|(option, is_set)| is_set.then_some(option))
     }
 
+    /// The conditions without `keep_untrained` and without the seed of a sample, which alone drop nothing.
+    fn conditions(&self) -> Self {
+        Self { keep_untrained: false, seed: None, ..*self }
+    }
+
     /// Whether there is any condition besides `keep_untrained`.
     #[inline]
     pub(crate) fn drops_any(&self) -> bool {
-        Self { keep_untrained: false, ..*self } != Self::default()
+        self.conditions() != Self::default()
+    }
+
+    /// Whether any condition depends on the number of a record over all inputs.
+    pub(crate) const fn uses_numbers(&self) -> bool {
+        self.every.is_some() || self.sample.is_some()
     }
 
     /// Whether a record of this format can fail [`Self::failed_field_condition`].
@@ -292,7 +343,7 @@ impl RecordFilters {
 
     /// Whether any condition can hold for only some records of a game.
     pub(crate) fn drops_within_games(&self) -> bool {
-        Self { keep_untrained: false, ..*self } != self.game_conditions()
+        self.conditions() != self.game_conditions()
     }
 
     /// Endings named by a filter, each with the long name of its option.
@@ -308,7 +359,15 @@ impl RecordFilters {
 
     /// Whether there are conditions for [`Self::failed_position_condition`].
     pub(crate) const fn needs_position(&self) -> bool {
-        self.drop_in_check || self.legal_move || self.quiet
+        self.drop_in_check || self.needs_legal_move()
+    }
+
+    const fn needs_legal_move(&self) -> bool {
+        self.legal_move
+            || self.quiet
+            || self.drop_captures
+            || self.drop_promotions
+            || self.drop_checks
     }
 
     /// The first failed condition on number and fields.
@@ -348,7 +407,7 @@ impl RecordFilters {
         if let failed @ Some(_) = self.failed_contradiction_condition(record)? {
             return Ok(failed);
         }
-        let needs_move = self.has_move || self.legal_move || self.quiet;
+        let needs_move = self.has_move || self.needs_legal_move();
         let lacks_move = needs_move && record.best_move()?.is_none();
         Ok(lacks_move.then_some(Condition::NoMove))
     }
@@ -452,19 +511,26 @@ impl RecordFilters {
         if self.drop_in_check && position.is_some_and(Position::in_check) {
             return Some(Condition::InCheck);
         }
-        let is_legal = || position.zip(best_move).is_some_and(|(position, m)| position.is_legal(m));
-        if (self.legal_move || self.quiet) && !is_legal() {
-            return Some(Condition::IllegalMove);
+        if !self.needs_legal_move() {
+            return None;
         }
-        let is_quiet =
-            || position.zip(best_move).is_some_and(|(position, m)| is_quiet(position, m));
+        let legal = position.zip(best_move).filter(|(position, m)| position.is_legal(*m));
+        let Some((position, m)) = legal else { return Some(Condition::IllegalMove) };
+        let is_capture = || position.captured_by(m).is_some();
+        if self.drop_captures && is_capture() {
+            return Some(Condition::Capture);
+        }
+        if self.drop_promotions && m.is_promotion() {
+            return Some(Condition::Promotion);
+        }
+        if self.drop_checks && position.gives_check(m) {
+            return Some(Condition::Check);
+        }
+        let is_quiet = || {
+            !(position.in_check() || is_capture() || m.is_promotion() || position.gives_check(m))
+        };
         (self.quiet && !is_quiet()).then_some(Condition::NotQuiet)
     }
-}
-
-fn is_quiet(position: &Position, m: Move) -> bool {
-    let is_capture = position.captured_by(m).is_some();
-    !(position.in_check() || is_capture || m.is_promotion() || position.gives_check(m))
 }
 
 #[cfg(test)]
@@ -476,6 +542,8 @@ mod tests {
         let none = RecordFilters::default();
         let of_game = RecordFilters { min_game_plies: Some(1), keep_untrained: true, ..none };
         assert!(!of_game.drops_within_games() && of_game.drops_any());
+        assert!(!RecordFilters { seed: Some(1), ..none }.drops_any());
+        assert!(!RecordFilters { seed: Some(1), ..of_game }.drops_within_games());
         assert!(RecordFilters { min_ply: Some(1), ..of_game }.drops_within_games());
         let failed = |plies| of_game.failed_game_length_condition(plies);
         assert_eq!([None, Some(0)].map(failed), [Some(Condition::NoGamePlies); 2]);

@@ -8,6 +8,7 @@ use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Field, Fields, Fill, Format, Survey, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
+use crate::records::detection::Detected;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::output_kind::{BAD, OutputKind};
@@ -49,28 +50,30 @@ pub fn input(
     from: Option<FormatName>,
     dialect: Option<Dialect>,
 ) -> Result<Input, Error> {
-    input_with(path, from, dialect, Unreadable::Refused)
+    let (input, detected) = input_with(path, from, dialect, Unreadable::Refused)?;
+    if let Some(detected) = detected {
+        detected.warn(path);
+    }
+    Ok(input)
 }
 
+/// Also returns how the format was detected by content, if it was.
 fn input_with(
     path: &Path,
     from: Option<FormatName>,
     dialect: Option<Dialect>,
     unreadable: Unreadable,
-) -> Result<Input, Error> {
+) -> Result<(Input, Option<Detected>), Error> {
     check_not_folder(path)?;
     let by_name = FormatName::from_file_name(&text_of(path)).filter(|_| from.is_none());
+    let mut detected = None;
     let format = match from.or(by_name) {
         Some(format) => format,
         // A pipe cannot be sampled.
         None if !InputLocation::from_path(path).can_be_read_again() => {
             return Err(Error::unknown_format(text_of(path)));
         }
-        None => {
-            let detected = detection::format_of(path)?;
-            detected.warn(path);
-            detected.format
-        }
+        None => detected.insert(detection::format_of(path)?).format,
     };
     let mut input = Input::named(path, format);
     if input.compression == Compression::Parquet {
@@ -101,7 +104,7 @@ fn input_with(
     }
     evidence::settle_dialect(&mut input, dialect)?;
     log(&input, from.is_some(), by_name.is_some());
-    Ok(input)
+    Ok((input, detected))
 }
 
 fn log(input: &Input, is_given: bool, is_named: bool) {
@@ -203,14 +206,18 @@ pub(crate) fn inputs_or_errors(
     unreadable: Unreadable,
 ) -> Result<Vec<Result<Input, Error>>, Error> {
     paths.iter().try_for_each(|path| check_exists(path))?;
-    let mut inputs = Vec::new();
+    let (mut inputs, mut all_detected) = (Vec::new(), Vec::new());
     for path in paths {
         inputs.push(match input_with(path, from, dialect, unreadable) {
-            Ok(input) => Ok(input),
+            Ok((input, detected)) => {
+                all_detected.extend(detected.map(|detected| (&**path, detected)));
+                Ok(input)
+            }
             Err(error) if error.is_about_content() => Err(error),
             Err(error) => return Err(error),
         });
     }
+    Detected::warn_of_all(&all_detected);
     if inputs.is_empty() {
         return Err(Error::no_input());
     }

@@ -56,6 +56,12 @@ pub enum Score {
 pub(super) struct NoResult;
 
 impl Evaluated {
+    /// The stored evaluation of a record.
+    pub(super) fn stored(eval_cp: i16) -> Self {
+        let (score, searched) = (Score::Centipawns(eval_cp), SearchedMoves::default());
+        Self { score, searched, rejected_move: None }
+    }
+
     pub(super) const fn mate(wins: bool, plies: usize, best_move: Option<Move>) -> Self {
         Self {
             score: Score::Mate { wins, plies },
@@ -100,7 +106,8 @@ impl Evaluated {
 impl Default for RelabelSettings {
     /// The evaluation without the result of the game, on the scale of dlshogi.
     fn default() -> Self {
-        Self { evaluator: serde_json::Map::new(), mix: 0.0, scale: EVAL_SCALE, policy: false }
+        let evaluator = serde_json::Map::new();
+        Self { evaluator, keep_eval: false, mix: 0.0, scale: EVAL_SCALE, policy: false }
     }
 }
 

@@ -30,14 +30,8 @@ pub(super) fn relabel_block(
         }
         games.extend(chunk_games);
     }
-    // `None` for records that keep their evaluation.
-    let positions = games.iter().flat_map(|read| &read.records).map(position_to_evaluate);
-    let positions: Vec<Option<Position>> = positions.collect();
-    let to_evaluate: Vec<Position> = positions.iter().flatten().cloned().collect();
-    let mut evaluated = evaluate(&to_evaluate)?.into_iter();
-    let mut evaluated = positions.iter().map(|position| {
-        position.as_ref().map(|_| evaluated.next().expect("one evaluation per position"))
-    });
+    let records = games.iter().flat_map(|read| &read.records);
+    let mut evaluated = evaluations(relabelling, records, evaluate)?.into_iter();
     let plan = relabelling.plan;
     let file = &plan.ranges[block.input].input.name;
     let mut processing = BlockState::new(block, file, plan.settings.on_error);
@@ -47,6 +41,24 @@ pub(super) fn relabel_block(
         written.map_err(|error| (read.read(), error))
     });
     Ok(processing.processed)
+}
+
+/// The evaluations of records. `None` for records that keep their evaluation.
+fn evaluations<'a>(
+    relabelling: &Relabelling<'_>,
+    records: impl Iterator<Item = &'a Record>,
+    evaluate: &mut Evaluate<'_>,
+) -> Result<Vec<Option<Evaluated>>, Error> {
+    let positions = records.map(|record| (position_to_evaluate(record), record.eval_cp));
+    if relabelling.settings.keep_eval {
+        let stored = positions.map(|(position, eval_cp)| position.and(eval_cp));
+        return Ok(stored.map(|eval_cp| eval_cp.map(Evaluated::stored)).collect());
+    }
+    let positions: Vec<Option<Position>> = positions.map(|(position, _)| position).collect();
+    let to_evaluate: Vec<Position> = positions.iter().flatten().cloned().collect();
+    let mut evaluated = evaluate(&to_evaluate)?.into_iter();
+    let mut next = || evaluated.next().expect("one evaluation per position");
+    Ok(positions.iter().map(|position| position.as_ref().map(|_| next())).collect())
 }
 
 /// The position of a record. `None` if the record keeps its evaluation.

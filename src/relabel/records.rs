@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use super::evaluator::Evaluated;
 use super::worker::{Evaluate, Relabelling};
 use crate::error::Error;
 use crate::format::{FieldChanges, is_mate_eval};
@@ -13,13 +14,15 @@ use crate::records::processing::{
 };
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
-use crate::shogi::Position;
+use crate::shogi::{Color, Position};
 
 #[expect(clippy::large_enum_variant, reason = "values are consumed at once")]
 enum Choice {
     Filtered(Condition),
     KeepEvaluation,
     Evaluate(Position),
+    /// Use the stored evaluation, seen from this side.
+    Reuse(i16, Color),
 }
 
 /// Reads the block twice: first to collect the positions, then to write the records with their new evaluations.
@@ -49,6 +52,11 @@ pub(super) fn relabel_block(
                 return Ok(AfterRecord::Filtered(condition));
             }
             Choice::KeepEvaluation => (Disposition::EvaluationUnchanged, None),
+            Choice::Reuse(eval_cp, mover) => {
+                let stored = Evaluated::stored(eval_cp);
+                let new = relabelling.reevaluation(stored, mover, record.result()?)?;
+                (Disposition::Evaluated, Some(new))
+            }
             Choice::Evaluate(position) => {
                 let mut evaluated = evaluated.next().expect("one evaluation per position");
                 if let Some(text) = evaluated.rejected_move.take() {
@@ -95,7 +103,11 @@ impl Relabelling<'_> {
         {
             return Ok(Choice::Filtered(condition));
         }
-        let keeps_eval = record.eval_cp()?.is_some_and(is_mate_eval);
-        Ok(if keeps_eval { Choice::KeepEvaluation } else { Choice::Evaluate(position) })
+        Ok(match record.eval_cp()? {
+            Some(eval_cp) if is_mate_eval(eval_cp) => Choice::KeepEvaluation,
+            _ if !self.settings.keep_eval => Choice::Evaluate(position),
+            Some(eval_cp) => Choice::Reuse(eval_cp, position.side_to_move()),
+            None => Choice::KeepEvaluation,
+        })
     }
 }

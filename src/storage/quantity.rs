@@ -52,6 +52,11 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// `3 min 20 s left`
+pub(crate) fn left(seconds: f64) -> String {
+    format!("{} left", duration(seconds))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

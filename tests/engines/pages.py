@@ -3,7 +3,8 @@
 
 A page must load no external resources, run only its own script, log no errors to the console, need no horizontal
 scrolling on a phone, differ in light and dark, and show something. Mates are played with buttons, keys, the slider and
-the list. Without JavaScript all boards must be visible. File names and columns that look like markup must stay text.
+the list, and so are the alternatives of `solve --all`. The script draws the same boards as the program. Without
+JavaScript all boards must be visible. File names and columns that look like markup must stay text.
 The Debian packages of Chromium, its driver and Japanese fonts are installed if they are missing, which needs root.
 
 Exit status 0: all correct, 1: something is wrong, 2: something is missing.
@@ -17,6 +18,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -40,6 +42,11 @@ PROBLEMS = [
     "+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1",
 ]
 
+# A mate in three with three shorter mates beside it.
+COOKED = "3pk4/9/4G4/9/9/9/9/9/9 b R 1"
+
+PAGES = ("stats", "stats-ja", "inspect", "solve", "solve-all", "marubatsu")
+
 OPTIONS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
@@ -56,10 +63,13 @@ def make_pages(folder, env):
     shutil.copy(ROOT / "data/sample.psv", records)
     bad = folder / "bad.sfen"
     bad.write_text(f"{PROBLEMS[1]}\t7g7f\t-35\t1\tb\n{ATTACK}\n")
-    pages = {name: folder / f"{name}.html" for name in ("stats", "inspect", "solve", "marubatsu")}
+    pages = {name: folder / f"{name}.html" for name in PAGES}
     call("kyokumen", "stats", records, "--html", pages["stats"], "--progress", "none", env=env)
+    call("kyokumen", "stats", records, "--html", pages["stats-ja"], "--lang", "ja", "--progress", "none", env=env)
     call("kyokumen", "inspect", records, bad, "--html", pages["inspect"], "--solve", "--nodes", 1000, env=env, statuses=(3,))
     pages["solve"].write_text(call("kyokumen", "solve", problems, "--shortest", "--to", "html", env=env))
+    line = ["--all=line", "--solution", "R*5b", "--lang", "ja", "--to", "html"]
+    pages["solve-all"].write_text(call("kyokumen", "solve", COOKED, *line, env=env))
     call("kyokumen", "marubatsu", "show", "oxo/.x./.o.", "--plies", 4, "--html", pages["marubatsu"], env=env)
     return pages
 
@@ -173,13 +183,13 @@ def play(browser, page):
     browser.open(page)
     expect("solve: title", ATTACK.replace("/", "") in browser.driver.title, True)
     mates = browser.all(".mate")
-    expect("solve: mates", len(mates), 2)
+    expect("solve: mates", len(mates), 3)
     mate = mates[0]
-    first, back, forward, last = mate.find_elements(By.CSS_SELECTOR, ".controls button")
+    first, back, forward, last, flip = mate.find_elements(By.CSS_SELECTOR, ".controls button")
     slider = mate.find_element(By.CSS_SELECTOR, "input")
 
     def at(ply, what):
-        shown = [step for step in mate.find_elements(By.CSS_SELECTOR, ".step") if step.is_displayed()]
+        shown = [boards for boards in mate.find_elements(By.CSS_SELECTOR, ".boards") if boards.is_displayed()]
         expect(f"{what}: boards", len(shown), 1)
         expect(f"{what}: ply", mate.get_attribute("data-ply"), str(ply))
         expect(f"{what}: slider", slider.get_attribute("value"), str(ply))
@@ -187,9 +197,9 @@ def play(browser, page):
         current = [number for number, move in enumerate(moves) if move.get_attribute("aria-current")]
         expect(f"{what}: list", current, [ply])
         expect(f"{what}: ends", [first.is_enabled(), last.is_enabled()], [ply > 0, ply < 5])
-        return shown[0].find_element(By.CSS_SELECTOR, "svg").get_attribute("aria-label")
+        return shown[0].find_element(By.CSS_SELECTOR, "svg").get_attribute("innerHTML")
 
-    expect("start", at(0, "start"), "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1")
+    at(0, "start")
     forward.click()
     boards = [at(1, "forward")]
     for ply in range(2, 6):
@@ -211,19 +221,83 @@ def play(browser, page):
     slider.send_keys(Keys.ARROW_RIGHT)
     at(1, "slider")
     # The keys control the mate that was used last.
-    mates[1].find_elements(By.CSS_SELECTOR, ".controls button")[2].click()
+    mates[2].find_elements(By.CSS_SELECTOR, ".controls button")[2].click()
     body.send_keys(Keys.ARROW_RIGHT)
-    expect("second mate", mates[1].get_attribute("data-ply"), "2")
-    at(1, "first mate")
+    expect("second mate", mates[2].get_attribute("data-ply"), "2")
+    board = at(1, "first mate")
+    flip.click()
+    if at(1, "flipped") == board:
+        raise Wrong("solve: the board was not flipped")
+    flip.click()
+    expect("flipped twice", at(1, "flipped twice"), board)
     expect("solve: console", browser.console(), [])
     print("played      solve")
+
+
+def compare_boards(browser, page, folder):
+    """Compares the boards that the script draws with those of the program, which the page shows without JavaScript."""
+    browser.open(page)
+    # In the page without its script, all boards of the program can be read.
+    static = folder / "static.html"
+    static.write_text(re.sub("<script>.*</script>", "", page.read_text(), flags=re.DOTALL))
+    pieces = ("return [...arguments[0].querySelectorAll('rect, text, use')]"
+              ".map(it => it.cloneNode(true).outerHTML).join('')")
+
+    def pictures(boards):
+        return [browser.driver.execute_script(pieces, board) for board in boards]
+
+    drawn = []
+    for mate in browser.all(".mate"):
+        forward = mate.find_elements(By.CSS_SELECTOR, ".controls button")[2:3]
+        board = mate.find_element(By.CSS_SELECTOR, ".k-board")
+        drawn += pictures([board])
+        while forward and forward[0].is_enabled():
+            forward[0].click()
+            drawn += pictures([board])
+    browser.open(static)
+    expected = pictures(browser.all(".k-board"))
+    expect("boards of the script", len(drawn), len(expected))
+    for number, (board, other) in enumerate(zip(drawn, expected, strict=True)):
+        expect(f"board {number} of the script", board, other)
+    print(f"compared    {len(drawn)} boards")
+
+
+def play_alternatives(browser, page):
+    """Plays the moves beside the main line."""
+    browser.open(page)
+    expect("all: language", browser.js("document.documentElement.lang"), "ja")
+    mate = browser.all(".mate")[0]
+    first, back, forward, last, _ = mate.find_elements(By.CSS_SELECTOR, ".controls button")
+    slider = mate.find_element(By.CSS_SELECTOR, "input")
+    lines = mate.find_elements(By.CSS_SELECTOR, ".line")
+    expect("all: alternatives", [line.text for line in lines], ["☗１一飛", "☗２一飛", "☗３一飛", "☗４二飛成"])
+    def current():
+        return mate.find_element(By.CSS_SELECTOR, "[aria-current]").text
+
+    lines[1].find_element(By.CSS_SELECTOR, "button").click()
+    expect("all: first move", (mate.get_attribute("data-ply"), slider.get_attribute("max")), ("1", "1"))
+    expect("all: current", current(), "☗２一飛")
+    expect("all: aside", "aside" in mate.get_attribute("class"), True)
+    # The promotion replaces the last move of the main line.
+    lines[3].find_element(By.CSS_SELECTOR, "button").click()
+    expect("all: last move", (mate.get_attribute("data-ply"), slider.get_attribute("max")), ("3", "3"))
+    expect("all: end", [forward.is_enabled(), last.is_enabled()], [False, False])
+    back.click()
+    expect("all: main line", (mate.get_attribute("data-ply"), current()), ("2", "2. ☖４一玉\n5a4a"))
+    forward.click()
+    expect("all: forward", current(), "☗４二飛成")
+    first.click()
+    expect("all: start", current(), "開始局面")
+    expect("all: console", browser.console(), [])
+    print("played      solve-all")
 
 
 def without_javascript(browser, pages):
     browser.open(pages["solve"])
     expect("without JavaScript: boards", len(browser.shown(".k-board")), 6 + 4 + 1)
     expect("without JavaScript: captions", len(browser.shown("figcaption")), 6 + 4)
-    expect("without JavaScript: controls", len(browser.shown(".controls, .moves")), 0)
+    expect("without JavaScript: controls", len(browser.shown("button, input")), 0)
+    expect("without JavaScript: lists", len(browser.shown(".moves")), 2)
     for name in ("stats", "inspect"):
         browser.open(pages[name])
         if not browser.shown("svg"):
@@ -243,9 +317,12 @@ def check(folder):
         with Browser(temporary / "browser") as browser:
             for name, page in pages.items():
                 look_at(browser, name, page, screenshots)
-            for name in ("stats", "inspect", "solve"):
+            for name in ("stats", "inspect", "solve", "solve-all"):
                 try_policy(browser, name, pages[name], temporary)
             play(browser, pages["solve"])
+            for name in ("solve", "solve-all"):
+                compare_boards(browser, pages[name], temporary)
+            play_alternatives(browser, pages["solve-all"])
         with Browser(temporary / "browser without JavaScript", javascript=False) as browser:
             without_javascript(browser, pages)
 

@@ -35,18 +35,20 @@ def conditions(records):
     evals, plies = records["score"].astype(int), records["gamePly"]
     white = records["sfen"][:, 0] & 1 == 1
     winner = records["game_result"] * np.where(white, -1, 1)  # 1 black, -1 white
-    check, legal, quiet = (np.zeros(len(records), bool) for _ in range(3))
+    check, legal, quiet, captures, promotes, checks = (np.zeros(len(records), bool) for _ in range(6))
     board = cshogi.Board()
     for i, record in enumerate(records):
         board.set_psfen(record["sfen"])
         check[i] = board.is_check()
         move = board.move_from_psv(int(record["move"]))
         legal[i] = record["move"] != 0 and board.is_legal(move)
-        if legal[i] and not check[i]:
-            is_capture = not cshogi.move_is_drop(move) and board.piece(cshogi.move_to(move)) != cshogi.NONE
+        if legal[i]:
+            captures[i] = not cshogi.move_is_drop(move) and board.piece(cshogi.move_to(move)) != cshogi.NONE
+            promotes[i] = cshogi.move_is_promotion(move)
             board.push(move)
-            quiet[i] = not (is_capture or cshogi.move_is_promotion(move) or board.is_check())
+            checks[i] = board.is_check()
             board.pop()
+            quiet[i] = not (check[i] or captures[i] or promotes[i] or checks[i])
     first = np.zeros(len(records), bool)
     first[np.unique(records["sfen"], axis=0, return_index=True)[1]] = True
     numbers = np.arange(len(records))
@@ -56,6 +58,9 @@ def conditions(records):
     assert quiet.any()
     yield ["--drop-contradictions", "300"], ~contradicts
     yield ["--quiet"], quiet
+    yield ["--drop-captures"], legal & ~captures
+    yield ["--drop-promotions"], legal & ~promotes
+    yield ["--drop-checks"], legal & ~checks
     yield ["--min-ply", "20", "--max-ply", "60"], (plies >= 20) & (plies <= 60)
     yield ["--result", "black"], winner == 1
     yield ["--result", "white,draw"], winner != 1

@@ -13,7 +13,8 @@ use crate::harness::Dir;
 
 #[test]
 fn commands_print_the_snapshots() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("README.md").case("docs/*.md");
+    let cases = trycmd::TestCases::new();
+    cases.env("LC_ALL", "C").case("tests/cmd/*.trycmd").case("README.md").case("docs/*.md");
 }
 
 /// The blocks of shell commands on a page, as a reader would paste them.
@@ -125,13 +126,14 @@ fn the_pages_name_only_existing_options_and_every_command() {
 }
 
 /// A page in both languages, and the headings of sections that exist only in English.
-const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 10] = [
+const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 11] = [
     ("README.md", "README.ja.md", &[]),
     ("docs/commands.md", "docs/ja/commands.md", &[]),
     ("docs/filters.md", "docs/ja/filters.md", &[]),
     ("docs/running.md", "docs/ja/running.md", &[]),
     ("docs/formats/README.md", "docs/ja/formats.md", &[]),
     ("docs/datasets.md", "docs/ja/datasets.md", &[]),
+    ("docs/other-tools.md", "docs/ja/other-tools.md", &[]),
     ("docs/usi.md", "docs/ja/usi.md", &[]),
     ("docs/selfplay.md", "docs/ja/selfplay.md", &["How it is done", "What it costs"]),
     ("docs/tsume.md", "docs/ja/tsume.md", &[]),

@@ -3,6 +3,7 @@
 //! Literal records contain the start position with 2g2f, 10 centipawns, ply 1, and a win of Black.
 
 mod arrays;
+mod eval_scale;
 mod filters;
 mod game_filters;
 mod games;

@@ -2,9 +2,10 @@
 //!
 //! The exit statuses are the documented ones: 0, 1, 2, 3, 130, 143.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
@@ -254,14 +255,33 @@ fn progress_and_metrics_are_machine_readable() {
     let words = ["a.hcp", "-o", "out", "--metrics", "run.prom", "--progress", "json", "--shard"];
     let command = dir.program("gen-filter", words);
     let message = command.args(["1/2", "--nodes", "10", "--hash-mb", "1"]).run().stderr;
-    let last = message.lines().rfind(|line| line.starts_with('{')).unwrap();
-    let last: serde_json::Value = serde_json::from_str(last).unwrap();
-    let mut keys: Vec<_> = last.as_object().unwrap().keys().map(String::as_str).collect();
+    let lines = json_lines(&message);
+    assert!(lines.iter().all(|line| line["time"].as_str().unwrap().starts_with("20")));
+    let ended = lines.last().unwrap();
+    assert_eq!([&ended["type"], &ended["run"], &ended["shard"]], ["done", "a", "1/2"]);
+    assert_eq!(ended["exit_status"], 0);
+    assert!(lines.iter().any(|line| line["type"] == "message"), "{message}");
+    let progress = lines.iter().rfind(|line| line["type"] == "progress").unwrap();
+    let mut keys: Vec<_> = progress.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
-    let expected =
-        ["bad", "done", "elapsed_s", "eta_s", "kept", "loss", "rate", "total", "unknown", "win"];
+    let expected = [
+        "bad",
+        "done",
+        "elapsed_s",
+        "eta_s",
+        "kept",
+        "loss",
+        "rate",
+        "run",
+        "shard",
+        "time",
+        "total",
+        "type",
+        "unknown",
+        "win",
+    ];
     assert_eq!(keys, expected);
-    assert_eq!([&last["done"], &last["total"]], [25, 25]);
+    assert_eq!([&progress["done"], &progress["total"]], [25, 25]);
     let metrics = dir.text("run.prom");
     for line in [
         r#"kyokumen_records_total{run="a",shard="1/2"} 25"#,
@@ -270,6 +290,60 @@ fn progress_and_metrics_are_machine_readable() {
     ] {
         assert!(metrics.lines().any(|found| found == line), "{metrics}");
     }
+}
+
+/// The JSON objects of a text in which each line is one.
+fn json_lines(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn errors_and_log_lines_are_json_if_the_progress_is_json() {
+    let dir = Dir::new();
+    dir.write("a.hcp", good(5));
+    dir.write("a.toml", "progress = \"json\"\n");
+    for (words, kinds, status) in [
+        ("missing.hcp -o out --progress json", &["error", "done"][..], 1),
+        ("a.hcp -o out --progress=json --shard 3/2", &["error", "done"], 2),
+        ("a.hcp -o out --config missing.toml --progress json", &["error", "done"], 1),
+        ("a.hcp -o out --config a.toml -v --nodes 1 --hash-mb 1", &["info", "message", "done"], 0),
+    ] {
+        let message = dir.program("gen-filter", words.split(' ')).exits(&[status]).stderr;
+        let lines = json_lines(&message);
+        for kind in kinds {
+            assert!(lines.iter().any(|line| line["type"] == *kind), "{kind}: {message}");
+        }
+        assert_eq!(lines.last().unwrap()["exit_status"], status, "{message}");
+    }
+    // The last option counts.
+    let words = "missing.hcp -o out --progress json --progress none";
+    let message = dir.program("gen-filter", words.split(' ')).exits(&[2]).stderr;
+    assert!(message.starts_with("error: "), "{message}");
+}
+
+#[test]
+fn status_watches_until_all_shards_are_done() {
+    let dir = Dir::new();
+    dir.write("a.hcp", good(50));
+    let shard = |shard| {
+        let words = ["a.hcp", "-o", "out", "--nodes", "1", "--hash-mb", "1", "--shard", shard];
+        dir.program("gen-filter", words).succeeds()
+    };
+    shard("1/2");
+    let child = dir.kyokumen(["status", "out", "--watch=1"]).0.stdout(Stdio::piped()).spawn();
+    let child = child.unwrap();
+    thread::sleep(Duration::from_millis(1500));
+    shard("2/2");
+    let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(shown.starts_with("a: 1 done, 1 missing; 25 of about 50 records"), "{shown}");
+    assert!(shown.contains("\na: 2 done; 50 of 50 records"), "{shown}");
+    let once = dir.kyokumen(["status", "out", "--watch"]).succeeds().text();
+    assert_eq!(once.matches("a: 2 done").count(), 1);
+    let merged = dir.line("merge out -o all.hcp").succeeds().stderr;
+    assert!(
+        merged.ends_with("all shards: 50 records: 50 kept (15 of them unknown), 0 mated\n"),
+        "{merged}"
+    );
 }
 
 #[test]
@@ -282,7 +356,10 @@ fn a_dry_run_estimates_time_and_size() {
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");
         // 300 records are few enough to measure all of them.
-        assert!(text.contains("\n300 records: about 0 s (95 % confidence, "), "{text}");
+        assert!(
+            text.contains("\n300 records: about 0 s with 2 threads (95 % confidence, "),
+            "{text}"
+        );
         assert!(text.contains("from 300 sampled records)"), "{text}");
         assert!(text.contains("\noutputs: about 0.0 MiB, between 0.0 and 0.0"), "{text}");
         assert!(!dir.join("out").exists());

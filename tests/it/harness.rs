@@ -67,7 +67,8 @@ impl Dir {
 
     pub(crate) fn program(&self, name: &str, words: impl Words) -> TestCommand {
         let mut command = Command::new(cargo_bin(name));
-        command.args(words).current_dir(self.path());
+        // The locale of the machine would change the language of texts.
+        command.args(words).current_dir(self.path()).env("LC_ALL", "C");
         TestCommand(command)
     }
 }

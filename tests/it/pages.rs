@@ -62,12 +62,13 @@ fn solve_writes_a_page_with_playable_mates() {
     assert_sound(&page);
     assert_eq!(count(&page, "class=\"card problem\""), 4);
     // Lines of 5 and 3 plies, each with its start position, and two positions without a line.
-    assert_eq!(count(&page, "class=\"mate\""), 2);
+    assert_eq!(count(&page, "class=\"mate\""), 4);
     assert_eq!(count(&page, "<figure class=\"step\">"), 6 + 4);
     assert_eq!(count(&page, "class=\"k-board\""), 6 + 4 + 2);
-    assert_eq!(count(&page, "<li><button"), 6 + 4);
+    assert_eq!(count(&page, "<li><span class=\"move\""), 6 + 4);
+    assert_eq!(count(&page, "type=\"range\""), 2, "only a line has a slider");
     for text in [
-        "<h2>0: win in 5</h2>",
+        "<h2>0: &lt;script&gt;alert(1)&lt;/script&gt; · win in 5</h2>",
         "<span>1. ☗２三と</span> <small>3c2c</small>",
         "<h2>1: no mate</h2>",
         "<span>2. ☗同角成</span> <small>3c6f+</small>",
@@ -81,8 +82,89 @@ fn solve_writes_a_page_with_playable_mates() {
     let again = dir.kyokumen([&arguments[..], &["3"]].concat()).run();
     assert_eq!(page, again.text(), "the page does not depend on threads");
     let ran = dir.kyokumen(["solve", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "--to", "html"]).succeeds();
-    assert_eq!(count(&ran.text(), "<script"), 0, "without a line there is no script");
+    assert_eq!(
+        count(&ran.text(), "class=\"moves"),
+        0,
+        "a position without a line has no list of moves"
+    );
     assert_sound(&ran.text());
+    dir.write("none.sfen", "# nothing\n");
+    let ran = dir.kyokumen(["solve", "none.sfen", "--to", "html"]).exits(&[3]);
+    assert_eq!(count(&ran.text(), "<script"), 0, "without a position there is no script");
+}
+
+/// A rook that mates from three squares, and a longer mate.
+const COOKED: &str = "3pk4/9/4G4/9/9/9/9/9/9 b R 1";
+
+#[test]
+fn the_page_of_all_moves_has_alternatives_and_variations() {
+    let dir = Dir::new();
+    let page = dir.kyokumen(["solve", "--all", COOKED, "--to", "html"]).succeeds().text();
+    assert_sound(&page);
+    for text in [
+        "<h2>win in 1</h2>",
+        "<strong>not unique: 3 alternatives</strong>",
+        "<summary>3 other checks</summary>",
+        "<li><i class=\"flaw\">distance in 1</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
+        "<li><i class=\"fault\">other in 3</i> \
+         <span class=\"line\" data-usi=\"R*5b 5a4a 5c4b\">☗５二飛 ☖４一玉 ☗４二金</span></li>",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    assert!(!page.contains("data-usi=\"R*4a\""), "checks that do not mate are left out");
+    let line = ["solve", "--all=line", COOKED, "--solution", "R*5b", "--to", "html"];
+    let page = dir.kyokumen([&line[..], &["--lang", "ja"]].concat()).succeeds().text();
+    assert_sound(&page);
+    for text in [
+        "<html lang=\"ja\">",
+        "<title>局面</title>",
+        "<h2>3手で詰み</h2>",
+        "<strong>余詰あり（4通り）</strong>",
+        "<li><i class=\"fault\">早詰 1手</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
+        "<p>1通りの受けのうち最長</p>",
+        "<li><i class=\"flaw\">最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">☗４二飛成</span></li>",
+        "<li class=\"end\"><p>詰み</p></li>",
+        "aria-label=\"盤面反転\"",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    // The page plays the intended solution, which is not the mate that was found first.
+    assert_eq!(count(&page, "<li><span class=\"move\""), 1 + 3);
+    let refused = dir.kyokumen(["solve", "--all", COOKED, "--to", "kif"]).run().transcript;
+    assert_data_eq!(
+        refused,
+        str![[r#"
+status 2
+error: --all works as text, with --json and with --to html; game records hold only the mating line
+
+"#]]
+    );
+}
+
+#[test]
+fn problems_of_a_page_have_their_names_and_plies() {
+    let dir = Dir::new();
+    let problem = |name: &str| format!("作品名：{name}\n{}", kyokumen_testing::literals::PROBLEM);
+    dir.write("one.kif", problem("初夢"));
+    let page = dir.line("solve one.kif --to html").succeeds().text();
+    for text in ["<title>初夢</title>", "<p>one.kif · one position", "<h2>win in 1</h2>"] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    dir.write("two.bod", problem("初夢") + &problem("&夢"));
+    let page = dir.line("solve two.bod --to html").succeeds().text();
+    for text in
+        ["<title>two.bod</title>", "<h2>0: 初夢 · win in 1</h2>", ">1: &amp;夢 · win in 1</a>"]
+    {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    // A move or a number beside a position is not its name.
+    let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
+    dir.write("three.sfen", format!("{sfen}\tG*5b\n{sfen}\t1\n{sfen}\tNo. 3\n"));
+    let page = dir.line("solve three.sfen --to html").succeeds().text();
+    for text in ["<h2>0: win in 1</h2>", "<h2>1: win in 1</h2>", "<h2>2: No. 3 · win in 1</h2>"] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    assert!(page.contains("<p>Black to move · G*5b · "), "{page}");
 }
 
 #[test]
@@ -121,9 +203,25 @@ fn inspect_writes_a_page_of_boards_with_arrows() {
         "<dt>unusual</dt><dd>move illegal</dd>",
         "<b>0: ☖３四歩 <small>3c3d</small></b><span>White to move</span>",
         "<dt>mate</dt><dd>no mate</dd>",
+        "<html lang=\"en\">",
         "<title>2 files of positions</title>",
     ] {
         assert!(page.contains(text), "{text}\n{page}");
+    }
+    let japanese = ["--force", "--lang", "ja"];
+    dir.kyokumen([&arguments[..], &japanese].concat()).exits(&[3]);
+    let page_in_japanese = dir.text("boards.html");
+    assert_sound(&page_in_japanese);
+    for text in [
+        "<html lang=\"ja\">",
+        "<title>2個の局面ファイル</title>",
+        "<span>先手番</span>",
+        "<dt>評価値</dt><dd>35 cp</dd>",
+        "<dt>勝敗</dt><dd>先手勝ち</dd>",
+        "<dt>詰み</dt><dd class=\"mated\">1手で詰み</dd>\n<dt>手順</dt><dd>☗５二金</dd>",
+        "<dt>注意</dt><dd>指し手が反則</dd>",
+    ] {
+        assert!(page_in_japanese.contains(text), "{text}\n{page_in_japanese}");
     }
     let mut refused = dir.kyokumen(&arguments).run().transcript;
     dir.kyokumen([&arguments[..], &["--force", "--threads", "3"]].concat()).exits(&[3]);

@@ -182,7 +182,7 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
         MateSettings { depth_plies: 31, nodes: 1_000, hash_mb: 1, ..MateSettings::default() };
     let found = (0..).zip(positions).map(|(index, position)| {
         let location = RecordLocation { index, spot: LineOrByte::Line(index + 1) };
-        Ok(Ok(InputPosition { location, position, second_column: None }))
+        Ok(Ok(InputPosition { location, position, label: None }))
     });
     let options = SolveOptions { proof: true, ..SolveOptions::default() };
     let mut bytes = Vec::new();

@@ -2,7 +2,9 @@
 //! memory or threads.
 
 mod average;
+mod by_hash;
 mod dedup;
+mod filters;
 mod memory;
 mod parts;
 mod sampling;
@@ -365,21 +367,21 @@ status 2
 error: - is not a folder
 status 2
 error: the following required arguments were not provided:
-  <--parts <N>|--size <SIZE>|--records <N>>
+  <--parts <N>|--size <SIZE>|--records <N>|--weights <W,W,…>|--names <NAME,NAME,…>>
 
-Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <INPUT>...
+Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>|--weights <W,W,…>|--names <NAME,NAME,…>> <INPUT>...
 
 For more information, try '--help'.
 status 2
 error: the argument '--parts <N>' cannot be used with '--size <SIZE>'
 
-Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <INPUT>...
+Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>|--weights <W,W,…>|--names <NAME,NAME,…>> <INPUT>...
 
 For more information, try '--help'.
 status 2
-error: the argument '--size <SIZE>' cannot be used with '--by <round-robin|ranges>'
+error: the argument '--size <SIZE>' cannot be used with '--by <round-robin|ranges|game|position>'
 
-Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <INPUT>...
+Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>|--weights <W,W,…>|--names <NAME,NAME,…>> <INPUT>...
 
 For more information, try '--help'.
 status 2

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use kyokumen::format::{Format, Game, Reader};
+use kyokumen::format::{Format, Game, GameResult, Reader, Record};
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
@@ -338,6 +338,75 @@ fn a_run_ended_by_a_failing_engine_can_be_resumed() {
     sound.write("a.psv", &bytes);
     sound.run("a.psv", &[]).succeeds();
     assert!(bench.output("a.psv") == sound.output("a.psv"));
+}
+
+#[test]
+fn stored_evaluations_are_mixed_with_the_results() {
+    let record = |eval_cp, result| {
+        let setup = Position::start().setup();
+        encoded(
+            Format::Psv,
+            &Record {
+                best_move: Move::from_usi("2g2f"),
+                eval_cp: Some(eval_cp),
+                ply: Some(1),
+                result: Some(result),
+                ..Record::new(setup)
+            },
+        )
+    };
+    let (win, loss) = (GameResult::BlackWin, GameResult::WhiteWin);
+    // 831 is a winning probability of a little more than 3/4. Mixed with a loss it is 3/8: 756.0865 · ln 3/5 = −386.
+    let cases = [(831, loss, -386), (831, win, 1472), (831, GameResult::Draw, 386), (0, win, 831)];
+    let kept = [(29_990, loss, 29_990), (-30_000, win, -30_000)];
+    let all = cases.into_iter().chain(kept);
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for (eval_cp, result, new) in all {
+        before.extend(record(eval_cp, result));
+        after.extend(record(new, result));
+    }
+    let dir = Dir::new();
+    dir.write("a.psv", &before);
+    for more in ["", "--threads 1", "--resume"] {
+        let line = format!("relabel a.psv -o out{} --keep-eval --mix 0.5 {more}", more.len());
+        dir.line(&line).succeeds();
+        assert!(dir.read(format!("out{}/a.psv", more.len())) == after, "{more}");
+    }
+    let manifest = dir.json("out0/a.manifest.json");
+    assert_eq!(manifest["settings"]["keep-eval"], true);
+    assert_eq!(manifest["counts"]["evaluations"], serde_json::json!({"new": 4, "stayed": 2}));
+    // Another weight is another run.
+    let message = dir.line("relabel a.psv -o out0 --keep-eval --mix 0.4 --resume").fails(2);
+    assert!(message.contains("settings.mix was 0.5 and is 0.4"), "{message}");
+    for (more, why) in [
+        ("--keep-eval", "--mix <WEIGHT>"),
+        ("--keep-eval --mix 0.5 --engine x --nodes 1", "cannot be used with"),
+        ("--keep-eval --mix 0.5 --playouts 5", "cannot be used with"),
+        ("--keep-eval --mix 0.5 --policy", "cannot be used with"),
+    ] {
+        let message = dir.line(&format!("relabel a.psv -o b {more}")).fails(2);
+        assert!(message.contains(why), "{more}: {message}");
+    }
+    dir.line("convert a.psv -o a.hcp").succeeds();
+    let message = dir.line("relabel a.hcp -o b --to psv --keep-eval --mix 0.5").fails(2);
+    assert!(message.contains("--keep-eval cannot be used with a.hcp: hcp records have no eval"));
+}
+
+#[test]
+fn stored_evaluations_of_games_are_mixed_with_their_results() {
+    let dir = Dir::new();
+    dir.line("generate --count 200 -o g.psv").succeeds();
+    let mut bytes = dir.read("g.psv");
+    bytes.chunks_mut(40).for_each(|record| record[32..34].copy_from_slice(&831_i16.to_le_bytes()));
+    dir.write("a.psv", &bytes);
+    dir.line("convert a.psv -o a.hcpe3").succeeds();
+    for name in ["a.psv", "a.hcpe3"] {
+        dir.line(&format!("relabel {name} -o out-{name} --keep-eval --mix 0.5")).succeeds();
+    }
+    dir.line("convert out-a.psv/a.psv -o records.hcpe").succeeds();
+    dir.line("convert out-a.hcpe3/a.hcpe3 -o games.hcpe").succeeds();
+    assert!(dir.read("records.hcpe") == dir.read("games.hcpe"));
+    assert!(dir.read("out-a.psv/a.psv") != bytes);
 }
 
 #[cfg(feature = "network")]

@@ -144,8 +144,8 @@ fn text_lines_start_with_an_sfen_or_are_comments() {
         found.iter().map(|found| found.location.spot).collect::<Vec<_>>(),
         [LineOrByte::Line(2), LineOrByte::Line(4), LineOrByte::Line(8)]
     );
-    assert_eq!(found[1].second_column.as_deref(), Some("mate"));
-    assert_eq!(found[2].second_column, None);
+    assert_eq!(found[1].label.as_deref(), Some("mate"));
+    assert_eq!(found[2].label, None);
     assert_eq!(found[2].position, Position::start());
     assert_eq!(bad.len(), 2);
     assert!(bad[0].starts_with("line 6: "), "{}", bad[0]);

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use crate::harness::{Dir, Ran};
@@ -122,9 +122,11 @@ fn an_interrupted_search_prints_its_progress() {
         let text = String::from_utf8(stdout).unwrap();
         assert_eq!(ended.code(), Some(status), "{text}");
         assert!(text.starts_with("unknown (cancelled)\ndeepest    "), "{text}");
-        let rest: Vec<String> =
-            lines.map(Result::unwrap).filter(|line| !line.starts_with('{')).collect();
-        assert_data_eq!(rest.join("\n"), str!["error: interrupted"]);
+        let rest: Vec<Value> =
+            lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        let [.., error, done] = &rest[..] else { panic!("{rest:?}") };
+        assert_eq!([&error["type"], &error["message"]], ["error", "interrupted"]);
+        assert_eq!([&done["type"], &done["exit_status"]], [&json!("done"), &json!(status)]);
     }
 }
 

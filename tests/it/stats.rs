@@ -144,7 +144,20 @@ fn the_page_is_self_contained() {
     }
     // Five plots and five boards. There would be a sixth board for drops.
     assert_eq!(page.matches("<svg").count(), 10);
+    stats(&dir, &[name, "--html", "japanese.html", "--lang", "ja"]);
+    let japanese = dir.text("japanese.html");
+    assert_eq!(japanese.matches("<svg").count(), 10);
+    for text in [
+        "<html lang=\"ja\">",
+        "<span>件数</span><b>4</b><small>読めない 1件</small>",
+        "<h2>評価値と勝率</h2>",
+        "<td>合法手</td><td>3</td>",
+        "<h2>先手玉</h2><p>先手の陣が下です。3 局面に占める割合（%）です。</p>",
+    ] {
+        assert!(japanese.contains(text), "{text}\n{japanese}");
+    }
     let mut refused = stats(&dir, &arguments).transcript;
+    refused += &stats(&dir, &[name, "--lang", "ja"]).transcript.replace(name, "a.sfen");
     // A page is written to `NAME.partial` first.
     fs::copy(dir.join(name), dir.join("page.partial")).unwrap();
     for (input, page) in [(name, name), ("page.partial", "page")] {
@@ -157,6 +170,13 @@ fn the_page_is_self_contained() {
         str![[r#"
 status 2
 error: report.html exists; replace it with --force
+status 2
+error: the following required arguments were not provided:
+  --html <REPORT.html>
+
+Usage: kyokumen stats --html <REPORT.html> --progress <auto|bar|plain|json|none> --lang <ja|en> <FILE>...
+
+For more information, try '--help'.
 status 2
 error: a.sfen would overwrite the input a.sfen; choose another output
 status 2

@@ -53,6 +53,35 @@ fn every_command_detects_the_format_from_the_content() {
 }
 
 #[test]
+fn thirty_files_without_extension_give_one_warning() {
+    let dir = Dir::new();
+    let sample = |name: &str| {
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap()
+    };
+    let names: Vec<String> = (0..30).map(|number| format!("{number}.bin")).collect();
+    for name in &names {
+        dir.write(name, &sample("sample.psv")[..100 * 40]);
+    }
+    let words = ["convert", "-o", "all.psv"].into_iter().chain(names.iter().map(String::as_str));
+    let warnings: Vec<String> = {
+        let message = dir.kyokumen(words).succeeds().stderr;
+        message.lines().filter(|line| line.contains("by content")).map(str::to_owned).collect()
+    };
+    assert_eq!(
+        warnings,
+        [
+            " WARN 0.bin and 29 more: format detected by content, because the names do not show it: 100 of 100 records in a sample can be read as psv; use --from to choose another format"
+        ]
+    );
+    // Another format gets its own warning.
+    dir.write("a.bin", sample("sample.csa"));
+    let message =
+        dir.line("convert 0.bin a.bin 1.bin -o b.psv --on-error skip --fill eval=0").run();
+    let warnings = message.stderr.lines().filter(|line| line.contains("by content")).count();
+    assert_eq!(warnings, 2, "{}", message.stderr);
+}
+
+#[test]
 fn compressed_mated_outputs_are_recognised_by_name() {
     let dir = Dir::new();
     let bytes = archive(Format::Hcp, 100);

@@ -38,6 +38,7 @@ fn spawn(words: &[&str]) -> Child {
     command
         .arg("usi")
         .args(words)
+        .env("LC_ALL", "C")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -402,6 +403,11 @@ fn options_limit_nodes_and_depth() {
         assert_eq!(infos.last().unwrap(), &format!("info string {reason}"));
         engine.send(&format!("setoption name {} value 0", &option[..10]));
     }
+    let mut japanese = Engine::start_with(&["--lang", "ja"]);
+    japanese.send("setoption name NodesLimit value 100");
+    let (answer, infos) = japanese.solve(&mate, "go mate infinite");
+    assert_eq!(answer, "checkmate timeout");
+    assert_eq!(infos.last().unwrap(), "info string 不明: ノード数の上限に達しました");
     assert_mates(position(MATE), &engine.solve(&mate, "go mate infinite").0);
     for (setting, error) in [
         ("name USI_Hash value 0", "USI_Hash must be a number from 1 to 1048576, not 0"),

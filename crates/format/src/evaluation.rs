@@ -47,6 +47,24 @@ pub fn value_of_eval(eval_cp: i16, scale: f32) -> f32 {
     }
 }
 
+/// The evaluation `eval_cp` × `to` / `from`, rounded to the nearest centipawn, halves away from 0. Never the evaluation
+/// of a mate, unless `eval_cp` is one, which is returned unchanged. Also returns whether that limit changed it.
+///
+/// ```
+/// use kyokumen_format::rescaled_eval;
+/// assert_eq!(rescaled_eval(-5, 600.0, 300.0), (-3, false));
+/// assert_eq!(rescaled_eval(20_000, 1.0, 2.0), (28_999, true));
+/// assert_eq!(rescaled_eval(29_997, 1.0, 2.0), (29_997, false));
+/// ```
+pub fn rescaled_eval(eval_cp: i16, from: f64, to: f64) -> (i16, bool) {
+    if is_mate_eval(eval_cp) {
+        return (eval_cp, false);
+    }
+    let most = f64::from(LEAST_MATE_EVAL - 1);
+    let eval = (f64::from(eval_cp) * to / from).round();
+    (eval.clamp(-most, most) as i16, eval.abs() > most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

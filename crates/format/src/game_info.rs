@@ -122,6 +122,14 @@ impl<'a> HeldHeaders<'a> {
 }
 
 impl GameInfo {
+    /// The title of the problem or game: the first of the entries 作品名, 表題, [`HeaderKey::Event`] and 作品番号.
+    pub fn title(&self) -> Option<&str> {
+        let other = |name: &str| HeaderKey::Other(name.to_owned());
+        let keys = [other("作品名"), other("表題"), HeaderKey::Event, other("作品番号")];
+        let entry = |key| self.headers.iter().find(|header| header.key == key);
+        keys.into_iter().filter_map(entry).map(|entry| &*entry.value).find(|text| !text.is_empty())
+    }
+
     /// The information for a part of the game: the header, and the comments at the start and end of the game if the
     /// part includes them.
     pub(crate) fn of_part(&self, has_start: bool, has_end: bool) -> Self {

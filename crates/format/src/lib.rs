@@ -71,7 +71,7 @@ pub use error::{
     ConvertError, DecodeError, DecodeErrorKind, EncodeError, Error, ErrorKind, Place, RecordPlace,
 };
 pub use evaluation::{
-    EVAL_SCALE, MATE_EVAL, eval_of_mate, eval_of_value, is_mate_eval, value_of_eval,
+    EVAL_SCALE, MATE_EVAL, eval_of_mate, eval_of_value, is_mate_eval, rescaled_eval, value_of_eval,
 };
 pub use field::{Field, Fields};
 pub use following::Continuation;

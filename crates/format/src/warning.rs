@@ -50,11 +50,13 @@ pub enum Warning {
     EvalOutOfRange,
     /// The reader skipped unknown lines of the game. Counted on the first record of the game.
     LinesSkipped,
+    /// A rescaled evaluation is beyond the largest one that is not a mate, and is written as that.
+    EvalLimited,
 }
 
 impl Warning {
     /// All warnings.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::TwoPawns,
         Self::DeadPiece,
         Self::OpponentInCheck,
@@ -73,6 +75,7 @@ impl Warning {
         Self::PaddingNotZero,
         Self::EvalOutOfRange,
         Self::LinesSkipped,
+        Self::EvalLimited,
     ];
 
     /// The key in reports: `snake_case`, stable.
@@ -96,6 +99,7 @@ impl Warning {
             Self::PaddingNotZero => "padding_not_zero",
             Self::EvalOutOfRange => "eval_out_of_range",
             Self::LinesSkipped => "lines_skipped",
+            Self::EvalLimited => "eval_limited",
         }
     }
 

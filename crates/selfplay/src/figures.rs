@@ -8,6 +8,10 @@ use std::time::Duration;
 pub(crate) struct Counters {
     pub(crate) simulations: AtomicU64,
     pub(crate) positions: AtomicU64,
+    pub(crate) games: AtomicU64,
+    pub(crate) moves: AtomicU64,
+    pub(crate) finished_games: AtomicU64,
+    pub(crate) finished_moves: AtomicU64,
     pub(crate) batches: AtomicU64,
     pub(crate) evaluations: AtomicU64,
     pub(crate) slots: AtomicU64,
@@ -23,6 +27,14 @@ pub struct Figures {
     pub simulations: u64,
     /// Number of searched positions where a move was played.
     pub positions: u64,
+    /// Number of games that have begun.
+    pub games: u64,
+    /// Number of moves of these games.
+    pub moves: u64,
+    /// Number of games that have ended, including games that wait for an earlier one.
+    pub finished_games: u64,
+    /// Number of moves of the games that have ended.
+    pub finished_moves: u64,
     /// Number of evaluated batches.
     pub batches: u64,
     /// Number of positions in these batches.
@@ -52,6 +64,10 @@ impl Counters {
         Figures {
             simulations: get(&self.simulations),
             positions: get(&self.positions),
+            games: get(&self.games),
+            moves: get(&self.moves),
+            finished_games: get(&self.finished_games),
+            finished_moves: get(&self.finished_moves),
             batches: get(&self.batches),
             evaluations: get(&self.evaluations),
             slots: get(&self.slots),

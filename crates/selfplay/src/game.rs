@@ -28,13 +28,15 @@ pub struct SelfPlayGame {
     counts: GameCounts,
 }
 
-/// Numbers of simulations and positions of a game.
+/// Numbers of simulations, positions and moves of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GameCounts {
     /// Number of simulations.
     pub simulations: u64,
     /// Number of searched positions.
     pub positions: u64,
+    /// Number of moves, including those that were not searched.
+    pub moves: u64,
 }
 
 /// A game that has ended.
@@ -45,7 +47,7 @@ pub struct FinishedGame {
     /// The game. Searched positions have an evaluation and the visits of their moves. Positions whose move was random,
     /// forced or part of a proven mate are marked as not for training.
     pub game: Game,
-    /// Its numbers of simulations and positions.
+    /// Its numbers of simulations, positions and moves.
     pub counts: GameCounts,
     /// Why it is not to be written; `None` if it is to be written.
     pub dropped: Option<Dropped>,
@@ -138,7 +140,7 @@ impl SelfPlayGame {
         self.counts.simulations += 1;
     }
 
-    /// Numbers of simulations and positions up to now.
+    /// Numbers of simulations, positions and moves up to now.
     pub const fn counts(&self) -> GameCounts {
         self.counts
     }
@@ -294,6 +296,7 @@ impl SelfPlayGame {
         let noise = self.random.next_bits();
         self.tree.restart(played.best_move, noise);
         self.game.moves.push(played);
+        self.counts.moves += 1;
     }
 }
 

@@ -224,6 +224,11 @@ impl Games {
         self.shared.wanted.load(Ordering::Relaxed) - self.start
     }
 
+    /// Number of games that have ended or were skipped, including games that wait for an earlier one.
+    pub fn ended(&self) -> u64 {
+        self.yielded() + self.waiting.len() as u64
+    }
+
     /// The next game, if it ends within `time`. `Ok(None)` if it does not, or if all games were yielded.
     ///
     /// # Errors
@@ -436,6 +441,7 @@ impl Group {
             let counters = &self.shared.counters;
             Counters::add(&counters.simulations, after.simulations - before.simulations);
             Counters::add(&counters.positions, after.positions - before.positions);
+            Counters::add(&counters.moves, after.moves - before.moves);
             match step {
                 Step::Evaluate => {
                     self.games[i].push(&mut self.batch);
@@ -443,6 +449,8 @@ impl Group {
                 }
                 Step::Ended => {
                     let finished = self.games.swap_remove(i).finish();
+                    Counters::add(&counters.finished_games, 1);
+                    Counters::add(&counters.finished_moves, finished.counts.moves);
                     self.deliver(Delivery::Game(Box::new(finished)));
                 }
             }
@@ -455,7 +463,8 @@ impl Group {
             let opening = self.shared.openings.opening(number);
             match opening.map_err(|source| GamesError::Opening { number, source })? {
                 Some(opening) => {
-                    let Shared { settings, seed, .. } = &*self.shared;
+                    let Shared { settings, seed, counters, .. } = &*self.shared;
+                    Counters::add(&counters.games, 1);
                     return Ok(Some(SelfPlayGame::new(*settings, *seed, number, &opening)));
                 }
                 None => self.deliver(Delivery::Unplayed(number)),

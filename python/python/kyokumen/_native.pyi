@@ -53,6 +53,9 @@ class Filters(TypedDict, total=False):
     drop_in_check: bool
     legal_move: bool
     quiet: bool
+    drop_captures: bool
+    drop_promotions: bool
+    drop_checks: bool
 
 @type_check_only
 class Reading(TypedDict, total=False):
@@ -82,7 +85,7 @@ class Search(TypedDict, total=False):
 
 @type_check_only
 class Sampled(Filters, total=False):
-    """Filters for records, with the seed of `sample`."""
+    """Filters for records, with the seed of `sample` and of the function."""
 
     seed: int | None
 
@@ -92,6 +95,7 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     fill: str | Mapping[str, object] | None
     dedup: bool
     memory: str | int | None
+    eval_scale: str | None
     mirror: bool
     check: Literal["structure", "rules"] | None
     strict: bool
@@ -105,7 +109,8 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     checksums: bool
 
 @type_check_only
-class RearrangeOptions(Reading, Running, total=False):
+class RearrangeOptions(Sampled, Reading, Running, total=False):
+    to: str | None
     on_error: _BadPolicy | None
     memory: str | int | None
     tmp_dir: _Path | None
@@ -118,8 +123,9 @@ class DedupOptions(RearrangeOptions, total=False):
 
 @type_check_only
 class SplitOptions(RearrangeOptions, total=False):
-    by: Literal["round-robin", "ranges"] | None
-    to: str | None
+    by: Literal["round-robin", "ranges", "game", "position"] | None
+    weights: str | None
+    names: Sequence[str] | None
     name: str | None
 
 @type_check_only
@@ -133,6 +139,7 @@ class VerifyOptions(Reading, Running, total=False):
 @type_check_only
 class StatsOptions(Sampled, Reading, Running, total=False):
     html: _Path | None
+    lang: Literal["ja", "en"] | None
     limit: int | None
     memory: str | int | None
 
@@ -480,7 +487,7 @@ def halfka_hm(
 def convert(inputs: _Paths, output: _Path, **options: Unpack[ConvertOptions]) -> Report:
     """Converts records from any format to any other format."""
 
-def shuffle(inputs: _Paths, output: _Path, *, seed: int = 1, **options: Unpack[RearrangeOptions]) -> Report:
+def shuffle(inputs: _Paths, output: _Path, **options: Unpack[RearrangeOptions]) -> Report:
     """Shuffles the records of archives."""
 
 def dedup(inputs: _Paths, output: _Path, **options: Unpack[DedupOptions]) -> Report:
@@ -495,14 +502,15 @@ def split(
     records: int | None = None,
     **options: Unpack[SplitOptions],
 ) -> Report:
-    """Distributes the records of archives over several files. Set exactly one of `parts` (number of files), `size`
-    (maximum bytes of a file) and `records` (maximum records of a file)."""
+    """Distributes the records of archives over several files. Set one of `parts` (number of files), `size` (maximum
+    bytes of a file) and `records` (maximum records of a file), or with `by="game"` and `by="position"` the `weights` of
+    the parts, as in "95,5"."""
 
 def verify(inputs: _Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
     """Checks all records of files, the outputs of manifests, or proofs. Returns a report for each file or manifest."""
 
 def stats(inputs: _Paths, **options: Unpack[StatsOptions]) -> Report:
-    """Statistics of files. With `html`, also writes a page with plots."""
+    """Statistics of files. With `html`, also writes a page with plots, in English or in the language `lang`."""
 
 def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[FilterOptions]) -> Report:
     """Removes positions with a proven forced mate. Returns the manifest of the run, with `was_done`. With

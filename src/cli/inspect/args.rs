@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::exit::Usage;
-use crate::cli::option::{location, threads, whole_number};
+use crate::cli::option::{LanguageArgs, location, threads, whole_number};
 use crate::cli::record_args::dialect;
 use crate::cli::search_args::SearchArgs;
 use crate::format::move16::Dialect;
@@ -24,6 +24,7 @@ const MAX_SAMPLE: u64 = 1_000_000;
 /// 4096 records spread over an uncompressed file, or the first 4096 records of a compressed file, text or pipe.
 #[derive(Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
+#[command(mut_arg("lang", |arg| arg.requires("html")))]
 #[command(after_long_help = "\
 Examples:
   kyokumen inspect games.psv --range 7..9 --kanji
@@ -93,6 +94,9 @@ pub(in crate::cli) struct InspectArgs {
     /// Number of search threads; 0 uses all cores [default: 0]
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads(), requires = "solve")]
     pub(super) threads: usize,
+
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
 }
 
 impl InspectArgs {

@@ -7,19 +7,18 @@ use super::args::InspectArgs;
 use super::described::Described;
 use crate::cli::exit::Usage;
 use crate::cli::message::say;
-use crate::cli::report::records;
 use crate::cli::solve::report::{in_words, verdict};
 use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve};
 use crate::ops::inspect::{Header, InspectedRecord, Inspection};
+use crate::ops::language::{Language, in_language};
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push, write_page};
 use crate::records::claims::FileClaims;
 use crate::records::output_kind::OutputKind;
 use crate::records::source::Input;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
-use crate::shogi::{Color, Position, Setup};
-use crate::storage::quantity::separated_quantity;
+use crate::shogi::{Position, Setup};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -45,9 +44,10 @@ pub(super) fn write(
 ) -> anyhow::Result<ShownCounts> {
     let plan = claims.lone_output(OutputKind::Kept, path, args.force)?;
     let settings = args.search.settings()?;
+    let language = args.language.language();
     let title = match &inputs[..] {
         [input] => input.name.clone(),
-        inputs => format!("{} files of positions", inputs.len()),
+        inputs => language.files(inputs.len()),
     };
     let (mut shown, mut body) = (ShownCounts::default(), Shapes.to_string());
     for input in inputs {
@@ -60,7 +60,7 @@ pub(super) fn write(
             let positions = file.boards.iter().filter_map(search_input).collect::<Vec<_>>();
             let positions = positions.into_iter().map(|position| Ok(Ok(position)));
             solve(positions, &settings, &options, args.threads, |solved| -> anyhow::Result<()> {
-                mates.extend(solved.ok().map(|it| (it.input.location.index, mate(&it))));
+                mates.extend(solved.ok().map(|it| (it.input.location.index, mate(&it, language))));
                 Ok(())
             })?;
         }
@@ -74,12 +74,20 @@ pub(super) fn write(
         }
         body += "</div>\n";
     }
-    let (boards, program) = (records(shown.records), env!("CARGO_PKG_VERSION"));
-    let subtitle =
-        format!("{boards}, evaluations seen from the side to move · shown by kyokumen {program}");
-    let styles = [BOARD_STYLE, STYLE];
-    let page =
-        Page { title: &title, subtitle: &subtitle, styles: &styles, body: &body, script: None };
+    let (boards, version) = (language.records(shown.records), env!("CARGO_PKG_VERSION"));
+    let subtitle = in_language!(
+        language,
+        "{boards}, evaluations seen from the side to move · shown by kyokumen {version}",
+        "{boards}、評価値は手番側から見た値 · kyokumen {version} で表示"
+    );
+    let page = Page {
+        language,
+        title: &title,
+        subtitle: &subtitle,
+        styles: &[BOARD_STYLE, STYLE],
+        body: &body,
+        script: None,
+    };
     let path = plan.path.clone();
     write_page(plan, &page.html())?;
     say!("  {}", path.display());
@@ -89,7 +97,8 @@ pub(super) fn write(
 fn read(args: &InspectArgs, input: Input, shown: &mut ShownCounts) -> anyhow::Result<FileBoards> {
     let name = input.name.clone();
     let inspection = Inspection::from_input(input, args.choice())?;
-    let head = head(&inspection.header);
+    let language = args.language.language();
+    let head = head(&inspection.header, language);
     let mut boards = Vec::new();
     let ended = inspection.for_each(|found| {
         shown.records += 1;
@@ -101,59 +110,59 @@ fn read(args: &InspectArgs, input: Input, shown: &mut ShownCounts) -> anyhow::Re
         }
         let described = Described::new(&name, found, false);
         shown.bad += u64::from(described.error.is_some());
-        boards.push(board(found, &described));
+        boards.push(board(found, &described, language));
         Ok::<(), anyhow::Error>(())
     });
     ended?;
     Ok(FileBoards { head, boards })
 }
 
-fn head(header: &Header) -> String {
+fn head(header: &Header, language: Language) -> String {
     let Header { input, records: number, survey } = header;
     let number = number.map_or_else(
-        || format!("more than {}", separated_quantity(survey.records, "record")),
-        |number| separated_quantity(number, "record"),
+        || in_language!(language, "more than {}", "{}以上", language.records(survey.records)),
+        |number| language.records(number),
     );
     let (name, format) = (escaped(&input.name), escaped(&input.format.to_string()));
-    format!("<div class=\"file\"><h2>{name}</h2><p>{format}, {number}</p></div>\n")
+    let comma = language.pick(", ", "、");
+    format!("<div class=\"file\"><h2>{name}</h2><p>{format}{comma}{number}</p></div>\n")
 }
 
-fn board(found: &InspectedRecord<'_>, described: &Described<'_>) -> Board {
+fn board(found: &InspectedRecord<'_>, described: &Described<'_>, language: Language) -> Board {
     let index = found.index;
     let setup = found.record.as_ref().ok().and_then(|record| record.setup().ok());
     let (Some(setup), Some(_)) = (setup, &described.content) else {
         let why = escaped(described.error.as_deref().unwrap_or("no position"));
         let beginning = format!(
-            "<figure class=\"bad\"><figcaption><b>{index}</b><span>bad</span></figcaption><p>{why}</p>"
+            "<figure class=\"bad\"><figcaption><b>{index}</b><span>{}</span></figcaption><p>{why}</p>",
+            language.pick("bad", "不正")
         );
         return Board { index, position: None, beginning, end: "</figure>\n".to_owned() };
     };
     let position = Position::try_from(&setup).ok();
     let beginning = format!(
         "<figure><figcaption><b>{index}{}</b><span>{}</span></figcaption>\n{}<dl>\n{}",
-        move_text(found, position.as_ref()),
-        turn(&setup),
+        move_text(found, position.as_ref(), language),
+        language.turn(setup.side_to_move()),
         diagram(found, &setup),
-        facts(described),
+        facts(described, language),
     );
     let end =
         format!("</dl>\n<details><summary>SFEN</summary><code>{setup}</code></details></figure>\n");
     Board { index, position, beginning, end }
 }
 
-fn turn(setup: &Setup) -> &'static str {
-    match setup.side_to_move() {
-        Color::Black => "Black to move",
-        Color::White => "White to move",
-    }
-}
-
 /// The stored move in words, or `illegal`, and in USI notation; empty if there is none.
-fn move_text(found: &InspectedRecord<'_>, position: Option<&Position>) -> String {
+fn move_text(
+    found: &InspectedRecord<'_>,
+    position: Option<&Position>,
+    language: Language,
+) -> String {
     let best_move = found.record.as_ref().ok().and_then(|record| record.best_move().ok()).flatten();
     let Some(m) = best_move else { return String::new() };
     let words = position.filter(|position| position.is_legal(m));
-    let words = words.map_or_else(|| "illegal".to_owned(), |position| notation(position, m, None));
+    let illegal = || language.pick("illegal", "反則手").to_owned();
+    let words = words.map_or_else(illegal, |position| notation(position, m, None));
     format!(": {words} <small>{m}</small>")
 }
 
@@ -164,34 +173,36 @@ fn diagram(found: &InspectedRecord<'_>, setup: &Setup) -> String {
 }
 
 /// The fields other than position and move, as HTML.
-fn facts(described: &Described<'_>) -> String {
+fn facts(described: &Described<'_>, language: Language) -> String {
     let Some(content) = &described.content else { return String::new() };
     let values = &content.values;
     let mut facts = Vec::new();
     if let Some(eval_cp) = values.eval {
-        facts.push(("eval", format!("{eval_cp} cp")));
+        facts.push((language.pick("eval", "評価値"), format!("{eval_cp} cp")));
     }
     if let Some(ply) = values.ply {
-        facts.push(("ply", ply.to_string()));
+        facts.push((language.pick("ply", "手数"), ply.to_string()));
     }
-    match values.result {
-        Some("draw") => facts.push(("result", "draw".to_owned())),
-        Some(winner) => facts.push(("result", format!("{winner} won"))),
-        None => {}
+    if let Some(result) = values.result {
+        facts.push((language.pick("result", "勝敗"), language.result(result)));
     }
     if let Some(ending) = values.ending {
-        facts.push(("ended by", ending.replace('_', " ")));
+        facts.push((language.pick("ended by", "終局"), language.ending(ending)));
     }
+    let comma = language.pick(", ", "、");
     if !values.candidates.is_empty() {
         let visits =
             values.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
-        facts.push(("visits", visits.collect::<Vec<_>>().join(", ")));
+        facts.push((language.pick("visits", "訪問数"), visits.collect::<Vec<_>>().join(comma)));
     }
     if content.in_check == Some(true) {
-        facts.push(("in check", "yes".to_owned()));
+        let yes = language.pick("yes", "あり").to_owned();
+        facts.push((language.pick("in check", "王手"), yes));
     }
     if !content.warnings.is_empty() {
-        facts.push(("unusual", content.warnings.join(", ").replace('_', " ")));
+        let warnings = content.warnings.iter().map(|name| language.warning(name));
+        let warnings = warnings.collect::<Vec<_>>().join(comma);
+        facts.push((language.pick("unusual", "注意"), warnings));
     }
     let mut html = String::new();
     for (name, value) in facts {
@@ -204,17 +215,19 @@ fn facts(described: &Described<'_>) -> String {
 fn search_input(board: &Board) -> Option<InputPosition> {
     let location = RecordLocation { index: board.index, spot: LineOrByte::Byte(0) };
     let position = board.position.clone()?;
-    Some(InputPosition { location, position, second_column: None })
+    Some(InputPosition { location, position, label: None })
 }
 
-fn mate(solution: &Solution) -> String {
+fn mate(solution: &Solution, language: Language) -> String {
     let is_mate =
         solution.mate_result.as_ref().is_some_and(|mate_result| mate_result.verdict.is_mate());
     let class = if is_mate { " class=\"mated\"" } else { "" };
-    let mut html = format!("<dt>mate</dt><dd{class}>{}</dd>\n", verdict(solution));
+    let (name, verdict) = (language.pick("mate", "詰み"), verdict(solution, language));
+    let mut html = format!("<dt>{name}</dt><dd{class}>{verdict}</dd>\n");
     let line = in_words(solution);
     if !line.is_empty() {
-        push(&mut html, format_args!("<dt>line</dt><dd>{line}</dd>\n"));
+        let name = language.pick("line", "手順");
+        push(&mut html, format_args!("<dt>{name}</dt><dd>{line}</dd>\n"));
     }
     html
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::job_args::show_files;
-use crate::cli::report::{records, with_counts};
+use crate::cli::report::{self, records, with_counts};
 use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::records::counts::Counts;
@@ -35,11 +35,12 @@ pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {
 }
 
 /// A one-line summary whose counts add up to the number of records.
-pub(super) fn summary(counts: &Counts) -> String {
+pub(in crate::cli) fn summary(counts: &Counts) -> String {
     let filtered: u64 = counts.filtered.values().sum();
     let evaluations = &counts.evaluations;
     let line = format!("{}: {} evaluated", records(counts.input), evaluations.new);
     let bad = counts.bad_records();
     let stayed = (evaluations.stayed, "kept their evaluation (mate, or not for training)");
-    with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")])
+    let line = with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")]);
+    line + &report::filtered(&counts.filtered)
 }

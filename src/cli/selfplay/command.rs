@@ -1,6 +1,6 @@
 //! Runs `kyokumen selfplay`: builds the request, starts the run and prints a report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -8,16 +8,17 @@ use anyhow::Context;
 use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 
-use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs};
+use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
+use crate::cli::json_lines;
 use crate::cli::message::{name, say};
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
 use crate::cli::progress::ProgressSnapshot;
-use crate::cli::report::{counted, records};
+use crate::cli::report::records;
 use crate::cli::search_args::check_table;
 use crate::format::Format;
-use crate::jobs::game_totals::{GameCounts, GameManifest};
+use crate::jobs::game_totals::GameManifest;
 use crate::records::format_name::FormatName;
 use crate::selfplay::evaluators::Model;
 use crate::selfplay::plan::{SelfPlayPlan, SelfPlayRequest};
@@ -37,6 +38,7 @@ pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let folder = plan.files.final_folder().to_owned();
+    json_lines::set_run(&plan.files.stem, plan.files.shard_name());
     let display = mode.display(Some(plan.numbers.end - plan.numbers.start));
     let played = selfplay(plan, display, &interrupt.cancel());
     let SelfPlayed { manifest, was_done } = played.map_err(|error| run_error(error, &interrupt))?;
@@ -73,44 +75,17 @@ fn report(manifest: &GameManifest, folder: &Path) {
     }
 }
 
-fn summary(games: &GameCounts) -> String {
-    let GameCounts { played, dropped, mated_openings, endings, results, moves, .. } = games;
-    let words = |counts: &BTreeMap<String, u64>| {
-        let counts: Vec<(u64, String)> =
-            counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
-        counted(&counts.iter().map(|(count, word)| (*count, word.as_str())).collect::<Vec<_>>())
-    };
-    let skipped = match mated_openings {
-        0 => String::new(),
-        mated => format!(", {mated} skipped because of a mated opening"),
-    };
-    let dropped = match dropped.values().sum::<u64>() {
-        0 => String::new(),
-        all => format!(", {all} dropped ({})", words(dropped)),
-    };
-    format!(
-        "{} ({}; {}){dropped}{skipped}, {}, {} for training",
-        quantity(*played, "game"),
-        words(results),
-        words(endings),
-        quantity(*moves, "move"),
-        quantity(games.training_positions, "position"),
-    )
-}
-
 impl ProgressSnapshot for SelfPlaySnapshot {
-    const ITEM: &'static str = "game";
-
     fn done(&self) -> u64 {
         self.games
     }
 
-    fn rates(&self) -> String {
-        self.rates()
+    fn counts(&self) -> String {
+        self.counts()
     }
 
-    fn line(&self) -> String {
-        self.line()
+    fn columns(&self) -> Vec<String> {
+        self.columns()
     }
 }
 

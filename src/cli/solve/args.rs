@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::output::{MateFormat, Output};
 use crate::cli::exit::Usage;
-use crate::cli::option::{location, seconds, threads, whole_number, word};
+use crate::cli::option::{LanguageArgs, location, seconds, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::cli::search_args::SearchArgs;
 use crate::mate::alternatives::{
@@ -18,6 +18,7 @@ use crate::mate::alternatives::{
 };
 use crate::mate::judge::MateSettings;
 use crate::mate::solve::SolveOptions;
+use crate::ops::language::Language;
 use crate::records::format_name::FormatName;
 use crate::shogi::{Move, Position};
 use crate::solver::MAX_PLIES;
@@ -33,7 +34,8 @@ use crate::solver::MAX_PLIES;
 /// attacker may be missing, as in tsume problems.
 ///
 /// Results of a file keep its order, and equal positions are searched once. A single position is searched to any depth
-/// unless --depth is given; Ctrl-C ends its search and prints the current result.
+/// unless --depth is given; Ctrl-C ends its search and prints the current result. A KIF, BOD, CSA or JKF file with
+/// exactly one position is answered like an SFEN.
 #[derive(Args)]
 #[command(mut_arg("depth", |arg| arg.help(depth_help())))]
 #[command(mut_arg("nodes", |arg| arg.help(nodes_help())))]
@@ -49,6 +51,7 @@ Examples:
   kyokumen solve --shortest problems.sfen --to kif > mates.kif
   kyokumen solve --shortest problems.sfen --to html > mates.html
   kyokumen solve --all=line \"SFEN\"
+  kyokumen solve --all=line problem.kif --to html > problem.html
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
 Exit status:
@@ -96,15 +99,15 @@ pub(in crate::cli) struct SolveArgs {
 
     /// Search every move: show which moves mate and whether the solution is unique. `line` does this for each position
     /// of the main line and shows which defences last longest. These searches have no depth limit unless
-    /// --depth is given
-    #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>, conflicts_with = "to")]
+    /// --depth is given. Works as text, with --json and with --to html
+    #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>)]
     pub(super) all: Option<Extent>,
 
     #[arg(long, value_name = "N", requires = "all", help = all_nodes_help(), value_parser = whole_number::<u64>(..))]
     pub(super) all_nodes: Option<u64>,
 
     /// Intended solution or its first moves, in USI notation and separated by spaces; the main line follows it. Needs
-    /// --all and an SFEN on the command line
+    /// --all and a single position
     #[arg(long, value_name = "MOVES", requires = "all")]
     pub(super) solution: Option<String>,
 
@@ -129,9 +132,40 @@ pub(in crate::cli) struct SolveArgs {
     /// every second) or `none`; `auto` is `bar` on a terminal and otherwise `plain` [default: auto]
     #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
     pub(super) progress: Option<ProgressMode>,
+
+    #[command(flatten)]
+    language: LanguageArgs,
 }
 
 impl SolveArgs {
+    /// Checks that `--to` names a format that can hold the results of `--all`.
+    pub(super) fn check(&self) -> Result<(), Usage> {
+        if self.all.is_some() && self.to.is_some_and(|to| to != MateFormat::Html) {
+            let why = "--all works as text, with --json and with --to html; game records hold only the mating line";
+            return Err(Usage(why.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Checks that no option for a single position is given.
+    pub(super) fn check_for_several(&self) -> Result<(), Usage> {
+        if self.time.is_some() {
+            let why =
+                "--time works only for a single position; limit the search of a file with --nodes";
+            return Err(Usage(why.to_owned()));
+        }
+        if self.solution.is_some() {
+            let why = "--solution needs a single position: an SFEN on the command line, or a KIF, BOD or CSA file \
+                       with one position";
+            return Err(Usage(why.to_owned()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.language.language()
+    }
+
     pub(super) fn options(&self, cancel: Arc<AtomicBool>, intended: Vec<Move>) -> SolveOptions {
         let depth_plies = self.search.depth.unwrap_or(MAX_PLIES);
         let nodes = self.all_nodes;
@@ -146,11 +180,12 @@ impl SolveArgs {
     }
 
     /// `measures`: whether `tsume_plies` is requested. `title`: title of an HTML page.
-    pub(super) fn output(&self, measures: bool, title: &str) -> Output {
+    pub(super) fn output(&self, measures: bool, title: String) -> Output {
+        let language = self.language();
         match self.to {
-            Some(format) => Output::of_mates(format, title),
+            Some(format) => Output::of_mates(format, title, language),
             None if self.json => Output::Json { measures },
-            None => Output::Text,
+            None => Output::Text(language),
         }
     }
 

@@ -4,17 +4,18 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::report::{unknown, write_row};
 use crate::cli::report::{Moves, milliseconds};
 use crate::format::notation;
 use crate::mate::alternatives::{Extent, MovesReport, UnprovenMove};
 use crate::mate::solve::Solution;
+use crate::ops::language::{Language, in_language};
 use crate::search::alternatives::{
     AlternativeKind, AttackFindings, CheckFinding, DefenceFindings, LineNode, MoveFinding,
     ReplyFinding, Uniqueness,
 };
 use crate::shogi::{Move, Position, Square};
 use crate::solver::Verdict;
-use crate::storage::quantity::quantity;
 
 /// Fields that `--all` adds to `--json`.
 #[derive(Serialize)]
@@ -156,139 +157,213 @@ fn has_flaws_only(report: &MovesReport) -> bool {
 }
 
 /// The uniqueness of the solution in a few words, or the fault of the intended solution.
-pub(super) fn in_short(report: &MovesReport) -> Option<String> {
+pub(super) fn in_short(report: &MovesReport, language: Language) -> Option<String> {
     if let Some(unproven) = report.unproven_move() {
-        return Some(fault(report, unproven));
+        return Some(fault(report, unproven, language));
     }
     let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
-    let alternatives = quantity(alternatives, "alternative");
+    let alternatives = language.quantity(alternatives as u64, "alternative", "通り");
     Some(match report.uniqueness()? {
-        Uniqueness::Unique => "unique".to_owned(),
-        Uniqueness::NotUnique if has_flaws_only(report) => {
-            format!("not unique: {alternatives}, only flaws")
+        Uniqueness::Unique => language.pick("unique", "余詰なし").to_owned(),
+        Uniqueness::NotUnique if has_flaws_only(report) => in_language!(
+            language,
+            "not unique: {alternatives}, only flaws",
+            "余詰あり（{alternatives}、キズのみ）"
+        ),
+        Uniqueness::NotUnique => {
+            in_language!(language, "not unique: {alternatives}", "余詰あり（{alternatives}）")
         }
-        Uniqueness::NotUnique => format!("not unique: {alternatives}"),
-        Uniqueness::NoMate => "no mate".to_owned(),
-        Uniqueness::Undecided => "undecided".to_owned(),
+        Uniqueness::NoMate => language.pick("no mate", "不詰").to_owned(),
+        Uniqueness::Undecided => language.pick("undecided", "未確定").to_owned(),
     })
 }
 
 /// Why an intended move does not belong to a solution.
-fn fault(report: &MovesReport, UnprovenMove { ply, m, finding }: UnprovenMove<'_>) -> String {
+fn fault(
+    report: &MovesReport,
+    UnprovenMove { ply, m, finding }: UnprovenMove<'_>,
+    language: Language,
+) -> String {
     let is_attack = matches!(report.line.nodes.last(), Some(LineNode::Attack(_)));
     let goal = if is_attack { "mate" } else { "be mated" };
     match finding.map(|finding| finding.verdict) {
-        None => format!("wrong at move {ply}: {m} does not give check"),
+        None => in_language!(
+            language,
+            "wrong at move {ply}: {m} does not give check",
+            "誤り: {ply}手目の {m} は王手ではない"
+        ),
         Some(Verdict::Unknown(stop)) => {
-            format!("undecided at move {ply}: {m} is not proven to {goal} ({stop})")
+            let reason = unknown(stop, Language::Japanese);
+            in_language!(
+                language,
+                "undecided at move {ply}: {m} is not proven to {goal} ({stop})",
+                "未確定: {ply}手目の {m} で詰むかどうか{reason}"
+            )
         }
-        Some(_) => format!("wrong at move {ply}: {m} is proven not to {goal}"),
+        Some(_) => in_language!(
+            language,
+            "wrong at move {ply}: {m} is proven not to {goal}",
+            "誤り: {ply}手目の {m} では詰まないことが証明された"
+        ),
+    }
+}
+
+/// The kind of an alternative.
+pub(super) fn kind_words(kind: AlternativeKind, m: Move, language: Language) -> &'static str {
+    let japanese = match kind {
+        AlternativeKind::Promotion => "成・不成非限定",
+        AlternativeKind::Distance if m.is_drop() => "打点非限定",
+        AlternativeKind::Distance => "着手非限定",
+        AlternativeKind::Mirror => "左右対称",
+        AlternativeKind::LastMove => "最終手余詰",
+        AlternativeKind::Detour => "迂回手順",
+        AlternativeKind::Shorter => "早詰",
+        AlternativeKind::Rejoins => "手順前後",
+        AlternativeKind::Other => "余詰",
+    };
+    language.pick(kind.word(), japanese)
+}
+
+/// The role of a reply: `longest`, `futile` or nothing.
+pub(super) fn reply_words(reply: &ReplyFinding, language: Language) -> &'static str {
+    match (reply.is_futile, reply.is_longest) {
+        (Some(true), _) => language.pick("futile", "無駄合"),
+        (_, Some(true)) => language.pick("longest", "最長"),
+        (_, Some(false)) => "",
+        (_, None) => language.pick("perhaps longest", "最長か不明"),
     }
 }
 
 /// Writes all moves of the position, or the moves of the main line.
-pub(super) fn write_moves(solution: &Solution, report: &MovesReport) -> io::Result<()> {
+pub(super) fn write_moves(
+    solution: &Solution,
+    report: &MovesReport,
+    language: Language,
+) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out)?;
-    if let Some(words) = in_short(report) {
-        writeln!(out, "solution   {words}")?;
+    if let Some(words) = in_short(report, language) {
+        write_row(&mut out, language, language.pick("solution", "解"), &words)?;
     }
-    writeln!(out, "all nodes  {}", report.nodes())?;
-    let position = &solution.input.position;
+    let nodes = report.nodes().to_string();
+    write_row(&mut out, language, language.pick("all nodes", "全ノード数"), &nodes)?;
+    let mut list = MoveList { out, position: &solution.input.position, language };
     match (report.extent, report.line.nodes.first()) {
-        (Extent::Moves, Some(LineNode::Attack(node))) => write_checks(&mut out, position, node),
-        (Extent::Moves, Some(LineNode::Defence(node))) => write_replies(&mut out, position, node),
-        (Extent::Line, _) => write_line(&mut out, position, report),
+        (Extent::Moves, Some(LineNode::Attack(node))) => list.write_checks(node),
+        (Extent::Moves, Some(LineNode::Defence(node))) => list.write_replies(node),
+        (Extent::Line, _) => write_line(&mut list.out, list.position, report, language),
         (Extent::Moves, None) => Ok(()),
     }
 }
 
-fn write_checks(
-    out: &mut impl Write,
-    position: &Position,
-    node: &AttackFindings,
-) -> io::Result<()> {
-    for (index, check) in node.checks.iter().enumerate() {
-        let what = match check.kind {
-            Some(kind) => kind.word(),
-            None if node.solution == Some(index) => "solution",
-            None => "",
-        };
-        write_move(out, position, &check.finding, what)?;
-    }
-    Ok(())
+/// Writes the moves of a position, one per line.
+struct MoveList<'a, W> {
+    out: W,
+    position: &'a Position,
+    language: Language,
 }
 
-fn write_replies(
-    out: &mut impl Write,
-    position: &Position,
-    node: &DefenceFindings,
-) -> io::Result<()> {
-    for reply in &node.replies {
-        let what = match (reply.is_futile, reply.is_longest) {
-            (Some(true), _) => "futile",
-            (_, Some(true)) => "longest",
-            (_, Some(false)) => "",
-            (_, None) => "perhaps longest",
-        };
-        write_move(out, position, &reply.finding, what)?;
+impl<W: Write> MoveList<'_, W> {
+    fn write_checks(&mut self, node: &AttackFindings) -> io::Result<()> {
+        for (index, check) in node.checks.iter().enumerate() {
+            let what = match check.kind {
+                Some(kind) => kind_words(kind, check.finding.m, self.language),
+                None if node.solution == Some(index) => self.language.pick("solution", "本手順"),
+                None => "",
+            };
+            self.write_move(&check.finding, what)?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-fn write_move(
-    out: &mut impl Write,
-    position: &Position,
-    finding: &MoveFinding,
-    what: &str,
-) -> io::Result<()> {
-    let words = padded(&notation(position, finding.m, None), 16);
-    let (m, length) = (finding.m.to_string(), length(finding));
-    let line = Moves(&finding.line);
-    let text = format!("  {m:<6} {words} {length:<18} {what:<16} {line}");
-    writeln!(out, "{}", text.trim_end())
+    fn write_replies(&mut self, node: &DefenceFindings) -> io::Result<()> {
+        for reply in &node.replies {
+            self.write_move(&reply.finding, reply_words(reply, self.language))?;
+        }
+        Ok(())
+    }
+
+    fn write_move(&mut self, finding: &MoveFinding, what: &str) -> io::Result<()> {
+        let words = padded(&notation(self.position, finding.m, None), 16);
+        let (m, length) = (finding.m.to_string(), padded(&length(finding, self.language), 18));
+        let (what, line) = (padded(what, 16), Moves(&finding.line));
+        let text = format!("  {m:<6} {words} {length} {what} {line}");
+        writeln!(self.out, "{}", text.trim_end())
+    }
 }
 
 /// `in 3`, `in at most 5`, `in at most 7, tsume at most 5`, `no mate`, `unknown (nodes)`.
-fn length(finding: &MoveFinding) -> String {
+pub(super) fn length(finding: &MoveFinding, language: Language) -> String {
     match finding.verdict {
-        Verdict::Disproven => "no mate".to_owned(),
-        Verdict::Unknown(stop) => format!("unknown ({stop})"),
+        Verdict::Disproven => language.pick("no mate", "不詰").to_owned(),
+        Verdict::Unknown(stop) => unknown(stop, language),
         Verdict::Proven => {
             let plies = finding.line.len();
-            let most = if finding.is_shortest { "" } else { "at most " };
+            let (most, at_most) =
+                if finding.is_shortest { ("", "") } else { ("at most ", "以下") };
             match finding.tsume_plies.map(usize::from).filter(|&tsume| tsume != plies) {
-                Some(tsume) => format!("in {most}{plies}, tsume {most}{tsume}"),
-                None => format!("in {most}{plies}"),
+                Some(tsume) => in_language!(
+                    language,
+                    "in {most}{plies}, tsume {most}{tsume}",
+                    "{plies}手{at_most}（作品{tsume}手{at_most}）"
+                ),
+                None => in_language!(language, "in {most}{plies}", "{plies}手{at_most}"),
             }
         }
     }
 }
 
-fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -> io::Result<()> {
+fn write_line(
+    out: &mut impl Write,
+    position: &Position,
+    report: &MovesReport,
+    language: Language,
+) -> io::Result<()> {
     let (mut position, mut last) = (position.clone(), None);
     for (ply, node) in (1..).zip(&report.line.nodes) {
         let Some(solution) = node.solution() else {
-            let end = match report.unproven_move() {
-                Some(unproven) => unproven_line(&position, node, unproven, last),
-                None if report.line.is_complete => "mate".to_owned(),
-                None if is_refuted(node) => "no mate".to_owned(),
-                None => "unknown from here".to_owned(),
-            };
+            let end = end_of_line(&position, report, node, last, language);
             return writeln!(out, "{ply:>4}  {end}");
         };
         let words = padded(&notation(&position, solution.m, last), 16);
-        let (m, length) = (solution.m.to_string(), length(solution));
-        let others = match node {
-            LineNode::Attack(node) => other_checks(&position, node),
-            LineNode::Defence(node) => other_replies(&position, node),
-        };
-        let text = format!("{ply:>4}  {m:<6} {words} {length:<18} {others}");
+        let (m, length) = (solution.m.to_string(), padded(&length(solution, language), 18));
+        let others = other_moves(&position, node, language);
+        let text = format!("{ply:>4}  {m:<6} {words} {length} {others}");
         writeln!(out, "{}", text.trim_end())?;
         last = Some(solution.m.to());
         position.make(solution.m);
     }
-    writeln!(out, "{:>4}  back to an earlier board of the line", report.line.nodes.len() + 1)
+    writeln!(out, "{:>4}  {}", report.line.nodes.len() + 1, board_again(language))
+}
+
+/// The end of a line that would repeat a board.
+pub(super) fn board_again(language: Language) -> &'static str {
+    language.pick("back to an earlier board of the line", "本手順に現れた盤面に戻る")
+}
+
+/// The end of the main line, at a node without a solution.
+pub(super) fn end_of_line(
+    position: &Position,
+    report: &MovesReport,
+    node: &LineNode,
+    last: Option<Square>,
+    language: Language,
+) -> String {
+    let end = match report.unproven_move() {
+        Some(unproven) => return unproven_line(position, node, unproven, last, language),
+        None if report.line.is_complete => language.pick("mate", "詰み"),
+        None if is_refuted(node) => language.pick("no mate", "不詰"),
+        None => language.pick("unknown from here", "ここから先は不明"),
+    };
+    end.to_owned()
+}
+
+/// Describes the moves beside the solution.
+pub(super) fn other_moves(position: &Position, node: &LineNode, language: Language) -> String {
+    match node {
+        LineNode::Attack(node) => other_checks(position, node, language),
+        LineNode::Defence(node) => other_replies(position, node, language),
+    }
 }
 
 /// Whether it is proven that no check mates, or that a reply escapes.
@@ -307,84 +382,107 @@ fn unproven_line(
     node: &LineNode,
     UnprovenMove { m, finding, .. }: UnprovenMove<'_>,
     last: Option<Square>,
+    language: Language,
 ) -> String {
     let words = padded(&notation(position, m, last), 16);
-    let length = finding.map_or_else(|| "no check".to_owned(), length);
+    let no_check = || language.pick("no check", "王手ではない").to_owned();
+    let length = finding.map_or_else(no_check, |finding| length(finding, language));
     let others = match node {
-        LineNode::Attack(node) => mates_instead(position, node),
+        LineNode::Attack(node) => mates_instead(position, node, language),
         LineNode::Defence(_) => String::new(),
     };
-    let m = m.to_string();
-    let text = format!("{m:<6} {words} {length:<18} {others}");
+    let (m, length) = (m.to_string(), padded(&length, 18));
+    let text = format!("{m:<6} {words} {length} {others}");
     text.trim_end().to_owned()
 }
 
-fn mates_instead(position: &Position, node: &AttackFindings) -> String {
+fn mates_instead(position: &Position, node: &AttackFindings, language: Language) -> String {
     let mates = node.checks.iter().map(|check| &check.finding).filter(|finding| finding.mates());
-    let mates = mates.map(|finding| format!("{}, {}", named(position, finding.m), length(finding)));
-    let mates = mates.collect::<Vec<_>>().join("; ");
+    let mates = mates.map(|finding| {
+        let (named, length) = (named(position, finding.m, language), length(finding, language));
+        in_language!(language, "{named}, {length}", "{named} {length}")
+    });
+    let mates = mates.collect::<Vec<_>>().join(language.pick("; ", "、"));
     if mates.is_empty() {
-        "no check is known to mate".to_owned()
+        language.pick("no check is known to mate", "詰む王手は見つかっていない").to_owned()
     } else {
-        format!("mates: {mates}")
+        in_language!(language, "mates: {mates}", "詰む手: {mates}")
     }
 }
 
 /// Describes the other mating moves and the undecided moves.
-fn other_checks(position: &Position, node: &AttackFindings) -> String {
+fn other_checks(position: &Position, node: &AttackFindings, language: Language) -> String {
     let mut parts: Vec<String> = node
         .alternatives()
-        .map(|check| {
-            let kind = check.kind.map_or("", AlternativeKind::word);
-            format!("also {}: {kind}, {}", named(position, check.finding.m), length(&check.finding))
+        .map(|CheckFinding { finding, kind }| {
+            let kind = kind.map_or("", |kind| kind_words(kind, finding.m, language));
+            let (m, length) = (named(position, finding.m, language), length(finding, language));
+            in_language!(language, "also {m}: {kind}, {length}", "{kind} {m} {length}")
         })
         .collect();
     let is_unknown = |check: &&CheckFinding| matches!(check.finding.verdict, Verdict::Unknown(_));
-    let unknown: Vec<String> = node
-        .checks
-        .iter()
-        .filter(is_unknown)
-        .map(|check| named(position, check.finding.m))
-        .collect();
+    let unknown = node.checks.iter().filter(is_unknown);
+    let unknown: Vec<String> =
+        unknown.map(|check| named(position, check.finding.m, language)).collect();
     if !unknown.is_empty() {
-        parts.push(format!("unknown: {}", unknown.join(", ")));
+        let moves = unknown.join(language.pick(", ", "、"));
+        parts.push(in_language!(language, "unknown: {moves}", "不明: {moves}"));
     }
     if parts.is_empty() {
-        format!("only mate of {}", quantity(node.checks.len(), "check"))
+        only_mate(node.checks.len(), language)
     } else {
-        parts.join("; ")
+        parts.join(language.pick("; ", "、"))
+    }
+}
+
+/// The only mate among this number of checks.
+pub(super) fn only_mate(checks: usize, language: Language) -> String {
+    let checks = language.quantity(checks as u64, "check", "通りの王手");
+    in_language!(language, "only mate of {checks}", "{checks}のうち唯一の詰み")
+}
+
+/// Whether the reply of the main line delays the mate longest.
+pub(super) fn is_longest(node: &DefenceFindings, language: Language) -> String {
+    let replies = language.quantity(node.replies.len() as u64, "reply", "通りの受け");
+    match node.solution.and_then(|index| node.replies[index].is_longest) {
+        Some(true) => in_language!(language, "longest of {replies}", "{replies}のうち最長"),
+        Some(false) => language.pick("not the longest", "最長ではない").to_owned(),
+        None => language.pick("perhaps the longest", "最長か不明").to_owned(),
     }
 }
 
 /// Describes how long the reply and the other replies delay the mate.
-fn other_replies(position: &Position, node: &DefenceFindings) -> String {
+fn other_replies(position: &Position, node: &DefenceFindings, language: Language) -> String {
     let others = || (0..).zip(&node.replies).filter(|&(index, _)| Some(index) != node.solution);
     let others = |is_longest| {
         let wanted = others().filter(move |(_, reply)| reply.is_longest == is_longest);
-        wanted.map(|(_, reply)| named(position, reply.finding.m)).collect::<Vec<_>>().join(", ")
+        let named = wanted.map(|(_, reply)| named(position, reply.finding.m, language));
+        named.collect::<Vec<_>>().join(language.pick(", ", "、"))
     };
     let is_solution_longest = node.solution.and_then(|index| node.replies[index].is_longest);
-    let mut parts = vec![match is_solution_longest {
-        Some(true) => format!("longest of {}", quantity(node.replies.len(), "reply")),
-        Some(false) => "not the longest".to_owned(),
-        None => "perhaps the longest".to_owned(),
-    }];
-    let words = if is_solution_longest == Some(false) { "longer" } else { "as long" };
-    for (is_longest, words) in [(Some(true), words), (None, "perhaps longer")] {
+    let mut parts = vec![is_longest(node, language)];
+    let words = match is_solution_longest {
+        Some(false) => language.pick("longer", "より長い受け"),
+        _ => language.pick("as long", "同手数"),
+    };
+    let perhaps = language.pick("perhaps longer", "より長いか不明");
+    for (is_longest, words) in [(Some(true), words), (None, perhaps)] {
         let moves = others(is_longest);
         if !moves.is_empty() {
             parts.push(format!("{words}: {moves}"));
         }
     }
-    parts.join("; ")
+    parts.join(language.pick("; ", "、"))
 }
 
-fn named(position: &Position, m: Move) -> String {
-    format!("{m} {}", notation(position, m, None))
+/// A move in USI notation and in words; in Japanese only in words.
+fn named(position: &Position, m: Move, language: Language) -> String {
+    let words = notation(position, m, None);
+    in_language!(language, "{m} {words}", "{words}")
 }
 
 /// Pads text to a width in terminal columns. Characters outside ASCII take two columns.
-fn padded(text: &str, width: usize) -> String {
+pub(super) fn padded(text: &str, width: usize) -> String {
     let columns: usize = text.chars().map(|letter| if letter.is_ascii() { 1 } else { 2 }).sum();
     format!("{text}{}", " ".repeat(width.saturating_sub(columns)))
 }
@@ -408,8 +506,13 @@ mod tests {
             proof_positions: 0,
             proof: None,
         };
-        assert_eq!(length(&finding(false, 5)), "in at most 7, tsume at most 5");
-        assert_eq!(length(&finding(false, 7)), "in at most 7");
-        assert_eq!(length(&finding(true, 5)), "in 7, tsume 5");
+        for (finding, english, japanese) in [
+            (finding(false, 5), "in at most 7, tsume at most 5", "7手以下（作品5手以下）"),
+            (finding(false, 7), "in at most 7", "7手以下"),
+            (finding(true, 5), "in 7, tsume 5", "7手（作品5手）"),
+        ] {
+            assert_eq!(length(&finding, Language::English), english);
+            assert_eq!(length(&finding, Language::Japanese), japanese);
+        }
     }
 }

@@ -11,29 +11,36 @@ use super::args::SolveArgs;
 use super::proofs::Proofs;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::cli::message::say;
-use crate::cli::option::position;
 use crate::cli::progress::{ProgressMode, ProgressSnapshot};
 use crate::engine::progress::ProgressDisplay;
 use crate::mate::judge::{MateSettings, Stop, WhenHopeless};
-use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
+use crate::mate::positions::InputPosition;
 use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
+use crate::ops::language::{Language, in_language};
 use crate::records::claims::FileClaims;
 use crate::records::position_verdict::PositionVerdict;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
-use crate::storage::quantity::{quantity, rounded, separated_quantity};
+use crate::storage::quantity::{duration, rounded, separated_quantity};
 use crate::storage::signals::Interrupt;
 
 /// Interval of the checks for signals, the deadline and progress.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
-pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
-    let position = position("SFEN", text)?;
-    let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
-    let found = InputPosition { location, position, second_column: None };
+/// The only position of the input.
+pub(super) struct OnePosition<'a> {
+    pub(super) input: InputPosition,
+    /// The file; `None` for an SFEN of the command line.
+    pub(super) file: Option<&'a str>,
+    pub(super) claims: FileClaims,
+}
+
+pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Result<ExitStatus> {
+    let OnePosition { input, file, claims } = only;
     let settings = settings(args)?;
-    let output = args.output(true, "Position");
-    let mut proofs = Proofs::open(args, FileClaims::reading(&[])?)?;
-    let intended = args.intended(&found.position)?;
+    let title = file.unwrap_or_else(|| args.language().pick("Position", "局面"));
+    let output = args.output(true, title.to_owned());
+    let mut proofs = Proofs::open(args, claims)?;
+    let (intended, sfen) = (args.intended(&input.position)?, input.position.to_string());
     let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let control = SearchControl::new();
@@ -43,7 +50,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
         let (sender, receiver) = mpsc::channel();
         let search = move || {
             // The receiver is closed only after an error that is already being reported.
-            drop(sender.send(solve(found, search_settings, options, threads, observer)));
+            drop(sender.send(solve(input, search_settings, options, threads, observer)));
         };
         let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
@@ -53,7 +60,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
                 Ok(Err(no_memory)) => return Err(no_memory.into()),
                 Ok(Ok(Ok(solution))) => return Ok(solution),
                 Ok(Ok(Err(bad))) => {
-                    return Err(Usage(format!("SFEN: {}\n  {text}", bad.error)).into());
+                    return Err(Usage(format!("SFEN: {}\n  {sfen}", bad.error)).into());
                 }
                 Err(RecvTimeoutError::Timeout) => watch.update(interrupt.signal().is_some()),
                 Err(RecvTimeoutError::Disconnected) => {
@@ -66,7 +73,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     if let Some(signal) = interrupt.signal() {
         return Err(Interrupted { signal, what: "interrupted".to_owned() }.into());
     }
-    if let Some(hint) = hint(&solution, &settings) {
+    if let Some(hint) = hint(&solution, &settings, args.language()) {
         say!("{hint}");
     }
     proofs.write(&solution)?;
@@ -84,27 +91,39 @@ fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
 }
 
 /// Suggests an option if a limit ended the search.
-fn hint(solution: &Solution, settings: &MateSettings) -> Option<String> {
+fn hint(solution: &Solution, settings: &MateSettings, language: Language) -> Option<String> {
     let mate_result = solution.mate_result.as_ref()?;
     let PositionVerdict::Unknown(stop) = mate_result.verdict else { return None };
     let MateSettings { nodes, depth_plies, hash_mb, when_hopeless, .. } = settings;
     Some(match stop {
         Stop::Nodes if *when_hopeless == WhenHopeless::GiveUp && mate_result.nodes < *nodes => {
-            "the search stopped early as hopeless; use --when-hopeless go-on to search all nodes"
-                .to_owned()
+            let english = "the search stopped early as hopeless; use --when-hopeless go-on to search all nodes";
+            let japanese = "見込みがないため探索を打ち切りました。上限まで探索するには --when-hopeless go-on を指定してください";
+            language.pick(english, japanese).to_owned()
         }
-        Stop::Nodes => format!(
+        Stop::Nodes => in_language!(
+            language,
             "the search ended after {}; use --nodes to search more, or --time SECONDS to limit the time instead",
-            separated_quantity(*nodes, "node")
+            "{}で探索を打ち切りました。さらに探索するには --nodes で上限を上げるか、--time 秒数 で時間を指定してください",
+            language.quantity(*nodes, "node", " ノード")
         ),
-        Stop::Depth => {
-            let plies = quantity(*depth_plies, "ply");
-            format!("no mate within {plies}; search deeper with --depth")
-        }
-        Stop::Memory => {
-            format!("the table of {hash_mb} MiB is too small for the proof; increase --hash-mb")
-        }
-        Stop::Cancelled => "the time limit ended the search; increase --time".to_owned(),
+        Stop::Depth => in_language!(
+            language,
+            "no mate within {}; search deeper with --depth",
+            "{}以内には詰みがありません。さらに深く探索するには --depth を指定してください",
+            language.quantity((*depth_plies).into(), "ply", "手")
+        ),
+        Stop::Memory => in_language!(
+            language,
+            "the table of {hash_mb} MiB is too small for the proof; increase --hash-mb",
+            "{hash_mb} MiB の置換表には証明が収まりません。--hash-mb を大きくしてください"
+        ),
+        Stop::Cancelled => language
+            .pick(
+                "the time limit ended the search; increase --time",
+                "制限時間で探索を打ち切りました。--time を長くしてください",
+            )
+            .to_owned(),
     })
 }
 
@@ -174,23 +193,26 @@ impl SearchSnapshot {
 }
 
 impl ProgressSnapshot for SearchSnapshot {
-    const ITEM: &'static str = "node";
-
     fn done(&self) -> u64 {
         self.nodes
     }
 
-    fn rates(&self) -> String {
-        let Self { phase, nodes_per_s, depth, line, .. } = self;
-        nodes_per_s.map_or_else(
-            || phase.unwrap_or_default().to_owned(),
-            |speed| format!("{} nodes/s, depth {depth}, {}", rounded(speed), line.join(" ")),
-        )
+    fn counts(&self) -> String {
+        format!("{} in {}", separated_quantity(self.nodes, "node"), duration(self.elapsed_s))
     }
 
-    fn line(&self) -> String {
-        let nodes = separated_quantity(self.nodes, "node");
-        format!("{:.0} s, {nodes}, {}", self.elapsed_s, self.rates())
+    fn columns(&self) -> Vec<String> {
+        let Self { phase, nodes_per_s, depth, line, .. } = self;
+        nodes_per_s.map_or_else(
+            || vec![phase.unwrap_or_default().to_owned()],
+            |speed| {
+                vec![
+                    format!("{} nodes/s", rounded(speed)),
+                    format!("depth {depth}"),
+                    line.join(" "),
+                ]
+            },
+        )
     }
 }
 
@@ -207,9 +229,9 @@ mod tests {
             let figures = SearchProgress { nodes, depth_plies, table_permille, line, is_measuring };
             SearchSnapshot::new(figures, Duration::from_secs(2)).line()
         };
-        let expected = "2 s, 1,234,567 nodes, 617,284 nodes/s, depth 23, G*5b 5a6a";
+        let expected = "1,234,567 nodes in 2 s, 617,284 nodes/s, depth 23, G*5b 5a6a";
         assert_eq!(line(false), expected);
-        let expected = "2 s, 1,234,567 nodes, measuring the length of the mate";
+        let expected = "1,234,567 nodes in 2 s, measuring the length of the mate";
         assert_eq!(line(true), expected);
     }
 }

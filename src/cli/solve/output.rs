@@ -7,6 +7,7 @@ use super::page::MatePage;
 use super::report::{write_json, write_line, write_report};
 use crate::format::Format;
 use crate::mate::solve::Solution;
+use crate::ops::language::Language;
 use crate::solver::SearchProgress;
 
 /// Value of `--to`.
@@ -32,7 +33,7 @@ impl FromStr for MateFormat {
 
 /// Destination of solutions. A page is written at the end; other outputs are written immediately.
 pub(super) enum Output {
-    Text,
+    Text(Language),
     /// `measures`: whether `tsume_plies` is requested.
     Json {
         measures: bool,
@@ -43,9 +44,9 @@ pub(super) enum Output {
 
 impl Output {
     /// `title` is the title of an HTML page.
-    pub(super) fn of_mates(format: MateFormat, title: &str) -> Self {
+    pub(super) fn of_mates(format: MateFormat, title: String, language: Language) -> Self {
         match format {
-            MateFormat::Html => Self::Page(MatePage::new(title.to_owned())),
+            MateFormat::Html => Self::Page(MatePage::new(title, language)),
             MateFormat::Games(format) => Self::Games(MateGames::new(format)),
         }
     }
@@ -53,7 +54,7 @@ impl Output {
     /// Writes one of several solutions.
     pub(super) fn write(&mut self, solution: &Solution) -> anyhow::Result<()> {
         match self {
-            Self::Text => write_line(solution)?,
+            Self::Text(language) => write_line(solution, *language)?,
             Self::Json { measures } => write_json(solution, *measures)?,
             Self::Games(games) => games.write(solution)?,
             Self::Page(page) => page.add(solution)?,
@@ -67,8 +68,8 @@ impl Output {
         solution: &Solution,
         progress: &SearchProgress,
     ) -> anyhow::Result<()> {
-        if matches!(self, Self::Text) {
-            return Ok(write_report(solution, progress)?);
+        if let Self::Text(language) = self {
+            return Ok(write_report(solution, progress, language)?);
         }
         self.write(solution)?;
         self.finish()

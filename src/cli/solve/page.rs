@@ -1,39 +1,43 @@
-//! Writes solutions as an HTML page that plays mates move by move.
+//! Writes solutions as an HTML page that plays mates, alternatives and variations move by move.
 //!
-//! Without scripts, the page shows all positions next to each other.
+//! Without scripts, the page shows all positions of the main line next to each other, and the other moves as text.
 
 use std::io::{self, Write};
 
-use super::report::verdict;
+use super::moves::in_short;
+use super::report::{counts, tsume_plies, verdict, verdict_in};
+use super::tree;
 use crate::cli::exit::Usage;
 use crate::cli::report::Moves;
 use crate::format::notation;
 use crate::mate::solve::Solution;
+use crate::ops::language::{Language, in_language};
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::shogi::Move;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
-use crate::solver::CountedPlies;
-use crate::storage::quantity::{quantity, separated_quantity};
 
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");
 
 /// Collects solutions for a page.
 pub(super) struct MatePage {
+    /// The name of the input.
     title: String,
+    language: Language,
     problems: Vec<Problem>,
 }
 
 struct Problem {
     index: u64,
+    name: Option<String>,
     verdict: String,
     class: &'static str,
     markup: String,
 }
 
 impl MatePage {
-    pub(super) const fn new(title: String) -> Self {
-        Self { title, problems: Vec::new() }
+    pub(super) const fn new(title: String, language: Language) -> Self {
+        Self { title, language, problems: Vec::new() }
     }
 
     /// Adds a position. Fails if there are more than [`MAX_POSITIONS`].
@@ -44,66 +48,88 @@ impl MatePage {
             );
             return Err(Usage(why));
         }
-        let index = solution.input.location.index;
-        let (verdict, class) = (verdict(solution), class(solution));
-        let mut markup = facts(solution);
-        markup += &player(solution);
-        markup += &usi(solution);
-        self.problems.push(Problem { index, verdict, class, markup });
+        let (language, line) = (self.language, tree::main_line(solution));
+        let verdict = match &solution.mate_result {
+            Some(mate) if mate.verdict.is_mate() => verdict_in(mate.verdict, line.len(), language),
+            _ => verdict(solution, language),
+        };
+        let mut markup = facts(solution, &line, language);
+        markup += &player(solution, &line, language);
+        markup += &usi(solution, &line);
+        let (index, name) = (solution.input.location.index, name(solution).map(str::to_owned));
+        self.problems.push(Problem { index, name, verdict, class: class(solution), markup });
         Ok(())
     }
 
     /// Writes the page to standard output.
     pub(super) fn finish(self) -> io::Result<()> {
         let mut body = Shapes.to_string();
-        if self.problems.len() > 1 {
+        let is_alone = self.problems.len() == 1;
+        if !is_alone {
             body += &self.list();
         }
+        body += "<div class=\"collection\">\n";
         for problem in &self.problems {
             let Problem { index, verdict, markup, .. } = problem;
-            let number = if self.problems.len() > 1 { format!("{index}: ") } else { String::new() };
+            let label = if is_alone { String::new() } else { problem.label() };
             push(
                 &mut body,
                 format_args!(
-                    "<section class=\"card problem\" id=\"p{index}\">\n<h2>{number}{verdict}</h2>\n{markup}</section>\n"
+                    "<section class=\"card problem\" id=\"p{index}\">\n<h2>{label}{verdict}</h2>\n{markup}</section>\n"
                 ),
             );
         }
-        let subtitle =
-            format!("{} · solved by kyokumen {}", self.subtitle(), env!("CARGO_PKG_VERSION"));
-        let has_mate =
-            self.problems.iter().any(|problem| problem.markup.contains("class=\"mate\""));
+        body += "</div>\n";
+        let own = self.problems.first().filter(|_| is_alone).and_then(|it| it.name.as_deref());
+        let file = own.map_or_else(String::new, |_| format!("{} · ", escaped(&self.title)));
+        let version = env!("CARGO_PKG_VERSION");
+        let program = in_language!(
+            self.language,
+            "solved by kyokumen {version}",
+            "kyokumen {version} で解答"
+        );
         let page = Page {
-            title: &self.title,
-            subtitle: &subtitle,
+            language: self.language,
+            title: own.unwrap_or(&self.title),
+            subtitle: &format!("{file}{} · {program}", self.subtitle()),
             styles: &[BOARD_STYLE, STYLE],
             body: &body,
-            script: has_mate.then_some(SCRIPT),
+            script: (!self.problems.is_empty()).then_some(SCRIPT),
         };
         io::stdout().write_all(page.html().as_bytes())
     }
 
     /// `3 positions: 2 win, 1 no mate`
     fn subtitle(&self) -> String {
-        let count = |class: &str| self.problems.iter().filter(|it| it.class == class).count();
-        let classes = ["win", "loss", "no_mate", "unknown", "skipped"];
-        let counts = classes.map(|class| (count(class), class.replace('_', " ")));
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-        match self.problems.len() {
-            0 => "no positions".to_owned(),
-            1 => "one position".to_owned(),
-            all => format!("{all} positions: {}", counts.join(", ")),
+        let (language, all) = (self.language, self.problems.len());
+        let count =
+            |class: &str| self.problems.iter().filter(|it| it.class == class).count() as u64;
+        let counts = counts(
+            language,
+            &[
+                (count("win"), language.pick("win", "詰み")),
+                (count("loss"), language.pick("loss", "詰まされる")),
+                (count("no_mate"), language.pick("no mate", "不詰")),
+                (count("unknown"), language.pick("unknown", "不明")),
+                (count("skipped"), language.pick("skipped", "省略")),
+            ],
+        );
+        match all {
+            0 => language.pick("no positions", "局面なし").to_owned(),
+            1 => language.pick("one position", "1局面").to_owned(),
+            all => in_language!(language, "{all} positions: {counts}", "{all}局面: {counts}"),
         }
     }
 
     fn list(&self) -> String {
         let mut html = String::from("<ul class=\"problems\">\n");
-        for Problem { index, verdict, class, .. } in &self.problems {
+        for problem in &self.problems {
+            let Problem { index, verdict, class, .. } = problem;
+            let label = problem.label();
             push(
                 &mut html,
                 format_args!(
-                    "<li><a class=\"{class}\" href=\"#p{index}\">{index}: {verdict}</a></li>\n"
+                    "<li><a class=\"{class}\" href=\"#p{index}\">{label}{verdict}</a></li>\n"
                 ),
             );
         }
@@ -111,103 +137,107 @@ impl MatePage {
     }
 }
 
+impl Problem {
+    /// Number and name, before the verdict.
+    fn label(&self) -> String {
+        let name = self.name.iter().map(|name| format!("{} · ", escaped(name)));
+        format!("{}: {}", self.index, name.collect::<String>())
+    }
+}
+
+/// What the file calls the position. In text, a move or a number in the second column is no name.
+fn name(solution: &Solution) -> Option<&str> {
+    let label = solution.input.label.as_deref()?.trim();
+    let is_value = Move::from_usi(label).is_some() || label.parse::<f64>().is_ok();
+    Some(label).filter(|label| !label.is_empty() && !is_value)
+}
+
 fn class(solution: &Solution) -> &'static str {
     solution.mate_result.as_ref().map_or("skipped", |mate_result| mate_result.verdict.word())
 }
 
-/// The facts other than the verdict, as HTML.
-fn facts(solution: &Solution) -> String {
+/// The facts other than name and verdict, as HTML.
+fn facts(solution: &Solution, line: &[Move], language: Language) -> String {
     let Some(mate_result) = &solution.mate_result else { return String::new() };
-    let mut facts = vec![format!("{} to move", if is_black(solution) { "Black" } else { "White" })];
-    if let Some(text) = &solution.input.second_column {
+    let turn = language.turn(solution.input.position.side_to_move());
+    let mut facts = vec![turn.to_owned()];
+    if let Some(text) = solution.input.label.as_ref().filter(|_| name(solution).is_none()) {
         facts.push(escaped(text));
     }
-    if let Some(CountedPlies { plies, .. }) = solution.tsume_plies {
-        facts.push(format!("{} without futile interpositions", quantity(plies, "ply")));
-    }
-    match solution.is_shortest {
-        Some(true) => facts.push("no shorter mate".to_owned()),
-        Some(false) => facts.push("perhaps not the shortest".to_owned()),
-        None => {}
-    }
-    facts.push(separated_quantity(mate_result.nodes, "node"));
+    let is_intended = solution.moves.as_ref().is_some_and(|report| !report.intended.is_empty());
+    let tsume = solution.tsume_plies.filter(|it| usize::from(it.plies) != line.len());
+    facts.extend(tsume.filter(|_| !is_intended).map(|counted| tsume_plies(counted, language)));
+    let shortest = match solution.is_shortest {
+        Some(true) => Some(language.pick("no shorter mate", "最短")),
+        Some(false) => Some(language.pick("perhaps not the shortest", "最短か不明")),
+        None => None,
+    };
+    facts.extend(shortest.map(str::to_owned));
+    let unique = solution.moves.as_ref().and_then(|report| in_short(report, language));
+    facts.extend(unique.map(|words| format!("<strong>{}</strong>", escaped(&words))));
+    facts.push(language.quantity(mate_result.nodes, "node", " ノード"));
     format!("<p>{}</p>\n", facts.join(" · "))
 }
 
-fn is_black(solution: &Solution) -> bool {
-    solution.input.position.side_to_move() == crate::shogi::Color::Black
-}
-
-/// The diagram of the position, or a player for its mating line.
-fn player(solution: &Solution) -> String {
-    let steps = steps(solution);
-    let plies = steps.len() - 1;
-    if plies == 0 {
-        return SvgDiagram::new(&solution.input.position.setup()).embedded().to_string();
-    }
-    let boards: String = steps.iter().map(|step| &*step.markup).collect();
-    let [first, back, forward, last] = [
-        ("first", "M3 3V13M13 3L6 8L13 13Z"),
-        ("back", "M12 3L5 8L12 13Z"),
-        ("forward", "M4 3L11 8L4 13Z"),
-        ("last", "M13 3V13M3 3L10 8L3 13Z"),
-    ]
-    .map(|(name, path)| {
-        format!(
-            "<button type=\"button\" aria-label=\"{name}\">\
-             <svg width=\"16\" height=\"16\" aria-hidden=\"true\"><path d=\"{path}\"/></svg></button>"
-        )
-    });
-    let mut moves = String::new();
-    for Step { caption, .. } in &steps {
-        push(&mut moves, format_args!("<li><button type=\"button\">{caption}</button></li>\n"));
-    }
-    format!(
-        "<div class=\"mate\">\n<div class=\"boards\">\n{boards}</div>\n\
-         <div class=\"controls\" hidden>{first}{back}\
-         <input type=\"range\" aria-label=\"ply\" min=\"0\" max=\"{plies}\" value=\"0\">{forward}{last}</div>\n\
-         <ol class=\"moves\" hidden>\n{moves}</ol>\n</div>\n"
-    )
-}
-
-struct Step {
-    caption: String,
-    markup: String,
-}
-
-/// The position itself and the positions after each move of the mate.
-fn steps(solution: &Solution) -> Vec<Step> {
+/// The diagrams of the line with their captions, the controls, and the list of all moves.
+fn player(solution: &Solution, line: &[Move], language: Language) -> String {
     let mut position = solution.input.position.clone();
-    let mut steps = vec![step(SvgDiagram::new(&position.setup()), "Start".to_owned())];
-    let line: &[Move] = match &solution.mate_result {
-        Some(mate_result) if mate_result.verdict.is_mate() => &mate_result.line,
-        _ => &[],
-    };
+    let first = SvgDiagram::new(&position.setup()).embedded().to_string();
+    if line.is_empty() {
+        return mate(&first, line.len(), &tree::list(solution, line, language), language);
+    }
+    let mut boards = step(tree::start(language), &first);
     let mut last = None;
     for (ply, &m) in (1..).zip(line) {
         let words = notation(&position, m, last);
         position.make(m);
         last = Some(m.to());
         let caption = format!("<span>{ply}. {words}</span> <small>{m}</small>");
-        steps.push(step(SvgDiagram::new(&position.setup()).last_move(m), caption));
+        let board = SvgDiagram::new(&position.setup()).last_move(m).embedded().to_string();
+        boards += &step(&caption, &board);
     }
-    steps
+    mate(&boards, line.len(), &tree::list(solution, line, language), language)
 }
 
-fn step(diagram: SvgDiagram<'_>, caption: String) -> Step {
-    let board = diagram.embedded();
-    let markup =
-        format!("<figure class=\"step\"><figcaption>{caption}</figcaption>\n{board}</figure>\n");
-    Step { caption, markup }
+fn step(caption: &str, board: &str) -> String {
+    format!("<figure class=\"step\"><figcaption>{caption}</figcaption>\n{board}</figure>\n")
+}
+
+fn mate(boards: &str, plies: usize, moves: &str, language: Language) -> String {
+    let button = |name: &str, path: &str| {
+        format!(
+            "<button type=\"button\" title=\"{name}\" aria-label=\"{name}\">\
+             <svg width=\"16\" height=\"16\" aria-hidden=\"true\"><path d=\"{path}\"/></svg></button>"
+        )
+    };
+    let (first, back) = (language.pick("first", "最初"), language.pick("back", "戻る"));
+    let (forward, last) = (language.pick("forward", "進む"), language.pick("last", "最後"));
+    let (ply, flip) = (language.pick("ply", "手数"), language.pick("flip the board", "盤面反転"));
+    let mut controls = String::new();
+    if !moves.is_empty() {
+        controls += &button(first, "M3 3V13M13 3L6 8L13 13Z");
+        controls += &button(back, "M12 3L5 8L12 13Z");
+        push(
+            &mut controls,
+            format_args!(
+                "<input type=\"range\" aria-label=\"{ply}\" min=\"0\" max=\"{plies}\" value=\"0\">"
+            ),
+        );
+        controls += &button(forward, "M4 3L11 8L4 13Z");
+        controls += &button(last, "M13 3V13M3 3L10 8L3 13Z");
+    }
+    controls += &button(flip, "M5 14V3L2 6M5 3L8 6M11 2V13L8 10M11 13L14 10");
+    format!(
+        "<div class=\"mate\">\n<div class=\"boards\">\n{boards}</div>\n\
+         <div class=\"controls\" hidden>{controls}</div>\n{moves}</div>\n"
+    )
 }
 
 /// The position and its mating line as a USI `position` command, for other programs.
-fn usi(solution: &Solution) -> String {
+fn usi(solution: &Solution, line: &[Move]) -> String {
     let position = &solution.input.position;
-    let line =
-        solution.mate_result.as_ref().filter(|it| it.verdict.is_mate() && !it.line.is_empty());
-    let moves = line.map_or_else(String::new, |it| format!(" moves {}", Moves(&it.line)));
+    let moves = if line.is_empty() { String::new() } else { format!(" moves {}", Moves(line)) };
     format!(
-        "<details><summary>USI</summary><code>position sfen {position}{moves}</code></details>\n"
+        "<details class=\"usi\"><summary>USI</summary><code>position sfen {position}{moves}</code></details>\n"
     )
 }

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::moves::{AllMovesJson, in_short, write_moves};
+use super::moves::{AllMovesJson, in_short, padded, write_moves};
+use super::tree::words;
 use crate::cli::message::say;
-use crate::cli::report::{Moves, exact_milliseconds, json_line, records};
-use crate::format::notation;
+use crate::cli::report::{Moves, counted, exact_milliseconds, json_line, records};
 use crate::mate::judge::MateResult;
 use crate::mate::solve::Solution;
+use crate::ops::language::{Language, in_language};
 use crate::records::position_verdict::PositionVerdict;
-use crate::solver::SearchProgress;
-use crate::storage::quantity::{noun, quantity};
+use crate::solver::{CountedPlies, SearchProgress, Stop};
+use crate::storage::quantity::noun;
 
 /// One line of `--json`.
 #[derive(Serialize)]
@@ -85,71 +86,129 @@ pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> 
     json_line(&Line::new(solution, measures))
 }
 
+/// `2 win, 1 unknown`; counts of 0 are left out.
+pub(super) fn counts(language: Language, counts: &[(u64, &str)]) -> String {
+    if language == Language::English {
+        return counted(counts);
+    }
+    let nonzero = counts.iter().filter(|(count, _)| *count > 0);
+    nonzero.map(|(count, word)| format!("{word} {count}")).collect::<Vec<_>>().join("、")
+}
+
 /// Writes the verdict of one of several positions as a line of text.
-pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
+pub(super) fn write_line(solution: &Solution, language: Language) -> io::Result<()> {
     let line = Line::new(solution, false);
     let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
-    let unique = solution.moves.as_ref().map(|report| in_short(report).unwrap_or_default());
-    let unique = unique.map(|words| format!("  {words:<32}")).unwrap_or_default();
-    let (verdict, unit) = (verdict(solution), noun(nodes == 1, "node"));
-    let text = format!("{index:>6}  {verdict:<17} {nodes:>9} {unit:<5}{unique}  {moves}");
+    let unique = solution.moves.as_ref();
+    let unique = unique.map(|report| in_short(report, language).unwrap_or_default());
+    let unique = unique.map(|words| format!("  {}", padded(&words, 32))).unwrap_or_default();
+    let verdict = padded(&verdict(solution, language), 17);
+    let unit = language.pick(noun(nodes == 1, "node"), "ノード".to_owned());
+    let text = format!("{index:>6}  {verdict} {nodes:>9} {unit:<5}{unique}  {moves}");
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
 /// Writes the verdict of a single position as several lines, with the progress of an undecided search.
-pub(super) fn write_report(solution: &Solution, progress: &SearchProgress) -> io::Result<()> {
+pub(super) fn write_report(
+    solution: &Solution,
+    progress: &SearchProgress,
+    language: Language,
+) -> io::Result<()> {
     let line = Line::new(solution, true);
-    let mut out = io::stdout();
-    writeln!(out, "{}", verdict(solution))?;
+    let mut rows = vec![];
     if !line.line.is_empty() {
-        writeln!(out, "line       {}", line.line.join(" "))?;
-        writeln!(out, "in words   {}", in_words(solution))?;
+        rows.push((language.pick("line", "USI"), line.line.join(" ")));
+        rows.push((language.pick("in words", "手順"), in_words(solution)));
     }
-    if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
-        let known = if line.tsume_shortest == Some(true) { "" } else { ", or fewer" };
-        let plies = quantity(plies, "ply");
-        writeln!(out, "tsume      {plies}{known}, without futile interpositions")?;
+    let tsume = solution.tsume_plies.filter(|it| Some(usize::from(it.plies)) != line.plies);
+    if let Some(counted) = tsume {
+        rows.push((language.pick("tsume", "作品手数"), tsume_plies(counted, language)));
     }
     if let Some(is_shortest) = line.shortest {
-        let known = if is_shortest { "yes" } else { "unknown: a limit was reached" };
-        writeln!(out, "shortest   {known}")?;
+        let known = if is_shortest {
+            language.pick("yes", "証明済み")
+        } else {
+            language.pick("unknown: a limit was reached", "不明（探索の上限に達した）")
+        };
+        rows.push((language.pick("shortest", "最短"), known.to_owned()));
     }
     if line.stop.is_some() && !progress.line.is_empty() {
-        writeln!(out, "deepest    {}", quantity(progress.depth_plies, "ply"))?;
-        writeln!(out, "last tried {}", Moves(&progress.line))?;
+        let deepest = language.quantity(progress.depth_plies as u64, "ply", "手");
+        rows.push((language.pick("deepest", "最深"), deepest));
+        let last = Moves(&progress.line).to_string();
+        rows.push((language.pick("last tried", "最後の読み筋"), last));
     }
-    writeln!(out, "nodes      {}", line.nodes)?;
-    writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
-    let seconds = solution.elapsed.as_secs_f64();
-    writeln!(out, "nodes/s    {:.0}", line.nodes as f64 / seconds)?;
-    solution.moves.as_ref().map_or(Ok(()), |report| write_moves(solution, report))
+    rows.push((language.pick("nodes", "ノード数"), line.nodes.to_string()));
+    let elapsed = line.elapsed_ms;
+    let elapsed = in_language!(language, "{elapsed:.3} ms", "{elapsed:.3} ミリ秒");
+    rows.push((language.pick("elapsed", "時間"), elapsed));
+    let speed = line.nodes as f64 / solution.elapsed.as_secs_f64();
+    rows.push((language.pick("nodes/s", "ノード/秒"), format!("{speed:.0}")));
+    let mut out = io::stdout();
+    writeln!(out, "{}", verdict(solution, language))?;
+    for (name, text) in rows {
+        write_row(&mut out, language, name, &text)?;
+    }
+    let moves = solution.moves.as_ref();
+    moves.map_or(Ok(()), |report| write_moves(solution, report, language))
+}
+
+/// Writes a named value of the report.
+pub(super) fn write_row(
+    out: &mut impl Write,
+    language: Language,
+    name: &str,
+    text: &str,
+) -> io::Result<()> {
+    writeln!(out, "{} {text}", padded(name, language.pick(10, 12)))
+}
+
+/// The length without futile interpositions.
+pub(super) fn tsume_plies(counted: CountedPlies, language: Language) -> String {
+    let CountedPlies { plies, is_least, .. } = counted;
+    let (fewer, at_most) = if is_least { ("", "") } else { (", or fewer", "以下") };
+    in_language!(
+        language,
+        "{}{fewer}, without futile interpositions",
+        "{}{at_most}（無駄合を除く）",
+        language.quantity(plies.into(), "ply", "手")
+    )
 }
 
 /// The mating line in Japanese notation.
 pub(in crate::cli) fn in_words(solution: &Solution) -> String {
-    let (mut position, mut last) = (solution.input.position.clone(), None);
-    let moves = solution.mate_result.iter().flat_map(|mate_result| &mate_result.line);
-    let words = moves.map(|&m| {
-        let words = notation(&position, m, last);
-        position.make(m);
-        last = Some(m.to());
-        words
-    });
-    words.collect::<Vec<_>>().join(" ")
+    let line = solution.mate_result.as_ref().map_or(&[][..], |mate_result| &mate_result.line);
+    words(&solution.input.position, line, None)
 }
 
 /// The verdict in a few words: `win in 3`, `unknown (nodes)`, ….
-pub(in crate::cli) fn verdict(solution: &Solution) -> String {
+pub(in crate::cli) fn verdict(solution: &Solution, language: Language) -> String {
     match &solution.mate_result {
-        None => "in check, skipped".to_owned(),
-        Some(MateResult { verdict, line, .. }) => match verdict {
-            PositionVerdict::Win | PositionVerdict::Loss => {
-                format!("{} in {}", verdict.word(), line.len())
-            }
-            PositionVerdict::NoMate => "no mate".to_owned(),
-            PositionVerdict::Unknown(stop) => format!("unknown ({stop})"),
-        },
+        None => language.pick("in check, skipped", "王手のため省略").to_owned(),
+        Some(MateResult { verdict, line, .. }) => verdict_in(*verdict, line.len(), language),
     }
+}
+
+/// The verdict in a few words, with a mate of `plies` plies.
+pub(super) fn verdict_in(verdict: PositionVerdict, plies: usize, language: Language) -> String {
+    match verdict {
+        PositionVerdict::Win => in_language!(language, "win in {plies}", "{plies}手で詰み"),
+        PositionVerdict::Loss if plies == 0 => language.pick("loss in 0", "詰んでいる").to_owned(),
+        PositionVerdict::Loss => in_language!(language, "loss in {plies}", "{plies}手で詰まされる"),
+        PositionVerdict::NoMate => language.pick("no mate", "不詰").to_owned(),
+        PositionVerdict::Unknown(stop) => unknown(stop, language),
+    }
+}
+
+/// Why a search is undecided: `unknown (nodes)`.
+pub(super) fn unknown(stop: Stop, language: Language) -> String {
+    let reason = match stop {
+        Stop::Nodes => "ノード数",
+        Stop::Depth => "手数",
+        Stop::Memory => "メモリ",
+        Stop::Cancelled => "中断",
+    };
+    in_language!(language, "unknown ({})", "不明（{}）", language.pick(stop.word(), reason))
 }
 
 fn moves(mate_result: &MateResult) -> Vec<String> {
@@ -188,28 +247,39 @@ impl Tally {
         } += 1;
     }
 
-    pub(super) fn report(&self, elapsed: Duration) {
-        let mut words = Vec::new();
-        for (count, word) in [
-            (self.win, "win"),
-            (self.loss, "loss"),
-            (self.no_mate, "no mate"),
-            (self.unknown, "unknown"),
-            (self.skipped, "skipped"),
-            (self.bad, "bad"),
-        ] {
-            if count > 0 {
-                words.push(format!("{count} {word}"));
-            }
-        }
-        let colon = if words.is_empty() { "" } else { ": " };
-        say!("{}{colon}{}", records(self.positions + self.bad), words.join(", "));
+    pub(super) fn report(&self, language: Language, elapsed: Duration) {
+        let counts = counts(
+            language,
+            &[
+                (self.win, language.pick("win", "詰み")),
+                (self.loss, language.pick("loss", "詰まされる")),
+                (self.no_mate, language.pick("no mate", "不詰")),
+                (self.unknown, language.pick("unknown", "不明")),
+                (self.skipped, language.pick("skipped", "省略")),
+                (self.bad, language.pick("bad", "不正")),
+            ],
+        );
+        let colon = if counts.is_empty() { "" } else { ": " };
+        let records = language
+            .pick(records(self.positions + self.bad), format!("{}局面", self.positions + self.bad));
+        say!("{records}{colon}{counts}");
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
         let known = match self.known {
             0 => String::new(),
-            known => format!(", {known} known from equal positions"),
+            known => in_language!(
+                language,
+                ", {known} known from equal positions",
+                "、同一局面の結果を利用 {known}"
+            ),
         };
-        say!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s{known}");
+        say!(
+            "{}{known}",
+            in_language!(
+                language,
+                "{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s",
+                "{seconds:.1} 秒、{positions_s:.0} 局面/秒、{nodes_s:.0} ノード/秒"
+            )
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The text report of `kyokumen stats`, with histograms.
 
+use crate::ops::language::Language;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
 use crate::ops::stats_page::{per_position, percent};
@@ -8,10 +9,15 @@ use crate::storage::quantity::separated;
 /// Maximum number of lines of a histogram.
 const MAX_ROWS: usize = 16;
 
-/// Marks of the longest line of a histogram.
-const MAX_MARKS: u64 = 40;
+/// Most marks of the longest line of a histogram.
+const MAX_MARKS: usize = 40;
 
-pub(super) fn text(report: &StatsReport) -> String {
+/// Width of a line of a histogram without its marks.
+const BIN_WIDTH: usize = 43;
+
+/// The report. Histograms are at most `width` characters wide.
+pub(super) fn text(report: &StatsReport, width: usize) -> String {
+    let marks = MAX_MARKS.min(width.saturating_sub(BIN_WIDTH)) as u64;
     let mut lines = summary(report);
     for (name, distribution) in [
         ("evaluation, cp", &report.evals),
@@ -22,7 +28,7 @@ pub(super) fn text(report: &StatsReport) -> String {
         if let Some(distribution) = distribution {
             lines.push(String::new());
             lines.push(head(name, distribution));
-            lines.extend(rows(&distribution.bins, distribution.records));
+            lines.extend(rows(&distribution.bins, distribution.records, marks));
         }
     }
     lines.push(String::new());
@@ -40,7 +46,7 @@ fn summary(report: &StatsReport) -> Vec<String> {
         Some(("in check", share(report.in_check, good))),
         results(report).map(|text| ("results", text)),
         results(report).map(|_| ("side to move", outcomes(report))),
-        report.eval_scale.as_ref().map(|scale| ("win rate", scale_text(scale))),
+        report.eval_scale.as_ref().map(|scale| ("win rate", scale_text(scale, Language::English))),
         moves(report).map(|text| ("moves", text)),
         Some(("phase", phases(report))),
         Some(("pieces", pieces(report))),
@@ -148,8 +154,8 @@ fn head(name: &str, distribution: &Distribution) -> String {
     )
 }
 
-/// Draws the bins, joining neighbours if there are more than [`MAX_ROWS`].
-fn rows(bins: &[Bin], records: u64) -> Vec<String> {
+/// Draws the bins, joining neighbours if there are more than [`MAX_ROWS`]. The longest line has `most_marks` marks.
+fn rows(bins: &[Bin], records: u64, most_marks: u64) -> Vec<String> {
     let rows: Vec<Bin> = bins
         .chunks(bins.len().div_ceil(MAX_ROWS))
         .filter_map(|bins| {
@@ -160,7 +166,7 @@ fn rows(bins: &[Bin], records: u64) -> Vec<String> {
         .collect();
     let most = rows.iter().map(|row| row.records).max().unwrap_or(0).max(1);
     let row = |Bin { from, to, records: count }: &Bin| {
-        let marks = (count * MAX_MARKS).div_ceil(most) as usize;
+        let marks = (count * most_marks).div_ceil(most) as usize;
         let share = percent(*count, records);
         let count = separated(*count);
         let drawn = format!("{from:>7} to {to:>6}  {count:>13}  {share:>7}  {}", "#".repeat(marks));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::option::{decimal_number, threads, whole_number};
+use crate::cli::option::{LanguageArgs, decimal_number, threads, whole_number};
 
 /// Run a USI engine that solves mates and, with a network, plays games
 ///
@@ -40,4 +40,7 @@ pub(in crate::cli) struct UsiArgs {
     /// Softmax temperature of the policy [default: 1.74]
     #[arg(long, value_name = "T", requires = "model", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
+
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
 }

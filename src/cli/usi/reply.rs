@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::searcher::SearchOutcome;
 use crate::cli::report::Moves;
+use crate::ops::language::Language;
 use crate::shogi::Move;
 use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
 
@@ -54,13 +55,21 @@ impl fmt::Display for Checkmate {
 }
 
 /// The limit that ended an undecided search. `None` if it was stopped or is decided.
-pub(super) const fn undecided(verdict: Verdict) -> Option<&'static str> {
-    match verdict {
-        Verdict::Unknown(Stop::Nodes) => Some("undecided: the node limit was reached"),
-        Verdict::Unknown(Stop::Depth) => Some("undecided: no mate within the depth limit"),
-        Verdict::Unknown(Stop::Memory) => Some("undecided: the table is too small for the proof"),
-        Verdict::Unknown(Stop::Cancelled) | Verdict::Proven | Verdict::Disproven => None,
-    }
+pub(super) fn undecided(verdict: Verdict, language: Language) -> Option<&'static str> {
+    let (english, japanese) = match verdict {
+        Verdict::Unknown(Stop::Nodes) => {
+            ("undecided: the node limit was reached", "不明: ノード数の上限に達しました")
+        }
+        Verdict::Unknown(Stop::Depth) => {
+            ("undecided: no mate within the depth limit", "不明: 手数の上限以内に詰みがありません")
+        }
+        Verdict::Unknown(Stop::Memory) => (
+            "undecided: the table is too small for the proof",
+            "不明: 置換表が小さく、証明が収まりません",
+        ),
+        Verdict::Unknown(Stop::Cancelled) | Verdict::Proven | Verdict::Disproven => return None,
+    };
+    Some(language.pick(english, japanese))
 }
 
 /// An `info` line.

@@ -15,6 +15,7 @@ use super::reply::{Checkmate, Info, undecided};
 use super::searcher::{MateQuery, SEARCH_THREAD_ENDED, SearchReply, Searcher};
 use super::session::{Lines, complaint};
 use crate::mate::judge::InCheck;
+use crate::ops::language::Language;
 use crate::shogi::Position;
 use crate::solver::SearchControl;
 
@@ -26,6 +27,7 @@ pub(super) struct MateSolver {
     options: Options,
     /// Whether `isready` creates the table.
     prepares: bool,
+    language: Language,
     search: Option<Search>,
 }
 
@@ -38,18 +40,18 @@ struct Search {
 
 impl MateSolver {
     /// A solver in an engine without a player. Its options have the usual names.
-    pub(super) fn standalone() -> io::Result<Self> {
-        Self::new(Options::new(), true)
+    pub(super) fn standalone(language: Language) -> io::Result<Self> {
+        Self::new(Options::new(), true, language)
     }
 
     /// A solver in an engine that plays. The names of its options begin with `Mate_`.
     #[cfg(feature = "network")]
-    pub(super) fn with_player() -> io::Result<Self> {
-        Self::new(Options::with_player(), false)
+    pub(super) fn with_player(language: Language) -> io::Result<Self> {
+        Self::new(Options::with_player(), false, language)
     }
 
-    fn new(options: Options, prepares: bool) -> io::Result<Self> {
-        Ok(Self { searcher: Searcher::start()?, options, prepares, search: None })
+    fn new(options: Options, prepares: bool, language: Language) -> io::Result<Self> {
+        Ok(Self { searcher: Searcher::start()?, options, prepares, language, search: None })
     }
 
     pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<> {
@@ -165,7 +167,8 @@ impl MateSolver {
         let infos = Info::mates(&outcome, search.control.figures(), search.started.elapsed());
         let mut lines: Lines = infos.iter().map(ToString::to_string).collect();
         lines.extend(
-            undecided(outcome.result.verdict).map(|reason| format!("info string {reason}")),
+            undecided(outcome.result.verdict, self.language)
+                .map(|reason| format!("info string {reason}")),
         );
         lines.push(Checkmate::from(outcome.result).to_string());
         Ok(lines)

@@ -84,11 +84,12 @@ pub(super) fn push_row(
             None => fill.move_in(&record.setup()?),
         }?;
     }
+    let eval_cp = content.map_or_else(|| record.eval_cp(), |content| Ok(content.eval_cp))?;
     let result = record.result()?.or(fill.result);
     let values = [
         Value::Bytes((&position[..]).into()),
         if has_move_field { bits(family, best_move) } else { Value::Null },
-        Value::int(record.eval_cp()?.or(fill.eval_cp)),
+        Value::int(eval_cp.or(fill.eval_cp)),
         Value::int(record.ply()?.or(fill.ply)),
         Value::int(result.map(|result| seen_from(side_to_move(&position), result))),
     ];

@@ -121,6 +121,7 @@ impl GameConverter<'_> {
             game.is_some_and(|game| self.failed(game).is_none())
         };
         self.plan.route(self.block.format) == Route::Copy
+            && self.plan.settings.eval_scale.is_none()
             && self.wanted(records.clone()) == records
             && games.iter().all(is_kept_whole)
     }
@@ -202,15 +203,20 @@ impl GameConverter<'_> {
             processed.encoded_mut(OutputKind::Kept).end_records(0);
             return Ok(());
         };
+        let limited = settings.eval_scale.map(|scale| scale.rescale_game(&mut part));
         let filled_in = settings.fill.complete(&mut part, to);
         let lost_of_game = read.lost_fields(to, &part, moves.len());
         let part = if settings.mirror { part.mirrored() } else { part };
-        let records = &self.effects(game, &read.records)[moves];
+        let records = &mut self.effects(game, &read.records)[moves];
+        for (record, _) in records.iter_mut().zip(limited.unwrap_or_default()).filter(|pair| pair.1)
+        {
+            record.warnings.insert(Warning::EvalLimited);
+        }
         let options = self.plan.write_options();
         let loss = InfoLoss::new(&part, to, options);
         if settings.strict {
             strict::check_info(loss).map_err(|loss| (wanted.clone(), loss))?;
-            for (index, record) in (wanted.start..).zip(records) {
+            for (index, record) in (wanted.start..).zip(&*records) {
                 strict::check_fields(record.lost.union(lost_of_game))
                     .map_err(|loss| (index..index + 1, loss))?;
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{OutputFormat, arrays, strict};
+use super::{EvalScale, OutputFormat, arrays, strict};
 use crate::error::Error;
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
@@ -101,6 +101,10 @@ pub struct ConvertSettings {
     /// Memory for the positions that --dedup compares, about 40 bytes each [default: 1G]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", requires = "dedup", default_value = "1G", hide_default_value = true, help_heading = OUTPUTS, hide_short_help = true))]
     pub memory: Memory,
+    /// Multiply evaluations by B/A and round to the nearest centipawn, for training data of another evaluation scale.
+    /// Mate evaluations (29000 or more in absolute value) stay; others are limited to 28999 and counted
+    #[cfg_attr(feature = "cli", arg(long, value_name = "A:B", help_heading = OUTPUTS, hide_short_help = true))]
+    pub eval_scale: Option<EvalScale>,
     /// Mirror the board left to right, moves included; records are re-encoded
     #[cfg_attr(feature = "cli", arg(long, help_heading = OUTPUTS, hide_short_help = true))]
     pub mirror: bool,
@@ -178,6 +182,7 @@ impl Default for ConvertSettings {
             filters: RecordFilters::default(),
             dedup: false,
             memory: Memory::gib(1),
+            eval_scale: None,
             mirror: false,
             check: Check::Structure,
             strict: false,
@@ -254,6 +259,11 @@ impl ConvertPlan {
                     if settings.dedup { Some("dedup") } else { settings.filters.first_option() };
                 return Err(Error::games_are_not_filtered(option.unwrap_or("sample"), input, to));
             }
+            if settings.eval_scale.is_some() && !input.format.fields().contains(Field::EvalCp) {
+                let (name, format) = (input.name.clone(), input.format.name());
+                let (option, field) = ("eval-scale", Field::EvalCp);
+                return Err(Error::filter_on_missing_field(option, name, format, field));
+            }
             let conversion = to.conversion(input, &settings.fill)?;
             let fields = strict::certain_loss(input.format, conversion);
             if settings.strict && !fields.is_empty() {
@@ -300,7 +310,10 @@ impl ConvertPlan {
 
     /// Whether records on this route are decoded.
     pub(super) fn reads_content(&self, route: Route) -> bool {
-        route == Route::Mirror || self.asks_rules() || self.makes_games()
+        route == Route::Mirror
+            || self.settings.eval_scale.is_some()
+            || self.asks_rules()
+            || self.makes_games()
     }
 
     /// Whether single records become games.

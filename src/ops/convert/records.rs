@@ -8,7 +8,8 @@ use super::output_format::OutputFormat;
 use super::plan::{Check, ConvertPlan};
 use super::strict::{self, RecordEffects, Route};
 use crate::format::{
-    DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
+    DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Reevaluation,
+    Warning, Warnings,
 };
 use crate::records::filters::{Condition, RecordFilters};
 use crate::records::output_kind::OutputKind;
@@ -179,11 +180,17 @@ impl<'a> RecordConverter<'a> {
             return Ok(Decision::Filtered(condition));
         }
         let route = self.route;
-        let content = self.reads_content.then(|| record.record()).transpose()?;
-        let warnings = match examine(plan, record, content.as_ref())? {
+        let mut content = self.reads_content.then(|| record.record()).transpose()?;
+        let mut warnings = match examine(plan, record, content.as_ref())? {
             Ok(warnings) => warnings,
             Err(condition) => return Ok(Decision::Filtered(condition)),
         };
+        let rescaled = settings.eval_scale.zip(content.as_mut());
+        let rescaled = rescaled.map(|(scale, content)| scale.rescale(content));
+        let (is_rescaled, is_limited) = rescaled.unwrap_or_default();
+        if is_limited {
+            warnings.insert(Warning::EvalLimited);
+        }
         if self.makes_games {
             let content = content.map_or_else(|| record.record(), Ok)?;
             let content = if settings.mirror { content.mirrored() } else { content };
@@ -197,15 +204,15 @@ impl<'a> RecordConverter<'a> {
             return Ok(Decision::Move(Box::new(written)));
         }
         let is_checked = content.is_some();
-        let mirrored = match route {
+        let changed = match route {
             Route::Mirror => Some(content.map_or_else(|| record.record(), Ok)?.mirrored()),
-            Route::Copy | Route::Transcode => None,
+            Route::Copy | Route::Transcode => content.filter(|_| is_rescaled),
         };
         if route == Route::Copy && !is_checked {
             // Unreadable records must not be copied.
             record.check()?;
         }
-        let (written, missing) = self.write(item, mirrored.as_ref(), out)?;
+        let (written, missing) = self.write(item, changed.as_ref(), out)?;
         let effects = RecordEffects { warnings, written, missing };
         if settings.strict {
             strict::check(record, route, effects)?;
@@ -213,22 +220,27 @@ impl<'a> RecordConverter<'a> {
         Ok(Decision::Written(effects))
     }
 
-    /// Appends the record, or `mirrored` if given. Returns the changed fields and the array fields that stay empty.
+    /// Appends the record, or `changed` if given. Returns the changed fields and the array fields that stay empty.
     fn write(
         &mut self,
         item: &NumberedRecord<'_>,
-        mirrored: Option<&Record>,
+        changed: Option<&Record>,
         out: &mut Vec<u8>,
     ) -> Result<(FieldChanges, Fields), RecordError> {
         let (record, fill) = (&item.record, &self.plan.settings.fill);
         let to = match self.plan.to {
             OutputFormat::Records(to) => to.format,
             OutputFormat::Arrays(family) => {
-                return arrays::push_row(family, (record, mirrored), fill, out);
+                return arrays::push_row(family, (record, changed), fill, out);
             }
         };
-        let written = match mirrored {
-            Some(mirrored) => record.convert_content(mirrored, to, fill, out)?,
+        let written = match changed {
+            // The other bytes stay as they are.
+            Some(Record { eval_cp: Some(eval_cp), .. }) if self.route == Route::Copy => {
+                let new = Reevaluation { eval_cp: *eval_cp, searched: None };
+                record.with_evaluation(&new, to, fill, out)?
+            }
+            Some(changed) => record.convert_content(changed, to, fill, out)?,
             None if self.route == Route::Copy => copy(item, out)?,
             None => {
                 let (filters, block) = (self.filters.as_ref(), self.block);

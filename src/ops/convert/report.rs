@@ -35,6 +35,9 @@ pub struct ConvertReport {
     /// How single records were written. `None` if the output does not hold games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub make_games: Option<MakeGames>,
+    /// Scales of the evaluations, as in `600:361`, if they were rescaled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_scale: Option<String>,
     /// Whether the board was mirrored left to right.
     pub mirror: bool,
     /// Memory for deduplication. `None` if equal positions were kept.
@@ -121,6 +124,7 @@ impl ConvertReport {
             fill: plan.settings.fill.to_string(),
             canonical: plan.settings.canonical,
             make_games: plan.to.games().is_some().then_some(plan.settings.make_games),
+            eval_scale: plan.settings.eval_scale.map(|scale| scale.to_string()),
             mirror: plan.settings.mirror,
             dedup: plan.settings.dedup.then_some(plan.settings.memory),
             filters: plan.settings.filters,

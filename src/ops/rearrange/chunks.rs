@@ -2,14 +2,33 @@
 //!
 //! Truncated chunks are bad records, and comments and empty lines are filtered, as in every other command.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
-use crate::format::{EncodeError, Format, RawChunk};
+use crate::format::{DecodeError, EncodeError, Format, Game, RawChunk, read_games, write_game};
 use crate::records::bad_record::BadPolicy;
-use crate::records::filters::Condition;
+use crate::records::filters::{Condition, RecordFilters};
 use crate::records::output_kind::EncodedRecords;
 use crate::records::processing::{BlockState, ProcessedBlock};
+use crate::records::reading::RecordError;
 use crate::records::source::Block;
+
+/// How the chunks of a block are read.
+#[derive(Clone, Copy)]
+pub(super) struct ChunkReading {
+    /// Format of the output.
+    pub(super) to: Format,
+    /// Records that fail a filter are counted and left out.
+    pub(super) filters: RecordFilters,
+    pub(super) on_error: BadPolicy,
+}
+
+impl ChunkReading {
+    /// Length of the records if all records of a block are taken without looking into them.
+    pub(super) fn row_len(&self, format: Format) -> Option<usize> {
+        format.record_len().filter(|_| !self.filters.drops_any())
+    }
+}
 
 /// A complete chunk.
 pub(super) struct WholeChunk<'a> {
@@ -181,44 +200,45 @@ pub(super) fn process_fixed_size<'a>(
     (processing.processed, whole)
 }
 
-/// Returns the complete chunks of a block and counts all of them as kept.
+/// Returns the complete chunks of a block that pass the filters, and counts them as kept.
 pub(super) fn process_chunks(
     block: &Block,
-    to: Format,
     file: &str,
-    on_error: BadPolicy,
+    reading: &ChunkReading,
 ) -> (ProcessedBlock, BlockChunks) {
-    if let Some(len) = block.format.record_len() {
-        let (processed, bytes) = process_fixed_size(block, len, file, on_error);
+    if let Some(len) = reading.row_len(block.format) {
+        let (processed, bytes) = process_fixed_size(block, len, file, reading.on_error);
         return (processed, BlockChunks::fixed_size(bytes, len, block.first_number));
     }
     let mut chunks = BlockChunks::default();
-    let processed = for_each_chunk(block, to, file, on_error, |chunk| chunks.push(chunk));
+    let processed = for_each_chunk(block, file, reading, |chunk| chunks.push(chunk));
     (processed, chunks)
 }
 
-/// Calls `each` with the complete chunks of a block, in order and in the output format. Counts their records as kept.
+/// Calls `each` with the complete chunks of a block that pass the filters, in order and in the output format. Counts
+/// their records as kept.
 pub(super) fn for_each_chunk(
     block: &Block,
-    to: Format,
     file: &str,
-    on_error: BadPolicy,
+    reading: &ChunkReading,
     mut each: impl FnMut(&WholeChunk<'_>),
 ) -> ProcessedBlock {
-    let mut processing = BlockState::new(block, file, on_error);
+    let mut processing = BlockState::new(block, file, reading.on_error);
     // Buffer for chunks that are changed.
     let mut written = Vec::new();
     let mut index = block.first_index;
     for chunk in block.chunks() {
         let records = index..index + chunk.count(block.format);
         index = records.end;
-        match content(block, &chunk, to, &mut written) {
+        match content(block, &chunk, reading.to, &mut written) {
             Ok(Some(bytes)) => {
-                let (number, records) =
-                    (block.number_of(records.start), records.end - records.start);
-                each(&WholeChunk { bytes, number, records });
-                processing.processed.counts.input += records;
-                processing.processed.counts.kept += records;
+                let number = block.number_of(records.start);
+                let whole = WholeChunk { bytes, number, records: records.end - records.start };
+                let counts = &mut processing.processed;
+                let filtered = reading.filter(block, (&chunk, &whole), counts, &mut each);
+                if let Err(error) = filtered {
+                    processing.reject(&error, &chunk, records);
+                }
             }
             Ok(None) => count_comment(&mut processing, records),
             Err(None) => reject_or_count(&mut processing, &chunk, records),
@@ -229,6 +249,63 @@ pub(super) fn for_each_chunk(
         }
     }
     processing.processed
+}
+
+impl ChunkReading {
+    /// Calls `each` with a chunk if it passes the filters, and counts its records as kept or filtered. If only some
+    /// games of a chunk pass, each of them becomes a chunk.
+    fn filter(
+        &self,
+        block: &Block,
+        (chunk, whole): (&RawChunk<'_>, &WholeChunk<'_>),
+        processed: &mut ProcessedBlock,
+        each: &mut impl FnMut(&WholeChunk<'_>),
+    ) -> Result<(), RecordError> {
+        let mut keep = |processed: &mut ProcessedBlock, kept: &WholeChunk<'_>| {
+            each(kept);
+            processed.counts.input += kept.records;
+            processed.counts.kept += kept.records;
+        };
+        if !self.filters.drops_any() {
+            keep(processed, whole);
+        } else if block.format.holds_games() {
+            let games = read_games(block.format, chunk.without_line_end(block.format));
+            let games: Vec<Game> = games.collect::<Result<_, DecodeError>>()?;
+            let failed: Vec<_> = games.iter().map(|game| self.failed_game(game)).collect();
+            if failed.iter().all(Option::is_none) {
+                keep(processed, whole);
+                return Ok(());
+            }
+            let written = games.iter().map(|game| {
+                let mut bytes = Vec::new();
+                let written =
+                    self.to.append_chunk(&mut bytes, |out| write_game(self.to, game, out));
+                written.map(|()| bytes)
+            });
+            let written = written.collect::<Result<Vec<_>, _>>()?;
+            let mut number = whole.number;
+            for ((game, failed), bytes) in games.iter().zip(failed).zip(&written) {
+                let records = game.records().len() as u64;
+                match failed {
+                    Some(condition) => processed.filter_out(condition, records),
+                    None => keep(processed, &WholeChunk { bytes, number, records }),
+                }
+                number += records;
+            }
+        } else if let Some(record) = block.records_in(chunk).next() {
+            match self.filters.failed_condition(whole.number, &record?)? {
+                Some(condition) => processed.filter_out(condition, whole.records),
+                None => keep(processed, whole),
+            }
+        }
+        Ok(())
+    }
+
+    fn failed_game(&self, game: &Game) -> Option<Condition> {
+        let plies = || Ok::<_, Infallible>(game.end_ply());
+        let Ok(failed) = self.filters.failed_game_condition((game.result, game.ending), plies);
+        failed
+    }
 }
 
 /// Returns the bytes of a chunk in the output format. `written` is a buffer for changed chunks. Returns `None` for a

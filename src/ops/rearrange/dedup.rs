@@ -38,7 +38,7 @@ use crate::jobs::operation_totals::{AverageCounts, OperationManifest};
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::account::{InputEntry, input_entry};
 use crate::records::bad_record::BadPolicy;
-use crate::records::filters::Condition;
+use crate::records::filters::{Condition, RecordFilters};
 use crate::records::output_kind::OutputKind;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
@@ -147,6 +147,7 @@ fn read_references(
     // Bad reference records are skipped because no input record can be equal to them.
     let reference_plan = RearrangePlan {
         ranges: plan.references.clone(),
+        filters: RecordFilters::default(),
         on_error: BadPolicy::Skip,
         ..plan.clone()
     };

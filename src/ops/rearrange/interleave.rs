@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::chunks::{BlockChunks, process_chunks};
-use super::pass::{RunControl, count};
+use super::pass::{InputCounts, RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::prefetch::Prefetch;
 use crate::engine::progress::Progress;
@@ -55,6 +55,18 @@ impl FromStr for Weights {
     }
 }
 
+impl Weights {
+    /// Number of weights.
+    #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn values(&self) -> &[u32] {
+        &self.0
+    }
+}
+
 impl fmt::Display for Weights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let weights: Vec<String> = self.0.iter().map(u32::to_string).collect();
@@ -87,6 +99,11 @@ impl Until {
 /// Checks that each input has a weight or, without weights, that the inputs can be counted.
 fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), Error> {
     let inputs = plan.ranges.len();
+    if plan.filters.uses_numbers() {
+        plan.check_twice(
+            "--every and --sample number the records, so interleave counts them first",
+        )?;
+    }
     match weights {
         None => plan.check_twice("without --weights, interleave counts the records first"),
         Some(Weights(weights)) if weights.len() == inputs => Ok(()),
@@ -116,18 +133,21 @@ pub fn interleave(
     let operation = Operation::begin("interleave", plan)?;
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let sinks = Sinks::create_with(&outputs, true)?;
-    let counted = if weights.is_some() {
-        None
+    let counted = if weights.is_some() && !plan.filters.uses_numbers() {
+        vec![InputCounts::default(); plan.ranges.len()]
     } else {
-        let counts = count(plan, &mut RunControl { progress, cancel })?;
-        Some(counts.iter().map(|input| input.written).collect::<Vec<_>>())
+        count(plan, &mut RunControl { progress, cancel })?
     };
-    progress.begin("writing", counted.as_ref().map(|counts| counts.iter().sum()));
-    let draws = match (weights, counted) {
-        (Some(Weights(weights)), _) => weights.iter().map(|&weight| weight.into()).collect(),
-        (None, counted) => counted.unwrap_or_default(),
-    };
-    let readers = plan.ranges.iter().map(|range| InputReader::start(range, plan));
+    let written: Vec<u64> = counted.iter().map(|input| input.written).collect();
+    progress.begin("writing", weights.is_none().then(|| written.iter().sum()));
+    let draws = weights
+        .map_or(written, |Weights(weights)| weights.iter().map(|&weight| weight.into()).collect());
+    let mut next_number = 0;
+    let readers = plan.ranges.iter().zip(&counted).map(|(range, input)| {
+        let first_number = next_number;
+        next_number += input.all;
+        InputReader::start(range, plan, first_number)
+    });
     let mut interleaver = Interleaver {
         readers: readers.collect::<Result<_, _>>()?,
         draws: WeightedDraw::new(&draws, seed),
@@ -221,15 +241,16 @@ struct InputReader {
 type ReadBlock = Result<(ProcessedBlock, BlockChunks, RangeRead), Error>;
 
 impl InputReader {
-    fn start(range: &InputRange, plan: &RearrangePlan) -> Result<Self, Error> {
-        let (range, to, on_error) = (range.clone(), plan.format(), plan.on_error);
+    /// `first_number` is the number of the first record over all inputs. It matters only for filters by number.
+    fn start(range: &InputRange, plan: &RearrangePlan, first_number: u64) -> Result<Self, Error> {
+        let (range, reading) = (range.clone(), plan.reading(plan.on_error));
         let share = plan.resources.memory.bytes() / (plan.ranges.len() as u64 * BYTES_PER_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let name = range.input.name.clone();
-        let source = Source::new(vec![range], block_records);
+        let source = Source::new(vec![range], block_records).numbered_from(first_number);
         let blocks = DeliveredBlocks::new(source, true, None, Vec::new()).map(move |block| {
             let block = block?;
-            let (processed, chunks) = process_chunks(&block, to, &name, on_error);
+            let (processed, chunks) = process_chunks(&block, &name, &reading);
             Ok((processed, chunks, block.read()))
         });
         let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(Error::threads)?;

@@ -69,16 +69,17 @@ pub(super) fn count(
     plan: &RearrangePlan,
     control: &mut RunControl<'_>,
 ) -> Result<Vec<InputCounts>, Error> {
-    if plan.ranges.iter().all(|range| has_random_access(&range.input)) {
+    let takes_all = !plan.filters.drops_any();
+    if takes_all && plan.ranges.iter().all(|range| has_random_access(&range.input)) {
         let records = plan.ranges.iter().map(|range| count_records(&range.input));
         let input_counts = |all| InputCounts { all, written: all };
         return records.map(|records| records.map(input_counts)).collect::<Result<_, _>>();
     }
     control.progress.begin("counting", plan.records);
     let mut counts = vec![InputCounts::default(); plan.ranges.len()];
-    let to = plan.format();
+    let reading = plan.reading(BadPolicy::Skip);
     let worker = block_worker(plan, move |block, file, _| {
-        let (processed, _) = process_chunks(block, to, file, BadPolicy::Skip);
+        let (processed, _) = process_chunks(block, file, &reading);
         let counts = (block.input, processed.counts.input, processed.counts.kept);
         Some((processed, counts))
     });
@@ -95,8 +96,8 @@ pub(super) fn chunk_worker(
     plan: &RearrangePlan,
     on_error: BadPolicy,
 ) -> BlockFunction<BlockChunks> {
-    let to = plan.format();
-    block_worker(plan, move |block, file, _| Some(process_chunks(block, to, file, on_error)))
+    let reading = plan.reading(on_error);
+    block_worker(plan, move |block, file, _| Some(process_chunks(block, file, &reading)))
 }
 
 /// Calls `work` with each block, the name of its input and the cancel flag.

@@ -2,8 +2,10 @@
 //!
 //! File names, formats and inputs that are also outputs follow the same rules as in [`crate::jobs::plan`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::chunks::ChunkReading;
 use super::spill::Spill;
 use crate::error::Error;
 use crate::format::Format;
@@ -13,10 +15,11 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
     FileClaim, FileClaims, check_absence, check_pipe, check_rereadable, is_pipe,
 };
+use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_outputs;
 use crate::records::opening::{
-    self, Unreadable, check_compression, check_folder, side_outputs, stem,
+    self, Unreadable, check_compression, check_filters, check_folder, side_outputs, stem,
 };
 use crate::records::output_kind::OutputKind;
 use crate::records::selection::{Selection, select_records};
@@ -78,6 +81,8 @@ pub struct RearrangeRequest {
     pub from: Option<FormatName>,
     /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     pub dialect: Option<Dialect>,
+    /// Filters that select the records. References are not filtered.
+    pub filters: RecordFilters,
     /// Format of the output. Its compression may differ from the inputs. `None`: determined from the file name of the
     /// output, or from the inputs if the name has no known extension or the output consists of parts.
     pub to: Option<FormatName>,
@@ -120,6 +125,8 @@ pub struct RearrangePlan {
     pub(super) part_names: Option<PartNames>,
     /// Format of the output.
     pub to: FormatName,
+    /// Filters that select the records.
+    pub filters: RecordFilters,
     /// What to do with bad records.
     pub on_error: BadPolicy,
     /// Resources that the operation may use.
@@ -137,7 +144,7 @@ impl RearrangePlan {
             [] => Vec::new(),
             paths => opening::references(paths)?,
         };
-        let RearrangeRequest { output, force, on_error, resources, .. } = request;
+        let RearrangeRequest { output, filters, force, on_error, resources, .. } = request;
         let is_pipe = is_pipe(&output)?;
         if is_pipe {
             check_pipe(&output, on_error)?;
@@ -163,6 +170,7 @@ impl RearrangePlan {
             manifest,
             part_names: None,
             to,
+            filters,
             on_error,
             resources,
         }
@@ -177,6 +185,27 @@ impl RearrangePlan {
         Self::in_uncounted_parts(request)?.with_parts(parts)
     }
 
+    /// Plans an operation whose output is split into files with these names after the stem.
+    ///
+    /// # Errors
+    /// [`Error`] if the request does not fit the inputs or the outputs, or if a name cannot be part of a file name or
+    /// occurs twice.
+    pub fn in_named_parts(request: RearrangeRequest, names: &[String]) -> Result<Self, Error> {
+        let mut known = BTreeSet::new();
+        for name in names {
+            if Path::new(name).file_name() != Some(name.as_ref()) {
+                return Err(Error::usage(format!(
+                    "--names: {name:?} cannot be part of a file name"
+                )));
+            }
+            // Some file systems ignore case.
+            if !known.insert(name.to_lowercase()) {
+                return Err(Error::usage(format!("--names: {name:?} occurs twice")));
+            }
+        }
+        Self::in_uncounted_parts(request)?.with_part_names(names.iter().cloned())
+    }
+
     /// Plans an operation whose output is split into a number of files that is not known yet.
     ///
     /// # Errors
@@ -186,7 +215,8 @@ impl RearrangePlan {
             return Err(Error::not_a_folder(request.output));
         }
         let inputs = inputs(&request)?;
-        let RearrangeRequest { output: folder, name, to, force, on_error, resources, .. } = request;
+        let RearrangeRequest { output: folder, name, to, filters, force, .. } = request;
+        let RearrangeRequest { on_error, resources, .. } = request;
         check_folder(&folder)?;
         let first = &inputs[0];
         let compression = first.compression.written();
@@ -208,6 +238,7 @@ impl RearrangePlan {
             manifest,
             part_names: Some(PartNames { folder, stem, force }),
             to,
+            filters,
             on_error,
             resources,
         }
@@ -215,14 +246,18 @@ impl RearrangePlan {
     }
 
     /// Returns the plan unchanged if its output does not consist of parts.
-    pub(super) fn with_parts(mut self, parts: u32) -> Result<Self, Error> {
+    pub(super) fn with_parts(self, parts: u32) -> Result<Self, Error> {
         if parts > MAX_PARTS {
             return Err(Error::usage(format!("{parts} parts exceed the maximum of {MAX_PARTS}")));
         }
+        self.with_part_names((1..=parts).map(|number| format!("{number:05}-of-{parts:05}")))
+    }
+
+    fn with_part_names(mut self, names: impl Iterator<Item = String>) -> Result<Self, Error> {
         let Some(PartNames { folder, stem, force }) = &self.part_names else { return Ok(self) };
         let to = self.to;
-        let part_output = |number: u32| {
-            let path = folder.join(path_of(&format!("{stem}-{number:05}-of-{parts:05}.{to}")));
+        let part_output = |name: String| {
+            let path = folder.join(path_of(&format!("{stem}-{name}.{to}")));
             OutputPlan {
                 compression: to.compression,
                 header: to.format.header(),
@@ -230,7 +265,7 @@ impl RearrangePlan {
                 ..OutputPlan::plain(OutputKind::Kept, path)
             }
         };
-        self.outputs = (1..=parts).map(part_output).collect();
+        self.outputs = names.map(part_output).collect();
         self.check_places(*force)?;
         Ok(self)
     }
@@ -266,6 +301,12 @@ impl RearrangePlan {
         self.to.format
     }
 
+    pub(super) fn reading(&self, on_error: BadPolicy) -> ChunkReading {
+        // These operations keep moves that are not for training, because a game stays whole.
+        let filters = RecordFilters { keep_untrained: true, ..self.filters };
+        ChunkReading { to: self.format(), filters, on_error }
+    }
+
     /// Identities of the inputs, determined without reading them.
     pub(super) fn identities(&self) -> Vec<InputIdentity> {
         self.ranges.iter().map(|range| InputIdentity::new(&range.input)).collect()
@@ -293,6 +334,19 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
             "{first} and {second} use different move encodings; convert one of them with `kyokumen convert --canonical`, \
          or set the encoding of both with --dialect"
         )));
+    }
+    for input in &inputs {
+        check_filters(input, &request.filters)?;
+        let by_record = Some(request.filters).filter(RecordFilters::drops_within_games);
+        let option = match by_record {
+            Some(filters) if input.format.holds_games() => filters.first_option(),
+            // The records of a group share their position.
+            _ if input.format == Format::Db => request.filters.first_option(),
+            _ => None,
+        };
+        if let Some(option) = option {
+            return Err(Error::games_are_not_filtered(option, input.name.clone(), input.format));
+        }
     }
     warn_of_mixed_outputs(&inputs);
     Ok(inputs)

@@ -59,8 +59,10 @@ pub fn sample(
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let mut sinks = Sinks::create_with(&outputs, true)?;
     let archives = match size {
-        SampleSize::Count(count) => random_access::archives(plan, count).zip(Some(count)),
-        SampleSize::Rate(_) => None,
+        SampleSize::Count(count) if !plan.filters.drops_any() => {
+            random_access::archives(plan, count).zip(Some(count))
+        }
+        SampleSize::Count(_) | SampleSize::Rate(_) => None,
     };
     let pass = match archives {
         Some((archives, count)) => {
@@ -143,9 +145,9 @@ impl SampleChoice {
             BadPolicy::Stop => BadPolicy::Stop,
             BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
         };
-        let to = plan.format();
+        let reading = plan.reading(on_error);
         let worker = block_worker(plan, move |block, file, _| {
-            let (processed, chunks) = process_chunks(block, to, file, on_error);
+            let (processed, chunks) = process_chunks(block, file, &reading);
             Some((processed, chunks.len() as u64))
         });
         let mut next_chunk = 0;

@@ -10,7 +10,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::Operation;
-use super::chunks::{for_each_chunk, process_fixed_size};
+use super::chunks::{ChunkReading, for_each_chunk, process_fixed_size};
 use super::copying::gather;
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
@@ -22,7 +22,6 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::jobs::operation_totals::OperationManifest;
 use crate::random::SplitMix64;
-use crate::records::bad_record::BadPolicy;
 use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
@@ -46,9 +45,9 @@ pub fn shuffle(
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
-    let on_error = plan.on_error;
+    let reading = plan.reading(plan.on_error);
     let partition_block = block_worker(plan, move |block, file, _| {
-        Some(partition_block(block, format, file, on_error, keys))
+        Some(partition_block(block, file, &reading, keys))
     });
     let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
     let add = |_: &mut _, partitioned| partitions.add(partitioned);
@@ -72,21 +71,21 @@ pub fn shuffle(
 
 fn partition_block(
     block: &Block,
-    to: Format,
     file: &str,
-    on_error: BadPolicy,
+    reading: &ChunkReading,
     seed: u64,
 ) -> (ProcessedBlock, PartitionedItems) {
     let key = |number| SplitMix64::nth_bits(seed, number);
-    if let Some(len) = block.format.record_len() {
-        let (processed, row) = process_fixed_size(block, len, file, on_error);
+    if let Some(len) = reading.row_len(block.format) {
+        let (processed, row) = process_fixed_size(block, len, file, reading.on_error);
         let numbers = block.first_number..block.first_number + (row.len() / len) as u64;
         let keys: Vec<u64> = numbers.map(key).collect();
         return (processed, PartitionedItems::row(&keys, row, len, 0));
     }
     let mut items = KeyedItems::default();
     let mut with_count = Vec::new();
-    let processed = for_each_chunk(block, to, file, on_error, |item| {
+    let len = block.format.record_len();
+    let processed = for_each_chunk(block, file, reading, |item| {
         let bytes = if has_one_record_per_chunk(block.format) {
             item.bytes
         } else {
@@ -95,15 +94,15 @@ fn partition_block(
             with_count.extend_from_slice(item.bytes);
             &with_count
         };
-        items.push(key(item.number), bytes, None);
+        items.push(key(item.number), bytes, len);
     });
-    (processed, PartitionedItems::new(&items, None, 0))
+    (processed, PartitionedItems::new(&items, len, 0))
 }
 
 /// Whether every chunk is one record. In other formats the number of records is stored before the bytes of the chunk,
 /// because counting them again would require parsing the game again.
 const fn has_one_record_per_chunk(format: Format) -> bool {
-    format.is_lines() && !format.holds_games()
+    format.record_len().is_some() || format.is_lines() && !format.holds_games()
 }
 
 /// Generator seed, derived so that consecutive user seeds give unrelated orders.

@@ -1,5 +1,6 @@
 //! Splits archives into several files.
 
+mod hashed;
 mod open_parts;
 mod part_limit;
 
@@ -9,18 +10,20 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::hashed::{HashedParts, hashing_worker};
 use self::open_parts::{OpenParts, PartEnds};
 pub use self::part_limit::PartLimit;
 use self::part_limit::{PartFill, count_parts};
 use super::Operation;
-use super::chunks::BlockChunks;
+use super::interleave::Weights;
 use super::pass::{Checksums, RunControl, chunk_worker, count, read};
 use super::plan::RearrangePlan;
+use crate::engine::job::BlockFunction;
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
 use crate::records::shard::Shard;
-use crate::records::sink::Sinks;
+use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::storage::compression::{Compression, FRAME_RECORDS};
 use crate::storage::files;
 use crate::storage::memory::Memory;
@@ -38,6 +41,29 @@ pub enum SplitBy {
     /// Each part is a contiguous range of the input, the same as with `--shard`. Sizes differ by at most one record. A
     /// game belongs to the part of its first record.
     Ranges,
+    /// The part of a game depends only on its bytes, the weights and the seed. In formats of single records,
+    /// consecutive records form a game if their move numbers increase and their results are equal or, without move
+    /// numbers, if the move of each leads to the next.
+    Game,
+    /// The part of a record depends only on its position, the weights and the seed.
+    Position,
+}
+
+/// How the chunks are distributed to a known number of parts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SplitSettings {
+    /// The way of distribution.
+    pub by: SplitBy,
+    /// Relative sizes of the parts, for games and positions. `None`: equal sizes.
+    pub weights: Option<Weights>,
+    /// Seed of the distribution of games and positions.
+    pub seed: u64,
+}
+
+impl From<SplitBy> for SplitSettings {
+    fn from(by: SplitBy) -> Self {
+        Self { by, weights: None, seed: 1 }
+    }
 }
 
 impl SplitBy {
@@ -46,7 +72,13 @@ impl SplitBy {
         match self {
             Self::RoundRobin => "round-robin",
             Self::Ranges => "ranges",
+            Self::Game => "game",
+            Self::Position => "position",
         }
+    }
+
+    const fn is_by_hash(self) -> bool {
+        matches!(self, Self::Game | Self::Position)
     }
 }
 
@@ -68,13 +100,31 @@ fn check_files(plan: &RearrangePlan, files_per_part: u64) -> Result<(), Error> {
     allow_outputs(files * files_per_part).map_err(too_many)
 }
 
-fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
+fn check(plan: &RearrangePlan, settings: &SplitSettings) -> Result<(), Error> {
+    let SplitSettings { by, weights, .. } = settings;
+    let parts = plan.outputs.len();
+    match weights {
+        Some(_) if !by.is_by_hash() => {
+            return Err(Error::usage("--weights needs --by game or --by position"));
+        }
+        Some(weights) if weights.len() != parts => {
+            return Err(Error::usage(format!(
+                "{} given for {}; --weights needs one weight per part",
+                quantity(weights.len(), "weight"),
+                quantity(parts, "part")
+            )));
+        }
+        _ => {}
+    }
+    if by.is_by_hash() {
+        hashed::check(plan, *by)?;
+    }
     // Each open part needs a second file handle to flush written data to disk in the background.
-    check_files(plan, if by == SplitBy::RoundRobin { 2 } else { 1 })?;
+    check_files(plan, if *by == SplitBy::Ranges { 1 } else { 2 })?;
     match by {
         SplitBy::Ranges => plan.check_twice("--by ranges counts all records first"),
-        SplitBy::RoundRobin if plan.to.compression == Compression::None => Ok(()),
-        SplitBy::RoundRobin => {
+        _ if plan.to.compression == Compression::None => Ok(()),
+        SplitBy::RoundRobin | SplitBy::Game | SplitBy::Position => {
             // One frame of each part is in memory.
             let record = plan.format().record_len().map_or(TEXT_RECORD_BYTES, |len| len as u64);
             let (parts, memory): (_, Memory) = (plan.outputs.len() as u64, plan.resources.memory);
@@ -97,22 +147,29 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
 /// [`Error`] if the operation fails. Unfinished outputs are removed.
 pub fn split(
     plan: &RearrangePlan,
-    by: SplitBy,
+    settings: &SplitSettings,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, Error> {
-    check(plan, by)?;
+    check(plan, settings)?;
     let operation = Operation::begin("split", plan)?;
     let mut control = RunControl { progress, cancel };
+    let SplitSettings { by, weights, seed } = settings;
+    let mut entries = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
     let parts = match by {
         SplitBy::RoundRobin => OpenParts::round_robin(&plan.outputs)?,
         SplitBy::Ranges => {
             let ends = PartEnds::Numbers(ends(plan, &mut control)?);
             OpenParts::in_turn(&plan.outputs, ends)?
         }
+        SplitBy::Game | SplitBy::Position => {
+            entries.push(("weights", weights.as_ref().map(ToString::to_string).into()));
+            entries.push(("seed", (*seed).into()));
+            let parts = HashedParts::new(plan, settings)?;
+            return write(operation, parts, hashing_worker(plan, *by), entries, &mut control);
+        }
     };
-    let settings = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
-    write(operation, parts, settings, &mut control)
+    write(operation, parts, chunk_worker(plan, plan.on_error), entries, &mut control)
 }
 
 /// Splits the inputs into parts of at most `limit`. Every part except the last is filled until the next record or game
@@ -137,19 +194,28 @@ pub fn split_up_to(
     let parts = OpenParts::in_turn(&plan.outputs, ends)?;
     let settings =
         vec![("parts", plan.outputs.len().into()), (limit.option(), limit.value().into())];
-    write(operation, parts, settings, &mut control)
+    write(operation, parts, chunk_worker(plan, plan.on_error), settings, &mut control)
 }
 
-fn write(
+/// The open parts of an operation.
+trait Parts<T> {
+    /// Distributes the chunks of the next block. Blocks must come in input order.
+    fn distribute(&mut self, block: T) -> Result<(), Error>;
+
+    /// Finishes all parts. Parts without chunks are created as empty archives.
+    fn finish(self) -> Result<FinishedOutputs, Error>;
+}
+
+fn write<T: Send + 'static>(
     operation: Operation<'_>,
-    mut parts: OpenParts,
+    mut parts: impl Parts<T>,
+    worker: BlockFunction<T>,
     settings: Vec<(&'static str, Value)>,
     control: &mut RunControl<'_>,
 ) -> Result<OperationManifest, Error> {
     let plan = operation.plan();
     let mut side_sinks = Sinks::create_with(&plan.side_outputs, true)?;
-    let distribute = |_: &mut _, chunks: BlockChunks| parts.distribute(&chunks);
-    let worker = chunk_worker(plan, plan.on_error);
+    let distribute = |_: &mut _, block: T| parts.distribute(block);
     control.progress.begin("writing", plan.records);
     let pass = read(plan, &mut side_sinks, Checksums::Wanted, worker, distribute, control)?;
     let finished = parts.finish()?.and(side_sinks.finish()?);

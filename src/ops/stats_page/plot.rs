@@ -2,6 +2,7 @@
 //!
 //! Colours are classes of the page's style sheet, so they follow the light or dark theme.
 
+use crate::ops::language::Language;
 use crate::ops::page::{escaped, push};
 use crate::storage::quantity::separated;
 
@@ -52,12 +53,12 @@ pub(super) struct Axis {
 }
 
 /// Draws a histogram.
-pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
+pub(super) fn bars(bars: &[Bar], label: &'static str, language: Language) -> String {
     let from = bars.iter().map(|bar| bar.from).fold(f64::INFINITY, f64::min);
     let to = bars.iter().map(|bar| bar.to).fold(f64::NEG_INFINITY, f64::max);
     let most = bars.iter().map(|bar| bar.records).max().unwrap_or(0).max(1);
     let x = Axis { from, to, label };
-    let y = Axis { from: 0.0, to: most as f64, label: "records" };
+    let y = Axis { from: 0.0, to: most as f64, label: language.pick("records", "件数") };
     let mut svg = open(&x, &y, |value| separated(whole(value)));
     for bar in bars.iter().filter(|bar| bar.records > 0) {
         let (left, right) = (x.across(bar.from), x.across(bar.to));

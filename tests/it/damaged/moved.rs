@@ -109,7 +109,7 @@ impl Case<'_> {
             return;
         }
         let parts = RearrangePlan::in_parts(self.request(self.path("parts")), 2).unwrap();
-        split(&parts, SplitBy::RoundRobin, &mut Progress::none(), &never).unwrap();
+        split(&parts, &SplitBy::RoundRobin.into(), &mut Progress::none(), &never).unwrap();
         let part = |number| {
             let name = format!("parts/a-{number:05}-of-00002.{}", self.name.format);
             self.chunks_of(&self.path(&name))

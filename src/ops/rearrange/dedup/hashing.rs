@@ -4,16 +4,15 @@ use std::sync::atomic::AtomicBool;
 
 use twox_hash::XxHash3_128;
 
-use super::super::chunks::{for_each_chunk, process_fixed_size};
+use super::super::chunks::{ChunkReading, for_each_chunk, process_fixed_size};
 use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
 use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
-use crate::format::{Format, Lookahead, PositionKey, Record, RecordRef, position_keys_of_row};
+use crate::format::{Lookahead, PositionKey, Record, RecordRef, position_keys_of_row};
 use crate::jobs::operation_totals::AverageCounts;
 use crate::ops::rearrange::dedup_key::DedupKey;
-use crate::records::bad_record::BadPolicy;
 use crate::records::processing::{AfterRecord, NumberedRecord, ProcessedBlock, process_block};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -49,20 +48,20 @@ pub(super) fn hashing_worker(
     key: DedupKey,
     role: Role,
 ) -> BlockFunction<HashedBlock> {
-    let (to, on_error) = (plan.format(), plan.on_error);
+    let reading = plan.reading(plan.on_error);
     block_worker(plan, move |block, file, cancel| {
-        let (processed, mut hashes, bad) = match hash_row(block, key) {
+        let (processed, mut hashes, bad) = match hash_row(block, key, &reading) {
             Some((hashes, len)) => {
-                (process_fixed_size(block, len, file, on_error).0, hashes, Vec::new())
+                (process_fixed_size(block, len, file, reading.on_error).0, hashes, Vec::new())
             }
             None if key == DedupKey::Bytes => {
-                let (processed, hashes) = hash_chunks(block, to, file, on_error);
+                let (processed, hashes) = hash_chunks(block, file, &reading);
                 (processed, hashes, Vec::new())
             }
             None => {
                 let mut hashes = Hashes::default();
                 let (processed, bad) =
-                    hash_records(block, file, key, on_error, cancel, |hash, item| {
+                    hash_records(block, (file, &reading), key, cancel, |hash, item| {
                         hashes.push(hash, item.number);
                         Ok(())
                     })?;
@@ -81,8 +80,9 @@ pub(super) fn hashing_worker(
 
 /// Hashes fixed-size records. Returns the hashes and the record size. `None` if a record is bad or the records must be
 /// decoded one by one.
-fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
-    let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
+fn hash_row(block: &Block, key: DedupKey, reading: &ChunkReading) -> Option<(Hashes, usize)> {
+    let row_len = reading.row_len(block.format);
+    let len = row_len.filter(|len| block.bytes().len().is_multiple_of(*len))?;
     let mut numbers = block.first_number..;
     let mut hashes = Hashes::default();
     let mut push = |bytes: &[u8]| {
@@ -100,14 +100,9 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
 }
 
 /// Hashes the bytes of chunks as they would be written.
-fn hash_chunks(
-    block: &Block,
-    to: Format,
-    file: &str,
-    on_error: BadPolicy,
-) -> (ProcessedBlock, Hashes) {
+fn hash_chunks(block: &Block, file: &str, reading: &ChunkReading) -> (ProcessedBlock, Hashes) {
     let mut hashes = Hashes::default();
-    let processed = for_each_chunk(block, to, file, on_error, |item| {
+    let processed = for_each_chunk(block, file, reading, |item| {
         // A game without moves has no record number. It is always kept.
         if item.records > 0 {
             hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
@@ -116,20 +111,24 @@ fn hash_chunks(
     (processed, hashes)
 }
 
-/// Calls `on_hash` with the hash of the compared content of each record. Also returns the numbers of unreadable
-/// records.
+/// Calls `on_hash` with the hash of the compared content of each record that passes the filters. Also returns the
+/// numbers of unreadable records.
 pub(super) fn hash_records(
     block: &Block,
-    file: &str,
+    (file, reading): (&str, &ChunkReading),
     key: DedupKey,
-    on_error: BadPolicy,
     cancel: &AtomicBool,
     mut on_hash: impl FnMut(u128, &NumberedRecord<'_>) -> Result<(), RecordError>,
 ) -> Option<(ProcessedBlock, Vec<u64>)> {
     let (mut bytes, mut bad) = (Vec::new(), Vec::new());
     let mut lookahead = Lookahead::default();
     let mut next = block.first_number;
-    let processed = process_block(block, file, on_error, cancel, |item, processed| {
+    let processed = process_block(block, file, reading.on_error, cancel, |item, processed| {
+        if let Some(condition) = reading.filters.failed_condition(item.number, &item.record)? {
+            bad.extend(next..item.number);
+            next = item.number + 1;
+            return Ok(AfterRecord::Filtered(condition));
+        }
         bytes.clear();
         let bytes_after = || block.bytes_after(&item.chunk);
         append_compared(&item.record, key, (&mut lookahead, &bytes_after), &mut bytes)?;

@@ -2,7 +2,7 @@
 
 use twox_hash::XxHash3_128;
 
-use super::super::chunks::process_fixed_size;
+use super::super::chunks::{ChunkReading, process_fixed_size};
 use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
@@ -27,14 +27,15 @@ pub(super) fn summing_worker(
     key: DedupKey,
     role: Role,
 ) -> BlockFunction<HashedBlock> {
-    let on_error = plan.on_error;
+    let reading = plan.reading(plan.on_error);
     block_worker(plan, move |block, file, cancel| {
-        let (processed, sums, bad) = if let Some((sums, len)) = sum_row(block, key, role) {
-            (process_fixed_size(block, len, file, on_error).0, sums, Vec::new())
+        let row = sum_row(block, key, role, &reading);
+        let (processed, sums, bad) = if let Some((sums, len)) = row {
+            (process_fixed_size(block, len, file, reading.on_error).0, sums, Vec::new())
         } else {
             let mut sums = Sums::new(role);
             let (processed, bad) =
-                hash_records(block, file, key, on_error, cancel, |hash, item| {
+                hash_records(block, (file, &reading), key, cancel, |hash, item| {
                     sums.push(hash, &copy(&item.record, item.number)?);
                     Ok(())
                 })?;
@@ -48,8 +49,14 @@ pub(super) fn summing_worker(
 
 /// Sums fixed-size records. Returns the sums and the record size. `None` if a record is bad or the records must be
 /// decoded one by one.
-fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
-    let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
+fn sum_row(
+    block: &Block,
+    key: DedupKey,
+    role: Role,
+    reading: &ChunkReading,
+) -> Option<(Sums, usize)> {
+    let row_len = reading.row_len(block.format);
+    let len = row_len.filter(|len| block.bytes().len().is_multiple_of(*len))?;
     if key != DedupKey::Position {
         return None;
     }

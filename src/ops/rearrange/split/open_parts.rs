@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::super::chunks::{BlockChunks, WholeChunk};
+use super::Parts;
 use super::part_limit::{ChunkSize, PartFill};
 use crate::error::Error;
 use crate::records::output_kind::{EncodedRecords, OutputKind};
@@ -41,11 +42,12 @@ impl OpenParts {
         let finished = FinishedOutputs::default();
         Ok(Self::InTurn(PartsInTurn { open, waiting, finished, ends }))
     }
+}
 
-    /// Distributes the chunks of the next block. Blocks must come in input order.
-    pub(super) fn distribute(&mut self, chunks: &BlockChunks) -> Result<(), Error> {
+impl Parts<BlockChunks> for OpenParts {
+    fn distribute(&mut self, chunks: BlockChunks) -> Result<(), Error> {
         let (open, dealt) = match self {
-            Self::InTurn(parts) => return parts.distribute(chunks),
+            Self::InTurn(parts) => return parts.distribute(&chunks),
             Self::RoundRobin { open, dealt } => (open, dealt),
         };
         let mut encoded = vec![EncodedRecords::default(); open.len()];
@@ -59,8 +61,7 @@ impl OpenParts {
         Ok(())
     }
 
-    /// Finishes all parts. Parts without chunks are created as empty archives.
-    pub(super) fn finish(self) -> Result<FinishedOutputs, Error> {
+    fn finish(self) -> Result<FinishedOutputs, Error> {
         let (open, waiting, mut finished) = match self {
             Self::RoundRobin { open, .. } => (open, VecDeque::new(), FinishedOutputs::default()),
             Self::InTurn(PartsInTurn { open, waiting, finished, .. }) => {
@@ -74,7 +75,7 @@ impl OpenParts {
     }
 }
 
-fn create(output: &OutputPlan) -> Result<Sinks, Error> {
+pub(super) fn create(output: &OutputPlan) -> Result<Sinks, Error> {
     Sinks::create_with(std::slice::from_ref(output), true)
 }
 

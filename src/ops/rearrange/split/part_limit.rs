@@ -105,9 +105,9 @@ pub(super) fn count_parts(
         return Ok(records.div_ceil(per_part).max(1));
     }
     control.progress.begin("measuring", plan.records);
-    let to = plan.format();
+    let reading = plan.reading(BadPolicy::Skip);
     let worker = block_worker(plan, move |block, file, _| {
-        let (processed, chunks) = process_chunks(block, to, file, BadPolicy::Skip);
+        let (processed, chunks) = process_chunks(block, file, &reading);
         Some((processed, ChunkSize::of_chunks(&chunks)))
     });
     let (mut parts, mut largest) = (1, ChunkSize::default());
@@ -127,9 +127,10 @@ pub(super) fn count_parts(
     Ok(parts)
 }
 
-/// Size and number of the chunks. `None` unless all inputs are complete fixed-size records.
+/// Size and number of the chunks. `None` unless all inputs are complete fixed-size records and all are written.
 fn chunks_of_one_size(plan: &RearrangePlan) -> Result<Option<(ChunkSize, u64)>, Error> {
-    let Some(len) = plan.format().record_len().map(|len| len as u64) else { return Ok(None) };
+    let row_len = plan.reading(plan.on_error).row_len(plan.format());
+    let Some(len) = row_len.map(|len| len as u64) else { return Ok(None) };
     let mut all = 0;
     for input in plan.ranges.iter().map(|range| &range.input) {
         let bytes = input.location.state().map(|state| state.bytes);

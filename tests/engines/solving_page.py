@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""Opens the page that solves mate problems in Chromium.
+
+The page is served as static files. Problems are pasted, opened as files and set up by clicks and keys, solved, stopped and
+played. The page is used in both languages, in light and dark, on a phone, and after the server has ended. `mate.html` is
+opened from the disk. The Debian packages of Chromium and Japanese fonts are installed if they are missing, which needs
+root.
+
+Exit status 0: all correct, 1: something is wrong, 2: something is missing.
+
+    site/build && python3 tests/engines/solving_page.py [FOLDER]
+
+Screenshots are written next to the folder: target/site-pictures.
+"""
+
+import functools
+import http.server
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+
+from pages import DESK, PHONE, Browser, Keys, expect, webdriver
+from programs import ROOT, Missing, Wrong, install
+
+MATE_IN_3 = "1+R2g1b2/lp+P3p2/n2Sk1ns1/p1N2pg1l/3RpPP1p/P1pP3PP/3sP1n2/L3GKG1L/B8 b 2Psp 149"
+MOVES_IN_3 = ["8a5a", "5c4c", "6c5d+"]
+# A mate in one: R*1a, R*2a or R*3a. R*5b mates in three.
+NOT_UNIQUE = "3pk4/9/4G4/9/9/9/9/9/9 b R 1"
+NO_MATE = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+# Takes hours.
+ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
+GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
+MATED = "4k4/4G4/4P4/9/9/9/9/9/9 w 2r2b3g4s4n4l17p 2"
+PATIENCE_S = 30
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript"}
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}/"
+
+
+class Page:
+    """The page in a browser."""
+
+    def __init__(self, browser, address):
+        self.browser, self.address = browser, address
+        browser.driver.get(address)
+
+    def one(self, selector):
+        return self.browser.all(selector)[0]
+
+    def click(self, selector):
+        self.one(selector).click()
+
+    def text(self, selector):
+        return self.one(selector).text
+
+    def shown_sfen(self):
+        return self.one("#board").get_attribute("aria-label").split(": ", 1)[1]
+
+    def square(self, name):
+        """The button of a square on a board that is not turned: `5a`."""
+        return self.browser.all("#board button")[(ord(name[1]) - ord("a")) * 9 + 9 - int(name[0])]
+
+    def until(self, what, found, expected):
+        end = time.monotonic() + PATIENCE_S
+        while (value := found()) != expected:
+            if time.monotonic() > end:
+                raise Wrong(f"{what}: {value!r}, expected {expected!r}; error {self.text('#error')!r}")
+            time.sleep(0.05)
+
+    def paste(self, text):
+        self.browser.driver.execute_script("document.getElementById('text').value = arguments[0]", text)
+        self.click("#read")
+
+    def solve(self, text, verdict):
+        if text is not None:
+            self.paste(text)
+            self.until("read", self.shown_sfen, text)
+        self.click("#solve")
+        self.until("verdict", lambda: self.text("#verdict"), verdict)
+        self.until("ends", lambda: self.one("#stop").is_enabled(), False)
+
+
+def check_console(page, what):
+    expect(f"{what}: console", page.browser.console(), [])
+
+
+def play(page):
+    page.solve(MATE_IN_3, "Mate in 3")
+    expect("details", page.text("#details").startswith("Black attacks · The solution"), True)
+    moves = [button.text for button in page.browser.all("#moves > li > button")]
+    expect("moves", [move.split()[1] for move in moves], ["+Rx5a", "K-4c", "S-5d+"])
+    expect("moves in Japanese", [move.split()[2] for move in moves], ["▲５一龍", "△４三玉", "▲５四銀成"])
+    boards = [page.shown_sfen()]
+    for ply in (1, 2, 3):
+        page.click("#forward")
+        expect("slider", page.one("#ply").get_attribute("value"), str(ply))
+        current = page.browser.all("#moves [aria-current]")
+        expect("current move", [move.text for move in current], [moves[ply - 1]])
+        boards.append(page.shown_sfen())
+    expect("boards that differ", len(set(boards)), 4)
+    expect("at the end", page.one("#forward").is_enabled(), False)
+    page.click("#back")
+    expect("back", page.shown_sfen(), boards[2])
+    body = page.one("body")
+    for key, ply in ((Keys.HOME, 0), (Keys.ARROW_RIGHT, 1), (Keys.END, 3), (Keys.ARROW_LEFT, 2)):
+        body.send_keys(key)
+        expect("keys", page.shown_sfen(), boards[ply])
+    page.browser.all("#moves > li > button")[0].click()
+    expect("list", page.shown_sfen(), boards[1])
+    page.click("#flip")
+    expect("flipped", page.browser.all("#board button.to")[0].get_attribute("aria-label"), "5a: black dragon")
+    page.click("#flip")
+    page.solve(NO_MATE, "No mate")
+    expect("no moves", len(page.browser.shown("#line")), 0)
+    print("played      mates")
+
+
+def show_alternatives(page):
+    page.solve(NOT_UNIQUE, "Mate in 1")
+    expect("details", "not unique" in page.text("#details"), True)
+    badges = [badge.text for badge in page.browser.all(".badge")]
+    expect("alternatives", badges[-1:], ["alternative: R*5b"])
+    expect("flaws", all(badge.startswith("flaw: R*") for badge in badges[:-1]) and len(badges) == 3, True)
+    expect("checks", page.text("#here-title"), "Checks here")
+    page.browser.all(".badge")[-1].click()
+    expect("variation", page.text("#line-title"), "Variation")
+    expect("variation's board", page.shown_sfen().split()[0], "3pk4/4R4/4G4/9/9/9/9/9/9")
+    expect("variation's moves", len(page.browser.all("#moves > li")), 3)
+    page.click("#main-line")
+    expect("solution", (page.text("#line-title"), page.shown_sfen()), ("Solution", NOT_UNIQUE))
+    print("marked      alternatives")
+
+
+def set_up(page):
+    """Sets up a mate in one with clicks, and changes it with keys."""
+    page.click("#edit")
+    page.click("#clear")
+    page.click("#solve")
+    expect("no king", page.text("#error"), "Place the defender's king first.")
+    for kind, square in (("K", "5a"), ("P", "5c")):
+        page.click(f"#box [data-kind='{kind}']")
+        page.square(square).click()
+    page.click("#box [data-kind='G']")
+    page.click("#near .owner")
+    expect("set up", page.shown_sfen(), "4k4/9/4P4/9/9/9/9/9/9 b G 1")
+    # The first tap selects a piece, the next ones change it.
+    square = page.square("5c")
+    square.click()
+    for form in ("black promoted pawn", "white pawn", "white promoted pawn", "black pawn"):
+        square.click()
+        expect("form", square.get_attribute("aria-label"), f"5c: {form}")
+    square.send_keys(Keys.ESCAPE)
+    square.send_keys(Keys.ARROW_DOWN, Keys.ARROW_LEFT)
+    focused = page.browser.driver.switch_to.active_element
+    expect("focus", focused.get_attribute("aria-label"), "6d: empty")
+    page.click("#box [data-kind='S']")
+    page.square("6d").send_keys(Keys.ENTER)
+    expect("by key", page.square("6d").get_attribute("aria-label"), "6d: black silver")
+    page.square("6d").send_keys(Keys.DELETE)
+    expect("deleted", page.square("6d").get_attribute("aria-label"), "6d: empty")
+    page.click("#undo")
+    expect("undone", page.square("6d").get_attribute("aria-label"), "6d: black silver")
+    page.click("#undo")
+    page.solve(None, "Mate in 1")
+    expect("the rest is the defender's", page.shown_sfen(), GOLD)
+    expect("unique", "The solution is unique." in page.text("#details"), True)
+    page.click("#last")
+    expect("mated", page.shown_sfen(), MATED)
+    print("set up      a problem")
+
+
+def stop(page):
+    page.paste(ENDLESS)
+    page.until("read", page.shown_sfen, ENDLESS)
+    page.click("#solve")
+    count = lambda: int(page.text("#count").replace(",", "") or 0)
+    page.until("count", lambda: count() > 0, True)
+    before = count()
+    page.until("count grows", lambda: count() > before, True)
+    page.click("#stop")
+    page.until("stopped", lambda: page.text("#verdict"), "Undecided")
+    expect("reason", "stopped" in page.text("#details"), True)
+    page.one("#panel summary").click()
+    page.one("#nodes option").click()
+    page.solve(ENDLESS, "Undecided")
+    expect("reason", "the node limit was reached" in page.text("#details"), True)
+    page.browser.all("#nodes option")[-1].click()
+    page.solve(GOLD, "Mate in 1")
+    print("stopped     a search")
+
+
+def read_files(page, folder):
+    page.one("#file").send_keys(str(ROOT / "data/sample.kif"))
+    page.until("file", lambda: len(page.browser.all("#problem option")) > 1, True)
+    expect("a game", page.shown_sfen(), NO_MATE)
+    page.click("#forward")
+    expect("its move", page.text("#moves [aria-current]").split()[2], "▲４八玉")
+    page.paste("4k4/9/9/9/9/9/9/9/4K5 b - 1")
+    page.until("error", lambda: page.text("#error"), "line 1: character 21: rank i has 10 squares, expected 9")
+    attack = folder / "attack.sfen"
+    attack.write_text(f"{GOLD}\t<img src=x onerror='window.attacked = 1'>\n{MATE_IN_3}\n")
+    page.one("#file").send_keys(str(attack))
+    page.until("titles", lambda: len(page.browser.all("#problem option")), 2)
+    expect("attacked", page.browser.js("window.attacked"), None)
+    page.browser.all("#problem option")[1].click()
+    expect("second problem", page.shown_sfen(), MATE_IN_3)
+    page.browser.driver.execute_script(
+        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'a.sfen'));"
+        "document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))", GOLD)
+    page.until("dropped", page.shown_sfen, GOLD)
+    # Typed text is read by the button that solves it.
+    page.browser.driver.execute_script("document.getElementById('text').value = ''")
+    page.one("#text").send_keys(MATE_IN_3)
+    page.click("#solve")
+    page.until("typed", lambda: page.text("#verdict"), "Mate in 3")
+    page.one("#text").send_keys("x")
+    page.click("#solve")
+    page.until("typed error", lambda: page.text("#error").startswith("line 1: character "), True)
+    print("read        files and typed text")
+
+
+def switch_language(page):
+    page.solve(NOT_UNIQUE, "Mate in 1")
+    page.click("#language")
+    expect("language", page.browser.js("document.documentElement.lang"), "ja")
+    expect("verdict", page.text("#verdict"), "1手詰")
+    expect("badge", page.browser.all(".badge")[-1].text, "余詰: ▲５二飛")
+    page.browser.driver.refresh()
+    expect("kept", page.text("#solve"), "解く")
+    unnamed = "[...document.querySelectorAll('button, input, select, textarea')].filter((element) => element.offsetParent" \
+        " && !element.textContent.trim() && !element.getAttribute('aria-label') && !element.labels?.length).length"
+    expect("controls without a name", page.browser.js(unnamed), 0)
+    page.solve(NO_MATE, "不詰")
+    page.click("#language")
+    print("switched    the language")
+
+
+def look(page, pictures):
+    """Light and dark, desktop and phone, solved and while setting up."""
+    browser = page.browser
+    for theme in ("light", "dark"):
+        for size in (DESK, PHONE):
+            browser.theme(theme)
+            browser.resize(size)
+            page.solve(NOT_UNIQUE, "Mate in 1")
+            page.click("#forward")
+            for state in ("solved", "set-up"):
+                if state == "set-up":
+                    page.click("#edit")
+                browser.driver.execute_script("scrollTo(0, 0)")
+                fits = "document.documentElement.scrollWidth <= innerWidth"
+                expect(f"fits {size}, {state}", browser.js(fits), True)
+                height = browser.js("document.documentElement.scrollHeight")
+                browser.resize((size[0], max(size[1], height)))
+                browser.picture().save(pictures / f"{state}-{theme}-{size[0]}.png")
+                browser.resize(size)
+            page.click("#edit")
+    small = "[...document.querySelectorAll('button')].filter((button) => button.offsetParent && button.offsetHeight < 26).length"
+    expect("buttons too small to touch", browser.js(small), 0)
+    corner = browser.picture().getpixel((1, 1))
+    expect("dark is dark", sum(corner) < 150, True)
+    browser.theme("light")
+    browser.resize(DESK)
+    print("looked at   light and dark, desktop and phone")
+
+
+def without_server(page, server):
+    controlled = "navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller !== null)"
+    page.until("offline copy", lambda: page.browser.js(controlled), True)
+    server.shutdown()
+    server.server_close()
+    page.browser.driver.get(page.address)
+    page.solve(MATE_IN_3, "Mate in 3")
+    print("reloaded    without a server")
+
+
+def from_disk(browser, folder):
+    browser.driver.get_log("performance")
+    page = Page(browser, (folder / "mate.html").as_uri())
+    page.solve(MATE_IN_3, "Mate in 3")
+    foreign = [address for address in browser.requests() if address.startswith("http")]
+    expect("requests", foreign, [])
+    check_console(page, "mate.html")
+    print("opened      mate.html from the disk")
+
+
+def check(folder):
+    if webdriver is None:
+        raise Missing("selenium or Pillow is missing; pip install -r tests/engines/requirements.txt")
+    install(["chromium", "chromium-driver", "fonts-noto-cjk"], ["chromium", "chromedriver"])
+    pictures = folder.parent / "site-pictures"
+    pictures.mkdir(exist_ok=True)
+    server, address = serve(folder)
+    with tempfile.TemporaryDirectory(prefix="kyokumen-site-") as temporary:
+        temporary = pathlib.Path(temporary)
+        with Browser(temporary / "browser") as browser:
+            page = Page(browser, address)
+            for step in (play, show_alternatives, set_up, stop, switch_language):
+                step(page)
+                check_console(page, step.__name__)
+            read_files(page, temporary)
+            look(page, pictures)
+            foreign = [url for url in browser.requests() if url.startswith("http") and not url.startswith(address)]
+            expect("requests", foreign, [])
+            check_console(page, "all")
+            without_server(page, server)
+            from_disk(browser, folder)
+
+
+def main():
+    sys.stdout.reconfigure(line_buffering=True)
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/site").resolve()
+    try:
+        check(folder)
+    except Missing as missing:
+        print(missing, file=sys.stderr)
+        return 2
+    except Wrong as wrong:
+        print(f"WRONG       {wrong}")
+        return 1
+    print("all correct")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
