@@ -125,6 +125,15 @@ struct GenFilter {
     messages: Messages,
 }
 
+#[derive(Parser)]
+#[command(name = "kyokumen-usi", version)]
+struct KyokumenUsi {
+    #[command(flatten)]
+    args: usi::UsiArgs,
+    #[command(flatten)]
+    messages: Messages,
+}
+
 #[derive(Args)]
 struct Messages {
     /// Log inputs, formats, threads, memory and shards to standard error; -vv also logs each block of records and each
@@ -133,9 +142,9 @@ struct Messages {
     verbose: u8,
 }
 
-/// Returns the command-line definitions of `kyokumen` and `gen-filter`.
-pub fn command_lines() -> [clap::Command; 2] {
-    [Kyokumen::command(), GenFilter::command()]
+/// Returns the command-line definitions of all programs, `kyokumen` first.
+pub fn command_lines() -> [clap::Command; 3] {
+    [Kyokumen::command(), GenFilter::command(), KyokumenUsi::command()]
 }
 
 /// Runs `kyokumen` with the arguments of the process.
@@ -154,13 +163,22 @@ pub fn gen_filter() -> ExitCode {
     }
 }
 
+/// Runs `kyokumen-usi` with the arguments of the process.
+pub fn kyokumen_usi() -> ExitCode {
+    match parse() {
+        Ok(KyokumenUsi { args, messages }) => run(&messages, || usi::run(&args)),
+        Err(error) => ended(failed(&error)),
+    }
+}
+
 /// Parses the arguments of the process and of a configuration file. Exits with a message if they are invalid.
 ///
 /// # Errors
 /// If a configuration file cannot be read or has invalid options.
 fn parse<P: Parser>() -> anyhow::Result<P> {
     let mut command = with_negative_values(P::command());
-    let words: Vec<_> = std::env::args_os().collect();
+    // On Windows the program, not the shell, expands wildcards.
+    let words: Vec<_> = wild::args_os().collect();
     json_lines::enable_if_requested(&words);
     let words = config::with_files(&command, words)?;
     json_lines::enable_if_requested(&words);

@@ -26,7 +26,7 @@ pub(super) struct CompletionsArgs {
     /// Program to complete [default: kyokumen]
     #[arg(
         long,
-        value_name = "kyokumen|gen-filter",
+        value_name = "kyokumen|gen-filter|kyokumen-usi",
         default_value = "kyokumen",
         hide_default_value = true,
         hide_possible_values = true
@@ -39,11 +39,12 @@ pub(super) struct CompletionsArgs {
 enum Program {
     Kyokumen,
     GenFilter,
+    KyokumenUsi,
 }
 
 /// Write manual pages to a folder, one for each command
 ///
-/// Pages for `gen-filter` are included. Existing pages are replaced.
+/// Pages for `gen-filter` and `kyokumen-usi` are included. Existing pages are replaced.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -57,12 +58,13 @@ pub(super) struct ManArgs {
 
 pub(super) fn completions(
     args: &CompletionsArgs,
-    programs: [Command; 2],
+    programs: [Command; 3],
 ) -> anyhow::Result<ExitStatus> {
-    let [kyokumen, gen_filter] = programs;
+    let [kyokumen, gen_filter, usi] = programs;
     let mut program = match args.program {
         Program::Kyokumen => kyokumen,
         Program::GenFilter => gen_filter,
+        Program::KyokumenUsi => usi,
     };
     let (name, mut script) = (program.get_name().to_owned(), Vec::new());
     clap_complete::generate(args.shell, &mut program, name, &mut script);
@@ -70,7 +72,7 @@ pub(super) fn completions(
     Ok(ExitStatus::Done)
 }
 
-pub(super) fn man(args: &ManArgs, programs: [Command; 2]) -> anyhow::Result<ExitStatus> {
+pub(super) fn man(args: &ManArgs, programs: [Command; 3]) -> anyhow::Result<ExitStatus> {
     let folder = args.folder.display();
     let failed = || format!("cannot write manual pages to {folder}");
     fs::create_dir_all(&args.folder).with_context(failed)?;

@@ -144,6 +144,9 @@ fn columns(unit: RunUnit) -> [Column; 9] {
 /// The lines of the table of shards. On a narrow terminal, the less important columns are left out.
 fn table(run: &RunStatus, width: usize) -> Vec<String> {
     let mut columns = Vec::from(columns(run.unit));
+    if run.shards.iter().all(|shard| shard.owner.is_none()) {
+        columns.retain(|column| column.title != "process");
+    }
     while columns.iter().map(|column| column.width).sum::<usize>() > width {
         let least = columns.iter().map(|column| column.rank).max();
         columns.retain(|column| Some(column.rank) != least);

@@ -115,7 +115,7 @@ impl Lock {
             {
                 wait_until_stale(path, &file, previous_owner, cancel)?;
             }
-            if !is_same_file(path, &file) {
+            if !is_same_file(path, &file).map_err(failed)? {
                 // The previous owner removed the file after it was opened here and before it was locked.
                 continue;
             }
@@ -209,9 +209,15 @@ fn wait_until_stale(
 }
 
 /// Whether the path still names this file.
-pub(crate) fn is_same_file(path: &Path, file: &File) -> bool {
-    let named = platform::identity(path).ok();
-    named.is_some() && named == platform::identity_of(path, file).ok()
+///
+/// # Errors
+/// If one of the two files cannot be identified, for a reason other than that the path names no file.
+pub(crate) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
+    match platform::identity(path) {
+        Ok(named) => Ok(named == platform::identity_of(path, file)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

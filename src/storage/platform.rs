@@ -51,8 +51,10 @@ pub(crate) fn identity_of(path: &Path, _file: &File) -> io::Result<FileIdentity>
 /// # Errors
 /// If the file does not exist or its metadata cannot be read.
 #[cfg(not(unix))]
-pub fn identity(path: &Path) -> io::Result<FileIdentity> {
-    path.canonicalize().map(FileIdentity)
+pub(crate) fn identity(path: &Path) -> io::Result<FileIdentity> {
+    path.metadata()?;
+    // RAM disks and some network drives cannot resolve links.
+    path.canonicalize().or_else(|_| std::path::absolute(path)).map(FileIdentity)
 }
 
 /// Identity of the file at `path`. Follows links. `None` for sockets and character devices such as terminals: data

@@ -88,7 +88,7 @@ def try_package(package, root, expected):
     shutil.copy(package, root / "package.deb")
     in_root(root, "dpkg", "--install", "/package.deb")
     compare("package", root, "kyokumen", expected)
-    for program in ("kyokumen", "gen-filter"):
+    for program in ("kyokumen", "gen-filter", "kyokumen-usi"):
         output = in_root(root, program, "--version").strip()
         pages = in_root(root, "sh", "-c", f"ls /usr/share/man/man1/{program}.1*").strip()
         print(f"package: {output}; {pages}")

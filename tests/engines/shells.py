@@ -80,7 +80,7 @@ def check_pages(folder, env):
     call("kyokumen", "man", folder, env=env)
     pages = sorted(folder.iterdir())
     names = {page.name for page in pages}
-    missing = {"kyokumen.1", "kyokumen-convert.1", "gen-filter.1"} - names
+    missing = {"kyokumen.1", "kyokumen-convert.1", "gen-filter.1", "kyokumen-usi.1"} - names
     if missing:
         raise Wrong(f"the pages {missing} are missing: {names}")
     for page in pages:

@@ -427,12 +427,21 @@ error: [FOLDER]/out/a.parquet cannot be resumed; write jsonl.zst instead and con
 
 #[test]
 #[cfg(unix)]
-fn a_link_named_gen_filter_runs_gen_filter() {
+fn the_name_of_a_link_selects_the_program() {
     let dir = Dir::new();
-    let link = dir.join("gen-filter");
-    std::os::unix::fs::symlink(cargo_bin("kyokumen"), &link).unwrap();
-    for (program, name) in [(link, "gen-filter "), (cargo_bin("kyokumen"), "kyokumen ")] {
-        let output = Command::new(program).arg("--version").output().unwrap();
-        assert!(String::from_utf8(output.stdout).unwrap().starts_with(name));
+    for (link, name) in [
+        ("gen-filter", "gen-filter "),
+        ("Gen-Filter.EXE", "gen-filter "),
+        ("kyokumen-usi", "kyokumen-usi "),
+        ("KYOKUMEN-USI.exe", "kyokumen-usi "),
+        ("other", "kyokumen "),
+    ] {
+        let link = dir.join(link);
+        std::os::unix::fs::symlink(cargo_bin("kyokumen"), &link).unwrap();
+        let output = Command::new(link).arg("--version").output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().starts_with(name), "{name}");
     }
+    // An engine for graphical interfaces starts without arguments.
+    let ran = dir.program("kyokumen-usi", [""; 0]).stdin(b"usi\nquit\n".to_vec()).succeeds();
+    assert!(ran.text().ends_with("usiok\n"));
 }

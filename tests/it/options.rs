@@ -45,7 +45,8 @@ fn arguments(command: &str) -> &'static [&'static str] {
         "dataset" => &["a.psv", "-o", "out", "--to", "jsonl", "--depth", "1"],
         "convert" => &["a.psv", "-o", "out.hcpe"],
         "solve" => &[START, "--depth", "1"],
-        "usi" | "formats" | "marubatsu tree" | "marubatsu solve" | "marubatsu show" => &[],
+        "usi" | "kyokumen-usi" | "formats" | "marubatsu tree" | "marubatsu solve"
+        | "marubatsu show" => &[],
         "stats" | "verify" | "inspect" => &["a.psv"],
         "status" => &["runs"],
         "merge" => &["runs", "-o", "out.psv"],
@@ -116,7 +117,9 @@ fn with_value(arguments: &[&str], option: &Arg, value: &str) -> Vec<String> {
 /// All command lines that clap accepts. It refuses the others with status 2.
 fn attempts() -> Vec<Attempt> {
     let mut attempts = Vec::new();
-    for (program, definition) in ["kyokumen", "gen-filter"].into_iter().zip(command_lines()) {
+    for (program, definition) in
+        ["kyokumen", "gen-filter", "kyokumen-usi"].into_iter().zip(command_lines())
+    {
         let path = if program == "kyokumen" { "" } else { program };
         for (command, leaf) in leaves(path, &definition) {
             let needed = arguments(&command);
@@ -198,7 +201,9 @@ fn absurdly_large_numbers_are_refused() {
 fn errors_about_values_state_what_is_expected() {
     let values = ["many", "0", "-1", "1.5", "99999999999999999999", "", "1x", "NaN"];
     let mut messages = Vec::new();
-    for (program, definition) in ["kyokumen", "gen-filter"].into_iter().zip(command_lines()) {
+    for (program, definition) in
+        ["kyokumen", "gen-filter", "kyokumen-usi"].into_iter().zip(command_lines())
+    {
         for (command, leaf) in leaves(program, &definition) {
             for option in leaf.get_arguments().filter(|option| option.get_action().takes_values()) {
                 for value in values {

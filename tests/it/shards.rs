@@ -343,7 +343,10 @@ fn status_shows_the_state_of_each_shard() {
         text.starts_with("a: 2 done, 1 running, 1 missing; 201 of about 402 records"),
         "{text}"
     );
-    assert!(text.contains("process 17 on a-machine-far-away"), "{text}");
+    assert!(
+        text.contains("left  process\n") && text.contains("  17 on a-machine-far-away\n"),
+        "{text}"
+    );
     let whole = dir.kyokumen(["status", "whole"]).exits(&[0, 3]).text();
     assert!(whole.starts_with("a: 1 done; 403 of 403 records\n"), "{whole}");
     // The parts of a file have names like shards, but they are not shards.

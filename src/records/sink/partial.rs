@@ -50,7 +50,8 @@ impl Partial {
             // Some network file systems do not support locks. There, no two runs may use the same names.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
-        if !is_same_file(&path, &file) {
+        let is_named = is_same_file(&path, &file);
+        if !is_named.map_err(|source| Error::io(verb, &path, source))? {
             // Another run renamed or removed the file after it was opened here, and may have created a new one.
             return Err(Error::busy(path));
         }
