@@ -67,7 +67,9 @@ fn outcome(runs: &[RunStatus]) -> anyhow::Result<ExitStatus> {
     match runs.iter().map(|run| run.problems.len()).sum() {
         0 => Ok(ExitStatus::Done),
         1 => anyhow::bail!("1 problem in the manifests; standard output describes it"),
-        problems => anyhow::bail!("{problems} problems in the manifests; standard output describes them"),
+        problems => {
+            anyhow::bail!("{problems} problems in the manifests; standard output describes them")
+        }
     }
 }
 

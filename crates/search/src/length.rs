@@ -527,8 +527,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
     }
 
     /// Searches for a return: whether, after an exchange, the attacker can force that every line of play returns to the
-    /// path before the exchange, or ends the game, within `plies`. The dependencies are the nodes to which play returns.
-    /// Without any, every line ends the game, and no return was found.
+    /// path before the exchange, or ends the game, within `plies`. The dependencies are the nodes to which play
+    /// returns. Without any, every line ends the game, and no return was found.
     fn return_within(
         &mut self,
         game: &mut G,

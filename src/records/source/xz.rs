@@ -132,7 +132,9 @@ mod tests {
                 // One complete stream.
                 64 => assert_eq!(error.unwrap(), "content"),
                 65..70 => assert!(
-                    error.unwrap_err().starts_with("the compressed file is damaged before its byte"),
+                    error
+                        .unwrap_err()
+                        .starts_with("the compressed file is damaged before its byte"),
                     "{len}"
                 ),
                 _ => assert_eq!(
