@@ -12,8 +12,8 @@ use crate::records::filters::Probability;
 /// Draw a random sample of the records of archives
 ///
 /// --count draws a fixed number of records; all sets of that size are equally likely. --rate draws each record
-/// independently. Only the inputs and the seed determine the sample. Records keep their order and are
-/// copied byte for byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
+/// independently. Only the inputs and the seed determine the sample. Records keep their order and are copied byte for
+/// byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
 ///
 /// --count reads the inputs twice. If they are uncompressed files with fixed-size records, and fewer than about one in
 /// 3000 is drawn, it reads only the drawn records instead. The manifest then has no checksums of the inputs.
