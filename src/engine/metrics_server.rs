@@ -1,6 +1,6 @@
 //! Serves the metrics of a run over HTTP, for a Prometheus that can reach the machine of the run.
 //!
-//! A page of text on a loopback port needs no HTTP library: tiny_http had no release since 2022, and hyper needs an
+//! A page of text on a loopback port needs no HTTP library: `tiny_http` had no release since 2022, and `hyper` needs an
 //! asynchronous runtime, which only builds with object stores have.
 
 use std::io::{self, Read, Write};
