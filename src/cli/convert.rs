@@ -30,8 +30,8 @@ use crate::storage::signals::Interrupt;
 /// if each leads to the next.
 ///
 /// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill.
-/// An SFEN without a move number gets 1. A game with a winner, but without an ending, gets a resignation, or an
-/// interruption if the winner is to move. A move in hcpe3 gets one visit. Fields that the output can never hold are listed on standard
+/// An SFEN without a move number gets 1. A game with a winner but no ending gets a resignation, or an interruption if
+/// the winner is to move. A move in hcpe3 gets one visit. Fields that the output can never hold are listed on standard
 /// error before the run. All lost fields are counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in

@@ -158,8 +158,8 @@ impl SolveArgs {
             return Err(Usage(why.to_owned()));
         }
         if self.solution.is_some() {
-            let why = "--solution needs a single position: an SFEN on the command line, or a KIF, BOD, CSA or JKF file \
-                       with one position";
+            let why = "--solution needs a single position: an SFEN on the command line, or a KIF, BOD, CSA or JKF \
+                       file with one position";
             return Err(Usage(why.to_owned()));
         }
         Ok(())
