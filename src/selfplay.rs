@@ -20,6 +20,7 @@ use crate::engine::progress::ProgressDisplay;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
 use crate::jobs::run::{Completed, Opened, Run};
+use crate::jobs::run_files::RunFiles;
 use crate::records::output_kind::OutputKind;
 use crate::records::sink::Sinks;
 use evaluators::Model;
@@ -45,6 +46,7 @@ pub fn selfplay(
     cancel: &AtomicBool,
 ) -> Result<SelfPlayed, Error> {
     let planned = plan.numbers.end - plan.numbers.start;
+    let mut progress = SelfPlayProgress::new(&plan, display)?;
     let (identity, check) = (plan.identity.clone(), |_: &GameManifest| Ok(()));
     let opened = Run::<GameProgress>::open(&plan.files, identity, Some(planned), check, cancel)?;
     let run = match opened {
@@ -63,7 +65,6 @@ pub fn selfplay(
         }
         Ok(started) => started,
     };
-    let mut progress = SelfPlayProgress::new(&plan, display);
     let (run, sinks) = run.with_sinks(&plan.files)?;
     let mut play = Play { plan, run, sinks, started: Instant::now() };
     play.run.progress_mut().reproducible &= reproducible;
@@ -83,11 +84,10 @@ impl SelfPlayProgress {
     fn new(
         plan: &SelfPlayPlan,
         display: Option<Box<dyn ProgressDisplay<SelfPlaySnapshot>>>,
-    ) -> Self {
-        let shard = plan.files.shard_name();
-        let metrics = plan.files.metrics.clone();
-        let metrics = metrics.map(|path| Metrics::new(path, &plan.files.stem, shard.as_deref()));
-        Self { display, last_shown: Instant::now(), metrics, last_snapshot: None }
+    ) -> Result<Self, Error> {
+        let RunFiles { metrics, stem, .. } = &plan.files;
+        let metrics = Metrics::start(metrics.clone(), stem, plan.files.shard_name().as_deref())?;
+        Ok(Self { display, last_shown: Instant::now(), metrics, last_snapshot: None })
     }
 
     fn update(&mut self, snapshot: SelfPlaySnapshot) {

@@ -66,15 +66,11 @@ pub(crate) fn gen_filter<'py>(
     if dry_run {
         return dry_run_report(py, &plan);
     }
-    let metrics = plan.files.metrics.clone().map(|path| {
-        (path, plan.files.stem.clone(), plan.files.shard.map(|shard| shard.to_string()))
-    });
+    let (metrics, stem) = (plan.files.metrics.clone(), plan.files.stem.clone());
+    let shard = plan.files.shard.map(|shard| shard.to_string());
     let completed = run(py, progress, plan.records, |progress, cancel| {
         let progress = progress.with_verdicts();
-        let mut progress = match metrics {
-            Some((path, stem, shard)) => progress.with_metrics(path, &stem, shard.as_deref()),
-            None => progress,
-        };
+        let mut progress = progress.with_metrics(&metrics, &stem, shard.as_deref())?;
         Ok(filter::filter(plan, &mut progress, cancel)?)
     })?;
     let report = to_report(py, &completed.manifest)?;
@@ -96,6 +92,7 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
             resume: options.flag("resume")?,
             checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
             metrics: options.take("metrics")?,
+            metrics_listen: None,
         },
         from,
         dialect,

@@ -30,9 +30,9 @@ use crate::storage::signals::Interrupt;
 /// if each leads to the next.
 ///
 /// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill.
-/// An SFEN without a move number gets 1. A game with a winner but no ending gets a resignation, or an interruption if
-/// the winner is to move. A move in hcpe3 gets one visit. Fields that the output can never hold are listed on standard
-/// error before the run. All lost fields are counted after it.
+/// An SFEN gets move number 1 if the ply is unknown. A game with a winner but no ending gets a resignation, or an
+/// interruption if the winner is to move. A move in hcpe3 gets one visit. Fields that the output can never hold are
+/// listed on standard error before the run. All lost fields are counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
 /// hand; --canonical re-encodes them. Between kif and kifu, and between ki2 and ki2u, only the text encoding and line
@@ -52,9 +52,9 @@ Examples:
 
   kyokumen convert all.psv -o rescaled.psv --eval-scale 600:361
 
-  `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
-      kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
-  except that psv_to_hcp keeps records from early in a game whatever their evaluation is.
+  kyokumen convert all.psv -o all.hcp --max-abs-eval 499
+      replaces `psv_to_hcp.exe all.psv all.hcp 500`, except that psv_to_hcp.exe keeps records from
+      early in a game whatever their evaluation is
 
 {EXIT_STATUS_HELP}"))]
 pub(super) struct ConvertArgs {

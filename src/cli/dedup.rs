@@ -11,12 +11,13 @@ use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeReq
 
 /// Remove duplicate records from files
 ///
-/// Of several records with the same position, the first is kept, byte for byte and in input order; --key changes this
-/// comparison. The inputs are read twice. Records are compared by a 128-bit hash. A hash and its record number take up
-/// to 24 bytes; hashes that do not fit into --memory go to temporary files.
+/// Records with the same position are duplicates. The first is kept, byte for byte; the order of the inputs stays. The
+/// inputs are read twice. Records are compared by a 128-bit hash. A hash and its record number take up to 24 bytes;
+/// hashes that do not fit into --memory go to temporary files.
 ///
-/// --key chooses the compared parts: `position` is board, hands and side to move, `position+move` adds the stored move,
-/// `content` is all fields, and `bytes` is all bytes, including padding. Games are always compared by their bytes.
+/// --key chooses the parts that must be equal: `position` is board, hands and side to move, `position+move` adds the
+/// stored move, `content` is all fields, and `bytes` is all bytes, including padding. Games are always compared by
+/// their bytes.
 ///
 /// --average replaces the labels of the kept record. Its evaluation is the mean of all copies, rounded half away from
 /// zero. For the mean result, a win of Black counts 1, a draw 0 and a win of White −1. A mean of 0.5 or more is a win

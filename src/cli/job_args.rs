@@ -107,10 +107,7 @@ pub(super) fn run_watched_job(
         progress = progress.with_verdicts();
     }
     let files = &plan.files;
-    if let Some(path) = &files.metrics {
-        let shard = files.shard_name();
-        progress = progress.with_metrics(path.clone(), &files.stem, shard.as_deref());
-    }
+    progress = progress.with_metrics(&files.metrics, &files.stem, files.shard_name().as_deref())?;
     let folder = files.final_folder().to_owned();
     let done = work(plan, &mut progress, &interrupt.cancel());
     drop(progress);

@@ -37,8 +37,10 @@ const ENGINE: &str = "With an engine";
 /// --keep-eval evaluates nothing: it mixes the game results into the stored evaluations.
 ///
 /// Only the evaluation changes. --policy also replaces the stored move of a record and, if the format holds them, the
-/// visits of the moves; the moves played in games stay. All other bytes are copied if the format stays the same. Games
-/// stay whole if the output holds games.
+/// visits of the moves; the moves played in games stay. If the format stays the same, all other bytes of packed records
+/// are copied.
+///
+/// If inputs and output hold games, games stay whole. Filters, --limit and --shard are then refused.
 ///
 /// Mate evaluations in the input (29000 or more in absolute value) are kept. --mix does not change new mate
 /// evaluations.
@@ -79,8 +81,9 @@ pub(super) struct RelabelArgs {
     #[arg(long, requires = "mix", conflicts_with = "policy", help_heading = heading::OUTPUTS)]
     pub(super) keep_eval: bool,
 
-    /// Weight of the game result, from 0 to 1. The written evaluation is WEIGHT × result + (1 − WEIGHT) × new
-    /// evaluation, mixed as winning probabilities and converted to centipawns [default: 0]
+    /// Weight of the game result, from 0 to 1. The winning probability p of the evaluation becomes WEIGHT × result +
+    /// (1 − WEIGHT) × p, and is then converted to centipawns. The result is 1 for a win, 0.5 for a draw, 0 for a loss
+    /// [default: 0]
     #[arg(long, value_name = "WEIGHT", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) mix: Option<f32>,
 

@@ -11,12 +11,12 @@ use crate::records::filters::Probability;
 
 /// Draw a random sample of the records of files
 ///
-/// --count draws a fixed number of records and reads the inputs twice; all sets of that size are equally likely. --rate
-/// draws each record independently. Only the inputs and the seed determine the sample. Records keep their order and are
-/// copied byte for byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
+/// --count draws a fixed number of records; all sets of that size are equally likely. --rate draws each record
+/// independently. Only the inputs and the seed determine the sample. Records keep their order and are copied byte for
+/// byte. In formats that hold games, whole games are drawn. A manifest is written next to the output.
 ///
-/// A small --count from uncompressed files with fixed-size records reads only the drawn records. The manifest then has
-/// no checksums of the inputs.
+/// --count reads the inputs twice. If they are uncompressed files with fixed-size records, and fewer than about one in
+/// 3000 is drawn, it reads only the drawn records instead. The manifest then has no checksums of the inputs.
 ///
 /// The drawn records stay in the inputs. So a sample is not a validation set: `kyokumen split --by game --weights 95,5`
 /// separates one.
@@ -68,8 +68,8 @@ pub(super) fn run(args: &SampleArgs) -> anyhow::Result<ExitStatus> {
         .common
         .run(plan, |plan, progress, cancel| sample(plan, size, seed, progress, cancel))?;
     say!(
-        "note: the drawn records are still in the inputs; to separate a validation set, use `kyokumen split --by game \
-         --weights 95,5 --names train,valid`"
+        "note: the drawn records are still in the inputs, so they are no validation set; to separate one, use `kyokumen \
+         split --by game --weights 95,5 --names train,valid`"
     );
     Ok(done)
 }

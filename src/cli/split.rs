@@ -24,10 +24,12 @@ use crate::storage::quantity::quantity;
 /// once to count the parts, once to write them.
 ///
 /// --by game keeps the records of a game together, and --by position keeps equal positions together, so that training
-/// and validation data have none in common. The part of a game or position depends only on its content, --weights and
-/// --seed. It stays the same if the data grow or are filtered; the sizes match the weights approximately. Records
-/// form a game if their move numbers increase and their results are equal or, in formats without move numbers, if the
-/// move of each leads to the next. Records that are not in game order are refused.
+/// and validation data have none in common. Which part receives a game or position depends only on the content of the
+/// game or position, --weights and --seed. This part stays the same if the input grows or a filter is given. The
+/// sizes match the weights approximately.
+///
+/// Records form a game if their move numbers increase and their results are equal. In formats without move numbers, the
+/// move of each record must lead to the next. Records that are not in game order are refused.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
@@ -52,7 +54,7 @@ pub(super) struct SplitArgs {
     output: PathBuf,
 
     /// Number of parts
-    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=99_999))]
     parts: Option<u32>,
 
     /// Relative sizes of the parts, for --by game and --by position [default: equal]

@@ -66,8 +66,10 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
 fn outcome(runs: &[RunStatus]) -> anyhow::Result<ExitStatus> {
     match runs.iter().map(|run| run.problems.len()).sum() {
         0 => Ok(ExitStatus::Done),
-        1 => anyhow::bail!("the manifests have the problem shown above"),
-        problems => anyhow::bail!("the manifests have the {problems} problems shown above"),
+        1 => anyhow::bail!("1 problem in the manifests; standard output describes it"),
+        problems => {
+            anyhow::bail!("{problems} problems in the manifests; standard output describes them")
+        }
     }
 }
 

@@ -1,49 +1,87 @@
-//! Progress of a run for Prometheus, in a file for the textfile collector of the node exporter.
+//! Progress of a run for Prometheus: in a file for the textfile collector of the node exporter, or over HTTP.
 //!
 //! The text format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::metrics_server::MetricsServer;
+use crate::error::{Error, ErrorKind};
 use crate::records::sink::partial_path;
 use crate::storage::{own_files, platform};
 
 /// Time between two updates of the file.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// The metrics file of a run.
+/// Where the metrics of a run are published.
+#[derive(Clone, Debug, Default)]
+pub struct MetricsTargets {
+    /// A file that is replaced every five seconds.
+    pub file: Option<PathBuf>,
+    /// The address of an HTTP server. Anyone who can reach it can read the metrics.
+    pub listen: Option<SocketAddr>,
+}
+
+/// The metrics of a run.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    path: PathBuf,
+    path: Option<PathBuf>,
+    server: Option<MetricsServer>,
     run: String,
     shard: Option<String>,
     written: Option<Instant>,
 }
 
 impl Metrics {
-    pub(crate) fn new(path: PathBuf, run: &str, shard: Option<&str>) -> Self {
-        Self { path, run: run.to_owned(), shard: shard.map(str::to_owned), written: None }
+    /// Starts the server, if there is one. `None` if there are no targets.
+    ///
+    /// # Errors
+    /// If the address cannot be used.
+    pub(crate) fn start(
+        targets: MetricsTargets,
+        run: &str,
+        shard: Option<&str>,
+    ) -> Result<Option<Self>, Error> {
+        let MetricsTargets { file: path, listen } = targets;
+        let server = listen.map(|address| {
+            MetricsServer::start(address).map_err(|source| {
+                let message =
+                    format!("cannot serve metrics at {address}; choose another address or port");
+                Error::new(ErrorKind::Io, message).with_source(source)
+            })
+        });
+        let server = server.transpose()?;
+        if path.is_none() && server.is_none() {
+            return Ok(None);
+        }
+        let (run, shard) = (run.to_owned(), shard.map(str::to_owned));
+        Ok(Some(Self { path, server, run, shard, written: None }))
     }
 
-    /// Whether the file is due for an update.
+    /// Whether the metrics are due for an update.
     pub(crate) fn is_due(&self) -> bool {
         self.written.is_none_or(|written| written.elapsed() >= PAUSE)
     }
 
-    /// Replaces the file. A pipe or a device gets the text instead. A failure does not end the run; the first one is
-    /// logged.
+    /// Replaces the file and the served text. A pipe or a device gets the text instead. A failure does not end the run;
+    /// the first one is logged.
     pub(crate) fn write(&mut self, is_running: bool, add: impl FnOnce(&mut MetricsText)) {
         let mut text = MetricsText::new(&self.run, self.shard.as_deref());
         add(&mut text);
         let is_running = if is_running { 1.0 } else { 0.0 };
         text.gauge("running", "1 while it runs, 0 afterwards.", is_running);
         let is_first = self.written.replace(Instant::now()).is_none();
-        if let Err(error) = replace(&self.path, &text.text)
+        if let Some(path) = &self.path
+            && let Err(error) = replace(path, &text.text)
             && is_first
         {
-            tracing::warn!("cannot write {}: {error}", self.path.display());
+            tracing::warn!("cannot write {}: {error}", path.display());
+        }
+        if let Some(server) = &self.server {
+            server.set(text.text);
         }
     }
 }
@@ -124,7 +162,8 @@ mod tests {
     fn the_file_is_replaced_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.prom");
-        let mut metrics = Metrics::new(path.clone(), "a\"b", None);
+        let targets = MetricsTargets { file: Some(path.clone()), listen: None };
+        let mut metrics = Metrics::start(targets, "a\"b", None).unwrap().unwrap();
         assert!(metrics.is_due());
         metrics.write(true, |text| text.counter("games_total", "Games.", 3));
         assert!(!metrics.is_due());

@@ -1,11 +1,11 @@
 //! Progress of a run, passed at intervals to a display.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::metrics::{Metrics, MetricsText};
+use super::metrics::{Metrics, MetricsTargets, MetricsText};
 use super::snapshot::Snapshot;
+use crate::error::Error;
 use crate::records::counts::Counts;
 
 /// Shows the progress of a run to users or programs. Errors of the display do not end the run.
@@ -78,11 +78,18 @@ impl Progress {
         self
     }
 
-    /// Also writes a metrics file for Prometheus, labelled with the names of the run and its shard.
-    #[must_use]
-    pub fn with_metrics(mut self, path: PathBuf, run: &str, shard: Option<&str>) -> Self {
-        self.metrics = Some(Metrics::new(path, run, shard));
-        self
+    /// Also publishes metrics for Prometheus, labelled with the names of the run and its shard.
+    ///
+    /// # Errors
+    /// If the address of the targets cannot be used.
+    pub fn with_metrics(
+        mut self,
+        targets: &MetricsTargets,
+        run: &str,
+        shard: Option<&str>,
+    ) -> Result<Self, Error> {
+        self.metrics = Metrics::start(targets.clone(), run, shard)?;
+        Ok(self)
     }
 
     /// Begins a phase of the run over `records` records, if their number is known.

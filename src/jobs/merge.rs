@@ -87,7 +87,7 @@ impl MergePlan {
             TableFormat::of_columns(&first.file).filter(|_| kind == OutputKind::Rows)
         {
             return Err(Error::usage(format!(
-                "the shards are {format}; such files end with a list of their columns and cannot be merged, but tools can read several of them as one table"
+                "{format} files cannot be merged, because each ends with a list of its columns; join them when you read them"
             )));
         }
         let format =

@@ -172,7 +172,7 @@ impl JobPlan {
     }
 }
 
-/// Checks that the records of all inputs can be written in a format with new evaluations.
+/// Checks that the format `to` can hold the records of all inputs with their new evaluations.
 fn check_relabel_target(
     inputs: &[Input],
     to: FormatName,

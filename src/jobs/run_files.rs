@@ -1,10 +1,14 @@
 //! The files of a run: outputs, manifest, checkpoint and lock.
 
+#[cfg(feature = "cli")]
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::staging::Staging;
+use crate::engine::metrics::MetricsTargets;
 use crate::error::{Error, Remedy};
 use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_rereadable};
@@ -56,6 +60,18 @@ pub struct RunRequest {
     /// Write the progress to a file for the textfile collector of Prometheus's node exporter
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.prom", help_heading = RUNNING, hide_short_help = true))]
     pub metrics: Option<PathBuf>,
+    /// Serve the progress for Prometheus over HTTP at /metrics. A port alone is on 127.0.0.1; another address, as in
+    /// 0.0.0.0:9464, lets other machines read it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "[ADDR:]PORT", value_parser = listen_address, help_heading = RUNNING, hide_short_help = true))]
+    pub metrics_listen: Option<SocketAddr>,
+}
+
+/// Parses an address with a port, or a port on the loopback interface.
+#[cfg(feature = "cli")]
+fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
+    let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    port.or_else(|_| text.parse())
+        .map_err(|_| "expected a port, as in 9464, or an address, as in 0.0.0.0:9464")
 }
 
 #[cfg(feature = "cli")]
@@ -98,8 +114,8 @@ pub struct RunFiles {
     pub resume: bool,
     /// The lock on the outputs.
     pub lock: PathBuf,
-    /// The metrics file for Prometheus.
-    pub metrics: Option<PathBuf>,
+    /// Where metrics for Prometheus are published.
+    pub metrics: MetricsTargets,
     is_new: bool,
 }
 
@@ -123,7 +139,7 @@ impl RunFiles {
             checkpoint_every: request.checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
             resume,
             lock: path(LOCK_SUFFIX),
-            metrics: request.metrics,
+            metrics: MetricsTargets { file: request.metrics, listen: request.metrics_listen },
             is_new: !force && !resume,
             stem,
             shard,
@@ -167,7 +183,7 @@ impl RunFiles {
         let outputs = self.outputs.iter().map(FileClaim::output);
         claims.write(outputs.chain(files.map(FileClaim::file)))?;
         claims.write([FileClaim::in_place(&self.lock)])?;
-        claims.write(self.metrics.iter().map(FileClaim::file_or_pipe))?;
+        claims.write(self.metrics.file.iter().map(FileClaim::file_or_pipe))?;
         if let Some(staging) = &self.staging {
             let objects: Vec<_> = self.paths().map(|path| staging.destination(path)).collect();
             claims.write(objects.iter().map(FileClaim::in_place))?;

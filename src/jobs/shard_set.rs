@@ -74,7 +74,7 @@ impl ShardSet {
         }
         let (_, paths) = runs.pop_first().ok_or_else(|| {
             Error::usage(format!(
-                "the folder {} contains no manifests of finished shards; the run is unfinished or was not divided into shards",
+                "no finished shards found in {}; repeat the command of an unfinished run with --resume; a run without --shard needs no merge",
                 folder.display()
             ))
         })?;

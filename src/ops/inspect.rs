@@ -164,9 +164,10 @@ impl Inspection {
         let last = range.to.unwrap_or(range.from);
         if range.from > records || last > records {
             let input = self.header.input.display_name();
-            let verb = if range.from < records { "ends" } else { "begins" };
+            let (verb, number) =
+                if range.from < records { ("ends", last - 1) } else { ("begins", range.from) };
             return Err(Error::usage(format!(
-                "{input} has {}, numbered from 0; {range} {verb} after the last one",
+                "{input} has {}, numbered from 0, but {range} {verb} with record {number}",
                 quantity(records, "record")
             )));
         }

@@ -68,7 +68,7 @@ impl Language {
         self.quantity(number, "record", "件")
     }
 
-    /// A number with its unit, which is a singular in English.
+    /// A number with its unit. `english` is the singular; the plural is formed if necessary.
     pub(crate) fn quantity(self, number: u64, english: &str, japanese: &str) -> String {
         match self {
             Self::English => separated_quantity(number, english),

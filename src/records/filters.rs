@@ -98,7 +98,8 @@ pub struct RecordFilters {
     /// Drop records whose stored move gives check. Also drops records without a legal stored move
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub drop_checks: bool,
-    /// Also use hcpe3 moves without candidates. By default they are dropped, because they are not meant for training
+    /// Also use moves marked as not for training, such as hcpe3 moves without candidates. By default they are dropped
+    /// if the output holds single records
     #[cfg_attr(feature = "cli", arg(long, hide_short_help = true, help_heading = HEADING))]
     pub keep_untrained: bool,
     /// Use every K-th record, starting with the first, counted over all inputs

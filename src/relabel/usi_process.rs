@@ -105,11 +105,11 @@ impl UsiProcess {
         if line.split_ascii_whitespace().next() != Some("bestmove") {
             return Ok(());
         }
-        Err(self.protocol_error("an unexpected `bestmove`"))
+        Err(self.protocol_error("a `bestmove` without a `go`"))
     }
 
     fn protocol_error(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Protocol, format!("`{}` sent {what}", self.command))
+        Error::new(ErrorKind::Protocol, format!("the engine `{}` sent {what}", self.command))
             .in_file(&self.command)
     }
 

@@ -148,8 +148,9 @@ impl Drop for Lock {
     }
 }
 
-/// Tries several times to lock a file. Two others may hold the lock for a moment: a process that reads the owner, and a
-/// child process just started by another thread, which has copies of all open files until it executes its program.
+/// Tries several times to lock a file. Besides an owner, two kinds of processes may hold the lock for a moment: one
+/// that reads the owner, and a child that another thread of this process has just started. The child has copies of all
+/// open files until it executes its program.
 pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
     for _ in 0..MAX_RETRIES {
         match file.try_lock() {
@@ -208,10 +209,10 @@ fn wait_until_stale(
     Ok(())
 }
 
-/// Whether the path still names this file.
+/// Whether the path still names this file. `false` if it names no file.
 ///
 /// # Errors
-/// If one of the two files cannot be identified, for a reason other than that the path names no file.
+/// If one of the two files cannot be identified for another reason.
 pub(crate) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     match platform::identity(path) {
         Ok(named) => Ok(named == platform::identity_of(path, file)?),

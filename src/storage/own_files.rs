@@ -30,16 +30,16 @@ pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
 
 fn check_own(metadata: &Metadata) -> io::Result<()> {
     let problem = if metadata.is_symlink() {
-        "it is a symbolic link"
+        "it exists and is a symbolic link"
     } else if !metadata.is_file() {
-        "it is not a regular file"
+        "it exists and is not a regular file"
     } else if hard_links(metadata) > 1 {
-        "it has several hard links"
+        "it exists and has several hard links"
     } else {
         return Ok(());
     };
     let message = format!(
-        "{problem}, and this program does not write to such files; find out who made it, then remove it"
+        "{problem}, so writing to it could change another file; find out who created it, then remove it"
     );
     Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
 }
@@ -116,7 +116,7 @@ mod tests {
             assert_data_eq!(
                 message,
                 str![
-                    "it is a symbolic link, and this program does not write to such files; find out who made it, then remove it"
+                    "it exists and is a symbolic link, so writing to it could change another file; find out who created it, then remove it"
                 ]
             );
             fs::remove_file(&link).unwrap();
@@ -127,8 +127,8 @@ mod tests {
         assert_data_eq!(
             messages.join("\n"),
             str![[r"
-it has several hard links, and this program does not write to such files; find out who made it, then remove it
-it is not a regular file, and this program does not write to such files; find out who made it, then remove it
+it exists and has several hard links, so writing to it could change another file; find out who created it, then remove it
+it exists and is not a regular file, so writing to it could change another file; find out who created it, then remove it
 "]]
         );
         assert!(!folder.path().join("nothing").exists());

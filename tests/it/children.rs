@@ -249,13 +249,16 @@ fn engines_get_quit_at_the_end() {
 #[test]
 fn the_output_of_an_engine_is_limited() {
     for (fault, why) in [
-        (("START", "exec yes hello"), "`sh program` sent more than 16 MiB without an answer"),
-        (("USI", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
+        (
+            ("START", "exec yes hello"),
+            "the engine `sh program` sent more than 16 MiB without an answer",
+        ),
+        (("USI", "cat /dev/zero"), "the engine `sh program` sent a line of more than 65536 bytes"),
         (
             ("GO", "yes info depth 1 score cp 1"),
-            "`sh program` sent more than 16 MiB without an answer",
+            "the engine `sh program` sent more than 16 MiB without an answer",
         ),
-        (("GO", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
+        (("GO", "cat /dev/zero"), "the engine `sh program` sent a line of more than 65536 bytes"),
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&[]));
@@ -373,8 +376,16 @@ fn invalid_answers_end_the_run() {
             "failed 3 times",
             "the engine sent no score before `bestmove `",
         ),
-        (("AFTER", "echo bestmove resign"), "failed", "`sh program` sent an unexpected `bestmove`"),
-        (("ISREADY", "echo bestmove 7g7f"), "failed", "`sh program` sent an unexpected `bestmove`"),
+        (
+            ("AFTER", "echo bestmove resign"),
+            "failed",
+            "the engine `sh program` sent a `bestmove` without a `go`",
+        ),
+        (
+            ("ISREADY", "echo bestmove 7g7f"),
+            "failed",
+            "the engine `sh program` sent a `bestmove` without a `go`",
+        ),
     ] {
         let bench = Bench::new(ENGINE, fault);
         let transcript = bench.error(&bench.relabel(&["--limit=1"]));
@@ -389,7 +400,7 @@ fn invalid_answers_end_the_run() {
         bench.error(&bench.relabel(&[])),
         str![[r#"
 status 1
-error: `sh program` sent an unexpected `bestmove`
+error: the engine `sh program` sent a `bestmove` without a `go`
 
 "#]]
     );

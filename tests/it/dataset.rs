@@ -282,7 +282,7 @@ fn merge_refuses_columnar_files() {
         merge("npz", "all.npz").transcript,
         str![[r#"
 status 2
-error: the shards are npz; such files end with a list of their columns and cannot be merged, but tools can read several of them as one table
+error: npz files cannot be merged, because each ends with a list of its columns; join them when you read them
 
 "#]]
     );

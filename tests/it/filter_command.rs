@@ -2,6 +2,7 @@
 //!
 //! The exit statuses are the documented ones: 0, 1, 2, 3, 130, 143.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -344,6 +345,34 @@ fn status_watches_until_all_shards_are_done() {
         merged.ends_with("all shards: 50 records: 50 kept (15 of them unknown), 0 mated\n"),
         "{merged}"
     );
+}
+
+#[test]
+fn metrics_are_served_only_at_a_free_address() {
+    let dir = Dir::new();
+    dir.write("a.hcp", good(20));
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let mut transcripts = String::new();
+    for address in [&*port, "localhost"] {
+        let command = gen_filter(&dir).args(["a.hcp", "-o", "out", "--metrics-listen", address]);
+        transcripts += &command.run().transcript.replace(&port, "PORT");
+        assert!(!dir.join("out/a.manifest.json").exists());
+    }
+    assert_data_eq!(
+        transcripts,
+        str![[r#"
+status 1
+error: cannot serve metrics at 127.0.0.1:PORT; choose another address or port: Address already in use (os error 98)
+status 2
+error: invalid value 'localhost' for '--metrics-listen <[ADDR:]PORT>': expected a port, as in 9464, or an address, as in 0.0.0.0:9464
+
+For more information, try '--help'.
+
+"#]]
+    );
+    drop(taken);
+    gen_filter(&dir).args(["a.hcp", "-o", "out", "--metrics-listen", &port]).exits(&[0]);
 }
 
 #[test]

@@ -210,7 +210,7 @@ a: 3 done; 303 of 303 records
           3/3  done [..]
   shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
   shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
-error: the manifests have the 2 problems shown above
+error: 2 problems in the manifests; standard output describes them
 verify: status 1
 out/a, 3 manifests: 2 differences
   shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
@@ -246,7 +246,7 @@ a: 3 done; 303 of 303 records
           3/3  done [..]
   shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
   shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
-error: the manifests have the 2 problems shown above
+error: 2 problems in the manifests; standard output describes them
 verify: status 1
 out/a, 3 manifests: 2 differences
   shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
@@ -448,7 +448,7 @@ a: 2 done, 1 damaged; 202 of about 303 records
           2/3  damaged                0            ?          0         0
           3/3  done [..]
   out/a-00002-of-00003.manifest.json was changed and contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0
-error: the manifests have the problem shown above
+error: 1 problem in the manifests; standard output describes it
 
 "#]]
     );

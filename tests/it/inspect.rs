@@ -162,7 +162,7 @@ fn standard_input_is_not_read_to_its_end_for_the_first_record() {
         beyond.transcript,
         str![[r#"
 status 2
-error: standard input has 5000 records, numbered from 0; 4999..5001 ends after the last one
+error: standard input has 5000 records, numbered from 0, but 4999..5001 ends with record 5000
 
 "#]]
     );

@@ -296,7 +296,7 @@ fn a_shard_of_a_file_with_a_wrong_table_writes_no_output() {
         last.transcript,
         str![[r#"
 status 1
-error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than the frame table at the end of the file states; `kyokumen convert` ignores the table and writes a correct one
+error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than the frame table at the end of the file states, so the table is wrong; repair the file with `kyokumen convert`, which does not read the table
 
 "#]]
     );

@@ -264,7 +264,7 @@ error: invalid value '99999999999999999999' for '--every <K>': expected a whole 
 status 2
 error: invalid value 'many' for '--min-ply <PLY>': expected a whole number from 0 to 65535
 status 2
-error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 4294967295
+error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 99999
 status 2
 error: invalid value '4097' for '--threads <THREADS>': expected a whole number from 0 to 4096
 status 2

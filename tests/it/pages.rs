@@ -239,7 +239,7 @@ fn inspect_writes_a_page_of_boards_with_arrows() {
 status 2
 error: boards.html exists; replace it with --force
 status 2
-error: more.sfen has 1 record, numbered from 0; 5..6 begins after the last one
+error: more.sfen has 1 record, numbered from 0, but 5..6 begins with record 5
 status 2
 error: search limits need --solve
 

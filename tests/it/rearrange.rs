@@ -354,7 +354,7 @@ error: invalid value 'eval' for '--key <position|position+move|content|bytes>': 
 
 For more information, try '--help'.
 status 2
-error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 4294967295
+error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 99999
 
 For more information, try '--help'.
 status 2
@@ -362,7 +362,9 @@ error: a.psv is not a folder
 status 2
 error: writing 99 parts at the same time needs more than --memory 50M; increase --memory or use --by ranges
 status 2
-error: 100000 parts exceed the maximum of 99999
+error: invalid value '100000' for '--parts <N>': expected a whole number from 1 to 99999
+
+For more information, try '--help'.
 status 2
 error: - is not a folder
 status 2

@@ -164,7 +164,7 @@ error: the shards in out cannot be merged:
   shard 2/5 is missing (out/a-00002-of-00005.manifest.json)
   shard 4/5 is not finished: out/a-00004-of-00005.manifest.json is missing
 status 2
-error: the folder whole contains no manifests of finished shards; the run is unfinished or was not divided into shards
+error: no finished shards found in whole; repeat the command of an unfinished run with --resume; a run without --shard needs no merge
 
 "#]]
     );
@@ -317,7 +317,7 @@ fn runs_over_parts_of_split_are_not_shards() {
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
 status 2
-error: the folder out contains no manifests of finished shards; the run is unfinished or was not divided into shards
+error: no finished shards found in out; repeat the command of an unfinished run with --resume; a run without --shard needs no merge
 
 "#]]
     );

@@ -142,9 +142,9 @@ status 1
 error: cannot read cut.psv.xz: the compressed file is truncated: it ends at byte [..], before the end of its xz stream
 status 1
 psv to sfen: no field is lost or filled in
-error: cannot read damaged.psv.xz: damaged xz stream before byte [..]
+error: cannot read damaged.psv.xz: the compressed file is damaged before its byte [..]
 status 1
-error: cannot read damaged.psv.xz: damaged xz stream before byte [..]
+error: cannot read damaged.psv.xz: the compressed file is damaged before its byte [..]
 status 1
 psv to sfen: no field is lost or filled in
 error: cannot read empty.psv.xz: the file is empty

@@ -18,7 +18,7 @@ pub enum Field {
     Result,
     /// Why the game ended, other than by mate or resignation.
     Ending,
-    /// The number of moves of the whole game.
+    /// The number of the last move of the game.
     EndPly,
     /// Moves that a search tried, with their visits.
     Candidates,

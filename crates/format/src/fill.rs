@@ -35,7 +35,7 @@ pub struct Fill {
     pub ply: Option<u16>,
     /// Result of the game.
     pub result: Option<GameResult>,
-    /// Number of moves of the whole game.
+    /// Number of the last move of the game.
     pub end_ply: Option<u16>,
 }
 

@@ -64,7 +64,7 @@ pub struct JsonRecord {
     /// How the game ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<&'static str>,
-    /// Moves of the whole game.
+    /// Number of the last move of the game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ply: Option<u16>,
     /// Moves that the search tried, with their visits.

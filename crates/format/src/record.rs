@@ -26,7 +26,7 @@ pub struct Record {
     pub result: Option<GameResult>,
     /// Why the game ended, other than by mate or resignation.
     pub ending: Option<Ending>,
-    /// Number of moves of the whole game.
+    /// Number of the last move of the game.
     pub end_ply: Option<u16>,
     /// Moves that a search tried, in the order of the writer.
     pub candidates: Vec<VisitedMove>,

@@ -162,7 +162,7 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Number of moves of the whole game.
+    /// Number of the last move of the game.
     ///
     /// # Errors
     /// None at present.

@@ -72,7 +72,9 @@ pub enum NetworkError {
         source: io::Error,
     },
     /// A program sent no greeting line.
-    #[error("{program} is not an evaluator: it sent no greeting line")]
+    #[error(
+        "{program} is not an evaluator: it sent no first line, expected `kyokumen-evaluator 1 57` or `… 119`"
+    )]
     NoGreeting {
         /// The program.
         program: String,

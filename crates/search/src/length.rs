@@ -10,7 +10,8 @@
 //! module:
 //!
 //! - An *exchange* is an interposition and a reply that captures it ([`Game::futile_replies`]). After an exchange the
-//!   captured piece is given back: the attacker has the same hand as before. An exchange takes no plies.
+//!   captured piece is given back to the defender, so the attacker has the same hand as before. An exchange takes no
+//!   plies.
 //! - A defence is *futile within `n` plies* if one of its exchanges leads to a position from which the game ends within
 //!   `n` plies.
 //! - A defence is also futile if, after an exchange, the attacker can force a *return* to a position that was on the
@@ -21,13 +22,13 @@
 //!
 //! # Off the proof
 //! After an exchange the attacker may lack a piece that the proof needs. Such a node is *off the proof*: the proof has
-//! no step for its board and hand. The measure then tries all moves, but only within [`MAX_PLIES_OFF_PROOF`] plies. It
-//! tries two kinds of moves at any length:
+//! no step for its board and hand. In a query for at most [`MAX_PLIES_OFF_PROOF`] plies, the measure then tries all
+//! moves. In a query for more plies it tries only:
 //!
 //! - the moves of [`ExtraProofs`] for this board and hand,
 //! - in a search for a return, the moves that the proof or an extra proof has for this board with another hand.
 //!
-//! With [`ExtraProofs`], nodes on the proof also get the other moves within [`MAX_PLIES_OFF_PROOF`] plies.
+//! With [`ExtraProofs`], a query for at most [`MAX_PLIES_OFF_PROOF`] plies tries all moves of nodes on the proof, too.
 
 mod edges;
 
@@ -47,7 +48,7 @@ const MAX_RETURN_QUERIES: u64 = 1 << 20;
 /// The length of a node from which the game is not known to end.
 const NEVER: u16 = u16::MAX;
 
-/// Plies within which moves outside the proofs are tried.
+/// Moves outside the proofs are tried only in queries for at most this many plies.
 const MAX_PLIES_OFF_PROOF: u16 = 3;
 
 /// The moves that count as plies.
@@ -113,7 +114,8 @@ struct Node<G: Game> {
     at_most: u16,
     /// The attacker is to move, and no step of the proof fits board and hand.
     is_off_proof: bool,
-    /// OR nodes: number of leading `edges` that are tried at any length; the others within [`MAX_PLIES_OFF_PROOF`].
+    /// OR nodes: number of leading `edges` that every query tries. The others are tried in queries for at most
+    /// [`MAX_PLIES_OFF_PROOF`] plies.
     unlimited_edges: usize,
     /// `None` before the node is expanded.
     edges: Option<Vec<Edge<G::Move>>>,
@@ -143,7 +145,7 @@ enum Cached {
 struct Edge<M> {
     m: M,
     to: usize,
-    /// For each exchange that begins with this move: the reply, and the node after the captured piece is given back.
+    /// For each exchange that begins with this move: the reply, and the node after the exchange.
     /// `None` before it is needed.
     exchanges: Option<Rc<[(M, usize)]>>,
 }
@@ -347,7 +349,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         (node.at_most, node.is_off_proof) = (step.plies, false);
         // The lower bound is too high if an earlier attempt failed only because the node limit was reached.
         node.at_least = node.at_least.min(step.plies);
-        // If the node is also higher on the path, a caller iterates over its edges.
+        // The node is expanded again, with the moves of the new proof. A node that is also higher on the path keeps its
+        // edges, because a caller iterates over them.
         if node.on_path.is_none() {
             node.edges = None;
         }
@@ -502,7 +505,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
             at_least = at_least.min(self.lower_bound(to, plies));
             if self.counting == Counting::WithoutFutileOrReturns && !self.is_returning {
                 let dependencies = self.return_within(game, exchange, plies);
-                // A success without dependencies is not a return and does not count.
+                // Without dependencies play never returns, so this is no success of a search for a return.
                 if let Some(dependencies) = dependencies.filter(|on| !on.is_empty()) {
                     return Ok(dependencies);
                 }
@@ -523,8 +526,9 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.with_exchange(game, (defence, reply), |measure, game| measure.within(game, to, plies))
     }
 
-    /// Searches for a return: whether, after an exchange, the attacker can force play back to the path before the
-    /// exchange, or to the end of the game, within `plies`. The dependencies are the nodes to which play returns.
+    /// Searches for a return: whether, after an exchange, the attacker can force that every line of play returns to the
+    /// path before the exchange, or ends the game, within `plies`. The dependencies are the nodes to which play
+    /// returns. Without any, every line ends the game, and no return was found.
     fn return_within(
         &mut self,
         game: &mut G,
@@ -540,8 +544,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         within
     }
 
-    /// Calls `query` with `game` after an exchange at the last node of the path. The captured piece is given back for
-    /// the call.
+    /// Calls `query` with `game` after an exchange at the last node of the path. For the call, the captured piece is
+    /// given back to the defender.
     fn with_exchange<T>(
         &mut self,
         game: &mut G,

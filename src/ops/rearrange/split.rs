@@ -38,12 +38,12 @@ pub enum SplitBy {
     /// The first chunk to the first part, the second chunk to the second part, and so on, cyclically.
     #[default]
     RoundRobin,
-    /// Each part is a contiguous range of the input, the same as with `--shard`. Sizes differ by at most one record. A
-    /// game belongs to the part of its first record.
+    /// Each part is a contiguous range of the input, the same as with `--shard`. The numbers of records differ by at
+    /// most one. In formats that hold games they differ more, because a game belongs to the part of its first record.
     Ranges,
-    /// The part of a game depends only on its bytes, the weights and the seed. In formats of single records,
-    /// consecutive records form a game if their move numbers increase and their results are equal or, without move
-    /// numbers, if the move of each leads to the next.
+    /// The part of a game depends only on its bytes before filtering, the weights and the seed. In formats of single
+    /// records, consecutive records form a game if their move numbers increase and their results are equal. Without
+    /// move numbers, the move of each record must lead to the next.
     Game,
     /// The part of a record depends only on its position, the weights and the seed.
     Position,

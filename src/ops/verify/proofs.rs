@@ -52,7 +52,7 @@ fn checked(path: &Path) -> Result<ProofsReport, Error> {
         let proof =
             proof.map_err(|source| Error::invalid(&*file).in_file(&file).with_source(source))?;
         check(&proof).map_err(|source| {
-            Error::invalid(format!("{file}: proof {}", report.proofs))
+            Error::invalid(format!("{file} (proof {})", report.proofs))
                 .in_file(&file)
                 .with_source(source)
         })?;

@@ -90,8 +90,8 @@ impl FrameReader {
 
     fn different(&self, how: &str) -> io::Error {
         let message = format!(
-            "frame {} holds {how} bytes than the frame table at the end of the file states; `kyokumen convert` ignores \
-             the table and writes a correct one",
+            "frame {} holds {how} bytes than the frame table at the end of the file states, so the table is wrong; \
+             repair the file with `kyokumen convert`, which does not read the table",
             self.number
         );
         io::Error::new(io::ErrorKind::InvalidData, message)

@@ -52,7 +52,7 @@ impl<R: Read> XzReader<R> {
             )),
             kind => io::Error::new(
                 kind,
-                format!("damaged xz stream before byte {byte} of the compressed file: {error}"),
+                format!("the compressed file is damaged before its byte {byte}: {error}"),
             ),
         }
     }
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(read(&both).unwrap(), "contentcontentcontent");
         assert_eq!(
             read(&[&one[..], &[0; 3]].concat()).unwrap_err(),
-            "damaged xz stream before byte 59 of the compressed file: stream padding size not multiple of 4"
+            "the compressed file is damaged before its byte 59: stream padding size not multiple of 4"
         );
     }
 
@@ -132,7 +132,9 @@ mod tests {
                 // One complete stream.
                 64 => assert_eq!(error.unwrap(), "content"),
                 65..70 => assert!(
-                    error.unwrap_err().starts_with("damaged xz stream before byte"),
+                    error
+                        .unwrap_err()
+                        .starts_with("the compressed file is damaged before its byte"),
                     "{len}"
                 ),
                 _ => assert_eq!(

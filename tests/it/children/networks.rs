@@ -86,7 +86,7 @@ fn a_program_without_a_greeting_is_reported() {
         bench.error(&bench.run(&SELFPLAY)),
         str![[r#"
 status 1
-error: sh is not an evaluator: it sent no greeting line: the program ended (exit status: 3)
+error: sh is not an evaluator: it sent no first line, expected `kyokumen-evaluator 1 57` or `… 119`: the program ended (exit status: 3)
 
 "#]]
     );

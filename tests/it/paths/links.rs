@@ -51,13 +51,13 @@ fn links_in_place_of_partial_files_and_locks_are_refused() {
         transcripts.into_iter().collect::<String>(),
         str![[r#"
 status 1
-error: cannot create NAME: it has several hard links, and this program does not write to such files; find out who made it, then remove it
+error: cannot create NAME: it exists and has several hard links, so writing to it could change another file; find out who created it, then remove it
 status 1
-error: cannot create NAME: it is a symbolic link, and this program does not write to such files; find out who made it, then remove it
+error: cannot create NAME: it exists and is a symbolic link, so writing to it could change another file; find out who created it, then remove it
 status 1
-error: cannot lock NAME: it has several hard links, and this program does not write to such files; find out who made it, then remove it
+error: cannot lock NAME: it exists and has several hard links, so writing to it could change another file; find out who created it, then remove it
 status 1
-error: cannot lock NAME: it is a symbolic link, and this program does not write to such files; find out who made it, then remove it
+error: cannot lock NAME: it exists and is a symbolic link, so writing to it could change another file; find out who created it, then remove it
 
 "#]]
     );
