@@ -368,7 +368,7 @@ impl Error {
         let EncodeError::NeverHeld { fields, .. } = source else {
             return Self::usage(message).with_source(source);
         };
-        let others = if fill == Fill::default() { "" } else { " besides the values of --fill" };
+        let others = if fill == Fill::default() { "" } else { " and --fill does not give" };
         let fill = fill.or(Fill::neutral(fields));
         let labels = fill.labels(Fields::ALL);
         let caution = if labels.is_empty() {

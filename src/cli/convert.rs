@@ -29,10 +29,10 @@ use crate::storage::signals::Interrupt;
 /// records, each move becomes a record. If records are converted to games, consecutive records are joined into one game
 /// if each leads to the next.
 ///
-/// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill:
-/// an SFEN gets move number 1 if the ply is unknown, a won game without an ending ends by resignation (by interruption
-/// if the winner is to move), and a move in hcpe3 gets one visit. Fields that the output can never hold are listed on
-/// standard error before the run. All lost fields are counted after it.
+/// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill.
+/// An SFEN gets move number 1 if the ply is unknown. A game with a winner but no ending gets a resignation, or an
+/// interruption if the winner is to move. A move in hcpe3 gets one visit. Fields that the output can never hold are
+/// listed on standard error before the run. All lost fields are counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
 /// hand; --canonical re-encodes them. Between kif and kifu, and between ki2 and ki2u, only the text encoding and line

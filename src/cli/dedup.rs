@@ -9,7 +9,7 @@ use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeRequest, dedup};
 
-/// Remove duplicate records from archives
+/// Remove duplicate records from files
 ///
 /// Records with the same position are duplicates. The first is kept, byte for byte; the order of the inputs stays. The
 /// inputs are read twice. Records are compared by a 128-bit hash. A hash and its record number take up to 24 bytes;
@@ -44,7 +44,7 @@ pub(super) struct DedupArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Also remove records that occur in these files, such as older archives or a test set. They may have any format
+    /// Also remove records that occur in these files, such as older data or a test set. They may have any format
     #[arg(long, value_name = "FILE", num_args = 1.., value_parser = location())]
     reference: Vec<PathBuf>,
 

@@ -7,7 +7,7 @@ use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 
-/// Mix archives into one, keeping the order within each
+/// Mix files into one, keeping the order of each
 ///
 /// Each step draws one input at random and writes its next record. Without --weights, an input is drawn with a
 /// probability proportional to its remaining records. The inputs then end together, and all mixtures are equally

@@ -9,7 +9,7 @@ use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
 use crate::records::filters::Probability;
 
-/// Draw a random sample of the records of archives
+/// Draw a random sample of the records of files
 ///
 /// --count draws a fixed number of records; all sets of that size are equally likely. --rate draws each record
 /// independently. Only the inputs and the seed determine the sample. Records keep their order and are copied byte for

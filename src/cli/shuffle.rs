@@ -6,7 +6,7 @@ use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
-/// Shuffle the records of archives
+/// Shuffle the records of files
 ///
 /// Only the inputs and the seed determine the order; --memory and --threads only affect speed. Records are sorted by a
 /// random 48-bit key. Records with equal keys keep their input order; of ten billion records, about 1 in 30,000 is

@@ -58,7 +58,7 @@ fn file(args: &SolveArgs, joined: OsString) -> Result<PathBuf, Usage> {
     let path = PathBuf::from(joined);
     if names.len() > 1 && !path.exists() {
         let names: Vec<_> = names.iter().map(|name| text_of(Path::new(name))).collect();
-        return Err(Usage(format!("solve reads one file at a time, not {}", names.join(", "))));
+        return Err(Usage(format!("solve reads one file, not several: {}", names.join(", "))));
     }
     Ok(path)
 }

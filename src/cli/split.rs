@@ -16,7 +16,7 @@ use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
 use crate::storage::quantity::quantity;
 
-/// Split archives into several files
+/// Split files into parts
 ///
 /// The parts are named NAME-00001-of-00010.psv and so on. --by round-robin writes the first record to the first part,
 /// the second to the second, and so on. --by ranges writes contiguous ranges, the same as the shards of `filter
@@ -25,7 +25,7 @@ use crate::storage::quantity::quantity;
 ///
 /// --by game keeps the records of a game together, and --by position keeps equal positions together, so that training
 /// and validation data have none in common. Which part receives a game or position depends only on the content of the
-/// game or position, --weights and --seed. This part stays the same if the archive grows or a filter is given. The
+/// game or position, --weights and --seed. This part stays the same if the input grows or a filter is given. The
 /// sizes match the weights approximately.
 ///
 /// Records form a game if their move numbers increase and their results are equal. In formats without move numbers, the

@@ -162,7 +162,7 @@ impl FileClaims {
             let output = if place == path {
                 output.to_string()
             } else {
-                format!("{output}, which is first written as {},", place.display())
+                format!("{}, the unfinished {output},", place.display())
             };
             return Err(Error::output_is_input(output, input));
         }
@@ -277,7 +277,7 @@ pub(crate) fn check_pipe(output: &Path, on_error: BadPolicy) -> Result<(), Error
     if on_error == BadPolicy::Quarantine {
         let output = text_of(output);
         return Err(Error::usage(format!(
-            "--on-error quarantine needs an output file, and {output} is not a file"
+            "--on-error quarantine needs an output file, but `{output}` is standard output or a pipe"
         )));
     }
     Ok(())

@@ -306,7 +306,7 @@ pub(crate) fn check_parquet(format: Format) -> Result<(), Error> {
         (false, _) => Err(Error::no_parquet()),
         (true, Format::Jsonl) => Ok(()),
         (true, _) => Err(Error::usage(format!(
-            "{}.parquet is not a format, because Parquet files have the fields of jsonl; write only `parquet`",
+            "{}.parquet is not a format: Parquet files always have the fields of jsonl; use `parquet`",
             format.name()
         ))),
     }

@@ -135,7 +135,7 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
         refused,
         str![[r#"
 status 2
-error: --all works as text, with --json and with --to html; game records hold only the mating line
+error: --all cannot be used with game records (--to), which hold only the mating line; use --to html or --json, or remove --to
 
 "#]]
     );

@@ -126,7 +126,7 @@ mod built_in {
             transcripts.concat(),
             str![[r#"
 status 2
-error: psv.parquet is not a format, because Parquet files have the fields of jsonl; write only `parquet`
+error: psv.parquet is not a format: Parquet files always have the fields of jsonl; use `parquet`
 status 2
 error: standard input can only be read once, from its start to its end: Parquet is read from the end of the file; write it to a file first
 

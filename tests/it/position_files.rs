@@ -85,7 +85,7 @@ all nodes  52
 status 2
 error: --time works only for a single position; limit the search of a file with --nodes
 status 2
-error: --solution needs a single position: an SFEN on the command line, or a KIF, BOD or CSA file with one position
+error: --solution needs a single position: an SFEN on the command line, or a KIF, BOD, CSA or JKF file with one position
 status 3
 none.kif, record 0 (file offset 0): the White king is missing, so there is no king to mate
 1 record: 1 bad

@@ -348,7 +348,7 @@ error: psv.gz can be read but not written; write psv or psv.zst
 status 2
 error: standard input can only be read once, from its start to its end: dedup reads its inputs twice; write it to a file first
 status 2
-error: --key position cannot be used with csa, whose games or groups of records are compared as a whole; use --key bytes
+error: --key position cannot be used with csa: it holds games, which are compared as a whole; use --key bytes
 status 2
 error: invalid value 'eval' for '--key <position|position+move|content|bytes>': "eval" is not a key: expected position, position+move, content or bytes
 
@@ -408,7 +408,7 @@ error: invalid value '0' for '--weights <W,W,…>': "0" is not a list of weights
 
 For more information, try '--help'.
 status 2
-error: --on-error quarantine needs an output file, and - is not a file
+error: --on-error quarantine needs an output file, but `-` is standard output or a pipe
 
 "#]]
     );

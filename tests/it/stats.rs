@@ -180,7 +180,7 @@ For more information, try '--help'.
 status 2
 error: a.sfen would overwrite the input a.sfen; choose another output
 status 2
-error: page, which is first written as page.partial, would overwrite the input page.partial; choose another output
+error: page.partial, the unfinished page, would overwrite the input page.partial; choose another output
 status 2
 error: . is a folder
 

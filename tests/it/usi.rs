@@ -467,7 +467,7 @@ fn invalid_lines_are_reported_and_skipped() {
     engine.send(&"x".repeat(1 << 19));
     assert!(engine.next_line().len() < 200);
     engine.send(&format!("position startpos moves{}", " 5i5h 5a5b 5h5i 5b5a".repeat(1 << 16)));
-    let expected = "info string error: a line is longer than 1048576 bytes and was ignored";
+    let expected = "info string error: a command is longer than 1048576 bytes and was ignored";
     assert_eq!(engine.next_line(), expected);
     engine.send("go mate 1000");
     assert_data_eq!(

@@ -224,7 +224,7 @@ fn invalid_requests_are_refused_before_anything_is_written() {
         refused,
         str![[r#"
 status 2
-error: two inputs have the same output q/a.bad.jsonl; rename one of them
+error: two inputs have the same output q/a.bad.jsonl; rename one of the inputs
 status 2
 error: a.psv is not a folder
 status 2

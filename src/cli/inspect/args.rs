@@ -34,7 +34,7 @@ Examples:
 Exit status:
   0  success
   1  failure
-  2  usage error
+  2  usage error, or a file of unknown format
   3  no record to show, or a bad record")]
 pub(in crate::cli) struct InspectArgs {
     /// Input files; `-` is standard input and needs --from

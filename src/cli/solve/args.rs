@@ -28,14 +28,16 @@ use crate::solver::MAX_PLIES;
 /// The verdict is `win` if the side to move can force mate, `loss` if it is being mated by force, `no mate` (in JSON
 /// `no_mate`) if neither is possible, or `unknown` if a limit ended the search.
 ///
-/// The input is an SFEN or a file. The format of a file is detected from its extension or content. A file of unknown
-/// format is read as text with an SFEN in the first column. In text of SFENs, blank lines and lines that begin with #
-/// are skipped, and further columns may hold anything. The king of the
-/// attacker may be missing, as in tsume problems.
+/// The input is an SFEN or a file. The format of a file is detected from its extension or content. If neither shows a
+/// format, the file is read as text with one SFEN per line. A tab and any text may follow the SFEN. Blank lines and
+/// lines that begin with # are skipped. The king of the attacker may be missing, as in tsume problems.
 ///
-/// Results of a file keep its order, and equal positions are searched once. A single position is searched to any depth
-/// unless --depth is given; Ctrl-C ends its search and prints the current result. A KIF, BOD, CSA or JKF file with
-/// exactly one position is answered like an SFEN.
+/// A KIF, BOD, CSA or JKF file with exactly one position, such as a diagram without moves, is treated as a single
+/// position, like an SFEN. If a diagram has moves, the position before each move is a position of the file; --limit 1
+/// reads only the diagram. In the options below, `a file` is any other input.
+///
+/// A single position is searched to any depth unless --depth is given. Ctrl-C ends its search and prints the current
+/// result. The results of a file keep its order, and equal positions are searched once.
 #[derive(Args)]
 #[command(mut_arg("depth", |arg| arg.help(depth_help())))]
 #[command(mut_arg("nodes", |arg| arg.help(nodes_help())))]
@@ -57,7 +59,7 @@ Examples:
 Exit status:
   0  success
   1  failure
-  2  usage error
+  2  usage error, or a file whose content contradicts its name
   3  nothing was read, or some records were bad
   129, 130 or 143  interrupted by a signal")]
 pub(in crate::cli) struct SolveArgs {
@@ -99,7 +101,7 @@ pub(in crate::cli) struct SolveArgs {
 
     /// Search every move: show which moves mate and whether the solution is unique. `line` does this for each position
     /// of the main line and shows which defences last longest. These searches have no depth limit unless
-    /// --depth is given. Works as text, with --json and with --to html
+    /// --depth is given. Can be combined with --json or --to html, not with another --to
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>)]
     pub(super) all: Option<Extent>,
 
@@ -141,7 +143,8 @@ impl SolveArgs {
     /// Checks that `--to` names a format that can hold the results of `--all`.
     pub(super) fn check(&self) -> Result<(), Usage> {
         if self.all.is_some() && self.to.is_some_and(|to| to != MateFormat::Html) {
-            let why = "--all works as text, with --json and with --to html; game records hold only the mating line";
+            let why = "--all cannot be used with game records (--to), which hold only the mating line; use --to html \
+                       or --json, or remove --to";
             return Err(Usage(why.to_owned()));
         }
         Ok(())
@@ -155,8 +158,8 @@ impl SolveArgs {
             return Err(Usage(why.to_owned()));
         }
         if self.solution.is_some() {
-            let why = "--solution needs a single position: an SFEN on the command line, or a KIF, BOD or CSA file \
-                       with one position";
+            let why = "--solution needs a single position: an SFEN on the command line, or a KIF, BOD, CSA or JKF \
+                       file with one position";
             return Err(Usage(why.to_owned()));
         }
         Ok(())
@@ -237,6 +240,6 @@ const WHEN_HOPELESS_HELP: &str = "What to do when a search is unlikely to finish
 fn all_nodes_help() -> String {
     format!(
         "Maximum number of nodes for all moves of one position together [default: {NODES_PER_SOLUTION_NODE} times \
-         the nodes of its solution, at least {LEAST_NODES_A_POSITION}]"
+         the nodes of its first search, at least {LEAST_NODES_A_POSITION}]"
     )
 }

@@ -16,12 +16,13 @@ use crate::cli::option::{LanguageArgs, decimal_number, threads, whole_number};
 ///
 /// With `--model`, the engine also answers `go nodes|movetime|btime…|infinite|ponder` with `bestmove`. It runs a tree
 /// search with the network and, at the same time, a mate search. The options are `USI_Hash` (MiB of the tree),
-/// `MultiPV`, `NodesLimit`, `ByoyomiMargin` (ms), `Resign_Threshold` and `Draw_Value` (per mille) and
-/// `Mate_Root_Nodes`. The options for `go mate` are then `Mate_Hash`, `Mate_Threads`, `Mate_MultiPV`, `Mate_DepthLimit`
-/// and `Mate_NodesLimit`. Without `--model`, the answer to `go` is `bestmove resign`.
+/// `MultiPV`, `NodesLimit`, `ByoyomiMargin` (ms), `Resign_Threshold` (per mille), `Draw_Value` (per mille) and
+/// `Mate_Root_Nodes` (node limit of the mate search). The options for `go mate` are then `Mate_Hash`, `Mate_Threads`,
+/// `Mate_MultiPV`, `Mate_DepthLimit` and `Mate_NodesLimit`. Without `--model`, the answer to a `go` without `mate` is
+/// `bestmove resign`.
 ///
-/// At the end of input, the engine finishes a search with `nodes` or `movetime` and a mate search with a time limit. It
-/// stops any other search.
+/// When the input ends, a search by `go nodes`, `go movetime` or `go mate N` still runs to its end. Any other search
+/// stops.
 #[derive(Args)]
 pub(in crate::cli) struct UsiArgs {
     /// Network for playing: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3

@@ -245,7 +245,7 @@ impl<W: Write> Session<W> {
         if line.text.trim_start().starts_with("position") {
             self.position = None;
         }
-        let reason = format!("a line is longer than {MAX_LINE_BYTES} bytes and was ignored");
+        let reason = format!("a command is longer than {MAX_LINE_BYTES} bytes and was ignored");
         self.write([complaint(reason)])?;
         Ok(Next::Continue)
     }

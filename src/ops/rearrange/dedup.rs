@@ -196,9 +196,9 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), Error> {
     }
     if key != DedupKey::Bytes && !format.has_single_records() {
         return Err(Error::usage(format!(
-            "--key {} cannot be used with {format}, whose games or groups of records are compared as a whole; use --key \
-             bytes",
-            key.name()
+            "--key {} cannot be used with {format}: it holds {}, which are compared as a whole; use --key bytes",
+            key.name(),
+            if format.holds_games() { "games" } else { "groups of records" }
         )));
     }
     let inputs = || plan.ranges.iter().chain(&plan.references).map(|range| &range.input);

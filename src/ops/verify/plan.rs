@@ -132,7 +132,7 @@ fn outputs(
     sorted.sort_unstable();
     if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
         return Err(Error::usage(format!(
-            "two inputs have the same output {}; rename one of them",
+            "two inputs have the same output {}; rename one of the inputs",
             (*output).display()
         )));
     }

@@ -37,7 +37,7 @@ fn missing_fields_are_refused_without_fill() {
 status 2
 error: cannot convert [FOLDER]/a.hcp to psv: psv needs move, eval, ply, result, which hcp lacks; use --fill move=none,eval=0,ply=0,result=draw (do not train with the filled-in eval, result)
 status 2
-error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks besides the values of --fill; use --fill move=none,eval=0,result=draw (do not train with the filled-in eval, result)
+error: cannot convert [FOLDER]/a.hcp to hcpe: hcpe needs move, result, which hcp lacks and --fill does not give; use --fill move=none,eval=0,result=draw (do not train with the filled-in eval, result)
 status 2
 error: cannot convert [FOLDER]/a.hcpe to psv: psv needs ply, which hcpe lacks; use --fill ply=0
 
@@ -214,7 +214,7 @@ fn quarantine_needs_a_file_as_output() {
         refusal(&dir, &ran),
         str![[r#"
 status 2
-error: --on-error quarantine needs an output file, and - is not a file
+error: --on-error quarantine needs an output file, but `-` is standard output or a pipe
 
 "#]]
     );
