@@ -24,8 +24,8 @@ const MAX_THREADS: u64 = 4096;
 /// The option `--lang` of the commands that write texts in several languages.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct LanguageArgs {
-    /// Language of texts and pages: ja (Japanese) or en [default: ja if the first of LC_ALL, LC_MESSAGES and LANG that
-    /// is set begins with ja, otherwise en; Windows sets none of them]
+    /// Language of texts and pages: ja (Japanese) or en [default: ja if the first of `LC_ALL`, `LC_MESSAGES` and `LANG`
+    /// that is set begins with ja, otherwise en; Windows sets none of them]
     #[arg(long, value_name = "ja|en", value_parser = word::<Language>)]
     lang: Option<Language>,
 }
