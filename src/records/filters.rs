@@ -50,8 +50,8 @@ pub struct RecordFilters {
     #[cfg_attr(feature = "cli", arg(long = "result", value_name = "RESULT,…", hide_short_help = true, help_heading = HEADING))]
     #[serde(rename = "result")]
     pub results: Option<Results>,
-    /// Use only records of games that end at move PLIES or later. If a format has no games and no game length (psv, hcpe),
-    /// only `convert` supports this: it joins consecutive records into games
+    /// Use only records of games that end at move PLIES or later. If a format has no games and no game length (psv,
+    /// hcpe), only `convert` supports this: it joins consecutive records into games
     #[cfg_attr(feature = "cli", arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), hide_short_help = true, help_heading = HEADING))]
     pub min_game_plies: Option<u16>,
     /// Use only records of games that end at move PLIES or earlier; see --min-game-plies
@@ -105,8 +105,8 @@ pub struct RecordFilters {
     /// Use every K-th record, starting with the first, counted over all inputs
     #[cfg_attr(feature = "cli", arg(long, value_name = "K", value_parser = whole_number::<NonZeroU64>(1..), hide_short_help = true, help_heading = HEADING))]
     pub every: Option<NonZeroU64>,
-    /// Use a random sample: each record with this probability, as in 0.25. The choice depends only on the seed and on the
-    /// number that the record has in the sequence of all inputs
+    /// Use a random sample: each record with this probability, as in 0.25. The choice depends only on the seed and on
+    /// the number that the record has in the sequence of all inputs
     #[cfg_attr(feature = "cli", arg(long, value_name = "P", hide_short_help = true, help_heading = HEADING))]
     pub sample: Option<Probability>,
     /// Seed of --sample [default: 1]
