@@ -9,7 +9,7 @@ use kyokumen::jobs::estimate::estimate;
 use kyokumen::jobs::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::previous_run::PreviousRun;
-use kyokumen::jobs::run_files::RunRequest;
+use kyokumen::jobs::run_files::{RunRequest, listen_address};
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::Judge;
 use kyokumen::records::bad_record::BadPolicy;
@@ -80,6 +80,7 @@ pub(crate) fn gen_filter<'py>(
 
 fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyResult<JobRequest> {
     let (from, dialect) = options.reading()?;
+    let listen = options.take::<String>("metrics_listen")?.map(|text| listen_address(&text));
     let seconds = options.take::<f64>("checkpoint_every")?.map(Duration::try_from_secs_f64);
     Ok(JobRequest {
         inputs,
@@ -92,7 +93,7 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
             resume: options.flag("resume")?,
             checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
             metrics: options.take("metrics")?,
-            metrics_listen: None,
+            metrics_listen: listen.transpose().map_err(Failure::usage)?,
         },
         from,
         dialect,

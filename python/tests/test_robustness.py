@@ -31,7 +31,7 @@ LOADER = (
     "ahead on_error exclude drop_mated spool tmp_dir epoch tensors batch_size depth nodes every sample from_ dialect"
 )
 FILTER = (
-    "config retry_unknown to name shard mated unknown on_error fill limit checkpoint_every metrics tmp_dir depth nodes "
+    "config retry_unknown to name shard mated unknown on_error fill limit checkpoint_every metrics metrics_listen tmp_dir depth nodes "
     "in_check when_hopeless threads progress sample seed every min_ply result from_ dialect"
 )
 

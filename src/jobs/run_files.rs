@@ -1,8 +1,6 @@
 //! The files of a run: outputs, manifest, checkpoint and lock.
 
-#[cfg(feature = "cli")]
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,8 +65,10 @@ pub struct RunRequest {
 }
 
 /// Parses an address with a port, or a port on the loopback interface.
-#[cfg(feature = "cli")]
-fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
+///
+/// # Errors
+/// What was expected.
+pub fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
     let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     port.or_else(|_| text.parse())
         .map_err(|_| "expected a port, as in 9464, or an address, as in 0.0.0.0:9464")

@@ -159,6 +159,7 @@ class FilterOptions(Sampled, Reading, Running, Search, total=False):
     resume: bool
     checkpoint_every: float | None
     metrics: _Path | None
+    metrics_listen: str | None
     tmp_dir: _Path | None
 
 @type_check_only
