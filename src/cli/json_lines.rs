@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tracing_subscriber::fmt::format::Writer;
@@ -14,6 +14,10 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 /// The run that the lines are about. `None` while standard error is text.
 static CURRENT: Mutex<Option<RunLabels>> = Mutex::new(None);
+
+fn current() -> MutexGuard<'static, Option<RunLabels>> {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[derive(Clone, Debug, Default)]
 struct RunLabels {
@@ -58,13 +62,13 @@ pub(super) fn enable_if_requested(words: &[OsString]) {
         }
     }
     if is_json {
-        *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Some(RunLabels::default());
+        *current() = Some(RunLabels::default());
     }
 }
 
 /// Sets the labels of the following lines.
 pub(super) fn set_run(run: &str, shard: Option<String>) {
-    if let Some(labels) = &mut *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(labels) = &mut *current() {
         *labels = RunLabels { run: Some(run.to_owned()), shard };
     }
 }
@@ -76,8 +80,7 @@ pub(super) fn set_output(output: &Path) {
 
 /// Writes a line with the fields of `body`. Returns `false` if standard error is text.
 pub(super) fn write(kind: &str, body: &impl Serialize) -> bool {
-    let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let Some(RunLabels { run, shard }) = current else { return false };
+    let Some(RunLabels { run, shard }) = current().clone() else { return false };
     let mut time = String::new();
     // Writing to a string cannot fail.
     let _ = SystemTime.format_time(&mut Writer::new(&mut time));

@@ -59,12 +59,15 @@ pub(super) trait ProgressSnapshot: Serialize {
     /// The number of items done, and of all items if it is known.
     fn counts(&self) -> String;
 
+    /// Time left, if it is known, and speed.
+    fn speed(&self) -> Vec<String>;
+
     /// The other figures, the most important first.
-    fn columns(&self) -> Vec<String>;
+    fn details(&self) -> Vec<String>;
 
     /// The whole snapshot as one line of text.
     fn line(&self) -> String {
-        [vec![self.counts()], self.columns()].concat().join(", ")
+        [vec![self.counts()], self.speed(), self.details()].concat().join(", ")
     }
 }
 
@@ -77,8 +80,12 @@ impl ProgressSnapshot for Snapshot {
         self.counts()
     }
 
-    fn columns(&self) -> Vec<String> {
-        self.columns()
+    fn speed(&self) -> Vec<String> {
+        self.speed()
+    }
+
+    fn details(&self) -> Vec<String> {
+        self.details()
     }
 
     fn line(&self) -> String {
@@ -118,26 +125,19 @@ const fn template(total: Option<u64>, width: usize) -> (&'static str, usize) {
     }
 }
 
-/// The most important columns, as many as fit into `width` characters. If the percentage is shown, time left and speed
+/// The most important figures, as many as fit into `width` characters. If the percentage is shown, time left and speed
 /// come before the counts.
 fn message<S: ProgressSnapshot>(snapshot: &S, total: Option<u64>, width: usize) -> String {
-    let mut columns = snapshot.columns();
-    let place = if total.is_some() { columns.len().min(2) } else { 0 };
-    columns.insert(place, snapshot.counts());
-    fitting(&columns, ", ", width)
-}
-
-/// The first columns, as many as fit into `width` characters.
-fn fitting(columns: &[String], separator: &str, width: usize) -> String {
+    let (counts, speed) = (vec![snapshot.counts()], snapshot.speed());
+    let first = if total.is_some() { [speed, counts] } else { [counts, speed] };
     let mut line = String::new();
-    for column in columns {
-        let before = if line.is_empty() { "" } else { separator };
-        if console::measure_text_width(&line) + before.len() + console::measure_text_width(column)
-            > width
-        {
+    for figure in first.concat().into_iter().chain(snapshot.details()) {
+        let separator = if line.is_empty() { "" } else { ", " };
+        let longer = format!("{line}{separator}{figure}");
+        if console::measure_text_width(&longer) > width {
             break;
         }
-        line.extend([before, column]);
+        line = longer;
     }
     line
 }

@@ -14,8 +14,7 @@ use serde_json::Map;
 
 use self::outcome::{show, summary};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
-use crate::cli::job_args::JobArgs;
-use crate::cli::job_args::run_watched_job;
+use crate::cli::job_args::{JobArgs, run_watched_job};
 use crate::cli::option::{
     decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
 };

@@ -10,7 +10,8 @@ use super::rearrange_args::RearrangeArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::error::Error;
 use crate::ops::rearrange::{
-    PartLimit, RearrangePlan, RearrangeRequest, SplitBy, SplitSettings, Weights, split, split_up_to,
+    MAX_PARTS, PartLimit, RearrangePlan, RearrangeRequest, SplitBy, SplitSettings, Weights, split,
+    split_up_to,
 };
 use crate::records::format_name::FormatName;
 use crate::storage::memory::Memory;
@@ -54,7 +55,7 @@ pub(super) struct SplitArgs {
     output: PathBuf,
 
     /// Number of parts
-    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=99_999))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=MAX_PARTS.into()))]
     parts: Option<u32>,
 
     /// Relative sizes of the parts, for --by game and --by position [default: equal]

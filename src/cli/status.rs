@@ -122,6 +122,21 @@ const fn column(
     Column { title, width, rank, text }
 }
 
+impl Column {
+    /// Numbers are aligned to the right, words to the left.
+    fn cell(&self, text: &str) -> String {
+        let width = self.width - SEPARATOR.len();
+        match self.title {
+            STATE | PROCESS => format!("{SEPARATOR}{text:<width$}"),
+            _ => format!("{SEPARATOR}{text:>width$}"),
+        }
+    }
+}
+
+const SEPARATOR: &str = "  ";
+const STATE: &str = "state";
+const PROCESS: &str = "process";
+
 fn columns(unit: RunUnit) -> [Column; 9] {
     let speed = match unit {
         RunUnit::Records => "rec/s",
@@ -129,16 +144,16 @@ fn columns(unit: RunUnit) -> [Column; 9] {
     };
     [
         column("shard", 13, 0, |shard| shard.shard.clone().unwrap_or_else(|| "all".to_owned())),
-        column("state", 13, 1, |shard| shard.state.name().to_owned()),
+        column(STATE, 13, 1, |shard| shard.state.name().to_owned()),
         column("done", 13, 2, |shard| separated(shard.done)),
         column("of", 13, 5, |shard| shard.records.map_or_else(|| "?".to_owned(), separated)),
         column("mated", 11, 6, |shard| separated(shard.mated)),
         column("unknown", 10, 7, |shard| separated(shard.unknown)),
         column(speed, 10, 4, |shard| shard.records_per_s.map_or(String::new(), rounded)),
         column("left", 12, 3, |shard| shard.eta_s.map_or(String::new(), duration)),
-        column("process", 30, 8, |shard| {
+        column(PROCESS, 30, 8, |shard| {
             let owner = shard.owner.as_ref();
-            owner.map_or(String::new(), |owner| format!("  {} on {}", owner.pid, owner.host))
+            owner.map_or(String::new(), |owner| format!("{} on {}", owner.pid, owner.host))
         }),
     ]
 }
@@ -147,24 +162,64 @@ fn columns(unit: RunUnit) -> [Column; 9] {
 fn table(run: &RunStatus, width: usize) -> Vec<String> {
     let mut columns = Vec::from(columns(run.unit));
     if run.shards.iter().all(|shard| shard.owner.is_none()) {
-        columns.retain(|column| column.title != "process");
+        columns.retain(|column| column.title != PROCESS);
     }
     while columns.iter().map(|column| column.width).sum::<usize>() > width {
         let least = columns.iter().map(|column| column.rank).max();
         columns.retain(|column| Some(column.rank) != least);
     }
     let line = |text: &dyn Fn(&Column) -> String| {
-        let cell = |column: &Column| match (column.title, text(column), column.width) {
-            ("state", text, width) => format!("  {text:<0$}", width - 2),
-            ("process", text, _) => text,
-            (_, text, width) => format!("{text:>width$}"),
-        };
-        columns.iter().map(cell).collect::<String>().trim_end().to_owned()
+        let cells = columns.iter().map(|column| column.cell(&text(column)));
+        cells.collect::<String>().trim_end().to_owned()
     };
-    let head = line(&|column| match column.title {
-        "process" => "  process".to_owned(),
-        title => title.to_owned(),
-    });
+    let head = line(&|column| column.title.to_owned());
     let rows = run.shards.iter().map(|shard| line(&|column| (column.text)(shard)));
     std::iter::once(head).chain(rows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_table_keeps_whole_columns_the_most_important_first() {
+        let shard = ShardStatus {
+            shard: Some("3/10".to_owned()),
+            shards: 1,
+            state: ShardState::Running,
+            done: 1_234_567,
+            records: Some(4_000_000),
+            mated: 31,
+            unknown: 7,
+            bad: 0,
+            records_per_s: Some(12_346.0),
+            eta_s: Some(224.0),
+            owner: None,
+        };
+        let run = RunStatus {
+            name: "a".to_owned(),
+            unit: RunUnit::Records,
+            done: 0,
+            records: None,
+            is_estimate: false,
+            records_per_s: 0.0,
+            eta_s: None,
+            shards: vec![shard],
+            problems: Vec::new(),
+        };
+        for (width, titles) in [
+            (usize::MAX, "shard state done of mated unknown rec/s left"),
+            (80, "shard state done of rec/s left"),
+            (65, "shard state done rec/s left"),
+            (52, "shard state done left"),
+            (40, "shard state done"),
+            (12, ""),
+        ] {
+            let lines = table(&run, width);
+            assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>().join(" "), titles);
+            assert!(lines.iter().all(|line| line.len() <= width), "{lines:?}");
+        }
+        let row = "         3/10  running        1,234,567    12,346  3 min 44 s";
+        assert_eq!(table(&run, 65)[1], row);
+    }
 }

@@ -25,29 +25,21 @@ pub(super) struct MetricsServer {
     text: Arc<Mutex<String>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    #[cfg(test)]
-    address: SocketAddr,
 }
 
 impl MetricsServer {
     pub(super) fn start(address: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
+        Self::on(TcpListener::bind(address)?)
+    }
+
+    fn on(listener: TcpListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        #[cfg(test)]
-        let address = listener.local_addr()?;
         let (text, stop) = (Arc::<Mutex<String>>::default(), Arc::<AtomicBool>::default());
         let thread = thread::Builder::new().name("metrics".to_owned()).spawn({
             let (text, stop) = (Arc::clone(&text), Arc::clone(&stop));
             move || serve(&listener, &text, &stop)
         })?;
-        let thread = Some(thread);
-        Ok(Self {
-            text,
-            stop,
-            thread,
-            #[cfg(test)]
-            address,
-        })
+        Ok(Self { text, stop, thread: Some(thread) })
     }
 
     pub(super) fn set(&self, text: String) {
@@ -120,8 +112,8 @@ fn is_timeout(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    fn response(server: &MetricsServer, request: &str) -> String {
-        let mut stream = TcpStream::connect(server.address).unwrap();
+    fn response(address: SocketAddr, request: &str) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
@@ -130,22 +122,23 @@ mod tests {
 
     #[test]
     fn the_latest_text_is_served() {
-        let server = MetricsServer::start("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = MetricsServer::on(listener).unwrap();
         server.set("a 1\n".to_owned());
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
                         Content-Length: 4\r\nConnection: close\r\n\r\na 1\n";
         let request = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
-        assert_eq!(response(&server, request), expected);
+        assert_eq!(response(address, request), expected);
         server.set("a 2\n".to_owned());
-        assert!(response(&server, request).ends_with("\r\n\r\na 2\n"));
-        assert!(response(&server, "GET /other HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
-        assert!(response(&server, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
+        assert!(response(address, request).ends_with("\r\n\r\na 2\n"));
+        assert!(response(address, "GET /other HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+        assert!(response(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
         // Silent and broken clients neither stop the server nor get an answer.
-        let silent = TcpStream::connect(server.address).unwrap();
-        assert_eq!(response(&server, &"x".repeat(MAX_REQUEST + 1)), "");
+        let silent = TcpStream::connect(address).unwrap();
+        assert_eq!(response(address, &"x".repeat(MAX_REQUEST + 1)), "");
         drop(silent);
-        assert!(response(&server, request).starts_with("HTTP/1.1 200 "));
-        let address = server.address;
+        assert!(response(address, request).starts_with("HTTP/1.1 200 "));
         assert!(MetricsServer::start(address).is_err());
         drop(server);
         assert!(TcpStream::connect(address).is_err());

@@ -77,7 +77,8 @@ impl Snapshot {
     /// One line with phase, records, time left, speed and verdicts.
     pub fn line(&self) -> String {
         let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
-        format!("{phase}{}", [vec![self.counts()], self.columns()].concat().join(", "))
+        let figures = [vec![self.counts()], self.speed(), self.details()].concat();
+        format!("{phase}{}", figures.join(", "))
     }
 
     /// The number of records done, and of all records if it is known.
@@ -87,18 +88,23 @@ impl Snapshot {
         format!("{}{total} {records}", separated(self.done))
     }
 
-    /// Time left, speed and verdicts, the most important first.
-    pub fn columns(&self) -> Vec<String> {
-        let mut columns: Vec<String> = Vec::from_iter(self.eta_s.map(left));
-        columns.push(format!("{} records/s", rounded(self.rate)));
+    /// Time left, if it is known, and speed.
+    pub fn speed(&self) -> Vec<String> {
+        let speed = format!("{} records/s", rounded(self.rate));
+        self.eta_s.map(left).into_iter().chain([speed]).collect()
+    }
+
+    /// Verdicts and bad records.
+    pub fn details(&self) -> Vec<String> {
+        let mut details = Vec::new();
         if let Some(Verdicts { win, loss, unknown }) = self.verdicts {
-            columns.push(format!("{} mated", separated(win + loss)));
-            columns.push(format!("{} unknown", separated(unknown)));
+            details.push(format!("{} mated", separated(win + loss)));
+            details.push(format!("{} unknown", separated(unknown)));
         }
         if self.bad > 0 {
-            columns.push(format!("{} bad", separated(self.bad)));
+            details.push(format!("{} bad", separated(self.bad)));
         }
-        columns
+        details
     }
 }
 

@@ -41,7 +41,7 @@ pub use crate::jobs::operation_totals::{AverageCounts, OperationCounts, Operatio
 pub use crate::ops::rearrange::dedup_key::DedupKey;
 pub use dedup::{DedupSettings, dedup};
 pub use interleave::{Until, Weights, interleave};
-pub use plan::{RearrangePlan, RearrangeRequest, Resources};
+pub use plan::{MAX_PARTS, RearrangePlan, RearrangeRequest, Resources};
 pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;
 pub use split::{PartLimit, SplitBy, SplitSettings, split, split_up_to};

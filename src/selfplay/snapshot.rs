@@ -107,18 +107,21 @@ impl SelfPlaySnapshot {
         format!("{} of {}", separated(self.games), separated_quantity(self.total, "game"))
     }
 
-    /// Time left, speeds and use of the devices, the most important first.
-    pub fn columns(&self) -> Vec<String> {
+    /// Time left, if it is known, and speed.
+    pub fn speed(&self) -> Vec<String> {
+        let speed = format!("{:.1} positions/s", self.positions_per_s);
+        self.eta_s.map(left).into_iter().chain([speed]).collect()
+    }
+
+    /// Simulations and use of the devices.
+    pub fn details(&self) -> Vec<String> {
         let percent = |share: f64| (100.0 * share).round();
-        let mut columns: Vec<String> = Vec::from_iter(self.eta_s.map(left));
-        columns.extend([
-            format!("{:.1} positions/s", self.positions_per_s),
+        vec![
             format!("{} sims/s", rounded(self.simulations_per_s)),
             format!("batches {} % full", percent(self.batch_fill)),
             format!("devices {} % busy", percent(self.devices_busy)),
             format!("{} % waiting", percent(self.waiting)),
-        ]);
-        columns
+        ]
     }
 
     pub(super) fn add_metrics(&self, text: &mut MetricsText) {
@@ -162,16 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn columns_begin_with_the_time_left() {
-        let snapshot = snapshot(30, 50, &FIGURES);
-        assert_eq!(snapshot.counts(), "30 of 50 games");
-        let columns =
-            "10.0 positions/s, 800 sims/s, batches 75 % full, devices 90 % busy, 10 % waiting";
-        let expected = format!("{}, {columns}", left(snapshot.eta_s.unwrap()));
-        assert_eq!(snapshot.columns().join(", "), expected);
+    fn figures_include_the_use_of_the_devices() {
+        let shown = snapshot(30, 50, &FIGURES);
+        assert_eq!(shown.counts(), "30 of 50 games");
+        assert_eq!(shown.speed(), [&*left(shown.eta_s.unwrap()), "10.0 positions/s"]);
+        let details = ["800 sims/s", "batches 75 % full", "devices 90 % busy", "10 % waiting"];
+        assert_eq!(shown.details(), details);
         let games = GamesDone { done: 30, total: 50 };
         let at_start = SelfPlaySnapshot::new(games, &Figures::default(), 2, Duration::ZERO);
-        assert_eq!(at_start.columns()[0], "0.0 positions/s");
+        assert_eq!(at_start.speed(), ["0.0 positions/s"]);
     }
 
     /// 120 moves a second.

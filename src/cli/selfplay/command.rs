@@ -84,8 +84,12 @@ impl ProgressSnapshot for SelfPlaySnapshot {
         self.counts()
     }
 
-    fn columns(&self) -> Vec<String> {
-        self.columns()
+    fn speed(&self) -> Vec<String> {
+        self.speed()
+    }
+
+    fn details(&self) -> Vec<String> {
+        self.details()
     }
 }
 

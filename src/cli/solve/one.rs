@@ -201,18 +201,15 @@ impl ProgressSnapshot for SearchSnapshot {
         format!("{} in {}", separated_quantity(self.nodes, "node"), duration(self.elapsed_s))
     }
 
-    fn columns(&self) -> Vec<String> {
-        let Self { phase, nodes_per_s, depth, line, .. } = self;
-        nodes_per_s.map_or_else(
-            || vec![phase.unwrap_or_default().to_owned()],
-            |speed| {
-                vec![
-                    format!("{} nodes/s", rounded(speed)),
-                    format!("depth {depth}"),
-                    line.join(" "),
-                ]
-            },
-        )
+    fn speed(&self) -> Vec<String> {
+        Vec::from_iter(self.nodes_per_s.map(|speed| format!("{} nodes/s", rounded(speed))))
+    }
+
+    fn details(&self) -> Vec<String> {
+        match self.phase {
+            Some(phase) => vec![phase.to_owned()],
+            None => vec![format!("depth {}", self.depth), self.line.join(" ")],
+        }
     }
 }
 

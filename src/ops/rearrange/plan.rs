@@ -96,8 +96,8 @@ pub struct RearrangeRequest {
     pub resources: Resources,
 }
 
-/// Part numbers have five digits in file names.
-const MAX_PARTS: u32 = 99_999;
+/// Maximum number of parts, whose numbers have five digits in file names.
+pub const MAX_PARTS: u32 = 99_999;
 
 #[derive(Clone, Debug)]
 pub(super) struct PartNames {
