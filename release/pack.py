@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What `release/make` needs and not every system has: archives that are the same bytes whenever they are made, and
-checksums.
+"""Makes reproducible archives and checksums, without GNU tar and sha256sum.
 
     python3 release/pack.py archive FOLDER FILE.tar.gz|FILE.zip
     python3 release/pack.py checksums FOLDER
@@ -102,7 +101,8 @@ def aliases():
 
 
 def unpack_and_run(folder):
-    archive = next(path for path in sorted(folder.iterdir()) if path.name.endswith((".tar.gz", ".zip")))
+    archives = [path for path in sorted(folder.iterdir()) if path.name.endswith((".tar.gz", ".zip"))]
+    archive = next(path for path in archives if not path.name.endswith("-site.zip"))
     with tempfile.TemporaryDirectory() as place:
         if archive.suffix == ".zip":
             with zipfile.ZipFile(archive) as packed:

@@ -23,17 +23,25 @@ class Wrong(Exception):
 
 
 def try_out(description, check):
-    """Calls `check` with the folder of Kyokumen's programs. Returns the exit status: 0 all correct, 1 something is
-    wrong, 2 something is missing."""
-    sys.stdout.reconfigure(line_buffering=True)
+    """Calls `check` with the folder of Kyokumen's programs. Returns the exit status."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "target/release")
     folder = parser.parse_args().bin.resolve()
-    try:
+
+    def check_programs():
         for name in OWN:
             if not (folder / name).is_file():
                 raise Missing(f"{folder / name} is missing; build it with cargo build --release")
         check(folder)
+
+    return exit_status(check_programs)
+
+
+def exit_status(check):
+    """Calls `check`. Returns the exit status: 0 all correct, 1 something is wrong, 2 something is missing."""
+    sys.stdout.reconfigure(line_buffering=True)
+    try:
+        check()
     except Missing as missing:
         print(missing, file=sys.stderr)
         return 2

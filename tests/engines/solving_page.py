@@ -22,7 +22,7 @@ import threading
 import time
 
 from pages import DESK, PHONE, Browser, Keys, expect, webdriver
-from programs import ROOT, Missing, Wrong, install
+from programs import ROOT, Missing, Wrong, exit_status, install
 
 MATE_IN_3 = "1+R2g1b2/lp+P3p2/n2Sk1ns1/p1N2pg1l/3RpPP1p/P1pP3PP/3sP1n2/L3GKG1L/B8 b 2Psp 149"
 MOVES_IN_3 = ["8a5a", "5c4c", "6c5d+"]
@@ -319,20 +319,6 @@ def check(folder):
             from_disk(browser, folder)
 
 
-def main():
-    sys.stdout.reconfigure(line_buffering=True)
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/site").resolve()
-    try:
-        check(folder)
-    except Missing as missing:
-        print(missing, file=sys.stderr)
-        return 2
-    except Wrong as wrong:
-        print(f"WRONG       {wrong}")
-        return 1
-    print("all correct")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    site = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/site").resolve()
+    sys.exit(exit_status(lambda: check(site)))
