@@ -39,7 +39,7 @@ pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
 fn solver_and_player(args: &UsiArgs) -> anyhow::Result<(MateSolver, Box<dyn Player>)> {
     let language = args.language.language();
     if args.model.is_empty() {
-        return Ok((MateSolver::standalone(language)?, Box::new(Resigner::new(language))));
+        return Ok((MateSolver::standalone(language)?, Box::new(Resigner::new())));
     }
     #[cfg(feature = "network")]
     return Ok((MateSolver::with_player(language)?, Box::new(play::NetworkPlayer::new(args)?)));

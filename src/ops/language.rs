@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "cli")]
-use crate::format::Ending;
 use crate::format::Warning;
+#[cfg(feature = "cli")]
+use crate::format::{Ending, GameResult};
 #[cfg(feature = "cli")]
 use crate::shogi::Color;
 use crate::storage::quantity::{separated, separated_quantity};
@@ -92,58 +92,59 @@ impl Language {
     /// The result of a game with this [name](GameResult::name).
     #[cfg(feature = "cli")]
     pub(crate) fn result(self, name: &str) -> String {
-        let japanese = match name {
-            "black" => "先手勝ち",
-            "white" => "後手勝ち",
-            _ => "引き分け",
+        let words = match GameResult::from_name(name) {
+            Some(GameResult::BlackWin) => self.pick("black won", "先手勝ち"),
+            Some(GameResult::WhiteWin) => self.pick("white won", "後手勝ち"),
+            Some(GameResult::Draw) => self.pick("draw", "引き分け"),
+            None => name,
         };
-        let english = if name == "draw" { name.to_owned() } else { format!("{name} won") };
-        self.pick(english, japanese.to_owned())
-    }
-
-    /// The warning with this [name](Warning::name).
-    pub(crate) fn warning(self, name: &'static str) -> String {
-        let known = Warning::ALL.into_iter().find(|warning| warning.name() == name);
-        let japanese = known.map_or(name, |warning| WARNINGS[warning as usize]);
-        self.pick(name.replace('_', " "), japanese.to_owned())
+        words.to_owned()
     }
 
     /// The ending of a game with this [name](Ending::name).
     #[cfg(feature = "cli")]
-    pub(crate) fn ending(self, name: &'static str) -> String {
-        let known = Ending::ALL.into_iter().find(|ending| ending.name() == name);
-        let japanese = known.map_or(name, |ending| ENDINGS[ending as usize]);
+    pub(crate) fn ending(self, name: &str) -> String {
+        let japanese = match Ending::from_name(name) {
+            Some(Ending::Repetition) => "千日手",
+            Some(Ending::Declaration) => "入玉宣言",
+            Some(Ending::MoveLimit) => "手数の上限",
+            Some(Ending::TimeUp) => "時間切れ",
+            Some(Ending::IllegalMove) => "反則",
+            Some(Ending::Interruption) => "中断",
+            Some(Ending::Impasse) => "持将棋",
+            None => name,
+        };
+        self.pick(name.replace('_', " "), japanese.to_owned())
+    }
+
+    /// The warning with this [name](Warning::name).
+    pub(crate) fn warning(self, name: &str) -> String {
+        let japanese = match Warning::from_name(name) {
+            Some(Warning::TwoPawns) => "二歩",
+            Some(Warning::DeadPiece) => "行き所のない駒",
+            Some(Warning::OpponentInCheck) => "相手玉に王手がかかっている",
+            Some(Warning::MoveNone) => "指し手なし",
+            Some(Warning::MoveMalformed) => "指し手のビット列が不正",
+            Some(Warning::MoveIllegal) => "指し手が反則",
+            Some(Warning::ResultOutOfRange) => "勝敗の値が範囲外",
+            Some(Warning::ResultFlags) => "勝敗以外のフラグ",
+            Some(Warning::PlyZero) => "手数が 0",
+            Some(Warning::PlyMax) => "手数が 65535",
+            Some(Warning::PlyMismatch) => "手数の不一致",
+            Some(Warning::PlyMissing) => "手数なし",
+            Some(Warning::SfenSpelling) => "SFEN の表記が標準と異なる",
+            Some(Warning::KingMissing) => "玉がない",
+            Some(Warning::PiecesMissing) => "駒が足りない",
+            Some(Warning::PaddingNotZero) => "余白が 0 でない",
+            Some(Warning::EvalOutOfRange) => "評価値が範囲外",
+            Some(Warning::LinesSkipped) => "読み飛ばした行",
+            Some(Warning::EvalLimited) => "評価値を上限に制限",
+            // Other crates cannot match all warnings. A test checks that each has a text.
+            Some(_) | None => name,
+        };
         self.pick(name.replace('_', " "), japanese.to_owned())
     }
 }
-
-/// In the order of [`Warning::ALL`].
-const WARNINGS: [&str; Warning::ALL.len()] = [
-    "二歩",
-    "行き所のない駒",
-    "相手玉に王手がかかっている",
-    "指し手なし",
-    "指し手のビット列が不正",
-    "指し手が反則",
-    "勝敗の値が範囲外",
-    "勝敗以外のフラグ",
-    "手数が 0",
-    "手数が 65535",
-    "手数の不一致",
-    "手数なし",
-    "SFEN の表記が標準と異なる",
-    "玉がない",
-    "駒が足りない",
-    "余白が 0 でない",
-    "評価値が範囲外",
-    "読み飛ばした行",
-    "評価値を上限に制限",
-];
-
-/// In the order of [`Ending::ALL`].
-#[cfg(feature = "cli")]
-const ENDINGS: [&str; Ending::ALL.len()] =
-    ["千日手", "入玉宣言", "手数の上限", "時間切れ", "反則", "中断", "持将棋"];
 
 #[cfg(test)]
 mod tests {
@@ -180,5 +181,21 @@ mod tests {
         assert_eq!(Language::Japanese.warning("king_missing"), "玉がない");
         assert_eq!(Language::Japanese.ending("impasse"), "持将棋");
         assert_eq!(Language::English.ending("time_up"), "time up");
+        for (result, english, japanese) in [
+            ("black", "black won", "先手勝ち"),
+            ("white", "white won", "後手勝ち"),
+            ("draw", "draw", "引き分け"),
+            ("abandoned", "abandoned", "abandoned"),
+        ] {
+            assert_eq!(Language::English.result(result), english);
+            assert_eq!(Language::Japanese.result(result), japanese);
+        }
+    }
+
+    #[test]
+    fn every_warning_has_a_japanese_text() {
+        for name in Warning::ALL.map(Warning::name) {
+            assert!(!Language::Japanese.warning(name).is_ascii(), "{name}");
+        }
     }
 }

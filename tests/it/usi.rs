@@ -504,6 +504,15 @@ fn searches_other_than_go_mate_are_answered_with_resign() {
         }
         engine.send("go infinite");
     });
+    let mut japanese = Engine::start_with(&["--lang", "ja"]);
+    japanese.send("go");
+    assert_eq!(
+        japanese.next_line(),
+        "info string error: go: only go mate is supported without --model",
+        "errors are English in every language"
+    );
+    assert_eq!(japanese.next_line(), "bestmove resign");
+    japanese.quit();
 }
 
 #[test]

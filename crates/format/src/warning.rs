@@ -103,6 +103,11 @@ impl Warning {
         }
     }
 
+    /// The warning with this [`Warning::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|warning| warning.name() == name)
+    }
+
     /// Whether the warning is only counted: it casts no doubt on the record.
     pub const fn is_harmless(self) -> bool {
         matches!(self, Self::PaddingNotZero)

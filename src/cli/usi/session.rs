@@ -15,7 +15,6 @@ use super::command::{Command, Fault, GamePosition, GoLimits, Setting, parse};
 use super::line::{Line, MAX_LINE_BYTES};
 use super::reply::identity;
 use super::solver::MateSolver;
-use crate::ops::language::Language;
 use crate::shogi::Move;
 
 /// How long a stopped search may take to end. After that, the session ends without its answer.
@@ -96,21 +95,16 @@ pub(super) struct Resigner {
     /// Whether a `go` waits for `stop` or `ponderhit`.
     is_waiting: bool,
     events: Receiver<Event>,
-    language: Language,
 }
 
 impl Resigner {
-    pub(super) fn new(language: Language) -> Self {
-        Self { is_waiting: false, events: never(), language }
+    pub(super) fn new() -> Self {
+        Self { is_waiting: false, events: never() }
     }
 
     fn resign(&mut self) -> Lines {
         self.is_waiting = false;
-        let reason = self.language.pick(
-            "go: only go mate is supported without --model",
-            "go: --model がないため、対局はできません（go mate だけに対応）",
-        );
-        vec![complaint(reason), RESIGN.to_owned()]
+        vec![complaint("go: only go mate is supported without --model"), RESIGN.to_owned()]
     }
 }
 
