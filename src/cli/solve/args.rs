@@ -34,7 +34,7 @@ use crate::solver::MAX_PLIES;
 ///
 /// A KIF, BOD, CSA or JKF file with exactly one position, such as a diagram without moves, is treated as a single
 /// position, like an SFEN. If a diagram has moves, the position before each move is a position of the file; --limit 1
-/// reads only the diagram. In the options below, `a file` is any other input.
+/// reads only the diagram. In the options below, `a file` is any other input file.
 ///
 /// A single position is searched to any depth unless --depth is given. Ctrl-C ends its search and prints the current
 /// result. The results of a file keep its order, and equal positions are searched once.
@@ -84,8 +84,8 @@ pub(in crate::cli) struct SolveArgs {
     pub(super) time: Option<Duration>,
 
     /// Number of threads; 0 uses all cores [default: 0]. For a file, each thread searches its own position. For a
-    /// single position, all threads join a long search. The line, the node count and whether the search is decided then
-    /// vary between runs. Use `--threads 1` for repeatable results
+    /// single position, all threads join a long search. The line, the node count and whether the position is decided
+    /// then vary between runs. Use `--threads 1` for repeatable results
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
