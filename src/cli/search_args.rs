@@ -57,7 +57,7 @@ impl SearchArgs {
             depth_plies: self.depth.unwrap_or(default.depth_plies),
             nodes: self.nodes.unwrap_or(default.nodes),
             hash_mb: self.hash_mb.unwrap_or(default.hash_mb),
-            in_check: self.in_check.unwrap_or(default.in_check),
+            in_check: self.in_check(),
             when_hopeless: self.when_hopeless.unwrap_or(default.when_hopeless),
         };
         check(&settings)?;
@@ -68,6 +68,10 @@ impl SearchArgs {
             quantity(nodes, "node")
         );
         Ok(settings)
+    }
+
+    pub(super) fn in_check(self) -> InCheck {
+        self.in_check.unwrap_or(MateSettings::default().in_check)
     }
 }
 

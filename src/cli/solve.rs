@@ -24,7 +24,6 @@ use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::messages::Messages;
 use crate::error::ErrorKind;
 use crate::format::Format;
-use crate::mate::judge::MateSettings;
 use crate::mate::positions::{
     InputPosition, LineOrByte, PositionResult, Positions, RecordLocation,
 };
@@ -35,7 +34,7 @@ use crate::records::format_name::FormatName;
 use crate::records::source::Input;
 use crate::records::{detection, opening};
 use crate::storage::location::parse_location;
-use crate::storage::path_text::text_of;
+use crate::storage::path_text::{input_name, text_of};
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     // The four parts of an SFEN may be separate arguments.
@@ -65,7 +64,7 @@ fn file(args: &SolveArgs, joined: OsString) -> Result<PathBuf, Usage> {
 
 fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     let name = text_of(&input);
-    let file = if name == "-" { "standard input" } else { &*name };
+    let file = input_name(&name);
     let path = parse_location(input).map_err(|why| Usage(format!("{name}: {why}")))?;
     let format = match args.from {
         Some(from) => Some(from),
@@ -89,8 +88,7 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
 /// The position, if there is only one and it can be searched. Errors of other positions are reported with the file.
 fn only_position(args: &SolveArgs, first: &[PositionResult]) -> Option<InputPosition> {
     let [Ok(Ok(input))] = first else { return None };
-    let in_check = args.search.in_check.unwrap_or(MateSettings::default().in_check);
-    in_check.searches(&input.position).is_ok().then(|| input.clone())
+    args.search.in_check().searches(&input.position).is_ok().then(|| input.clone())
 }
 
 /// Solves the positions of the file with this name.
@@ -101,7 +99,7 @@ fn solve_all(
     claims: FileClaims,
 ) -> anyhow::Result<ExitStatus> {
     args.check_for_several()?;
-    let file = if name == "-" { "standard input" } else { name };
+    let file = input_name(name);
     let (settings, threads) = (args.search.settings()?, args.threads);
     log_threads(threads);
     let mut proofs = Proofs::open(args, claims)?;

@@ -12,7 +12,9 @@ fn count(page: &str, text: &str) -> usize {
 
 /// Checks that a page loads no external resources, has balanced tags, and defines all symbols that it uses.
 fn assert_sound(page: &str) {
-    for foreign in ["http:", "https:", "<link", "<img", "url(", "@import", "NaN", "<script>alert"] {
+    for foreign in
+        ["http:", "https:", "<link", "<img", "url(", "@import", "NaN", "<script>alert", "<p></p>"]
+    {
         assert!(!page.contains(foreign), "{foreign}");
     }
     let scripts = count(page, "<script");
@@ -104,8 +106,8 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
     for text in [
         "<h2>win in 1</h2>",
         "<strong>not unique: 3 alternatives</strong>",
-        "<summary>3 other checks</summary>",
-        "<li><i class=\"flaw\">distance in 1</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
+        "<summary>other checks that mate or are undecided: 3</summary>",
+        "<li><i>distance in 1</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
         "<li><i class=\"fault\">other in 3</i> \
          <span class=\"line\" data-usi=\"R*5b 5a4a 5c4b\">☗５二飛 ☖４一玉 ☗４二金</span></li>",
     ] {
@@ -122,7 +124,7 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
         "<strong>余詰あり（4通り）</strong>",
         "<li><i class=\"fault\">早詰 1手</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
         "<p>1通りの受けのうち最長</p>",
-        "<li><i class=\"flaw\">最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">☗４二飛成</span></li>",
+        "<li><i>最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">☗４二飛成</span></li>",
         "<li class=\"end\"><p>詰み</p></li>",
         "aria-label=\"盤面反転\"",
     ] {
@@ -141,6 +143,71 @@ error: --all cannot be used with game records (--to), which hold only the mating
     );
 }
 
+/// The line of a page can end before the mate. In the first problem, the page leaves out a futile interposition and its
+/// capture.
+#[test]
+fn the_heading_of_a_page_has_the_length_of_the_whole_mate() {
+    let dir = Dir::new();
+    let solve = |problem: &str, more: &[&str]| {
+        let words = ["solve", "--all=line", problem, "--threads", "1", "--to", "html"];
+        let page = dir.kyokumen([&words[..], more].concat()).succeeds().text();
+        assert_sound(&page);
+        page
+    };
+    let page = solve("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1", &[]);
+    assert_eq!(count(&page, "<li><span class=\"move\""), 1 + 3);
+    for text in [
+        "<h2>win in 5</h2>",
+        " · 3 plies, without futile interpositions · ",
+        // The replies that are equally long without futile interpositions keep their order.
+        "<summary>longest of 16 replies</summary>\n<ul>\n<li><i>longest in 2</i>",
+        "<li class=\"end\"><p>mate</p><details open><summary>6 replies</summary>\n<ul>\n<li><i>futile in 2</i>",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    // The last intended move does not give check: the line ends before it.
+    let page = solve(COOKED, &["--solution", "R*5b 5a4a 5b3b"]);
+    assert_eq!(count(&page, "<li><span class=\"move\""), 1 + 2);
+    for text in [
+        "<h2>win in 3</h2>",
+        "<li class=\"end\"><p>wrong at move 3: 5b3b does not give check</p>\
+         <details open><summary>checks that mate or are undecided: 2</summary>\n<ul>\n<li><i>in 1</i>",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    // The first intended move does not mate: the page plays the mate that was found.
+    let page = solve(COOKED, &["--solution", "R*4a"]);
+    for text in ["<h2>win in 1</h2>", "wrong at move 1: R*4a is proven not to mate", "1. ☗３一飛"]
+    {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    assert!(!page.contains("earlier board"), "{page}");
+}
+
+#[test]
+fn undecided_checks_are_counted_without_a_move_of_the_line() {
+    let dir = Dir::new();
+    let problem = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
+    let words = ["solve", "--all", "--nodes", "1", "--all-nodes", "1", "--threads", "1"];
+    let words = [&words[..], &[problem, "--to", "html", "--lang"]].concat();
+    for (language, text) in [
+        (
+            "en",
+            "<li class=\"end\"><details open><summary>checks that mate or are undecided: 8</summary>\n<ul>\n\
+             <li><i>unknown (nodes)</i>",
+        ),
+        (
+            "ja",
+            "<li class=\"end\"><details open><summary>詰む王手・不明な王手: 8</summary>\n<ul>\n\
+             <li><i>不明（ノード数）</i>",
+        ),
+    ] {
+        let page = dir.kyokumen([&words[..], &[language]].concat()).succeeds().text();
+        assert_sound(&page);
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+}
+
 #[test]
 fn problems_of_a_page_have_their_names_and_plies() {
     let dir = Dir::new();
@@ -157,14 +224,23 @@ fn problems_of_a_page_have_their_names_and_plies() {
     {
         assert!(page.contains(text), "{text}\n{page}");
     }
+    dir.write("number.kif", format!("作品番号：12\n{}", kyokumen_testing::literals::PROBLEM));
+    let page = dir.line("solve number.kif --to html").succeeds().text();
+    assert!(page.contains("<title>12</title>"), "{page}");
     // A move or a number beside a position is not its name.
     let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
-    dir.write("three.sfen", format!("{sfen}\tG*5b\n{sfen}\t1\n{sfen}\tNo. 3\n"));
-    let page = dir.line("solve three.sfen --to html").succeeds().text();
-    for text in ["<h2>0: win in 1</h2>", "<h2>1: win in 1</h2>", "<h2>2: No. 3 · win in 1</h2>"] {
+    let columns = ["G*5b", "1", "No. 3", "Infinity", " "];
+    dir.write("five.sfen", columns.map(|column| format!("{sfen}\t{column}\n")).concat());
+    let page = dir.line("solve five.sfen --to html").succeeds().text();
+    for text in [
+        "<h2>0: win in 1</h2>\n<p>Black to move · G*5b · 0 nodes</p>",
+        "<h2>1: win in 1</h2>\n<p>Black to move · 1 · 0 nodes</p>",
+        "<h2>2: No. 3 · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>3: Infinity · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>4: win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+    ] {
         assert!(page.contains(text), "{text}\n{page}");
     }
-    assert!(page.contains("<p>Black to move · G*5b · "), "{page}");
 }
 
 #[test]

@@ -69,9 +69,12 @@ all nodes  52
     // Text with one SFEN, and a file with several positions, are collections.
     dir.write("one.sfen", format!("{sfen}\n"));
     dir.write("two.bod", [PROBLEM, PROBLEM].concat());
-    for (name, first) in [("one.sfen", "     0  win in 1"), ("two.bod", "     0  win in 1")] {
+    for (name, positions) in [("one.sfen", 1), ("two.bod", 2)] {
         let text = dir.kyokumen(["solve", name]).succeeds().text();
-        assert!(text.starts_with(first), "{name}: {text}");
+        assert_eq!(text.lines().count(), positions, "{name}: {text}");
+        for (index, line) in text.lines().enumerate() {
+            assert!(line.starts_with(&format!("{index:>6}  win in 1 ")), "{name}: {line}");
+        }
     }
     let mut refused = dir.kyokumen([&words[..], &["two.bod"]].concat()).run().transcript;
     refused += &dir.line("solve two.bod --all --solution G*5b").run().transcript;

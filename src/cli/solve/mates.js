@@ -140,7 +140,8 @@
         branch.replaceChildren(...buttons);
       }
     });
-    const player = { go: (by) => { if (list) show(ply + by); } };
+    // A board without moves has no player, and leaves the keys to the browser.
+    const player = list && { go: (by) => show(ply + by) };
     if (list) {
       first.onclick = () => player.go(-line.length);
       back.onclick = () => player.go(-1);

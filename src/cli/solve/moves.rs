@@ -251,12 +251,12 @@ pub(super) fn write_moves(
     match (report.extent, report.line.nodes.first()) {
         (Extent::Moves, Some(LineNode::Attack(node))) => list.write_checks(node),
         (Extent::Moves, Some(LineNode::Defence(node))) => list.write_replies(node),
-        (Extent::Line, _) => write_line(&mut list.out, list.position, report, language),
+        (Extent::Line, _) => list.write_line(report),
         (Extent::Moves, None) => Ok(()),
     }
 }
 
-/// Writes the moves of a position, one per line.
+/// Writes the moves of a position, or of the main line that begins there, one per line.
 struct MoveList<'a, W> {
     out: W,
     position: &'a Position,
@@ -290,6 +290,25 @@ impl<W: Write> MoveList<'_, W> {
         let text = format!("  {m:<6} {words} {length} {what} {line}");
         writeln!(self.out, "{}", text.trim_end())
     }
+
+    fn write_line(&mut self, report: &MovesReport) -> io::Result<()> {
+        let language = self.language;
+        let (mut position, mut last) = (self.position.clone(), None);
+        for (ply, node) in (1..).zip(&report.line.nodes) {
+            let Some(solution) = node.solution() else {
+                let end = end_of_line(&position, report, node, last, language);
+                return writeln!(self.out, "{ply:>4}  {end}");
+            };
+            let words = padded(&notation(&position, solution.m, last), 16);
+            let (m, length) = (solution.m.to_string(), padded(&length(solution, language), 18));
+            let others = other_moves(&position, node, language);
+            let text = format!("{ply:>4}  {m:<6} {words} {length} {others}");
+            writeln!(self.out, "{}", text.trim_end())?;
+            last = Some(solution.m.to());
+            position.make(solution.m);
+        }
+        writeln!(self.out, "{:>4}  {}", report.line.nodes.len() + 1, board_again(language))
+    }
 }
 
 /// `in 3`, `in at most 5`, `in at most 7, tsume at most 5`, `no mate`, `unknown (nodes)`.
@@ -311,29 +330,6 @@ pub(super) fn length(finding: &MoveFinding, language: Language) -> String {
             }
         }
     }
-}
-
-fn write_line(
-    out: &mut impl Write,
-    position: &Position,
-    report: &MovesReport,
-    language: Language,
-) -> io::Result<()> {
-    let (mut position, mut last) = (position.clone(), None);
-    for (ply, node) in (1..).zip(&report.line.nodes) {
-        let Some(solution) = node.solution() else {
-            let end = end_of_line(&position, report, node, last, language);
-            return writeln!(out, "{ply:>4}  {end}");
-        };
-        let words = padded(&notation(&position, solution.m, last), 16);
-        let (m, length) = (solution.m.to_string(), padded(&length(solution, language), 18));
-        let others = other_moves(&position, node, language);
-        let text = format!("{ply:>4}  {m:<6} {words} {length} {others}");
-        writeln!(out, "{}", text.trim_end())?;
-        last = Some(solution.m.to());
-        position.make(solution.m);
-    }
-    writeln!(out, "{:>4}  {}", report.line.nodes.len() + 1, board_again(language))
 }
 
 /// The end of a line that would repeat a board.
@@ -359,7 +355,7 @@ pub(super) fn end_of_line(
 }
 
 /// Describes the moves beside the solution.
-pub(super) fn other_moves(position: &Position, node: &LineNode, language: Language) -> String {
+fn other_moves(position: &Position, node: &LineNode, language: Language) -> String {
     match node {
         LineNode::Attack(node) => other_checks(position, node, language),
         LineNode::Defence(node) => other_replies(position, node, language),

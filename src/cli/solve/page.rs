@@ -5,11 +5,12 @@
 use std::io::{self, Write};
 
 use super::moves::in_short;
-use super::report::{counts, tsume_plies, verdict, verdict_in};
+use super::report::{tsume_plies, verdict, verdict_counts, verdict_in};
 use super::tree;
 use crate::cli::exit::Usage;
 use crate::cli::report::Moves;
 use crate::format::notation;
+use crate::mate::positions::LineOrByte;
 use crate::mate::solve::Solution;
 use crate::ops::language::{Language, in_language};
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
@@ -50,7 +51,9 @@ impl MatePage {
         }
         let (language, line) = (self.language, tree::main_line(solution));
         let verdict = match &solution.mate_result {
-            Some(mate) if mate.verdict.is_mate() => verdict_in(mate.verdict, line.len(), language),
+            Some(mate) if mate.verdict.is_mate() => {
+                verdict_in(mate.verdict, tree::plies(solution, &line), language)
+            }
             _ => verdict(solution, language),
         };
         let mut markup = facts(solution, &line, language);
@@ -104,16 +107,8 @@ impl MatePage {
         let (language, all) = (self.language, self.problems.len());
         let count =
             |class: &str| self.problems.iter().filter(|it| it.class == class).count() as u64;
-        let counts = counts(
-            language,
-            &[
-                (count("win"), language.pick("win", "詰み")),
-                (count("loss"), language.pick("loss", "詰まされる")),
-                (count("no_mate"), language.pick("no mate", "不詰")),
-                (count("unknown"), language.pick("unknown", "不明")),
-                (count("skipped"), language.pick("skipped", "省略")),
-            ],
-        );
+        let classes = ["win", "loss", "no_mate", "unknown", "skipped", "bad"];
+        let counts = verdict_counts(language, classes.map(count));
         match all {
             0 => language.pick("no positions", "局面なし").to_owned(),
             1 => language.pick("one position", "1局面").to_owned(),
@@ -145,11 +140,17 @@ impl Problem {
     }
 }
 
+/// The second column or the title, unless it is blank.
+fn label(solution: &Solution) -> Option<&str> {
+    solution.input.label.as_deref().map(str::trim).filter(|label| !label.is_empty())
+}
+
 /// What the file calls the position. In text, a move or a number in the second column is no name.
 fn name(solution: &Solution) -> Option<&str> {
-    let label = solution.input.label.as_deref()?.trim();
-    let is_value = Move::from_usi(label).is_some() || label.parse::<f64>().is_ok();
-    Some(label).filter(|label| !label.is_empty() && !is_value)
+    let is_text = matches!(solution.input.location.spot, LineOrByte::Line(_));
+    let is_number = |label: &str| label.parse().is_ok_and(f64::is_finite);
+    let is_value = |label: &str| Move::from_usi(label).is_some() || is_number(label);
+    label(solution).filter(|label| !is_text || !is_value(label))
 }
 
 fn class(solution: &Solution) -> &'static str {
@@ -161,11 +162,10 @@ fn facts(solution: &Solution, line: &[Move], language: Language) -> String {
     let Some(mate_result) = &solution.mate_result else { return String::new() };
     let turn = language.turn(solution.input.position.side_to_move());
     let mut facts = vec![turn.to_owned()];
-    if let Some(text) = solution.input.label.as_ref().filter(|_| name(solution).is_none()) {
-        facts.push(escaped(text));
-    }
+    facts.extend(label(solution).filter(|_| name(solution).is_none()).map(escaped));
     let is_intended = solution.moves.as_ref().is_some_and(|report| !report.intended.is_empty());
-    let tsume = solution.tsume_plies.filter(|it| usize::from(it.plies) != line.len());
+    let tsume =
+        solution.tsume_plies.filter(|it| usize::from(it.plies) != tree::plies(solution, line));
     facts.extend(tsume.filter(|_| !is_intended).map(|counted| tsume_plies(counted, language)));
     let shortest = match solution.is_shortest {
         Some(true) => Some(language.pick("no shorter mate", "最短")),

@@ -6,13 +6,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::moves::{AllMovesJson, in_short, padded, write_moves};
-use super::tree::words;
 use crate::cli::message::say;
-use crate::cli::report::{Moves, counted, exact_milliseconds, json_line, records};
+use crate::cli::report::{Moves, exact_milliseconds, json_line, records};
+use crate::format::notation;
 use crate::mate::judge::MateResult;
 use crate::mate::solve::Solution;
 use crate::ops::language::{Language, in_language};
 use crate::records::position_verdict::PositionVerdict;
+use crate::shogi::{Move, Position, Square};
 use crate::solver::{CountedPlies, SearchProgress, Stop};
 use crate::storage::quantity::noun;
 
@@ -86,13 +87,17 @@ pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> 
     json_line(&Line::new(solution, measures))
 }
 
-/// `2 win, 1 unknown`; counts of 0 are left out.
-pub(super) fn counts(language: Language, counts: &[(u64, &str)]) -> String {
-    if language == Language::English {
-        return counted(counts);
-    }
-    let nonzero = counts.iter().filter(|(count, _)| *count > 0);
-    nonzero.map(|(count, word)| format!("{word} {count}")).collect::<Vec<_>>().join("、")
+/// `2 win, 1 unknown`: the counts of wins, losses, positions without mate, unknown, skipped and bad positions; counts
+/// of 0 are left out.
+pub(super) fn verdict_counts(language: Language, counts: [u64; 6]) -> String {
+    let words = language.pick(
+        ["win", "loss", "no mate", "unknown", "skipped", "bad"],
+        ["詰み", "詰まされる", "不詰", "不明", "省略", "不正"],
+    );
+    let nonzero = counts.into_iter().zip(words).filter(|(count, _)| *count > 0);
+    let texts =
+        nonzero.map(|(count, word)| in_language!(language, "{count} {word}", "{word} {count}"));
+    texts.collect::<Vec<_>>().join(language.pick(", ", "、"))
 }
 
 /// Writes the verdict of one of several positions as a line of text.
@@ -181,6 +186,18 @@ pub(in crate::cli) fn in_words(solution: &Solution) -> String {
     words(&solution.input.position, line, None)
 }
 
+/// Moves in Japanese notation, separated by spaces. `last` is the target of the move before them.
+pub(super) fn words(position: &Position, moves: &[Move], last: Option<Square>) -> String {
+    let (mut position, mut last) = (position.clone(), last);
+    let words = moves.iter().map(|&m| {
+        let words = notation(&position, m, last);
+        position.make(m);
+        last = Some(m.to());
+        words
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// The verdict in a few words: `win in 3`, `unknown (nodes)`, ….
 pub(in crate::cli) fn verdict(solution: &Solution, language: Language) -> String {
     match &solution.mate_result {
@@ -248,20 +265,13 @@ impl Tally {
     }
 
     pub(super) fn report(&self, language: Language, elapsed: Duration) {
-        let counts = counts(
-            language,
-            &[
-                (self.win, language.pick("win", "詰み")),
-                (self.loss, language.pick("loss", "詰まされる")),
-                (self.no_mate, language.pick("no mate", "不詰")),
-                (self.unknown, language.pick("unknown", "不明")),
-                (self.skipped, language.pick("skipped", "省略")),
-                (self.bad, language.pick("bad", "不正")),
-            ],
-        );
+        let &Self { win, loss, no_mate, unknown, skipped, bad, .. } = self;
+        let counts = verdict_counts(language, [win, loss, no_mate, unknown, skipped, bad]);
         let colon = if counts.is_empty() { "" } else { ": " };
-        let records = language
-            .pick(records(self.positions + self.bad), format!("{}局面", self.positions + self.bad));
+        let records = match (language, self.positions + bad) {
+            (Language::English, number) => records(number),
+            (Language::Japanese, number) => format!("{number}局面"),
+        };
         say!("{records}{colon}{counts}");
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);

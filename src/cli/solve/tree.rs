@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use super::moves::{
     board_again, end_of_line, in_short, is_longest, kind_words, length, only_mate, reply_words,
 };
-use super::report::unknown;
+use super::report::words;
 use crate::cli::report::Moves;
 use crate::format::notation;
 use crate::mate::alternatives::{Extent, MovesReport};
@@ -17,10 +17,9 @@ use crate::ops::page::{escaped, push};
 use crate::search::alternatives::{AlternativeKind, LineNode, MoveFinding};
 use crate::shogi::{Move, Position, Square};
 use crate::solver::Verdict;
-use crate::storage::quantity::quantity;
 
 /// Moves of a variation that are shown at most. A variation of a long problem can be as long as the problem.
-const MAX_PLIES: usize = 60;
+const MAX_VARIATION_PLIES: usize = 60;
 
 /// The moves that the page plays. With `--all`, the attacker plays his best mate, which can be shorter than the first
 /// mate that was found.
@@ -34,6 +33,14 @@ pub(super) fn main_line(solution: &Solution) -> Vec<Move> {
     });
     let found = solution.mate_result.iter().filter(|it| it.verdict.is_mate());
     if searched.is_empty() { found.flat_map(|it| it.line.clone()).collect() } else { searched }
+}
+
+/// Plies of the mate that begins with the first move of the main line. The main line itself can end before the mate, at
+/// an unproven move or at futile interpositions.
+pub(super) fn plies(solution: &Solution, line: &[Move]) -> usize {
+    let first = solution.moves.as_ref().and_then(|report| report.line.nodes.first());
+    let mate = first.and_then(LineNode::solution).and_then(MoveFinding::plies);
+    mate.unwrap_or(line.len())
 }
 
 /// The list of the moves; empty if there are none.
@@ -50,8 +57,8 @@ pub(super) fn list(solution: &Solution, line: &[Move], language: Language) -> St
         let Some(m) = m else {
             let end = solution.moves.as_ref().and_then(|it| end(it, ply, &position, language));
             if !branches.is_empty() || (end.is_some() && !line.is_empty()) {
-                let end = escaped(&end.unwrap_or_default());
-                push(&mut items, format_args!("<li class=\"end\"><p>{end}</p>{branches}</li>\n"));
+                let end = end.map(|end| format!("<p>{}</p>", escaped(&end))).unwrap_or_default();
+                push(&mut items, format_args!("<li class=\"end\">{end}{branches}</li>\n"));
             }
             break;
         };
@@ -92,7 +99,7 @@ fn end(
         _ if report.extent == Extent::Moves => None,
         Some(_) if report.unproven_move().is_some() => in_short(report, language),
         Some(node) => Some(end_of_line(position, report, node, None, language)),
-        None if report.line.nodes.len() == ply => Some(board_again(language).to_owned()),
+        None if report.line.moves().count() == ply => Some(board_again(language).to_owned()),
         None => None,
     }
 }
@@ -112,7 +119,8 @@ struct Branch<'a> {
     finding: &'a MoveFinding,
     /// Its kind in words, or nothing.
     what: &'static str,
-    class: &'static str,
+    /// Whether the check makes the problem unsound, or the reply is not proven to be mated.
+    is_fault: bool,
 }
 
 impl Branches<'_> {
@@ -141,8 +149,7 @@ impl Branches<'_> {
                     let finding = &check.finding;
                     let is_fault = check.kind.is_some_and(AlternativeKind::is_essential);
                     let what = check.kind.map(|kind| kind_words(kind, finding.m, self.language));
-                    let class = if is_fault { "fault" } else { "flaw" };
-                    Branch { finding, what: what.unwrap_or_default(), class }
+                    Branch { finding, what: what.unwrap_or_default(), is_fault }
                 });
                 let is_shown = |it: &Branch<'_>| it.finding.verdict != Verdict::Disproven;
                 checks.filter(is_shown).filter(beside).collect()
@@ -151,10 +158,10 @@ impl Branches<'_> {
                 let replies = node.replies.iter().map(|reply| Branch {
                     finding: &reply.finding,
                     what: reply_words(reply, self.language),
-                    class: if reply.finding.mates() { "reply" } else { "fault" },
+                    is_fault: !reply.finding.mates(),
                 });
                 let mut replies: Vec<_> = replies.filter(beside).collect();
-                replies.sort_by_key(|it| (it.finding.mates(), Reverse(it.finding.line.len())));
+                replies.sort_by_key(|it| (it.finding.mates(), Reverse(it.finding.counted_plies())));
                 replies
             }
         }
@@ -168,42 +175,33 @@ impl Branches<'_> {
                 self.played.map(|_| only_mate(node.checks.len(), language))
             }
             LineNode::Attack(_) => {
-                let checks = quantity(branches, "other check");
-                Some(language.pick(checks, format!("ほかの王手 {branches}通り")))
+                let checks = match self.played {
+                    Some(_) => language.pick(
+                        "other checks that mate or are undecided",
+                        "ほかの詰む王手・不明な王手",
+                    ),
+                    None => {
+                        language.pick("checks that mate or are undecided", "詰む王手・不明な王手")
+                    }
+                };
+                Some(format!("{checks}: {branches}"))
             }
             LineNode::Defence(node) if node.replies.is_empty() => None,
             LineNode::Defence(node) if self.played.is_some() => Some(is_longest(node, language)),
-            LineNode::Defence(_) => {
-                let replies = quantity(branches, "reply");
-                Some(language.pick(replies, format!("受け {branches}通り")))
-            }
+            LineNode::Defence(_) => Some(language.quantity(branches as u64, "reply", "通りの受け")),
         }
     }
 
-    fn branch(&self, Branch { finding, what, class }: &Branch<'_>) -> String {
+    fn branch(&self, Branch { finding, what, is_fault }: &Branch<'_>) -> String {
         let moves = if finding.line.is_empty() { &[finding.m][..] } else { &finding.line };
-        let shown = &moves[..moves.len().min(MAX_PLIES)];
+        let shown = &moves[..moves.len().min(MAX_VARIATION_PLIES)];
         let more = if shown.len() < moves.len() { " …" } else { "" };
-        let length = match finding.verdict {
-            Verdict::Unknown(stop) => unknown(stop, self.language),
-            _ => length(finding, self.language),
-        };
+        let mate = format!("{what} {}", length(finding, self.language));
+        let (mate, class) = (mate.trim_start(), if *is_fault { " class=\"fault\"" } else { "" });
         let words = words(self.position, shown, self.last);
         format!(
-            "<li><i class=\"{class}\">{what} {length}</i> <span class=\"line\" data-usi=\"{}\">{words}</span>{more}</li>\n",
+            "<li><i{class}>{mate}</i> <span class=\"line\" data-usi=\"{}\">{words}</span>{more}</li>\n",
             Moves(shown)
         )
     }
-}
-
-/// Moves in Japanese notation, separated by spaces.
-pub(super) fn words(position: &Position, moves: &[Move], last: Option<Square>) -> String {
-    let (mut position, mut last) = (position.clone(), last);
-    let words = moves.iter().map(|&m| {
-        let words = notation(&position, m, last);
-        position.make(m);
-        last = Some(m.to());
-        words
-    });
-    words.collect::<Vec<_>>().join(" ")
 }

@@ -41,8 +41,8 @@ impl MoveFinding {
         self.mates().then_some(self.line.len())
     }
 
-    /// `tsume_plies`; the plies of the line if that is `None`.
-    pub(super) fn counted_plies(&self) -> usize {
+    /// [`Self::tsume_plies`]; the plies of the line if that is `None`.
+    pub fn counted_plies(&self) -> usize {
         self.tsume_plies.map_or(self.line.len(), usize::from)
     }
 }
