@@ -102,7 +102,8 @@ def aliases():
 
 
 def unpack_and_run(folder):
-    archive = next(path for path in sorted(folder.iterdir()) if path.name.endswith((".tar.gz", ".zip")))
+    archives = [path for path in sorted(folder.iterdir()) if path.name.endswith((".tar.gz", ".zip"))]
+    archive = next(path for path in archives if not path.name.endswith("-site.zip"))
     with tempfile.TemporaryDirectory() as place:
         if archive.suffix == ".zip":
             with zipfile.ZipFile(archive) as packed:
