@@ -1,4 +1,5 @@
 // Keeps the page in the browser's cache, so that it opens without a network. site/build fills in the two values.
+// A new version waits until no page of the old one is open, so that a page never loads files of another version.
 "use strict";
 const VERSION = "@VERSION@";
 const FILES = ["@FILES@"];
@@ -7,7 +8,6 @@ const CACHE = `kyokumen-${VERSION}`;
 addEventListener("install", (event) => {
   event.waitUntil((async () => {
     await (await caches.open(CACHE)).addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
-    await skipWaiting();
   })());
 });
 

@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
-"""Puts the page together: pack.py MODULE.wasm FOLDER [ARCHIVE.zip]
+"""Assembles the page: pack.py MODULE.wasm FOLDER
 
-Copies the files of the page, fills in the version of its cache, and writes mate.html, the page in one file. The archive
-contains the folder and the licences. Its bytes depend only on the files and on SOURCE_DATE_EPOCH.
+Copies the files of the page, fills in the version of its cache, and writes mate.html, the page in one file.
 """
 
 import base64
 import hashlib
 import json
-import os
 import pathlib
 import re
 import shutil
 import sys
-import time
-import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = ("index.html", "page.js", "board.js", "solver.js", "text.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
@@ -22,7 +18,7 @@ MODULE = "kyokumen_site.wasm"
 
 
 def bundled(folder):
-    """The script of the page with the modules that it imports inside."""
+    """The page's script, with its imported modules inlined."""
 
     def inside(found):
         clause, name = found[1].removeprefix("* as "), found[2]
@@ -55,20 +51,8 @@ def single(folder):
     return page.replace('<script type="module" src="page.js"></script>', scripts)
 
 
-def archive(folder, path):
-    """Writes the zip file. Its entries are in a folder that is named after it."""
-    date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800))[:6]
-    licences = [HERE.parent / name for name in ("LICENSE-APACHE", "LICENSE-MIT")]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as output:
-        for file in [*sorted(folder.iterdir()), *licences]:
-            entry = zipfile.ZipInfo(f"{path.stem}/{file.name}", date)
-            entry.external_attr = 0o644 << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            output.writestr(entry, file.read_bytes())
-
-
 def main():
-    module, folder, *archives = map(pathlib.Path, sys.argv[1:])
+    module, folder = map(pathlib.Path, sys.argv[1:])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in FILES:
@@ -80,8 +64,6 @@ def main():
     offline = offline.replace("@VERSION@", version).replace('"@FILES@"', json.dumps(["./", *files])[1:-1])
     folder.joinpath("offline.js").write_text(offline)
     folder.joinpath("mate.html").write_text(single(folder))
-    for path in archives:
-        archive(folder, path)
     bytes_of_module = folder.joinpath(MODULE).stat().st_size
     print(f"{folder}: version {version}, {MODULE} {bytes_of_module} bytes")
 

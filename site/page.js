@@ -60,6 +60,7 @@ function forget() {
   solver.stop();
   solved = null;
   wasStopped = false;
+  reading = Promise.resolve(true);
   showError("");
 }
 
@@ -278,6 +279,8 @@ function hereItem(move, isSolution) {
 
 // ---- Solving
 
+let searches = 0;
+
 async function solve() {
   // Text that was typed, or is still being read.
   if ($("text").value.trim() && $("text").value !== readText) readPasted();
@@ -293,6 +296,7 @@ async function solve() {
   const start = track.kind === "record" && track.steps.length > 0 ? ply : -1;
   const request = { sfen: root, hash_mib: Number($("memory").value), nodes: $("nodes").value === "" ? null : Number($("nodes").value) };
   if (start < 0) { track = trackOf("record"); ply = 0; } else record = { track, ply };
+  const number = ++searches;
   working("solving");
   draw();
   try {
@@ -311,8 +315,11 @@ async function solve() {
   } catch (error) {
     if (!(error instanceof Stopped)) showError(messageOf(error));
   } finally {
-    working(null);
-    draw();
+    // A newer search that has ended this one is still running.
+    if (number === searches) {
+      working(null);
+      draw();
+    }
   }
 }
 
@@ -333,7 +340,7 @@ function agreeing({ line, all }) {
 async function ask(call, request, before) {
   const show = (nodes) => { $("count").textContent = (before + nodes).toLocaleString("en"); };
   const answer = await solver.ask(call, bytesOf(JSON.stringify(request)), show);
-  if (answer.error !== undefined) throw new Error(t().unreadable(answer.error));
+  if (answer.error !== undefined) throw new Error(t().unsolvable(answer.error));
   return answer;
 }
 
@@ -368,13 +375,14 @@ function readPasted() {
   reading = read(bytesOf(readText));
 }
 
-// Returns whether the text could be read. An older request that a newer one ends does not count as unreadable.
+// Returns whether the text could be read. An older request that a newer one ends does not count as unreadable. `bytes` may
+// be a promise.
 async function read(bytes, name = "") {
   setEditing(false);
   forget();
   let answer;
   try {
-    answer = await solver.ask("read", bytes);
+    answer = await solver.ask("read", await bytes);
     if (answer.error !== undefined) throw new Error(t().unreadable(answer.error));
   } catch (error) {
     if (error instanceof Stopped) return true;
@@ -382,32 +390,31 @@ async function read(bytes, name = "") {
     return false;
   }
   problems = answer.problems;
-  $("rest").checked = false;
-  undone = [];
   $("choice").hidden = problems.length < 2;
   $("problem").replaceChildren(...problems.map((problem, at) => {
     const plies = problem.moves.length > 0 ? ` (${t().moves(problem.moves.length)})` : "";
     return element("option", { value: at, textContent: `${at + 1}. ${problem.name ?? ""}${plies}` });
   }));
   choose(0);
-  if (answer.is_cut) showError(t().cut);
+  if (answer.is_cut) showError(t().cut(problems.length));
   return true;
 }
 
 function choose(number) {
   const { sfen, moves, fault } = problems[number];
   setRoot(sfen);
+  $("rest").checked = false;
+  undone = [];
   record = null;
   track = trackOf("record", moves);
   if (fault) showError(t().ended(fault));
   draw();
 }
 
-async function readFile(file) {
-  if (!file) return;
+function readFile(file) {
   $("text").value = readText = "";
-  reading = read(new Uint8Array(await file.arrayBuffer()), file.name);
-  await reading;
+  reading = read(file.arrayBuffer().then((buffer) => new Uint8Array(buffer)), file.name);
+  return reading;
 }
 
 // ---- Setting up a position
@@ -418,13 +425,12 @@ function setEditing(to) {
   picked = null;
   if (to) {
     root = track.kind === "record" ? shownSfen() : root;
-    track = solved ? track : trackOf("record");
+    if (track.kind === "record" || !solved) track = trackOf("record");
     ply = 0;
   }
 }
 
 function change(position) {
-  reading = Promise.resolve(true);
   undone.push(root);
   record = null;
   setRoot(shogi.toSfen(position));
@@ -548,10 +554,14 @@ $("read").onclick = readPasted;
 $("text").onpaste = () => setTimeout(readPasted);
 $("text").onkeydown = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("read").click(); };
 $("example").onclick = () => { $("text").value = EXAMPLE; $("read").click(); };
-$("file").onchange = () => readFile($("file").files[0]).then(() => { $("file").value = ""; });
+$("file").onchange = async () => {
+  const [file] = $("file").files;
+  if (file) await readFile(file);
+  $("file").value = "";
+};
 $("problem").onchange = () => choose(Number($("problem").value));
 $("board").onkeydown = onBoardKey;
-$("board").onfocusin = (event) => { focused = Math.max(0, squares.indexOf(event.target)); };
+$("board").addEventListener("focusin", (event) => { focused = Math.max(0, squares.indexOf(event.target)); });
 document.addEventListener("keydown", onKey);
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {

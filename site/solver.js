@@ -47,7 +47,7 @@ export class Solver {
         resolve(result);
       }
     };
-    worker.onerror = (event) => this.#end(new Failed(event.message));
+    worker.onerror = (event) => this.#end(new Failed(event.message ?? "worker.js cannot be loaded"));
     return worker;
   }
 }

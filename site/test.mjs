@@ -130,7 +130,12 @@ test("one problem in several formats", () => {
   for (const [text, moves, name] of [
     [GOLD, "", null], [`sfen ${GOLD}`, "", null], [`position sfen ${GOLD} moves G*5b`, "G*5b", null],
     [`# a comment\n\n${GOLD}\t一手詰\n`, "", "一手詰"], [BOD, "", null], [KIF, "G*5b", "一手詰"], [CSA, "G*5b", null],
-    [KIF.replaceAll("\n", "\r\n"), "G*5b", "一手詰"],
+    [KIF.replaceAll("\n", "\r\n"), "G*5b", "一手詰"], [`作品名：一手詰\n${BOD}`, "", "一手詰"],
+    [`先手：甲\n後手：乙\n${BOD}`, "", "甲 – 乙"], [`先手：甲\n後手：乙\n${BOD}手数----指手--\n   1 ５二金打\n`, "G*5b", "甲 – 乙"],
+    [`作品名：一手詰\n${BOD}▲５二金\n`, "G*5b", "一手詰"],
+    // Editors on Windows write a byte order mark.
+    ...[GOLD, BOD, CSA].map((text) => [`\ufeff${text}`, text === CSA ? "G*5b" : "", null]), [`\ufeff${KIF}`, "G*5b", "一手詰"],
+    [`\ufeffposition sfen ${GOLD} moves G*5b`, "G*5b", null],
   ]) {
     const { problems: [problem, ...more], is_cut } = ask("read", text);
     assert.equal(more.length, 0, text);
@@ -147,6 +152,8 @@ test("Shift_JIS, several problems, and games", () => {
   assert.deepEqual([problems[0].moves[0].ja, problems[0].fault], ["▲４八玉", null]);
   const { problems: again } = ask("read", readFileSync("data/sample.csa"));
   assert.deepEqual(usi(again[0].moves), usi(problems[0].moves));
+  const { problems: [marked] } = ask("read", Buffer.concat([Buffer.from("\ufeff"), readFileSync("data/sample.jkf")]));
+  assert.deepEqual(usi(marked.moves), usi(problems[0].moves));
   assert.equal(ask("read", readFileSync("data/sample.bod")).problems.length, 1000);
   assert.equal(ask("read", readFileSync("data/sample.bod")).is_cut, true);
   assert.equal(ask("read", `${GOLD}\n${START}\n`).problems.length, 2);

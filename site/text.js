@@ -6,7 +6,7 @@ const EN = {
   language: "日本語",
   title: "Mate problems",
   footer: "Kyokumen's solver, running in this browser. No position leaves this computer.",
-  position: "Position", board: "Board", inBox: "Box", hand: (side) => (side === "b" ? "☗ Black" : "☖ White"),
+  position: "Position", board: "Board", inBox: "Box", hand: (side) => (side === "b" ? "▲ Black" : "△ White"),
   square: (file, rank, what) => `${file}${String.fromCharCode(97 + rank)}: ${what || "empty"}`,
   piece: (side, name) => `${side === "b" ? "black" : "white"} ${name}`,
   held: (name, count) => `${name}, ${count}`,
@@ -27,7 +27,7 @@ const EN = {
   notSearched: "Alternatives were not searched.",
   shownNodes: (count) => plural(count, "node"),
   solution: "Solution", record: "Moves of the text", variation: "Variation", mainLine: "Back to the solution", toRecord: "Back to the moves of the text", start: "Start",
-  also: (move) => `also ${move}`, alternative: "alternative", flaw: "flaw", uncertain: "undecided",
+  alternative: "alternative", flaw: "flaw", uncertain: "undecided",
   checks: "Checks here", replies: "Replies here", failing: (count) => `${plural(count, "check")} without mate`,
   isSolution: "solution", inPlies: (plies, exact) => (exact ? `in ${plies}` : `in at most ${plies}`),
   escapes: "no mate", futile: "futile", longest: "longest",
@@ -35,9 +35,9 @@ const EN = {
     promotion: "promotion", distance: "distance", mirror: "mirror image", last_move: "last move", detour: "detour",
     shorter: "shorter mate", rejoins: "rejoins the solution", other: "other mate",
   },
-  cut: "only the first 1,000 are shown", moves: (count) => plural(count, "move"),
+  cut: (count) => `only the first ${count.toLocaleString("en")} are shown`, moves: (count) => plural(count, "move"),
   ended: (why) => `the moves end early: ${why}`,
-  noKing: "Place the defender's king first.", unreadable: (why) => why, failed: (why) => `The solver has failed (${why}). Choose less memory, or reload the page.`,
+  noKing: "Place the defender's king first.", unreadable: (why) => why, unsolvable: (why) => why, failed: (why) => `The solver has failed (${why}). Choose less memory, or reload the page.`,
 };
 
 const JA = {
@@ -65,7 +65,7 @@ const JA = {
   notSearched: "余詰は調べていません。",
   shownNodes: (count) => `${count.toLocaleString("ja")}ノード`,
   solution: "本手順", record: "棋譜の手順", variation: "変化", mainLine: "本手順に戻る", toRecord: "棋譜の手順に戻る", start: "開始局面",
-  also: (move) => `${move}でも詰み`, alternative: "余詰", flaw: "キズ", uncertain: "未確定",
+  alternative: "余詰", flaw: "キズ", uncertain: "未確定",
   checks: "この局面の王手", replies: "この局面の受け", failing: (count) => `詰まない王手 ${count}`,
   isSolution: "本手順", inPlies: (plies, exact) => (exact ? `${plies}手` : `${plies}手以内`),
   escapes: "不詰", futile: "無駄合", longest: "最長",
@@ -73,9 +73,9 @@ const JA = {
     promotion: "成・不成非限定", distance: "打点・着手非限定", mirror: "左右対称", last_move: "最終手余詰", detour: "迂回手順",
     shorter: "早詰", rejoins: "手順前後・合流", other: "余詰",
   },
-  cut: "先頭の 1,000 題だけを読み込みました", moves: (count) => `${count}手`,
+  cut: (count) => `先頭の ${count.toLocaleString("ja")} 題だけを読み込みました`, moves: (count) => `${count}手`,
   ended: (why) => `棋譜の途中までしか読めません：${why}`,
-  noKing: "先に玉方の玉を置いてください。", unreadable: (why) => `読み込めません：${why}`,
+  noKing: "先に玉方の玉を置いてください。", unreadable: (why) => `読み込めません：${why}`, unsolvable: (why) => `探索できません：${why}`,
   failed: (why) => `探索が異常終了しました（${why}）。メモリの設定を小さくするか、ページを再読み込みしてください。`,
 };
 

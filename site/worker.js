@@ -12,9 +12,15 @@ function progress(nodes) {
   postMessage({ id: current, nodes });
 }
 
+async function fetched(name) {
+  const answer = await fetch(name);
+  if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`);
+  return answer.arrayBuffer();
+}
+
 // `wasm` are the bytes of the module, if the page contains them.
 async function load(wasm) {
-  const bytes = wasm ?? await (await fetch("kyokumen_site.wasm")).arrayBuffer();
+  const bytes = wasm ?? await fetched("kyokumen_site.wasm");
   const { instance } = await WebAssembly.instantiate(bytes, { env: { progress } });
   return instance.exports;
 }

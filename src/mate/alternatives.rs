@@ -14,16 +14,11 @@ use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
 use crate::records::position_verdict::PositionVerdict;
 use crate::search::alternatives::{
     AlternativesSearch, LineNode, MainLine, MoveFinding, Question, Uniqueness,
+    default_nodes_a_position,
 };
 use crate::search::{SearchObserver, TableError};
 use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, TableSize};
-
-/// The default node limit for all moves of a position together, as a multiple of the nodes of its solution.
-pub const NODES_PER_SOLUTION_NODE: u64 = 32;
-
-/// Minimum of the default node limit for all moves of a position together.
-pub const LEAST_NODES_A_POSITION: u64 = 100_000;
 
 /// The positions whose moves are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -53,8 +48,7 @@ pub struct AllMoves {
 impl AllMoves {
     /// Maximum number of nodes for all moves together of a position whose solution took `solution_nodes` nodes.
     pub fn nodes_a_position(&self, solution_nodes: u64) -> u64 {
-        let default = solution_nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
-        self.nodes.unwrap_or(default.max(LEAST_NODES_A_POSITION))
+        self.nodes.unwrap_or_else(|| default_nodes_a_position(solution_nodes))
     }
 }
 
@@ -89,17 +83,17 @@ impl MovesReport {
         let node = self.line.nodes.last().filter(|node| node.solution().is_none())?;
         let ply = self.line.nodes.len();
         let m = *self.intended.get(ply - 1)?;
-        let finding = findings(node).into_iter().find(|finding| finding.m == m);
+        let finding = node.findings().into_iter().find(|finding| finding.m == m);
         Some(UnprovenMove { ply, m, finding })
     }
 
     /// Number of nodes searched.
     pub fn nodes(&self) -> u64 {
-        self.line.nodes.iter().flat_map(findings).map(|finding| finding.nodes).sum()
+        self.line.nodes.iter().flat_map(LineNode::findings).map(|finding| finding.nodes).sum()
     }
 
     fn first_findings(&self) -> impl Iterator<Item = &MoveFinding> {
-        self.line.nodes.first().into_iter().flat_map(findings)
+        self.line.nodes.first().into_iter().flat_map(LineNode::findings)
     }
 
     /// The proofs of the moves of `position` that lead to a mate. Each proof is about the position after the move.
@@ -128,14 +122,6 @@ pub struct UnprovenMove<'a> {
     pub m: Move,
     /// The finding about the move; `None` for a move of the attacker that does not give check.
     pub finding: Option<&'a MoveFinding>,
-}
-
-/// The findings about the moves of a node.
-pub fn findings(node: &LineNode) -> Vec<&MoveFinding> {
-    match node {
-        LineNode::Attack(node) => node.checks.iter().map(|check| &check.finding).collect(),
-        LineNode::Defence(node) => node.replies.iter().map(|reply| &reply.finding).collect(),
-    }
 }
 
 /// Searches all moves of solved positions, with a separate hash table.

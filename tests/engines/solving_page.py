@@ -2,9 +2,9 @@
 """Opens the page that solves mate problems in Chromium.
 
 The page is served as static files. Problems are pasted, opened as files and set up by clicks and keys, solved, stopped and
-played. The page is used in both languages, in light and dark, on a phone, and after the server has ended. `mate.html` is
-opened from the disk. The Debian packages of Chromium and Japanese fonts are installed if they are missing, which needs
-root.
+played. The page is used in both languages, in light and dark, on a phone, after the server has ended, without some of its
+files, and during an update. `mate.html` is opened from the disk. The Debian packages of Chromium and Japanese fonts are
+installed if they are missing, which needs root.
 
 Exit status 0: all correct, 1: something is wrong, 2: something is missing.
 
@@ -16,6 +16,8 @@ Screenshots are written next to the folder: target/site-pictures.
 import functools
 import http.server
 import pathlib
+import re
+import shutil
 import sys
 import tempfile
 import threading
@@ -25,11 +27,10 @@ from pages import DESK, PHONE, Browser, Keys, expect, webdriver
 from programs import ROOT, Missing, Wrong, exit_status, install
 
 MATE_IN_3 = "1+R2g1b2/lp+P3p2/n2Sk1ns1/p1N2pg1l/3RpPP1p/P1pP3PP/3sP1n2/L3GKG1L/B8 b 2Psp 149"
-MOVES_IN_3 = ["8a5a", "5c4c", "6c5d+"]
 # A mate in one: R*1a, R*2a or R*3a. R*5b mates in three.
 NOT_UNIQUE = "3pk4/9/4G4/9/9/9/9/9/9 b R 1"
 NO_MATE = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-# Takes hours.
+# Not solved within the time of this test.
 ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 MATED = "4k4/4G4/4P4/9/9/9/9/9/9 w 2r2b3g4s4n4l17p 2"
@@ -161,6 +162,8 @@ def set_up(page):
     for form in ("black promoted pawn", "white pawn", "white promoted pawn", "black pawn"):
         square.click()
         expect("form", square.get_attribute("aria-label"), f"5c: {form}")
+    tab_stops = page.browser.all("#board [tabindex='0']")
+    expect("tab stop", [stop.get_attribute("aria-label") for stop in tab_stops], ["5c: black pawn"])
     square.send_keys(Keys.ESCAPE)
     square.send_keys(Keys.ARROW_DOWN, Keys.ARROW_LEFT)
     focused = page.browser.driver.switch_to.active_element
@@ -178,6 +181,15 @@ def set_up(page):
     expect("unique", "The solution is unique." in page.text("#details"), True)
     page.click("#last")
     expect("mated", page.shown_sfen(), MATED)
+    # A position within a game, without a mate.
+    page.paste(f"sfen {NO_MATE} moves 7g7f 3c3d")
+    page.until("moves", lambda: len(page.browser.all("#moves > li")), 2)
+    page.click("#forward")
+    shown = page.shown_sfen()
+    page.solve(None, "No mate")
+    page.click("#edit")
+    expect("the solved position", page.shown_sfen(), shown)
+    page.click("#edit")
     print("set up      a problem")
 
 
@@ -189,6 +201,10 @@ def stop(page):
     page.until("count", lambda: count() > 0, True)
     before = count()
     page.until("count grows", lambda: count() > before, True)
+    # The second search ends the first one.
+    page.click("#solve")
+    page.until("count of the second search", lambda: count() > 0, True)
+    expect("can be stopped", page.one("#stop").is_enabled(), True)
     page.click("#stop")
     page.until("stopped", lambda: page.text("#verdict"), "Undecided")
     expect("reason", "stopped" in page.text("#details"), True)
@@ -201,6 +217,13 @@ def stop(page):
     print("stopped     a search")
 
 
+def drop(page, path):
+    """Drops a file or folder, as from a file manager."""
+    data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        page.browser.driver.execute_cdp_cmd("Input.dispatchDragEvent", {"type": kind, "x": 10, "y": 10, "data": data})
+
+
 def read_files(page, folder):
     page.one("#file").send_keys(str(ROOT / "data/sample.kif"))
     page.until("file", lambda: len(page.browser.all("#problem option")) > 1, True)
@@ -210,12 +233,27 @@ def read_files(page, folder):
     page.paste("4k4/9/9/9/9/9/9/9/4K5 b - 1")
     page.until("error", lambda: page.text("#error"), "line 1: character 21: rank i has 10 squares, expected 9")
     attack = folder / "attack.sfen"
-    attack.write_text(f"{GOLD}\t<img src=x onerror='window.attacked = 1'>\n{MATE_IN_3}\n")
+    title = "<img src=x onerror='window.attacked = 1'>"
+    attack.write_text(f"{GOLD}\t{title}\n{MATE_IN_3}\n")
     page.one("#file").send_keys(str(attack))
     page.until("titles", lambda: len(page.browser.all("#problem option")), 2)
-    expect("attacked", page.browser.js("window.attacked"), None)
+    expect("title", page.browser.all("#problem option")[0].get_attribute("textContent"), f"1. {title}")
+    # What was set up for one problem does not apply to the next one.
+    page.click("#edit")
+    page.square("5c").send_keys(Keys.DELETE)
+    page.click("#rest")
     page.browser.all("#problem option")[1].click()
     expect("second problem", page.shown_sfen(), MATE_IN_3)
+    expect("the rest", page.one("#rest").is_selected(), False)
+    expect("undo", page.one("#undo").is_enabled(), False)
+    page.click("#edit")
+    # An unreadable text is forgotten when a problem is chosen.
+    page.paste("unreadable")
+    page.until("unreadable", lambda: page.text("#error").startswith("line 1: character "), True)
+    page.browser.all("#problem option")[0].click()
+    page.solve(None, "Mate in 1")
+    drop(page, folder)
+    page.until("folder", lambda: page.text("#error").startswith(f"{folder.name}: "), True)
     page.browser.driver.execute_script(
         "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'a.sfen'));"
         "document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))", GOLD)
@@ -286,6 +324,30 @@ def without_server(page, server):
     print("reloaded    without a server")
 
 
+def damage(browser, folder):
+    """Opens the page without some of its files, then updates it."""
+    for name, message in (("kyokumen_site.wasm", "kyokumen_site.wasm: 404"), ("worker.js", "worker.js cannot be loaded")):
+        file = folder / name
+        file.rename(folder / "moved")
+        server, address = serve(folder)
+        page = Page(browser, address)
+        page.click("#solve")
+        page.until(f"without {name}", lambda: message in page.text("#error"), True)
+        server.shutdown()
+        server.server_close()
+        (folder / "moved").rename(file)
+    _, address = serve(folder)
+    page = Page(browser, address)
+    page.until("offline copy", lambda: browser.js("navigator.serviceWorker.controller !== null"), True)
+    offline = folder / "offline.js"
+    offline.write_text(re.sub('VERSION = "', 'VERSION = "next', offline.read_text()))
+    browser.js("navigator.serviceWorker.ready.then((registration) => registration.update()).then(() => null)")
+    waits = "navigator.serviceWorker.ready.then((registration) => registration.waiting !== null)"
+    page.until("the new version waits", lambda: browser.js(waits), True)
+    browser.console()
+    print("damaged     and updated the page")
+
+
 def from_disk(browser, folder):
     browser.driver.get_log("performance")
     page = Page(browser, (folder / "mate.html").as_uri())
@@ -317,6 +379,7 @@ def check(folder):
             check_console(page, "all")
             without_server(page, server)
             from_disk(browser, folder)
+            damage(browser, shutil.copytree(folder, temporary / "damaged"))
 
 
 if __name__ == "__main__":

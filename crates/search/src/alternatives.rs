@@ -50,6 +50,17 @@ pub use self::findings::{
 /// interpositions.
 const KINDS_DIVISOR: u64 = 4;
 
+/// The default node limit for all moves of a position together, as a multiple of the nodes of its solution.
+pub const NODES_PER_SOLUTION_NODE: u64 = 32;
+
+/// Minimum of the default node limit for all moves of a position together.
+pub const LEAST_NODES_A_POSITION: u64 = 100_000;
+
+/// The default node limit for all moves together of a position whose solution took `solution_nodes` nodes.
+pub fn default_nodes_a_position(solution_nodes: u64) -> u64 {
+    solution_nodes.saturating_mul(NODES_PER_SOLUTION_NODE).max(LEAST_NODES_A_POSITION)
+}
+
 /// Limits and hints of a search of all moves.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -111,6 +122,14 @@ impl MainLine {
         let is_decided = self.is_complete || is_no_mate;
         let end = if is_decided { Uniqueness::Unique } else { Uniqueness::Undecided };
         self.attacks().map(AttackFindings::uniqueness).fold(end, Uniqueness::and)
+    }
+
+    /// Whether it is decided which checks mate, and no alternative is essential.
+    pub fn has_only_flaws(&self) -> bool {
+        self.attacks().flat_map(|node| &node.checks).all(|check| {
+            !matches!(check.finding.verdict, Verdict::Unknown(_))
+                && check.kind.is_none_or(|kind| !kind.is_essential())
+        })
     }
 
     /// The positions with the attacker to move.

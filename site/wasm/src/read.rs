@@ -1,7 +1,7 @@
 //! Reads pasted text or the bytes of a file: SFEN, USI, KIF, KI2, BOD, CSA, JKF.
 
 use kyokumen_format::{
-    ConvertError, Error, ErrorKind, Format, Game, Header, HeaderKey, Place, Reader,
+    ConvertError, Error, ErrorKind, Format, Game, HeaderKey, Place, Reader, RecordRef, read_games,
 };
 use kyokumen_shogi::{Move, Position, sfen};
 use serde::Serialize;
@@ -31,6 +31,7 @@ struct Problem {
 }
 
 pub(crate) fn problems(bytes: &[u8]) -> Result<Problems, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let format = format_of(bytes);
     let mut problems = Vec::new();
     let mut is_cut = false;
@@ -63,10 +64,8 @@ fn format_of(bytes: &[u8]) -> Option<Format> {
         Some(Format::Csa)
     } else if bytes.is_ascii() || is_sfen_with_title(bytes) {
         None
-    } else if Reader::new(Format::Bod, bytes).records().all(|record| record.is_ok()) {
-        Some(Format::Bod)
     } else {
-        Some(Format::Kif)
+        Some(Format::of_kif_text(bytes))
     }
 }
 
@@ -84,8 +83,8 @@ fn games(format: Format, bytes: &[u8]) -> impl Iterator<Item = Result<Problem, S
     let mut reader = Reader::new(format, bytes);
     std::iter::from_fn(move || {
         let problem = if format == Format::Bod {
-            let record = reader.records().next()?;
-            record.map(|record| Problem::of_start(record.setup.to_string()))
+            let diagram = reader.read_record().transpose()?;
+            diagram.map(|diagram| Problem::of_diagram(&diagram))
         } else {
             let game = reader.read_game().transpose()?;
             game.map(|game| Problem::of_game(&game))
@@ -111,7 +110,6 @@ fn message(error: &Error, bytes: &[u8]) -> String {
 /// The problems of lines of SFEN. Further columns may follow, separated by tabs. The first of them is the title.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<Problem, String>> {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}').to_owned();
     let lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
     let numbered = (1..).zip(lines);
     numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).map(|(number, line)| {
@@ -138,6 +136,13 @@ impl Problem {
         Self { name: None, sfen, moves: Vec::new(), fault: None }
     }
 
+    /// A diagram. Its title is a header entry, as in KIF.
+    fn of_diagram(diagram: &RecordRef<'_>) -> Self {
+        let setup = diagram.setup().expect("a diagram is decoded when it is read");
+        let mut games = read_games(Format::Kif, diagram.bytes()).filter_map(Result::ok);
+        Self { name: games.find_map(|game| title(&game)), ..Self::of_start(setup.to_string()) }
+    }
+
     /// A game up to its first illegal move.
     fn of_game(game: &Game) -> Self {
         let sfen = game.start.to_string();
@@ -161,19 +166,16 @@ impl Problem {
     }
 }
 
-/// The title of a problem, or the players of a game.
+/// The title of a problem or game. Without a title, the names of the players.
 fn title(game: &Game) -> Option<String> {
-    let value = |wanted: &dyn Fn(&HeaderKey) -> bool| {
-        let header = game.info.headers.iter().find(|Header { key, .. }| wanted(key))?;
-        Some(header.value.clone()).filter(|value| !value.is_empty())
+    let players = || {
+        let name = |side| {
+            let header = game.info.headers.iter().find(|header| header.key == side)?;
+            (!header.value.is_empty()).then_some(&*header.value)
+        };
+        let names: Vec<&str> =
+            [HeaderKey::Black, HeaderKey::White].into_iter().filter_map(name).collect();
+        (!names.is_empty()).then(|| names.join(" – "))
     };
-    let keys = ["作品名", "表題", "作者"];
-    let named = keys
-        .iter()
-        .find_map(|name| value(&|key| matches!(key, HeaderKey::Other(other) if other == name)));
-    named.or_else(|| {
-        let players = [HeaderKey::Black, HeaderKey::White].map(|side| value(&|key| *key == side));
-        let players: Vec<String> = players.into_iter().flatten().collect();
-        (!players.is_empty()).then(|| players.join(" – "))
-    })
+    game.info.title().map(str::to_owned).or_else(players)
 }

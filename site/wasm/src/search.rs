@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use kyokumen_search::alternatives::{
     AlternativeKind, AlternativesSearch, CheckFinding, LineNode, MainLine, MoveFinding, Question,
-    ReplyFinding, Uniqueness,
+    ReplyFinding, Uniqueness, default_nodes_a_position,
 };
 use kyokumen_search::solver::{Attacker, Solver};
 use kyokumen_search::{Limits, MAX_PLIES, SearchObserver, Stop, TableSize, Verdict, WhenHopeless};
@@ -13,11 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::progress;
 use crate::step::{Name, Step, steps};
-
-/// Maximum number of nodes for all moves of a position together, as a multiple of the nodes of its solution, and the
-/// least. As in `kyokumen solve --all`.
-const NODES_PER_SOLUTION_NODE: u64 = 32;
-const LEAST_NODES_A_POSITION: u64 = 100_000;
 
 /// A position to search. The side to move is the attacker.
 #[derive(Deserialize)]
@@ -110,8 +105,7 @@ pub(crate) fn all_moves(request: &[u8]) -> Result<AllMoves, String> {
     let mut search = AlternativesSearch::try_new(size).map_err(|error| error.to_string())?;
     let known = request.line.iter().map(|word| Move::from_usi(word));
     let known = known.collect::<Option<Vec<Move>>>().ok_or("the line has an unreadable move")?;
-    let nodes = request.solution_nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
-    let nodes = nodes.max(LEAST_NODES_A_POSITION);
+    let nodes = default_nodes_a_position(request.solution_nodes);
     let question = Question { known, ..Question::new(request.limits(), nodes) };
     let observer = Reporter::default();
     let line = search.line(&position, Attacker::SideToMove, &question, &observer);
@@ -147,18 +141,18 @@ impl AllMoves {
     fn new(position: &Position, main: &MainLine) -> Self {
         let moves: Vec<Move> = main.moves().collect();
         let line = steps(position, &moves, None);
-        let (mut position, mut last, mut nodes) = (position.clone(), None, 0);
+        let findings = main.nodes.iter().flat_map(LineNode::findings);
+        let nodes = findings.map(|finding| finding.nodes).sum();
+        let (mut position, mut last) = (position.clone(), None);
         let mut positions = Vec::new();
         for node in &main.nodes {
             let solution = node.solution().map(|finding| finding.m);
             let findings = Findings { position: &position, last };
             let (is_attack, moves) = match node {
                 LineNode::Attack(node) => {
-                    nodes += node.checks.iter().map(|check| check.finding.nodes).sum::<u64>();
                     (true, node.checks.iter().map(|check| findings.check(check)).collect())
                 }
                 LineNode::Defence(node) => {
-                    nodes += node.replies.iter().map(|reply| reply.finding.nodes).sum::<u64>();
                     (false, node.replies.iter().map(|reply| findings.reply(reply)).collect())
                 }
             };
@@ -169,19 +163,11 @@ impl AllMoves {
             }
         }
         let uniqueness = main.uniqueness();
-        let flaws_only = uniqueness == Uniqueness::NotUnique && has_flaws_only(main);
-        let (uniqueness, complete) = (uniqueness.word(), main.is_complete);
+        let (complete, has_only_flaws) = (main.is_complete, main.has_only_flaws());
+        let flaws_only = uniqueness == Uniqueness::NotUnique && complete && has_only_flaws;
+        let uniqueness = uniqueness.word();
         Self { uniqueness, flaws_only, complete, nodes, line, positions }
     }
-}
-
-fn has_flaws_only(main: &MainLine) -> bool {
-    let mut checks = main.attacks().flat_map(|node| &node.checks);
-    main.is_complete
-        && checks.all(|check| {
-            !matches!(check.finding.verdict, Verdict::Unknown(_))
-                && check.kind.is_none_or(|kind| !kind.is_essential())
-        })
 }
 
 /// Describes the moves of a position.
@@ -224,10 +210,11 @@ impl Findings<'_> {
     }
 }
 
-/// Reports the nodes of all searches together.
+/// Reports how many nodes the searches have taken so far. This is an estimate that only grows: it lacks searches that end
+/// before their first report, and includes those that measure the length of a mate. The answer has the exact number.
 #[derive(Default)]
 struct Reporter {
-    /// Nodes of the searches that have ended.
+    /// Last reported nodes of the searches that have ended.
     before: Cell<u64>,
     /// Nodes of the current search.
     current: Cell<u64>,

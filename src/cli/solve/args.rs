@@ -13,13 +13,12 @@ use crate::cli::exit::Usage;
 use crate::cli::option::{LanguageArgs, location, seconds, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::cli::search_args::SearchArgs;
-use crate::mate::alternatives::{
-    AllMoves, Extent, LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE,
-};
+use crate::mate::alternatives::{AllMoves, Extent};
 use crate::mate::judge::MateSettings;
 use crate::mate::solve::SolveOptions;
 use crate::ops::language::Language;
 use crate::records::format_name::FormatName;
+use crate::search::alternatives::{LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE};
 use crate::shogi::{Move, Position};
 use crate::solver::MAX_PLIES;
 

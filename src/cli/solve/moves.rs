@@ -145,15 +145,8 @@ impl MoveJson {
 
 /// Whether all moves are decided, the intended moves lead to mate, and no alternative is essential.
 fn has_flaws_only(report: &MovesReport) -> bool {
-    let is_decided = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
-    let is_flaw = |check: &CheckFinding| check.kind.is_none_or(|kind| !kind.is_essential());
     let is_complete = report.extent == Extent::Moves || report.line.is_complete;
-    is_complete
-        && report.unproven_move().is_none()
-        && report
-            .line
-            .attacks()
-            .all(|node| node.checks.iter().all(|check| is_decided(check) && is_flaw(check)))
+    is_complete && report.unproven_move().is_none() && report.line.has_only_flaws()
 }
 
 /// The uniqueness of the solution in a few words, or the fault of the intended solution.

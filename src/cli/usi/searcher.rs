@@ -10,7 +10,6 @@ use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use super::session::POLL_INTERVAL;
-use crate::mate::alternatives::{LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE};
 use crate::search::alternatives::{self, AlternativesSearch, MoveFinding};
 use crate::shogi::{Move, Position};
 use crate::solver::{
@@ -139,8 +138,7 @@ impl Worker {
         // There may not be enough memory for two tables.
         self.solver = None;
         let mut search = AlternativesSearch::try_new(*table)?;
-        let nodes = found.stats.nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
-        let nodes = nodes.max(LEAST_NODES_A_POSITION).min(limits.nodes);
+        let nodes = alternatives::default_nodes_a_position(found.stats.nodes).min(limits.nodes);
         let alternatives = alternatives::Question {
             known: found.line.clone(),
             ..alternatives::Question::new(*limits, nodes)

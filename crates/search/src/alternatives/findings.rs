@@ -207,6 +207,14 @@ pub enum LineNode {
 }
 
 impl LineNode {
+    /// The findings about all moves of the position.
+    pub fn findings(&self) -> Vec<&MoveFinding> {
+        match self {
+            Self::Attack(node) => node.checks.iter().map(|check| &check.finding).collect(),
+            Self::Defence(node) => node.replies.iter().map(|reply| &reply.finding).collect(),
+        }
+    }
+
     /// The move of the main line; `None` at its end.
     pub fn solution(&self) -> Option<&MoveFinding> {
         match self {
