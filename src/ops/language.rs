@@ -1,6 +1,6 @@
 //! The language of texts for people: HTML pages, the text of `solve`, and `info string` lines of `usi`.
 //!
-//! The English and the Japanese text of a phrase are arguments of one call of [`Language::pick`] or `in_language!`, so
+//! The English and the Japanese text of a phrase are arguments of one call of `Language::pick` or `in_language!`, so
 //! a missing text does not compile. JSON, manifests, errors and the log are always English.
 
 use serde::{Deserialize, Serialize};
