@@ -106,7 +106,7 @@ pub(crate) fn argument(remedy: Remedy) -> Option<String> {
         Remedy::InputFormat => "set its format (from_=, format=)",
         Remedy::OutputFormat => "set the format with to=",
         Remedy::ReadAs { found, named } => {
-            return Some(format!("set the format to '{found}', or to '{named}' to force it"));
+            return Some(format!("set the format to '{found}', or to '{named}' to read it anyway"));
         }
         Remedy::Rename(found) => return Some(format!("rename it to end in .{found}")),
         Remedy::ReadAnyway(named) => {

@@ -244,8 +244,8 @@ def test_ctrl_c_ends_long_calls_soon(name: str, tmp_path: pathlib.Path, large: p
 @pytest.mark.parametrize(
     ("source", "name", "advice"),
     [
-        ("sample.psv", "a.hcpe", "set the format to 'psv', or to 'hcpe' to force it"),
-        ("sample.psv.zst", "a.psv", "set the format to 'psv.zst', or to 'psv' to force it"),
+        ("sample.psv", "a.hcpe", "set the format to 'psv', or to 'hcpe' to read it anyway"),
+        ("sample.psv.zst", "a.psv", "set the format to 'psv.zst', or to 'psv' to read it anyway"),
         ("sample.psv", "a.psv.zst", "rename it to end in .psv"),
     ],
 )

@@ -14,7 +14,7 @@ pub(super) fn explain(error: &anyhow::Error) -> String {
     let advice = if let Some(advice) = error.chain().find_map(engine_advice) {
         Some(advice.to_owned())
     } else if error.chain().any(<dyn Error>::is::<TableError>) {
-        Some("; reduce --hash-mb (the size per thread) or --threads".to_owned())
+        Some("; reduce --hash-mb, or --threads if each thread has its own table".to_owned())
     } else {
         let file = error.chain().find_map(|cause| cause.downcast_ref::<crate::Error>()?.file());
         let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
@@ -44,7 +44,7 @@ pub(super) fn option(remedy: Remedy) -> Cow<'static, str> {
         Remedy::InputFormat => "specify it with --from",
         Remedy::OutputFormat => "choose the output format with --to",
         Remedy::ReadAs { found, named } => {
-            return format!("use --from {found}, or --from {named} to force it").into();
+            return format!("use --from {found}, or --from {named} to read it anyway").into();
         }
         Remedy::Rename(found) => return format!("rename it to end in .{found}").into(),
         Remedy::ReadAnyway(named) => {

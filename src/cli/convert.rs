@@ -31,8 +31,8 @@ use crate::storage::signals::Interrupt;
 ///
 /// If the output needs a field that the input lacks, its value must be given with --fill. Three values need no --fill.
 /// An SFEN gets move number 1 if the ply is unknown. A game with a winner but no ending gets a resignation, or an
-/// interruption if the winner is to move. A move in hcpe3 gets one visit. Fields that the output can never hold are
-/// listed on standard error before the run. All lost fields are counted after it.
+/// interruption if the winner is to move. A move in hcpe3 gets the visit count 1. Fields that the output can never hold
+/// are listed on standard error before the run. All lost fields are counted after it.
 ///
 /// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
 /// hand; --canonical re-encodes them. Between kif and kifu, and between ki2 and ki2u, only the text encoding and line

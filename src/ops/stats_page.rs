@@ -83,7 +83,7 @@ fn cards(report: &StatsReport, language: Language) -> String {
     let positions = format!("{approximately}{}", separated(distinct.positions));
     let mut cards = vec![
         (language.pick("records", "件数"), separated(report.records), records_note),
-        (language.pick("distinct positions", "異なる局面"), positions, distinct_note),
+        (language.pick("distinct positions", "重複を除いた局面数"), positions, distinct_note),
         (
             language.pick("Black to move", "先手番"),
             percent(report.to_move.black, good),

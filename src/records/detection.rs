@@ -153,7 +153,7 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Er
         && let [FormatCandidate { format: Format::Usi, .. }] = &*others
     {
         tracing::warn!(
-            "{name}: contains USI games and is read as usi; use --from sfen to force positions"
+            "{name}: contains USI games and is read as usi; use --from sfen to read the lines as positions"
         );
         return Ok(Some(Input::named(path, FormatName { format: Format::Usi, compression })));
     }

@@ -162,8 +162,8 @@ fn a_table_larger_than_memory_is_an_error_in_every_command() {
     for words in commands {
         let large = [words, &["--hash-mb", "1048576"][..]].concat();
         let Ran { code, stderr: message, .. } = dir.kyokumen(&large).in_shell(SMALL_MEMORY).run();
-        let expected = "error: not enough memory for a table of 1048576 MiB; reduce --hash-mb (the size per thread) \
-                        or --threads\n";
+        let expected = "error: not enough memory for a table of 1048576 MiB; reduce --hash-mb, or --threads if \
+                        each thread has its own table\n";
         assert_eq!((code, &*message), (Some(1), expected), "{words:?}");
     }
     // One table fits, but not one per thread.

@@ -74,7 +74,7 @@ fn solve_writes_a_page_with_playable_mates() {
         "<span>1. ☗２三と</span> <small>3c2c</small>",
         "<h2>1: no mate</h2>",
         "<span>2. ☗同角成</span> <small>3c6f+</small>",
-        "<h2>3: loss in 0</h2>",
+        "<h2>3: already mated</h2>",
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "position sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1<",
         "4 positions: 2 win, 1 loss, 1 no mate",
@@ -123,7 +123,7 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
         "<h2>3手で詰み</h2>",
         "<strong>余詰あり（4通り）</strong>",
         "<li><i class=\"fault\">早詰 1手</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
-        "<p>1通りの受けのうち最長</p>",
+        "<p>ほかに受けはない</p>",
         "<li><i>最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">☗４二飛成</span></li>",
         "<li class=\"end\"><p>詰み</p></li>",
         "aria-label=\"盤面反転\"",
@@ -194,12 +194,12 @@ fn undecided_checks_are_counted_without_a_move_of_the_line() {
         (
             "en",
             "<li class=\"end\"><details open><summary>checks that mate or are undecided: 8</summary>\n<ul>\n\
-             <li><i>unknown (nodes)</i>",
+             <li><i>unknown (node limit)</i>",
         ),
         (
             "ja",
             "<li class=\"end\"><details open><summary>詰む王手・不明な王手: 8</summary>\n<ul>\n\
-             <li><i>不明（ノード数）</i>",
+             <li><i>不明（ノード数の上限）</i>",
         ),
     ] {
         let page = dir.kyokumen([&words[..], &[language]].concat()).succeeds().text();

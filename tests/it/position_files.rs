@@ -86,7 +86,7 @@ all nodes  52
         refused,
         str![[r#"
 status 2
-error: --time works only for a single position; limit the search of a file with --nodes
+error: --time works only for a single position; limit the search of a collection with --nodes
 status 2
 error: --solution needs a single position: an SFEN on the command line, or a KIF, BOD, CSA or JKF file with one position
 status 3
@@ -112,17 +112,17 @@ fn the_report_of_a_problem_is_japanese_in_a_japanese_locale() {
         report(&solve("problem.kif --all --shortest").text()),
         str![[r#"
 1手で詰み
-USI          G*5b
-手順         ☗５二金
-最短         証明済み
+USI            G*5b
+手順           ☗５二金
+最短           証明済み
 
-解           余詰なし
-全ノード数   52
+解             余詰なし
+各手のノード数 52
   5c5b+  ☗５二歩成       不詰
   5c5b   ☗５二歩不成     不詰
   G*4a   ☗４一金         不詰
   G*4b   ☗４二金         不詰
-  G*5b   ☗５二金         1手                本手順           G*5b
+  G*5b   ☗５二金         1手                      本手順           G*5b
   G*6a   ☗６一金         不詰
   G*6b   ☗６二金         不詰
 
@@ -132,14 +132,14 @@ USI          G*5b
         report(&solve("--all=line --solution R*5b 3pk4/9/4G4/9/9/9/9/9/9 b R 1").text()),
         str![[r#"
 1手で詰み
-USI          R*3a
-手順         ☗３一飛
+USI            R*3a
+手順           ☗３一飛
 
-解           余詰あり（4通り）
-全ノード数   1890
-   1  R*5b   ☗５二飛         3手                早詰 ☗１一飛 1手、早詰 ☗２一飛 1手、早詰 ☗３一飛 1手
-   2  5a4a   ☖４一玉         2手                1通りの受けのうち最長
-   3  5c4b   ☗４二金         1手                最終手余詰 ☗４二飛成 1手
+解             余詰あり（4通り）
+各手のノード数 1890
+   1  R*5b   ☗５二飛         3手                      早詰 ☗１一飛 1手、早詰 ☗２一飛 1手、早詰 ☗３一飛 1手
+   2  5a4a   ☖４一玉         2手                      ほかに受けはない
+   3  5c4b   ☗４二金         1手                      最終手余詰 ☗４二飛成 1手
    4  詰み
 
 "#]]
@@ -148,8 +148,8 @@ USI          R*3a
     assert_data_eq!(
         ran.text(),
         str![[r#"
-     0  不詰                      0 ノード
-     1  詰んでいる                0 ノード
+     0  不詰                           0 ノード
+     1  詰んでいる                     0 ノード
 
 "#]]
     );
@@ -158,7 +158,7 @@ USI          R*3a
     assert!(english.starts_with("win in 1\nline       G*5b\n"), "{english}");
     let limited =
         solve("--nodes 1 --threads 1 1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1");
-    assert!(limited.text().starts_with("不明（ノード数）\n"), "{}", limited.text());
+    assert!(limited.text().starts_with("不明（ノード数の上限）\n"), "{}", limited.text());
     assert_data_eq!(
         limited.stderr,
         str![[r#"

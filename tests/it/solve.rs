@@ -178,7 +178,7 @@ fn faults_in_text_files_have_a_line_number() {
     dir.write("a.bod", format!("{good}{bad}"));
     let offset = good.len();
     let fault = "5c: expected a piece or ・, found 鬼";
-    let expected = format!("a.bod, line 19, record 1 (file offset {offset}): byte 139: {fault}\n");
+    let expected = format!("a.bod, line 19, record 1 (file offset {offset}): {fault}\n");
     let ran = dir.kyokumen(["solve", "a.bod"]).run();
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
     let err = dir.kyokumen(["convert", "a.bod", "-o", "a.sfen"]).fails(1);
@@ -188,7 +188,7 @@ fn faults_in_text_files_have_a_line_number() {
     );
     dir.write("b.bod", bad);
     let err = dir.kyokumen(["convert", "b.bod", "-o", "b.sfen"]).fails(2);
-    let expected = format!("first error: line 5, record 0 (file offset 0): byte 139: {fault}\n");
+    let expected = format!("first error: line 5, record 0 (file offset 0): {fault}\n");
     assert!(err.ends_with(&expected), "{err}");
     dir.write(
         "c.bod",
@@ -206,9 +206,9 @@ fn the_first_bad_lines_are_reported_and_the_rest_counted() {
         dir.kyokumen([Path::new("solve"), &file]).run().transcript,
         str![[r#"
 status 3
-[FOLDER]/a.txt, line 1: byte 3: character 4: found ' ', expected / and the next rank
+[FOLDER]/a.txt, line 1: character 4: found ' ', expected / and the next rank
 ...
-[FOLDER]/a.txt, line 20: byte 3: character 4: found ' ', expected / and the next rank
+[FOLDER]/a.txt, line 20: character 4: found ' ', expected / and the next rank
 [FOLDER]/a.txt: … and 153 more
 173 records: 173 bad
 [..] s, 0 positions/s, 0 nodes/s

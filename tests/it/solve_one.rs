@@ -24,9 +24,9 @@ fn depth_is_unlimited_unless_an_option_limits_it() {
     assert!(text.starts_with("win in 1"), "{text}");
     let mut hints = String::new();
     for (words, verdict) in [
-        (["--depth", "20"], "unknown (depth)"),
-        (["--nodes", "2000"], "unknown (nodes)"),
-        (["--when-hopeless", "give-up"], "unknown (nodes)"),
+        (["--depth", "20"], "unknown (depth limit)"),
+        (["--nodes", "2000"], "unknown (node limit)"),
+        (["--when-hopeless", "give-up"], "unknown (node limit)"),
     ] {
         // With several threads, the moment when a search counts as hopeless varies.
         let given_up = [&[LONG], &words[..], &["--nodes", "100000", "--threads", "1"]].concat();
@@ -46,7 +46,7 @@ no mate within 20 plies; search deeper with --depth
 status 0
 the search ended after 2,000 nodes; use --nodes to search more, or --time SECONDS to limit the time instead
 status 0
-the search stopped early as hopeless; use --when-hopeless go-on to search all nodes
+the search stopped early because it was unlikely to finish within the node limit; use --when-hopeless go-on to search up to the limit
 
 "#]]
     );
@@ -72,7 +72,7 @@ the search ended after 1 node; use --nodes to search more, or --time SECONDS to 
     dir.write("a.sfen", LONG);
     assert_data_eq!(
         solve(&dir, &["a.sfen", "--nodes", "1"]).text(),
-        "     0  unknown (nodes)           1 node\n"
+        "     0  unknown (node limit)           1 node\n"
     );
 }
 
@@ -92,7 +92,7 @@ fn the_time_limit_ends_a_search_with_a_hint() {
         solve(&dir, &[sample, "--time", "1"]).transcript,
         str![[r#"
 status 2
-error: --time works only for a single position; limit the search of a file with --nodes
+error: --time works only for a single position; limit the search of a collection with --nodes
 
 "#]]
     );

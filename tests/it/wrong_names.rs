@@ -115,7 +115,7 @@ fn every_command_that_reads_archives_refuses_a_wrong_name() {
         let err = &ran.stderr;
         assert_eq!((ran.code, &*ran.text()), (Some(2), ""), "{words}: {err}");
         assert!(err.contains(expected), "{words}: {err}");
-        assert!(err.contains("use --from psv, or --from hcpe to force it"), "{words}: {err}");
+        assert!(err.contains("use --from psv, or --from hcpe to read it anyway"), "{words}: {err}");
         assert_eq!(dir.names("").len(), 2, "{words}");
     }
     let err = dir.kyokumen(["dedup", "b.hcpe", "--reference", "a.hcpe", "-o", "out.hcpe"]).fails(2);
@@ -143,7 +143,7 @@ fn verify_reports_a_wrong_name_and_continues() {
     let mut lines = out.lines();
     let found = lines.next().unwrap();
     assert!(found.starts_with("a.hcpe: the content is psv ("), "{out}");
-    let advice = "; use --from psv, or --from hcpe to force it";
+    let advice = "; use --from psv, or --from hcpe to read it anyway";
     assert!(found.ends_with(advice), "{out}");
     assert!(lines.next().unwrap().starts_with("b.hcpe: hcpe, "), "{out}");
     assert!(!dir.join("q/a.good.hcpe").exists());
@@ -241,7 +241,7 @@ fn compressed_content_is_compared_with_its_name_too() {
         ("a.hcpe3.zst", zstd(Format::Psv), "the content is psv.zst ("),
         ("a.hcpe.gz", gzip.finish().unwrap(), "the content is psv.gz ("),
         ("a.hcpe", zstd(Format::Hcpe), "the content is hcpe.zst ("),
-        ("a.psv", zstd(Format::Hcpe), "use --from hcpe.zst, or --from psv to force it"),
+        ("a.psv", zstd(Format::Hcpe), "use --from hcpe.zst, or --from psv to read it anyway"),
         ("a.psv.zst", sample(Format::Psv), "rename it to end in .psv"),
     ] {
         dir.write(name, &bytes);

@@ -119,7 +119,7 @@ impl DecodeError {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(byte) = self.byte() {
+        if let Some(byte) = self.byte().filter(|_| !self.kind.names_its_place()) {
             write!(f, "byte {byte}: ")?;
         }
         self.kind.fmt(f)
@@ -132,7 +132,7 @@ impl fmt::Display for DecodeError {
 pub enum DecodeErrorKind {
     /// A piece of a chunk over the size limit.
     #[error(
-        "part of a line of more than {MAX_LINE_BYTES} bytes or of a game of more than {MAX_CHUNK_BYTES} bytes"
+        "the line is longer than {MAX_LINE_BYTES} bytes, or the game is longer than {MAX_CHUNK_BYTES} bytes"
     )]
     TooLong,
     /// Too few or too many bytes. Common at the end of a truncated file.
@@ -298,6 +298,15 @@ impl DecodeErrorKind {
             Self::Comment => "comment",
             Self::Column { .. } => "column",
             Self::ExtraColumn => "extra_column",
+        }
+    }
+
+    /// Whether the message begins with the character of an SFEN or the square of a diagram. Then it has no offset.
+    const fn names_its_place(&self) -> bool {
+        match self {
+            Self::Sfen(error) => error.offset().is_some(),
+            Self::DiagramSquare { .. } => true,
+            _ => false,
         }
     }
 

@@ -32,11 +32,11 @@ use crate::solver::MAX_PLIES;
 /// lines that begin with # are skipped. The king of the attacker may be missing, as in tsume problems.
 ///
 /// A KIF, BOD, CSA or JKF file with exactly one position, such as a diagram without moves, is treated as a single
-/// position, like an SFEN. If a diagram has moves, the position before each move is a position of the file; --limit 1
-/// reads only the diagram. In the options below, `a file` is any other input file.
+/// position, like an SFEN. If moves follow the diagram, the file has several positions, the one before each move;
+/// --limit 1 reads only the diagram. In the options below, `a collection` is any other input file.
 ///
 /// A single position is searched to any depth unless --depth is given. Ctrl-C ends its search and prints the current
-/// result. The results of a file keep its order, and equal positions are searched once.
+/// result. The results of a collection keep its order, and equal positions are searched once.
 #[derive(Args)]
 #[command(mut_arg("depth", |arg| arg.help(depth_help())))]
 #[command(mut_arg("nodes", |arg| arg.help(nodes_help())))]
@@ -82,9 +82,9 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) time: Option<Duration>,
 
-    /// Number of threads; 0 uses all cores [default: 0]. For a file, each thread searches its own position. For a
-    /// single position, all threads join a long search. The line, the node count and whether the position is decided
-    /// then vary between runs. Use `--threads 1` for repeatable results
+    /// Number of threads; 0 uses all cores [default: 0]. For a collection, each thread searches its own position. For a
+    /// single position, all threads search together once the search takes long (after 16384 nodes). The line, the node
+    /// count and whether the position is decided then vary between runs. Use `--threads 1` for repeatable results
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
@@ -152,8 +152,7 @@ impl SolveArgs {
     /// Checks that no option for a single position is given.
     pub(super) fn check_for_several(&self) -> Result<(), Usage> {
         if self.time.is_some() {
-            let why =
-                "--time works only for a single position; limit the search of a file with --nodes";
+            let why = "--time works only for a single position; limit the search of a collection with --nodes";
             return Err(Usage(why.to_owned()));
         }
         if self.solution.is_some() {
@@ -215,7 +214,7 @@ impl SolveArgs {
 fn depth_help() -> String {
     let depth = MateSettings::default().depth_plies;
     format!(
-        "Maximum search depth in plies [default: {depth} for a file, no limit for a single position]"
+        "Maximum search depth in plies [default: {depth} for a collection, no limit for a single position]"
     )
 }
 
@@ -227,14 +226,14 @@ fn nodes_help() -> String {
 fn hash_help() -> String {
     let hash_mb = MateSettings::default().hash_mb;
     format!(
-        "Size of the transposition table in MiB. For a file, each thread has its own; for a single position, all \
+        "Size of the transposition table in MiB. For a collection, each thread has its own; for a single position, all \
          threads share one [default: {hash_mb}]"
     )
 }
 
 const WHEN_HOPELESS_HELP: &str = "What to do when a search is unlikely to finish within its node limit: `give-up` stops \
-                                  early, `go-on` uses all nodes [default: give-up for a file, go-on for a single \
-                                  position]";
+                                  early, `go-on` uses all nodes [default: give-up for a collection, go-on for a \
+                                  single position]";
 
 fn all_nodes_help() -> String {
     format!(

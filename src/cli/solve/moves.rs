@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::report::{unknown, write_row};
+use super::report::{stop_words, unknown, write_row};
 use crate::cli::report::{Moves, milliseconds};
 use crate::format::notation;
 use crate::mate::alternatives::{Extent, MovesReport, UnprovenMove};
@@ -178,7 +178,6 @@ fn fault(
     language: Language,
 ) -> String {
     let is_attack = matches!(report.line.nodes.last(), Some(LineNode::Attack(_)));
-    let goal = if is_attack { "mate" } else { "be mated" };
     match finding.map(|finding| finding.verdict) {
         None => in_language!(
             language,
@@ -186,18 +185,30 @@ fn fault(
             "誤り: {ply}手目の {m} は王手ではない"
         ),
         Some(Verdict::Unknown(stop)) => {
-            let reason = unknown(stop, Language::Japanese);
+            let what = if is_attack {
+                format!("{m} is not proven to mate")
+            } else {
+                format!("the defender is not proven to be mated after {m}")
+            };
+            let reason = stop_words(stop, language);
             in_language!(
                 language,
-                "undecided at move {ply}: {m} is not proven to {goal} ({stop})",
-                "未確定: {ply}手目の {m} で詰むかどうか{reason}"
+                "undecided at move {ply}: {what} ({reason})",
+                "未確定: {ply}手目の {m} で詰むかどうか不明（{reason}）"
             )
         }
-        Some(_) => in_language!(
-            language,
-            "wrong at move {ply}: {m} is proven not to {goal}",
-            "誤り: {ply}手目の {m} では詰まないことが証明された"
-        ),
+        Some(_) => {
+            let what = if is_attack {
+                format!("{m} is proven not to mate")
+            } else {
+                format!("the defender is proven not to be mated after {m}")
+            };
+            in_language!(
+                language,
+                "wrong at move {ply}: {what}",
+                "誤り: {ply}手目の {m} では詰まないことが証明された"
+            )
+        }
     }
 }
 
@@ -223,7 +234,7 @@ pub(super) fn reply_words(reply: &ReplyFinding, language: Language) -> &'static 
         (Some(true), _) => language.pick("futile", "無駄合"),
         (_, Some(true)) => language.pick("longest", "最長"),
         (_, Some(false)) => "",
-        (_, None) => language.pick("perhaps longest", "最長か不明"),
+        (_, None) => language.pick("perhaps longest", "最長かどうか不明"),
     }
 }
 
@@ -239,7 +250,7 @@ pub(super) fn write_moves(
         write_row(&mut out, language, language.pick("solution", "解"), &words)?;
     }
     let nodes = report.nodes().to_string();
-    write_row(&mut out, language, language.pick("all nodes", "全ノード数"), &nodes)?;
+    write_row(&mut out, language, language.pick("all nodes", "各手のノード数"), &nodes)?;
     let mut list = MoveList { out, position: &solution.input.position, language };
     match (report.extent, report.line.nodes.first()) {
         (Extent::Moves, Some(LineNode::Attack(node))) => list.write_checks(node),
@@ -278,10 +289,14 @@ impl<W: Write> MoveList<'_, W> {
 
     fn write_move(&mut self, finding: &MoveFinding, what: &str) -> io::Result<()> {
         let words = padded(&notation(self.position, finding.m, None), 16);
-        let (m, length) = (finding.m.to_string(), padded(&length(finding, self.language), 18));
+        let (m, length) = (finding.m.to_string(), self.padded_length(finding));
         let (what, line) = (padded(what, 16), Moves(&finding.line));
         let text = format!("  {m:<6} {words} {length} {what} {line}");
         writeln!(self.out, "{}", text.trim_end())
+    }
+
+    fn padded_length(&self, finding: &MoveFinding) -> String {
+        padded(&length(finding, self.language), length_width(self.language))
     }
 
     fn write_line(&mut self, report: &MovesReport) -> io::Result<()> {
@@ -293,7 +308,7 @@ impl<W: Write> MoveList<'_, W> {
                 return writeln!(self.out, "{ply:>4}  {end}");
             };
             let words = padded(&notation(&position, solution.m, last), 16);
-            let (m, length) = (solution.m.to_string(), padded(&length(solution, language), 18));
+            let (m, length) = (solution.m.to_string(), self.padded_length(solution));
             let others = other_moves(&position, node, language);
             let text = format!("{ply:>4}  {m:<6} {words} {length} {others}");
             writeln!(self.out, "{}", text.trim_end())?;
@@ -304,7 +319,7 @@ impl<W: Write> MoveList<'_, W> {
     }
 }
 
-/// `in 3`, `in at most 5`, `in at most 7, tsume at most 5`, `no mate`, `unknown (nodes)`.
+/// `in 3`, `in at most 5`, `in at most 7, tsume at most 5`, `no mate`, `unknown (node limit)`.
 pub(super) fn length(finding: &MoveFinding, language: Language) -> String {
     match finding.verdict {
         Verdict::Disproven => language.pick("no mate", "不詰").to_owned(),
@@ -317,12 +332,17 @@ pub(super) fn length(finding: &MoveFinding, language: Language) -> String {
                 Some(tsume) => in_language!(
                     language,
                     "in {most}{plies}, tsume {most}{tsume}",
-                    "{plies}手{at_most}（作品{tsume}手{at_most}）"
+                    "{plies}手{at_most}（無駄合を除き{tsume}手{at_most}）"
                 ),
                 None => in_language!(language, "in {most}{plies}", "{plies}手{at_most}"),
             }
         }
     }
+}
+
+/// Columns of a length without upper bounds.
+fn length_width(language: Language) -> usize {
+    language.pick(18, 24)
 }
 
 /// The end of a line that would repeat a board.
@@ -380,7 +400,7 @@ fn unproven_line(
         LineNode::Attack(node) => mates_instead(position, node, language),
         LineNode::Defence(_) => String::new(),
     };
-    let (m, length) = (m.to_string(), padded(&length, 18));
+    let (m, length) = (m.to_string(), padded(&length, length_width(language)));
     let text = format!("{m:<6} {words} {length} {others}");
     text.trim_end().to_owned()
 }
@@ -395,7 +415,7 @@ fn mates_instead(position: &Position, node: &AttackFindings, language: Language)
     if mates.is_empty() {
         language.pick("no check is known to mate", "詰む王手は見つかっていない").to_owned()
     } else {
-        in_language!(language, "mates: {mates}", "詰む手: {mates}")
+        in_language!(language, "instead, these mate: {mates}", "代わりに詰む手: {mates}")
     }
 }
 
@@ -426,17 +446,28 @@ fn other_checks(position: &Position, node: &AttackFindings, language: Language) 
 
 /// The only mate among this number of checks.
 pub(super) fn only_mate(checks: usize, language: Language) -> String {
-    let checks = language.quantity(checks as u64, "check", "通りの王手");
-    in_language!(language, "only mate of {checks}", "{checks}のうち唯一の詰み")
+    if checks == 1 {
+        return language.pick("the only check", "ほかに王手はない").to_owned();
+    }
+    in_language!(
+        language,
+        "the only one of {checks} checks that mates",
+        "王手 {checks} 通りのうち、詰むのはこの手だけ"
+    )
 }
 
 /// Whether the reply of the main line delays the mate longest.
 pub(super) fn is_longest(node: &DefenceFindings, language: Language) -> String {
-    let replies = language.quantity(node.replies.len() as u64, "reply", "通りの受け");
+    let replies = node.replies.len();
     match node.solution.and_then(|index| node.replies[index].is_longest) {
-        Some(true) => in_language!(language, "longest of {replies}", "{replies}のうち最長"),
+        Some(true) if replies == 1 => {
+            language.pick("the only reply", "ほかに受けはない").to_owned()
+        }
+        Some(true) => {
+            in_language!(language, "longest of {replies} replies", "{replies}通りの受けのうち最長")
+        }
         Some(false) => language.pick("not the longest", "最長ではない").to_owned(),
-        None => language.pick("perhaps the longest", "最長か不明").to_owned(),
+        None => language.pick("perhaps the longest", "最長かどうか不明").to_owned(),
     }
 }
 
@@ -454,7 +485,7 @@ fn other_replies(position: &Position, node: &DefenceFindings, language: Language
         Some(false) => language.pick("longer", "より長い受け"),
         _ => language.pick("as long", "同手数"),
     };
-    let perhaps = language.pick("perhaps longer", "より長いか不明");
+    let perhaps = language.pick("perhaps longer", "より長い可能性のある受け");
     for (is_longest, words) in [(Some(true), words), (None, perhaps)] {
         let moves = others(is_longest);
         if !moves.is_empty() {
@@ -496,9 +527,9 @@ mod tests {
             proof: None,
         };
         for (finding, english, japanese) in [
-            (finding(false, 5), "in at most 7, tsume at most 5", "7手以下（作品5手以下）"),
+            (finding(false, 5), "in at most 7, tsume at most 5", "7手以下（無駄合を除き5手以下）"),
             (finding(false, 7), "in at most 7", "7手以下"),
-            (finding(true, 5), "in 7, tsume 5", "7手（作品5手）"),
+            (finding(true, 5), "in 7, tsume 5", "7手（無駄合を除き5手）"),
         ] {
             assert_eq!(length(&finding, Language::English), english);
             assert_eq!(length(&finding, Language::Japanese), japanese);

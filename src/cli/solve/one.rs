@@ -81,7 +81,7 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
     Ok(ExitStatus::of_records(1, unwritten))
 }
 
-/// Unlike for a file, the defaults are the maximum depth, no node limit with `--time`, and [`WhenHopeless::GoOn`].
+/// Other defaults than for a collection: the maximum depth, no node limit with `--time`, and [`WhenHopeless::GoOn`].
 fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));
@@ -97,8 +97,10 @@ fn hint(solution: &Solution, settings: &MateSettings, language: Language) -> Opt
     let MateSettings { nodes, depth_plies, hash_mb, when_hopeless, .. } = settings;
     Some(match stop {
         Stop::Nodes if *when_hopeless == WhenHopeless::GiveUp && mate_result.nodes < *nodes => {
-            let english = "the search stopped early as hopeless; use --when-hopeless go-on to search all nodes";
-            let japanese = "見込みがないため探索を打ち切りました。上限まで探索するには --when-hopeless go-on を指定してください";
+            let english = "the search stopped early because it was unlikely to finish within the node limit; use \
+                           --when-hopeless go-on to search up to the limit";
+            let japanese = "ノード数の上限までに判定できる見込みがないため、探索を打ち切りました。上限まで探索するには \
+                            --when-hopeless go-on を指定してください";
             language.pick(english, japanese).to_owned()
         }
         Stop::Nodes => in_language!(

@@ -169,7 +169,7 @@ fn facts(solution: &Solution, line: &[Move], language: Language) -> String {
     facts.extend(tsume.filter(|_| !is_intended).map(|counted| tsume_plies(counted, language)));
     let shortest = match solution.is_shortest {
         Some(true) => Some(language.pick("no shorter mate", "最短")),
-        Some(false) => Some(language.pick("perhaps not the shortest", "最短か不明")),
+        Some(false) => Some(language.pick("perhaps not the shortest", "最短かどうか不明")),
         None => None,
     };
     facts.extend(shortest.map(str::to_owned));

@@ -107,7 +107,7 @@ pub(super) fn write_line(solution: &Solution, language: Language) -> io::Result<
     let unique = solution.moves.as_ref();
     let unique = unique.map(|report| in_short(report, language).unwrap_or_default());
     let unique = unique.map(|words| format!("  {}", padded(&words, 32))).unwrap_or_default();
-    let verdict = padded(&verdict(solution, language), 17);
+    let verdict = padded(&verdict(solution, language), 22);
     let unit = language.pick(noun(nodes == 1, "node"), "ノード".to_owned());
     let text = format!("{index:>6}  {verdict} {nodes:>9} {unit:<5}{unique}  {moves}");
     writeln!(io::stdout(), "{}", text.trim_end())
@@ -127,7 +127,7 @@ pub(super) fn write_report(
     }
     let tsume = solution.tsume_plies.filter(|it| Some(usize::from(it.plies)) != line.plies);
     if let Some(counted) = tsume {
-        rows.push((language.pick("tsume", "作品手数"), tsume_plies(counted, language)));
+        rows.push((language.pick("tsume", "詰手数"), tsume_plies(counted, language)));
     }
     if let Some(is_shortest) = line.shortest {
         let known = if is_shortest {
@@ -165,7 +165,7 @@ pub(super) fn write_row(
     name: &str,
     text: &str,
 ) -> io::Result<()> {
-    writeln!(out, "{} {text}", padded(name, language.pick(10, 12)))
+    writeln!(out, "{} {text}", padded(name, language.pick(10, 14)))
 }
 
 /// The length without futile interpositions.
@@ -198,7 +198,7 @@ pub(super) fn words(position: &Position, moves: &[Move], last: Option<Square>) -
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The verdict in a few words: `win in 3`, `unknown (nodes)`, ….
+/// The verdict in a few words: `win in 3`, `unknown (node limit)`, ….
 pub(in crate::cli) fn verdict(solution: &Solution, language: Language) -> String {
     match &solution.mate_result {
         None => language.pick("in check, skipped", "王手のため省略").to_owned(),
@@ -210,22 +210,28 @@ pub(in crate::cli) fn verdict(solution: &Solution, language: Language) -> String
 pub(super) fn verdict_in(verdict: PositionVerdict, plies: usize, language: Language) -> String {
     match verdict {
         PositionVerdict::Win => in_language!(language, "win in {plies}", "{plies}手で詰み"),
-        PositionVerdict::Loss if plies == 0 => language.pick("loss in 0", "詰んでいる").to_owned(),
+        PositionVerdict::Loss if plies == 0 => {
+            language.pick("already mated", "詰んでいる").to_owned()
+        }
         PositionVerdict::Loss => in_language!(language, "loss in {plies}", "{plies}手で詰まされる"),
         PositionVerdict::NoMate => language.pick("no mate", "不詰").to_owned(),
         PositionVerdict::Unknown(stop) => unknown(stop, language),
     }
 }
 
-/// Why a search is undecided: `unknown (nodes)`.
+/// `unknown (node limit)`
 pub(super) fn unknown(stop: Stop, language: Language) -> String {
-    let reason = match stop {
-        Stop::Nodes => "ノード数",
-        Stop::Depth => "手数",
-        Stop::Memory => "メモリ",
-        Stop::Cancelled => "中断",
-    };
-    in_language!(language, "unknown ({})", "不明（{}）", language.pick(stop.word(), reason))
+    in_language!(language, "unknown ({})", "不明（{}）", stop_words(stop, language))
+}
+
+/// Why a search is undecided.
+pub(super) fn stop_words(stop: Stop, language: Language) -> &'static str {
+    match stop {
+        Stop::Nodes => language.pick("node limit", "ノード数の上限"),
+        Stop::Depth => language.pick("depth limit", "手数の上限"),
+        Stop::Memory => language.pick("memory limit", "メモリ不足"),
+        Stop::Cancelled => language.pick("cancelled", "中断"),
+    }
 }
 
 fn moves(mate_result: &MateResult) -> Vec<String> {
@@ -280,7 +286,7 @@ impl Tally {
             known => in_language!(
                 language,
                 ", {known} known from equal positions",
-                "、同一局面の結果を利用 {known}"
+                "、{known} 局面は同一局面の結果を利用"
             ),
         };
         say!(

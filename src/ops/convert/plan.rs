@@ -102,7 +102,8 @@ pub struct ConvertSettings {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", requires = "dedup", default_value = "1G", hide_default_value = true, help_heading = OUTPUTS, hide_short_help = true))]
     pub memory: Memory,
     /// Multiply evaluations by B/A and round to the nearest centipawn, for training data of another evaluation scale.
-    /// Mate evaluations (29000 or more in absolute value) stay; others are limited to 28999 and counted
+    /// Mate evaluations (29000 or more in absolute value) stay. All others are limited to 28999 in absolute value, and
+    /// the report says how many were limited
     #[cfg_attr(feature = "cli", arg(long, value_name = "A:B", help_heading = OUTPUTS, hide_short_help = true))]
     pub eval_scale: Option<EvalScale>,
     /// Mirror the board left to right, moves included; records are re-encoded

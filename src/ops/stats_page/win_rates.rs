@@ -46,8 +46,10 @@ pub(super) fn win_rates(report: &StatsReport, language: Language) -> Option<Stri
     let ends = ends.map(|ends| [ends.0, ends.1].map(|scale| move |cp: f64| win_rate(cp, scale)));
     let band = ends.as_ref().map(|[low, high]| Band { low, high });
     let plot = points(&observed, &x, &y, &curves, band.as_ref());
-    let (observed, word) =
-        (language.pick("observed, 95 %", "観測値、95 %"), language.pick("scale", "係数"));
+    let (observed, word) = (
+        language.pick("observed, with 95 % interval", "観測値と 95 % 信頼区間"),
+        language.pick("scale", "係数"),
+    );
     let fitted = scale.scale_cp.map_or_else(String::new, |scale| {
         let fitted = language.pick("fitted", "当てはめ");
         format!("<span><i class=\"line\"></i>{fitted}: {word} <b>{scale:.1}</b></span> ")
@@ -74,8 +76,8 @@ pub(crate) fn scale_text(it: &EvalScale, language: Language) -> String {
         let high = it.high_cp.map_or(none.to_owned(), |high| format!("{high:.1}"));
         in_language!(
             language,
-            "1 / (1 + e^(−evaluation / {scale:.1})) fits best (95 %: {low:.1} to {high}, assuming independent records)",
-            "1 / (1 + e^(−評価値 / {scale:.1})) が最もよく合う（95 %: {low:.1}～{high}、各レコードを独立とみなす）"
+            "1 / (1 + e^(−evaluation / {scale:.1})) fits best (95 % interval of the scale: {low:.1} to {high}, assuming independent records)",
+            "1 / (1 + e^(−評価値 / {scale:.1})) が最もよく合う（係数の 95 % 信頼区間は {low:.1}～{high}。各レコードを独立とみなした場合）"
         )
     } else {
         let why = it.why_none.map_or("", |why| reason(why, language));
@@ -89,13 +91,13 @@ pub(crate) fn scale_text(it: &EvalScale, language: Language) -> String {
     let mut text = in_language!(language, "{fitted}; {records}", "{fitted}。{records}");
     let mates = if it.mates == 1 { "mate left out" } else { "mates left out" };
     for (count, label) in [
-        (it.eval_0, language.pick("of them with evaluation 0", "うち評価値 0")),
-        (it.mates, language.pick(mates, "除外した詰みの評価値")),
-        (it.incomplete, language.pick("without evaluation or result", "評価値か勝敗がない")),
+        (it.eval_0, language.pick("of them with evaluation 0", "うち評価値 0 のもの: ")),
+        (it.mates, language.pick(mates, "除外した詰みの評価値: ")),
+        (it.incomplete, language.pick("without evaluation or result", "評価値か勝敗がない: ")),
     ] {
         if count > 0 {
             let count = separated(count);
-            text += &in_language!(language, ", {count} {label}", "、{label} {count}件");
+            text += &in_language!(language, ", {count} {label}", "、{label}{count}件");
         }
     }
     text

@@ -329,7 +329,7 @@ fn drop_or_found(
     };
     let moves: Vec<Move> = position.legal_moves().into_iter().filter(fits).collect();
     let expected =
-        "the square \"from\" of a move on the board, or \"relative\" that fits exactly one move";
+        "the key \"from\" for a move on the board, or a \"relative\" that fits only one legal move";
     match moves[..] {
         [only] => Ok(only),
         _ => Err(DecodeErrorKind::syntax(expected, relative.as_bytes())),

@@ -135,7 +135,7 @@ impl Branch {
             self.replay.end(end);
         } else {
             let expected = if moves::has_origin(move_text) {
-                "the origin square of a legal move in brackets, such as ７六歩(77)"
+                "in brackets the square from which this piece of the side to move comes, as in ７六歩(77)"
             } else {
                 "a move of the side to move, such as ７六歩(77)"
             };

@@ -339,7 +339,12 @@ fn the_error_of_a_wrong_origin_square_is_about_that_square() {
     let game =
         read(&format!("{HEAD}   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ２二角成(99)\n")).unwrap();
     let error = game.broken.unwrap().to_string();
-    assert!(error.contains("expected the origin square of a legal move in brackets"), "{error}");
+    assert!(
+        error.contains(
+            "expected in brackets the square from which this piece of the side to move comes"
+        ),
+        "{error}"
+    );
 }
 
 /// Hands or borders without a board are the remainder of a damaged diagram. The game did not begin from the even start.
