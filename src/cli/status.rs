@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(table(&run, 65)[1], row);
         let mut large = run;
         large.shards[0].done = 123_456_789_012;
-        assert!(table(&large, 65)[1].contains("running        123,456,789,012  "));
+        assert!(table(&large, 65)[1].contains("running      123,456,789,012  "));
         assert!(table(&large, 64).iter().all(|line| line.len() <= 64));
     }
 }

@@ -160,8 +160,8 @@ impl Staging {
         upload.commit().map_err(writing)
     }
 
-    /// Removes the local files and the checkpoint copies of a run that was sent, then the lock. Removes the folder too unless other shards use
-    /// it.
+    /// Removes the local files and the checkpoint copies of a run that was sent, then the lock. Removes the folder too
+    /// unless other shards use it.
     pub(crate) fn clean_up(&self, run: &RunFiles, lock: Lock) {
         let outputs = run.outputs.iter();
         let outputs =
