@@ -42,7 +42,7 @@ impl Failure {
 
     fn from_error(class: &'static str, error: &(dyn Error + 'static)) -> Self {
         // The message of the command line, with names of arguments instead of options.
-        Self::new(class, Remedy::explain(error, argument))
+        Self::new(class, in_python(&Remedy::explain(error, argument)))
     }
 
     pub(crate) fn usage(message: impl ToString) -> Self {
@@ -95,6 +95,51 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
+/// Replaces options of the command line, such as `--max-ply <N>`, by arguments, such as `max_ply`. Commands in backticks
+/// stay.
+pub(crate) fn in_python(text: &str) -> String {
+    let mut shown = String::new();
+    for (number, part) in text.split('`').enumerate() {
+        if number > 0 {
+            shown.push('`');
+        }
+        if number % 2 == 1 && part.starts_with("kyokumen") {
+            shown += part;
+        } else {
+            with_arguments(part, &mut shown);
+        }
+    }
+    shown
+}
+
+fn with_arguments(text: &str, shown: &mut String) {
+    let mut pieces = text.split("--");
+    shown.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '-');
+        let (name, rest) = piece.split_at(end.unwrap_or(piece.len()));
+        let rest = match rest.strip_prefix(" <").and_then(|rest| rest.split_once('>')) {
+            Some((_, rest)) => rest.strip_prefix("...").unwrap_or(rest),
+            None => rest,
+        };
+        match name {
+            "" => shown.push_str("--"),
+            "from" => shown.push_str("from_"),
+            name => shown.push_str(&name.replace('-', "_")),
+        }
+        // A value such as `ply=0` is a string in Python.
+        let end = rest.find([')', ';', ',']).unwrap_or(rest.len());
+        let value = rest[..end].strip_prefix(' ').and_then(|value| value.split(' ').next());
+        match value.filter(|value| value.contains('=')) {
+            Some(value) => {
+                shown.push_str(&format!("=\"{value}\""));
+                shown.push_str(&rest[1 + value.len()..]);
+            }
+            None => shown.push_str(rest),
+        }
+    }
+}
+
 /// Advice with names of Python arguments.
 pub(crate) fn argument(remedy: Remedy) -> Option<String> {
     let text = match remedy {
@@ -146,6 +191,18 @@ impl From<kyokumen::Error> for Failure {
         };
         let file = error.file().map(ToOwned::to_owned);
         Self { file, byte: error.offset(), ..Self::from_error(class, &error) }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        let class = match error.downcast_ref::<io::Error>() {
+            Some(source) => io_class(source),
+            None => OTHER,
+        };
+        error
+            .downcast::<kyokumen::Error>()
+            .map_or_else(|error| Self::from_error(class, error.as_ref()), Self::from)
     }
 }
 

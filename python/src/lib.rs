@@ -22,7 +22,6 @@ mod arrow;
 mod batch;
 mod failure;
 mod features;
-mod filtering;
 mod interrupt;
 mod loader;
 mod moves;
@@ -52,13 +51,11 @@ mod _native {
     #[pymodule_export]
     use crate::features::{dlshogi, dlshogi_labels, halfka_hm, halfkp};
     #[pymodule_export]
-    use crate::filtering::gen_filter;
-    #[pymodule_export]
     use crate::loader::Loader;
     #[pymodule_export]
     use crate::moves::Move;
     #[pymodule_export]
-    use crate::operations::{convert, dedup, shuffle, split, stats, verify};
+    use crate::operations::{call_command, options_of_commands, run_command_line};
     #[pymodule_export]
     use crate::position::Position;
     #[pymodule_export]

@@ -25,13 +25,13 @@ class Report(dict[str, Any]):
         return sorted({*super().__dir__(), *self})
 
 
-def report(text: str) -> Report:
-    """Parses a report in JSON."""
-    parsed: Report = json.loads(text, object_hook=Report)
+def report(text: str) -> Any:
+    """Parses a report in JSON, or a list of reports."""
+    parsed = json.loads(text, object_hook=Report)
     return parsed
 
 
-def callback(progress: Any, records: int | None) -> Callable[[Report], object] | None:
+def callback(progress: Any) -> Callable[[Report], object] | None:
     """Returns a function to call with snapshots of the progress: `progress` itself if it is a function, or the update
     of a tqdm bar. True creates a bar. None if no progress is requested."""
     if progress is None or progress is False:
@@ -39,7 +39,7 @@ def callback(progress: Any, records: int | None) -> Callable[[Report], object] |
     if progress is True:
         from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
 
-        progress = tqdm(total=records, unit=" records", unit_scale=True)
+        progress = tqdm(unit_scale=True)
     if callable(progress):
         call: Callable[[Report], object] = progress
         return call
@@ -50,6 +50,8 @@ def callback(progress: Any, records: int | None) -> Callable[[Report], object] |
     def update_bar(snapshot: Report) -> None:
         if snapshot["total"] is not None and bar.total != snapshot["total"]:
             bar.total = snapshot["total"]
-        bar.update(snapshot["done"] - bar.n)
+        # Self-play counts games.
+        done = snapshot["games"] if "games" in snapshot else snapshot["done"]
+        bar.update(done - bar.n)
 
     return update_bar
