@@ -22,6 +22,7 @@ mod arrow;
 mod batch;
 mod failure;
 mod features;
+mod game;
 mod interrupt;
 mod loader;
 mod moves;
@@ -32,6 +33,7 @@ mod reading;
 mod record;
 mod rows;
 mod solver;
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -51,6 +53,8 @@ mod _native {
     #[pymodule_export]
     use crate::features::{dlshogi, dlshogi_labels, halfka_hm, halfkp};
     #[pymodule_export]
+    use crate::game::{Game, GameIterator, GameMove, games};
+    #[pymodule_export]
     use crate::loader::Loader;
     #[pymodule_export]
     use crate::moves::Move;
@@ -62,4 +66,6 @@ mod _native {
     use crate::record::Record;
     #[pymodule_export]
     use crate::solver::{Proof, Solution, Solver, solve_many};
+    #[pymodule_export]
+    use crate::writer::{Writer, create};
 }

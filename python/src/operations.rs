@@ -14,6 +14,7 @@ use pyo3::types::PyDict;
 use crate::arrays::Object;
 use crate::failure::{Failure, argument, in_python};
 use crate::interrupt::{abandonable, interruptible};
+use crate::options::field_values;
 
 /// The value of a keyword argument.
 #[derive(FromPyObject)]
@@ -51,11 +52,7 @@ impl Value<'_> {
             Self::One(value) => Argument::Values(vec![value.into()]),
             Self::Several(values) => Argument::Values(values.into_iter().map(Into::into).collect()),
             Self::Fields(fields) => {
-                let pair = |(name, value): (Object<'_>, Object<'_>)| {
-                    let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
-                    format!("{name}={value}").into()
-                };
-                Argument::Values(fields.iter().map(pair).collect())
+                Argument::Values(field_values(&fields).into_iter().map(Into::into).collect())
             }
         }
     }

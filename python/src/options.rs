@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use kyokumen::format::Fill;
 use kyokumen::mate::judge::MateSettings;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
@@ -46,6 +47,26 @@ enum Scalar {
     Whole(i64),
     Large(u64),
     Real(f64),
+}
+
+/// The value of `fill`, as a text as on the command line or as a dictionary by field.
+pub(crate) fn fill_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Fill> {
+    let Some(given) = given else { return Ok(Fill::default()) };
+    let text = match given.cast::<PyDict>() {
+        Ok(fields) => field_values(fields).join(","),
+        Err(_) => given.extract()?,
+    };
+    let fill = text.parse().map_err(|error| Failure::usage(format!("fill: {error}")));
+    Ok(fill?)
+}
+
+/// The items of a dictionary as on the command line: `ply=0`.
+pub(crate) fn field_values(fields: &Bound<'_, PyDict>) -> Vec<String> {
+    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
+        format!("{name}={value}")
+    };
+    fields.iter().map(pair).collect()
 }
 
 impl<'py> Options<'py> {

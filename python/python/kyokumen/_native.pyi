@@ -2,27 +2,33 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, final, overload, type_check_only
+from typing import Any, ClassVar, Literal, TypeAlias, final, overload, type_check_only
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, Unpack
 
-from kyokumen._options import Filters, Reading, Search
-from kyokumen._options import Dialect as _Dialect
-from kyokumen._options import InCheck as _InCheck
-from kyokumen._options import Path as _Path
-from kyokumen._options import Paths as _Paths
-from kyokumen._options import WhenHopeless as _WhenHopeless
+from kyokumen._options import (
+    Filters,
+    Reading,
+    Search,
+    _Dialect,
+    _InCheck,
+    _Path,
+    _Paths,
+    _WhenHopeless,
+)
 from kyokumen._results import Boards, Solutions
 
 __all__ = [
-    "Archive", "Batch", "Batches", "Loader", "Move", "Position", "Proof", "Record", "Solution", "Solver",
-    "__version__", "call", "decode", "dlshogi", "dlshogi_labels", "encode", "halfka_hm", "halfkp", "has_legal_move",
-    "in_check", "keys", "legal_move_mask", "open", "options", "run_command_line", "solve_many", "to_sfens",
+    "Archive", "Batch", "Batches", "Game", "GameIterator", "GameMove", "Loader", "Move", "Position", "Proof", "Record",
+    "Solution", "Solver", "Writer", "__version__", "call", "create", "decode", "dlshogi", "dlshogi_labels", "encode",
+    "games", "halfka_hm", "halfkp", "has_legal_move", "in_check", "keys", "legal_move_mask", "open", "options",
+    "run_command_line", "solve_many", "to_sfens",
 ]
 __version__: str
 
+_bytes: TypeAlias = bytes
 _Result: TypeAlias = Literal["black", "white", "draw"]
 _Verdict: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
 _OnError: TypeAlias = Literal["stop", "skip"]
@@ -122,6 +128,20 @@ class Batch:
 class Record:
     """One record. Fields that the format or the record does not have are None."""
 
+    def __new__(
+        cls,
+        position: Position | str,
+        *,
+        move: Move | str | None = None,
+        eval_cp: int | None = None,
+        ply: int | None = None,
+        result: _Result | None = None,
+        ending: str | None = None,
+        end_ply: int | None = None,
+        candidates: Sequence[tuple[Move | str, int]] = ...,
+        for_training: bool = True,
+    ) -> Self: ...
+    def _located(self, index: int, bytes: bytes) -> Record: ...
     @property
     def index(self) -> int: ...
     @property
@@ -145,8 +165,76 @@ class Record:
     @property
     def for_training(self) -> bool: ...
     @property
-    def bytes(self) -> bytes: ...
+    def bytes(self) -> _bytes: ...
     def _repr_svg_(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Game:
+    """A game with its headers, comments and times."""
+
+    @property
+    def start(self) -> Position: ...
+    @property
+    def moves(self) -> list[GameMove]: ...
+    @property
+    def headers(self) -> dict[str, str]: ...
+    @property
+    def comments(self) -> list[str]: ...
+    @property
+    def end_comments(self) -> list[str]: ...
+    @property
+    def end_elapsed_ms(self) -> int | None: ...
+    @property
+    def result(self) -> _Result | None: ...
+    @property
+    def ending(self) -> str | None: ...
+    @property
+    def error(self) -> str | None: ...
+    def __len__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
+
+@final
+class GameMove:
+    """A move of a game, with what the file states about it."""
+
+    @property
+    def move(self) -> Move: ...
+    @property
+    def eval_cp(self) -> int | None: ...
+    @property
+    def elapsed_ms(self) -> int | None: ...
+    @property
+    def comments(self) -> list[str]: ...
+    @property
+    def variations(self) -> list[list[GameMove]]: ...
+
+@final
+class GameIterator:
+    """The games of a file, in order. It ends after an error."""
+
+    def __iter__(self) -> GameIterator: ...
+    def __next__(self) -> Game: ...
+
+def games(path: _Path) -> GameIterator:
+    """Iterates over the games of a file, such as KIF, CSA or hcpe3. Use `open` for their positions."""
+
+def create(path: _Path, *, fill: str | Mapping[str, object] | None = None, force: bool = False) -> Writer:
+    """Creates a file of records or games, whose name shows the format. Use it in a `with` block. If an exception ends the
+    block, the file is removed."""
+
+@final
+class Writer:
+    """A file that is being written. Without `close` or a `with` block, it never gets its name."""
+
+    def write(self, content: Record | Game) -> None: ...
+    @property
+    def lost(self) -> list[str]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Writer: ...
+    def __exit__(self, kind: object, _error: object, _traceback: object) -> None: ...
 
 @final
 class Move:
@@ -212,6 +300,13 @@ class Position:
     def is_legal(self, move: Move | str) -> bool: ...
     def gives_check(self, move: Move | str) -> bool: ...
     def push(self, move: Move | str) -> None: ...
+    def push_usi(self, usi: str) -> Move: ...
+    def push_kif(self, text: str) -> Move: ...
+    def push_csa(self, text: str) -> Move: ...
+    def to_kif(self, move: Move | str) -> str: ...
+    def to_ki2(self, move: Move | str) -> str: ...
+    def to_csa(self, move: Move | str) -> str: ...
+    def mate_in_one(self) -> Move | None: ...
     def pop(self) -> Move: ...
     def copy(self) -> Position: ...
     def mirrored(self) -> Position: ...

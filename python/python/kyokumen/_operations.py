@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kyokumen import _native
 from kyokumen._errors import UsageError
 
 if TYPE_CHECKING:
     from kyokumen import _options as types
-    from kyokumen._options import Path, Paths
+    from kyokumen._options import _Path, _Paths
     from kyokumen._report import Report
     from typing_extensions import Unpack
 
@@ -36,33 +36,39 @@ def _documented(command: str) -> Callable[[_Function], _Function]:
     return add
 
 
-def _call(command: str, inputs: Paths, given: Mapping[str, Any], **more: object) -> Any:
+def _call(command: str, inputs: _Paths, given: Mapping[str, Any], **more: object) -> Report:
     positional = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     options = {**given, **more}
     progress = options.pop("progress", None)
-    return _native.call(command, positional, options, progress)
+    report: Report = _native.call(command, positional, options, progress)
+    return report
+
+
+def _calls(command: str, inputs: _Paths, given: Mapping[str, Any]) -> list[Report]:
+    """Like `_call`, for commands with several reports."""
+    return cast("list[Report]", _call(command, inputs, given))
 
 
 @_documented("convert")
-def convert(inputs: Paths, output: Path, **options: Unpack[types.ConvertOptions]) -> Report:
+def convert(inputs: _Paths, output: _Path, **options: Unpack[types.ConvertOptions]) -> Report:
     """Converts records from any format to any other format."""
     return _call("convert", inputs, options, output=output)
 
 
 @_documented("shuffle")
-def shuffle(inputs: Paths, output: Path, **options: Unpack[types.RearrangeOptions]) -> Report:
+def shuffle(inputs: _Paths, output: _Path, **options: Unpack[types.RearrangeOptions]) -> Report:
     """Shuffles the records of files."""
     return _call("shuffle", inputs, options, output=output)
 
 
 @_documented("dedup")
-def dedup(inputs: Paths, output: Path, **options: Unpack[types.DedupOptions]) -> Report:
+def dedup(inputs: _Paths, output: _Path, **options: Unpack[types.DedupOptions]) -> Report:
     """Removes duplicate records from files."""
     return _call("dedup", inputs, options, output=output)
 
 
 @_documented("split")
-def split(inputs: Paths, output: Path, **options: Unpack[types.SplitOptions]) -> Report:
+def split(inputs: _Paths, output: _Path, **options: Unpack[types.SplitOptions]) -> Report:
     """Distributes the records of files over several files.
 
     Set one of `parts`, `size` and `records`, or with `by="game"` and `by="position"` the `weights` of the parts.
@@ -71,19 +77,19 @@ def split(inputs: Paths, output: Path, **options: Unpack[types.SplitOptions]) ->
 
 
 @_documented("sample")
-def sample(inputs: Paths, output: Path, **options: Unpack[types.SampleOptions]) -> Report:
+def sample(inputs: _Paths, output: _Path, **options: Unpack[types.SampleOptions]) -> Report:
     """Draws a random sample of the records of files: `count` records, or each record with probability `rate`."""
     return _call("sample", inputs, options, output=output)
 
 
 @_documented("interleave")
-def interleave(inputs: Paths, output: Path, **options: Unpack[types.InterleaveOptions]) -> Report:
+def interleave(inputs: _Paths, output: _Path, **options: Unpack[types.InterleaveOptions]) -> Report:
     """Mixes files into one file. The records of each input keep their order."""
     return _call("interleave", inputs, options, output=output)
 
 
 @_documented("stats")
-def stats(inputs: Paths, **options: Unpack[types.StatsOptions]) -> Report:
+def stats(inputs: _Paths, **options: Unpack[types.StatsOptions]) -> Report:
     """Statistics of files: evaluations, plies, results, moves, pieces, repetitions.
 
     With `html`, also writes a page with plots.
@@ -92,18 +98,18 @@ def stats(inputs: Paths, **options: Unpack[types.StatsOptions]) -> Report:
 
 
 @_documented("verify")
-def verify(inputs: Paths | None = None, **options: Unpack[types.VerifyOptions]) -> list[Report]:
+def verify(inputs: _Paths | None = None, **options: Unpack[types.VerifyOptions]) -> list[Report]:
     """Checks all records of the `inputs`, the outputs that a `manifest` lists, or the proofs in a `proof` file.
 
     Returns a report for each file or manifest.
     """
     if [inputs, options.get("manifest"), options.get("proof")].count(None) != 2:
         raise UsageError("set exactly one of inputs, manifest and proof")
-    return _call("verify", [] if inputs is None else inputs, options)
+    return _calls("verify", [] if inputs is None else inputs, options)
 
 
 @_documented("filter")
-def gen_filter(inputs: Paths | None, output: Path, **options: Unpack[types.FilterOptions]) -> Report:
+def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[types.FilterOptions]) -> Report:
     """Removes positions with a proven forced mate.
 
     Returns the manifest of the run, and in `was_done` whether it had already been completed earlier. With
@@ -117,7 +123,7 @@ def gen_filter(inputs: Paths | None, output: Path, **options: Unpack[types.Filte
 
 
 @_documented("dataset")
-def dataset(inputs: Paths, output: Path, **options: Unpack[types.DatasetOptions]) -> Report:
+def dataset(inputs: _Paths, output: _Path, **options: Unpack[types.DatasetOptions]) -> Report:
     """Writes a table of positions with their mate verdicts, in the format `to`.
 
     Returns the manifest of the run, with `was_done`, or with `dry_run` its plan, like `gen_filter`.
@@ -126,7 +132,7 @@ def dataset(inputs: Paths, output: Path, **options: Unpack[types.DatasetOptions]
 
 
 @_documented("relabel")
-def relabel(inputs: Paths, output: Path, **options: Unpack[types.RelabelOptions]) -> Report:
+def relabel(inputs: _Paths, output: _Path, **options: Unpack[types.RelabelOptions]) -> Report:
     """Replaces the evaluations of records with those of a network (`model`) or a USI engine (`engine`).
 
     Returns the manifest of the run, with `was_done`, or with `dry_run` its plan, like `gen_filter`.
@@ -135,7 +141,7 @@ def relabel(inputs: Paths, output: Path, **options: Unpack[types.RelabelOptions]
 
 
 @_documented("selfplay")
-def selfplay(output: Path, **options: Unpack[types.SelfPlayOptions]) -> Report:
+def selfplay(output: _Path, **options: Unpack[types.SelfPlayOptions]) -> Report:
     """Plays `games` games of the networks `model` against themselves and writes them as training data.
 
     Returns the manifest of the run, with `was_done`, or with `dry_run` its plan. `progress` gets snapshots of the games.
@@ -144,27 +150,27 @@ def selfplay(output: Path, **options: Unpack[types.SelfPlayOptions]) -> Report:
 
 
 @_documented("generate")
-def generate(output: Path, **options: Unpack[types.GenerateOptions]) -> Report:
+def generate(output: _Path, **options: Unpack[types.GenerateOptions]) -> Report:
     """Writes `count` test records from random games. Returns the number of games by the way in which they ended."""
     return _call("generate", [], options, output=output)
 
 
 @_documented("inspect")
-def inspect(inputs: Paths, **options: Unpack[types.InspectOptions]) -> list[Report]:
+def inspect(inputs: _Paths, **options: Unpack[types.InspectOptions]) -> list[Report]:
     """Describes single records of files, by default the first of each file.
 
     A bad record has its `error` instead of its fields. With `html`, writes the records to a page with boards and returns
     an empty list.
     """
-    return _call("inspect", inputs, options)
+    return _calls("inspect", inputs, options)
 
 
 @_documented("merge")
-def merge(folder: Path, output: Path, **options: Unpack[types.MergeOptions]) -> Report:
+def merge(folder: _Path, output: _Path, **options: Unpack[types.MergeOptions]) -> Report:
     """Joins the shards of the run in `folder` into one file."""
     return _call("merge", folder, options, output=output)
 
 
-def status(folder: Path) -> list[Report]:
+def status(folder: _Path) -> list[Report]:
     """The progress of all runs that write to `folder`, finished or not: one report per run, with its shards."""
-    return _call("status", folder, {})
+    return _calls("status", folder, {})

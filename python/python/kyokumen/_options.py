@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from kyokumen._report import Report
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal, TypeAlias
 
-Path: TypeAlias = "str | os.PathLike[str]"
-Paths: TypeAlias = "Path | Sequence[Path]"
-Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
-BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
-InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
-WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
+    from kyokumen._report import Report
+
+    _Path: TypeAlias = str | os.PathLike[str]
+    _Paths: TypeAlias = _Path | Sequence[_Path]
+    _Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+    _BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
+    _InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
+    _WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 
 
 class Filters(TypedDict, total=False):
@@ -45,7 +48,7 @@ class Reading(TypedDict, total=False):
     """Format and move encoding of the inputs."""
 
     from_: str | None
-    dialect: Dialect | None
+    dialect: _Dialect | None
 
 
 class Running(TypedDict, total=False):
@@ -63,8 +66,8 @@ class Search(TypedDict, total=False):
     depth: int | None
     nodes: int | None
     hash_mb: int | None
-    in_check: InCheck | None
-    when_hopeless: WhenHopeless | None
+    in_check: _InCheck | None
+    when_hopeless: _WhenHopeless | None
 
 
 class Sampled(Filters, total=False):
@@ -88,21 +91,24 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     csa_version: Literal["2.2", "3.0"] | None
     make_games: str | None
     limit: int | None
-    on_error: BadPolicy | None
+    on_error: _BadPolicy | None
     checksums: bool
 
 
-class RearrangeOptions(Sampled, Reading, Running, total=False):
+class Rearranging(Sampled, Reading, Running, total=False):
     to: str | None
-    on_error: BadPolicy | None
+    on_error: _BadPolicy | None
     memory: str | int | None
-    tmp_dir: Path | None
+
+
+class RearrangeOptions(Rearranging, total=False):
+    tmp_dir: _Path | None
 
 
 class DedupOptions(RearrangeOptions, total=False):
     average: bool
     key: Literal["position", "position+move", "content", "bytes"] | None
-    reference: Paths | None
+    reference: _Paths | None
 
 
 class SampleOptions(RearrangeOptions, total=False):
@@ -115,7 +121,7 @@ class InterleaveOptions(RearrangeOptions, total=False):
     until: Literal["all", "first"] | None
 
 
-class SplitOptions(RearrangeOptions, total=False):
+class SplitOptions(Rearranging, total=False):
     parts: int | None
     size: str | int | None
     records: int | None
@@ -126,39 +132,39 @@ class SplitOptions(RearrangeOptions, total=False):
 
 
 class VerifyOptions(Reading, Running, total=False):
-    manifest: Paths | None
-    proof: Paths | None
+    manifest: _Paths | None
+    proof: _Paths | None
     limit: int | None
-    quarantine: Path | None
+    quarantine: _Path | None
     strict: bool
 
 
 class StatsOptions(Sampled, Reading, Running, total=False):
-    html: Path | None
+    html: _Path | None
     lang: Literal["ja", "en"] | None
     limit: int | None
     memory: str | int | None
 
 
 class RunOptions(Running, total=False):
-    config: Path | None
+    config: _Path | None
     dry_run: bool
     name: str | None
     shard: str | None
     limit: int | None
     resume: bool
     checkpoint_every: float | None
-    metrics: Path | None
+    metrics: _Path | None
     metrics_listen: str | int | None
-    tmp_dir: Path | None
+    tmp_dir: _Path | None
 
 
 class JobOptions(RunOptions, Sampled, Reading, total=False):
-    on_error: BadPolicy | None
+    on_error: _BadPolicy | None
 
 
 class FilterOptions(JobOptions, Search, total=False):
-    retry_unknown: Path | None
+    retry_unknown: _Path | None
     to: str | None
     mated: Literal["split", "drop", "relabel"] | None
     unknown: Literal["keep", "drop", "split"] | None
@@ -172,7 +178,7 @@ class DatasetOptions(JobOptions, Search, total=False):
 
 
 class RelabelOptions(JobOptions, total=False):
-    model: Path | None
+    model: _Path | None
     playouts: int | None
     batch: int | None
     policy_temperature: float | None
@@ -192,9 +198,9 @@ class RelabelOptions(JobOptions, total=False):
 
 
 class SelfPlayOptions(RunOptions, total=False):
-    model: Paths
+    model: _Paths
     games: int
-    openings: Path | None
+    openings: _Path | None
     openings_filter: bool
     from_: str | None
     to: str | None
@@ -243,7 +249,7 @@ class InspectOptions(Reading, Search, total=False):
     sample: int | None
     seed: int | None
     hex: bool
-    html: Path | None
+    html: _Path | None
     force: bool
     solve: bool
     threads: int

@@ -10,7 +10,7 @@ from typing import Any
 class Report(dict[str, Any]):
     """The result of an operation: the object that the command line prints as JSON or writes as a manifest.
 
-    Keys are also attributes, with `_` for `-` and `+`: `report.counts.written`.
+    Keys are also attributes, with `_` for `-` and `+`: `report.counts.written`. `dict(report)` shows all values.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -20,6 +20,19 @@ class Report(dict[str, Any]):
             if key.replace("-", "_").replace("+", "_") == name:
                 return self[key]
         raise AttributeError(f"the report has no {name!r}; its keys are {', '.join(self)}")
+
+    def _repr_html_(self) -> str:
+        """The entries as a table for notebooks."""
+        from html import escape
+
+        def cell(value: Any) -> str:
+            return value._repr_html_() if isinstance(value, Report) else escape(str(value))
+
+        rows = (f"<tr><th>{escape(key)}</th><td>{cell(value)}</td></tr>" for key, value in self.items())
+        return f"<table>{''.join(rows)}</table>"
+
+    def __repr__(self) -> str:
+        return f"<kyokumen.Report {', '.join(self)}>"
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self})
