@@ -322,7 +322,8 @@ impl Position {
         }
         let mut position = Self::from(shogi::Position::try_from(&game.start)?);
         for played in game.moves {
-            position.push(MoveLike::Move(Move(played.best_move)))?;
+            let pushed = position.push(MoveLike::Move(Move(played.best_move)));
+            pushed.map_err(|error| wrong(error.to_string()))?;
         }
         Ok(position)
     }
