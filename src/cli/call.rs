@@ -219,8 +219,8 @@ impl Caller<'_> {
     }
 
     #[cfg(feature = "network")]
-    pub(super) fn display<S: Serialize>(&self) -> Option<Box<dyn ProgressDisplay<S>>> {
-        Some(Box::new(SnapshotSender(self.snapshots.clone())))
+    pub(super) fn display<S: Serialize>(&self) -> Box<dyn ProgressDisplay<S>> {
+        Box::new(SnapshotSender(self.snapshots.clone()))
     }
 }
 

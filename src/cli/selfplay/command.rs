@@ -42,7 +42,8 @@ pub(in crate::cli) fn call(args: SelfPlayArgs) -> anyhow::Result<Call> {
         }));
     }
     Ok(Call::returning(move |caller| {
-        let SelfPlayed { manifest, was_done } = selfplay(plan, caller.display(), caller.cancel)?;
+        let SelfPlayed { manifest, was_done } =
+            selfplay(plan, Some(caller.display()), caller.cancel)?;
         Ok(RunReport { manifest, was_done })
     }))
 }
