@@ -149,8 +149,7 @@ fn with_arguments(text: &str, shown: &mut String) {
         let value = rest[..end].strip_prefix(' ').and_then(|value| value.split(' ').next());
         match value.filter(|value| value.contains('=')) {
             Some(value) => {
-                shown.push_str(&format!("=\"{value}\""));
-                shown.push_str(&rest[1 + value.len()..]);
+                shown.extend(["=\"", value, "\"", &rest[1 + value.len()..]]);
             }
             None => shown.push_str(rest),
         }

@@ -183,14 +183,14 @@ impl Record {
 
     /// The diagram for notebooks, with an arrow for the stored move.
     fn _repr_svg_(&self) -> String {
-        svg(&self.decoded.setup, None, self.decoded.best_move, shogi::Color::Black)
+        self.svg()
     }
 
     /// The diagram and the fields for notebooks.
     fn _repr_html_(&self) -> String {
         let fields = self.fields();
         let fields = fields.strip_prefix(", ").unwrap_or(&fields);
-        format!("<figure>{}<figcaption>{fields}</figcaption></figure>", self._repr_svg_())
+        format!("<figure>{}<figcaption>{fields}</figcaption></figure>", self.svg())
     }
 
     fn __repr__(&self) -> String {
@@ -199,6 +199,10 @@ impl Record {
 }
 
 impl Record {
+    fn svg(&self) -> String {
+        svg(&self.decoded.setup, None, self.decoded.best_move, shogi::Color::Black)
+    }
+
     fn fields(&self) -> String {
         let format::Record { best_move, eval_cp, ply, .. } = &self.decoded;
         let fields = [
