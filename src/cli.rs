@@ -3,6 +3,7 @@
 //! Each subcommand has its own module. This module alone sets exit statuses and prints errors.
 
 mod advice;
+pub mod call;
 mod config;
 mod convert;
 mod dataset;
@@ -38,6 +39,7 @@ mod usi;
 mod verify;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
@@ -149,7 +151,13 @@ pub fn command_lines() -> [clap::Command; 3] {
 
 /// Runs `kyokumen` with the arguments of the process.
 pub fn kyokumen() -> ExitCode {
-    match parse() {
+    ExitCode::from(kyokumen_with(process_words()))
+}
+
+/// Runs `kyokumen` with arguments, the first of which is ignored. Returns the exit status. Exits if the arguments are
+/// not valid.
+pub fn kyokumen_with(words: Vec<OsString>) -> u8 {
+    match parse(words) {
         Ok(Kyokumen { command, messages }) => run(&messages, || command.run()),
         Err(error) => ended(failed(&error)),
     }
@@ -157,28 +165,31 @@ pub fn kyokumen() -> ExitCode {
 
 /// Runs `gen-filter` with the arguments of the process.
 pub fn gen_filter() -> ExitCode {
-    match parse() {
+    ExitCode::from(match parse(process_words()) {
         Ok(GenFilter { args, messages }) => run(&messages, || filter::run(args)),
         Err(error) => ended(failed(&error)),
-    }
+    })
 }
 
 /// Runs `kyokumen-usi` with the arguments of the process.
 pub fn kyokumen_usi() -> ExitCode {
-    match parse() {
+    ExitCode::from(match parse(process_words()) {
         Ok(KyokumenUsi { args, messages }) => run(&messages, || usi::run(&args)),
         Err(error) => ended(failed(&error)),
-    }
+    })
 }
 
-/// Parses the arguments of the process and of a configuration file. Exits with a message if they are invalid.
+/// The arguments of the process. On Windows the program, not the shell, expands wildcards.
+fn process_words() -> Vec<OsString> {
+    wild::args_os().collect()
+}
+
+/// Parses arguments and a configuration file. Exits with a message if they are invalid.
 ///
 /// # Errors
 /// If a configuration file cannot be read or has invalid options.
-fn parse<P: Parser>() -> anyhow::Result<P> {
+fn parse<P: Parser>(words: Vec<OsString>) -> anyhow::Result<P> {
     let mut command = with_negative_values(P::command());
-    // On Windows the program, not the shell, expands wildcards.
-    let words: Vec<_> = wild::args_os().collect();
     json_lines::enable_if_requested(&words);
     let words = config::with_files(&command, words)?;
     json_lines::enable_if_requested(&words);
@@ -198,7 +209,7 @@ fn with_negative_values(command: clap::Command) -> clap::Command {
         .mut_subcommands(with_negative_values)
 }
 
-fn run(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>) -> ExitCode {
+fn run(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>) -> u8 {
     let level = match messages.verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -231,9 +242,9 @@ fn run(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>
 }
 
 /// Writes the last message of the program.
-fn ended(exit_status: u8) -> ExitCode {
+fn ended(exit_status: u8) -> u8 {
     json_lines::finish(exit_status);
-    ExitCode::from(exit_status)
+    exit_status
 }
 
 /// Prints an error. Returns the exit status.

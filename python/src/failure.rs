@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::{fmt, io};
 
-use kyokumen::format::{DecodeError, RecordPlace};
+use kyokumen::format::{self, DecodeError, Place, RecordPlace};
 use kyokumen::shogi::PositionError;
 use kyokumen::shogi::sfen::SfenError;
 use kyokumen::{ErrorKind, Remedy};
@@ -19,6 +19,8 @@ pub(crate) struct Failure {
     file: Option<String>,
     record: Option<u64>,
     byte: Option<u64>,
+    /// Error number of the operating system.
+    errno: Option<i32>,
 }
 
 const USAGE: &str = "UsageError";
@@ -37,16 +39,21 @@ pub(crate) fn cut_off(whole: u64) -> String {
 
 impl Failure {
     const fn new(class: &'static str, message: String) -> Self {
-        Self { class, message, file: None, record: None, byte: None }
+        Self { class, message, file: None, record: None, byte: None, errno: None }
     }
 
     fn from_error(class: &'static str, error: &(dyn Error + 'static)) -> Self {
         // The message of the command line, with names of arguments instead of options.
-        Self::new(class, Remedy::explain(error, argument))
+        Self::new(class, in_python(&Remedy::explain(error, argument)))
     }
 
     pub(crate) fn usage(message: impl ToString) -> Self {
         Self::new(USAGE, message.to_string())
+    }
+
+    /// A text is not a valid position.
+    pub(crate) const fn position(message: String) -> Self {
+        Self::new(POSITION, message)
     }
 
     pub(crate) fn other(error: &(dyn Error + 'static)) -> Self {
@@ -74,7 +81,13 @@ impl Failure {
 
     pub(crate) fn unreadable(file: &str, byte: u64, source: &io::Error) -> Self {
         let file = Some(file.to_owned());
-        Self { file, byte: Some(byte), ..Self::from_error(io_class(source), source) }
+        let errno = source.raw_os_error();
+        Self { file, byte: Some(byte), errno, ..Self::from_error(io_class(source), source) }
+    }
+
+    pub(crate) fn in_file(self, file: &str) -> Self {
+        let message = format!("{file}, {}", self.message);
+        Self { file: Some(file.to_owned()), message, ..self }
     }
 
     pub(crate) const fn unwritable(message: String) -> Self {
@@ -84,7 +97,11 @@ impl Failure {
 
 /// The exception class of an I/O error.
 fn io_class(source: &io::Error) -> &'static str {
-    if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { FILE }
+    match source.kind() {
+        io::ErrorKind::NotFound => NOT_FOUND,
+        io::ErrorKind::PermissionDenied => "PermissionDeniedError",
+        _ => FILE,
+    }
 }
 
 impl fmt::Display for Failure {
@@ -94,6 +111,50 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
+
+/// Replaces options of the command line, such as `--max-ply <N>`, by arguments, such as `max_ply`. Commands in backticks
+/// stay.
+pub(crate) fn in_python(text: &str) -> String {
+    let mut shown = String::new();
+    for (number, part) in text.split('`').enumerate() {
+        if number > 0 {
+            shown.push('`');
+        }
+        if number % 2 == 1 && part.starts_with("kyokumen") {
+            shown += part;
+        } else {
+            with_arguments(part, &mut shown);
+        }
+    }
+    shown
+}
+
+fn with_arguments(text: &str, shown: &mut String) {
+    let mut pieces = text.split("--");
+    shown.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '-');
+        let (name, rest) = piece.split_at(end.unwrap_or(piece.len()));
+        let rest = match rest.strip_prefix(" <").and_then(|rest| rest.split_once('>')) {
+            Some((_, rest)) => rest.strip_prefix("...").unwrap_or(rest),
+            None => rest,
+        };
+        match name {
+            "" => shown.push_str("--"),
+            "from" => shown.push_str("from_"),
+            name => shown.push_str(&name.replace('-', "_")),
+        }
+        // A value such as `ply=0` is a string in Python.
+        let end = rest.find([')', ';', ',']).unwrap_or(rest.len());
+        let value = rest[..end].strip_prefix(' ').and_then(|value| value.split(' ').next());
+        match value.filter(|value| value.contains('=')) {
+            Some(value) => {
+                shown.extend(["=\"", value, "\"", &rest[1 + value.len()..]]);
+            }
+            None => shown.push_str(rest),
+        }
+    }
+}
 
 /// Advice with names of Python arguments.
 pub(crate) fn argument(remedy: Remedy) -> Option<String> {
@@ -124,8 +185,9 @@ impl From<Failure> for PyErr {
 }
 
 fn exception(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
-    let Failure { class, message, file, record, byte } = failure;
+    let Failure { class, message, file, record, byte, errno } = failure;
     let location = [("record", record), ("byte", byte)].into_py_dict(py)?;
+    location.set_item("errno", errno)?;
     location.set_item("file", file)?;
     let class = py.import("kyokumen._errors")?.getattr(class)?;
     Ok(PyErr::from_value(class.call((message,), Some(&location))?))
@@ -144,8 +206,25 @@ impl From<kyokumen::Error> for Failure {
             _ if error.is_usage() => USAGE,
             _ => OTHER,
         };
+        let class = match error.remedy() {
+            Some(Remedy::Replace) if class == USAGE => "ExistsError",
+            _ => class,
+        };
         let file = error.file().map(ToOwned::to_owned);
-        Self { file, byte: error.offset(), ..Self::from_error(class, &error) }
+        let errno = error.io_error().and_then(io::Error::raw_os_error);
+        Self { file, byte: error.offset(), errno, ..Self::from_error(class, &error) }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        let class = match error.downcast_ref::<io::Error>() {
+            Some(source) => io_class(source),
+            None => OTHER,
+        };
+        error
+            .downcast::<kyokumen::Error>()
+            .map_or_else(|error| Self::from_error(class, error.as_ref()), Self::from)
     }
 }
 
@@ -158,6 +237,22 @@ impl From<SfenError> for Failure {
 impl From<PositionError> for Failure {
     fn from(error: PositionError) -> Self {
         Self::from_error(POSITION, &error)
+    }
+}
+
+impl From<format::Error> for Failure {
+    fn from(error: format::Error) -> Self {
+        let class = match &error.kind {
+            format::ErrorKind::Io(source) => io_class(source),
+            format::ErrorKind::Record(_) => BAD_RECORD,
+            _ => OTHER,
+        };
+        let (record, byte) = match error.place {
+            Some(Place::Input(place)) => (Some(place.index), Some(place.offset)),
+            Some(Place::Output(index)) => (Some(index), None),
+            _ => (None, None),
+        };
+        Self { record, byte, ..Self::from_error(class, &error) }
     }
 }
 

@@ -22,7 +22,7 @@ mod arrow;
 mod batch;
 mod failure;
 mod features;
-mod filtering;
+mod game;
 mod interrupt;
 mod loader;
 mod moves;
@@ -33,6 +33,7 @@ mod reading;
 mod record;
 mod rows;
 mod solver;
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -52,17 +53,19 @@ mod _native {
     #[pymodule_export]
     use crate::features::{dlshogi, dlshogi_labels, halfka_hm, halfkp};
     #[pymodule_export]
-    use crate::filtering::gen_filter;
+    use crate::game::{Game, GameIterator, GameMove, games};
     #[pymodule_export]
     use crate::loader::Loader;
     #[pymodule_export]
     use crate::moves::Move;
     #[pymodule_export]
-    use crate::operations::{convert, dedup, shuffle, split, stats, verify};
+    use crate::operations::{call_command, options_of_commands, run_command_line};
     #[pymodule_export]
     use crate::position::Position;
     #[pymodule_export]
     use crate::record::Record;
     #[pymodule_export]
     use crate::solver::{Proof, Solution, Solver, solve_many};
+    #[pymodule_export]
+    use crate::writer::{Writer, create};
 }

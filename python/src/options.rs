@@ -5,22 +5,18 @@ use std::str::FromStr;
 
 use kyokumen::format::Fill;
 use kyokumen::mate::judge::MateSettings;
-use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
-use kyokumen::storage::memory::Memory;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::interrupt::MAX_THREADS;
 use crate::moves::dialect_named;
-use crate::solver::variant;
 
 /// Keyword arguments that have not been taken yet.
 pub(crate) struct Options<'py> {
@@ -42,13 +38,6 @@ impl Paths {
     }
 }
 
-/// A number of bytes, or a text as on the command line.
-#[derive(FromPyObject)]
-pub(crate) enum Amount {
-    Bytes(u64),
-    Text(String),
-}
-
 /// A bool, text or number, from Python or numpy.
 #[derive(FromPyObject, Serialize)]
 #[serde(untagged)]
@@ -60,20 +49,24 @@ enum Scalar {
     Real(f64),
 }
 
-/// Fill values, as a text as on the command line or as a dictionary by field.
-#[derive(FromPyObject)]
-enum FillValues<'py> {
-    Text(String),
-    Fields(Bound<'py, PyDict>),
+/// The value of `fill`, as a text as on the command line or as a dictionary by field.
+pub(crate) fn fill_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Fill> {
+    let Some(given) = given else { return Ok(Fill::default()) };
+    let text = match given.cast::<PyDict>() {
+        Ok(fields) => field_values(fields).join(","),
+        Err(_) => given.extract()?,
+    };
+    let fill = text.parse().map_err(|error| Failure::usage(format!("fill: {error}")));
+    Ok(fill?)
 }
 
-impl Amount {
-    pub(crate) fn memory(self) -> Result<Memory, Failure> {
-        match self {
-            Self::Bytes(bytes) => Ok(Memory::of_bytes(bytes)),
-            Self::Text(text) => text.parse().map_err(Failure::usage),
-        }
-    }
+/// The items of a dictionary as on the command line: `ply=0`.
+pub(crate) fn field_values(fields: &Bound<'_, PyDict>) -> Vec<String> {
+    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
+        format!("{name}={value}")
+    };
+    fields.iter().map(pair).collect()
 }
 
 impl<'py> Options<'py> {
@@ -99,27 +92,6 @@ impl<'py> Options<'py> {
         Ok(Some(value))
     }
 
-    /// The value of an option, which stays to be taken.
-    pub(crate) fn peek<T>(&self, name: &str) -> PyResult<Option<T>>
-    where
-        T: for<'a> FromPyObject<'a, 'py>,
-    {
-        let value = self.left.get_item(name)?;
-        let taken = self.take(name)?;
-        value.map_or(Ok(()), |value| self.left.set_item(name, value))?;
-        Ok(taken)
-    }
-
-    pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
-        Ok(self.take(name)?.unwrap_or_default())
-    }
-
-    /// Whether an option is set. False if it is absent or None.
-    pub(crate) fn has(&self, name: &str) -> PyResult<bool> {
-        let value = self.left.get_item(name)?;
-        Ok(value.is_some_and(|value| !value.is_none()))
-    }
-
     pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> PyResult<Option<T>>
     where
         T::Err: std::fmt::Display,
@@ -129,46 +101,8 @@ impl<'py> Options<'py> {
         Ok(Some(parsed?))
     }
 
-    /// Takes a variant of an enum of the library, by its serde name.
-    pub(crate) fn variant<T: DeserializeOwned>(&self, name: &str) -> PyResult<Option<T>> {
-        let text = self.take::<String>(name)?;
-        Ok(text.map(|text| variant::<T>(name, &text)).transpose()?)
-    }
-
-    /// Takes a named value. `expected` lists the valid names for the error message.
-    pub(crate) fn named<T>(
-        &self,
-        name: &str,
-        value_named: fn(&str) -> Option<T>,
-        expected: &str,
-    ) -> PyResult<Option<T>> {
-        let Some(text) = self.take::<String>(name)? else { return Ok(None) };
-        let unknown = || Failure::usage(format!("{name} must be {expected}, not {text:?}"));
-        Ok(Some(value_named(&text).ok_or_else(unknown)?))
-    }
-
     pub(crate) fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
         Ok(self.take::<Paths>(name)?.map_or_else(Vec::new, Paths::into_vec))
-    }
-
-    pub(crate) fn memory(&self, name: &str) -> PyResult<Option<Memory>> {
-        Ok(self.take::<Amount>(name)?.map(Amount::memory).transpose()?)
-    }
-
-    /// Adds options by their long names on the command line. Keyword arguments take precedence.
-    pub(crate) fn add(&self, others: &Map<String, Value>) -> PyResult<()> {
-        let json = self.left.py().import("json")?;
-        for (name, value) in others {
-            let name = match name.replace('-', "_") {
-                name if name == "from" => "from_".to_owned(),
-                name => name,
-            };
-            let is_set = !value.is_null() && *value != "";
-            if is_set && !self.has(&name)? {
-                self.left.set_item(name, json.call_method1("loads", (value.to_string(),))?)?;
-            }
-        }
-        Ok(())
     }
 
     /// Fails if an option is left. It is unknown, because it was not taken.
@@ -223,26 +157,6 @@ impl<'py> Options<'py> {
             given.extend(alone);
         }
         Ok(serde_json::from_value(given.into()).map_err(Failure::usage)?)
-    }
-
-    pub(crate) fn fill(&self) -> PyResult<Fill> {
-        let text = match self.take::<FillValues<'py>>("fill")? {
-            None => return Ok(Fill::default()),
-            Some(FillValues::Text(text)) => text,
-            Some(FillValues::Fields(fields)) => {
-                let pair = |(name, value): (Object<'py>, Object<'py>)| {
-                    let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
-                    format!("{name}={value}")
-                };
-                fields.iter().map(pair).collect::<Vec<_>>().join(",")
-            }
-        };
-        let fill = text.parse().map_err(|error| Failure::usage(format!("fill: {error}")));
-        Ok(fill?)
-    }
-
-    pub(crate) fn on_error(&self, default: BadPolicy) -> PyResult<BadPolicy> {
-        Ok(self.variant("on_error")?.unwrap_or(default))
     }
 
     pub(crate) fn threads(&self) -> PyResult<usize> {

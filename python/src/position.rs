@@ -1,7 +1,8 @@
 //! `Position`: a position and the moves that led to it.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{ContentHash, Format, RecordRef};
+use kyokumen::format::{ContentHash, Format, RecordRef, csa_move, kif_move, notation};
+use kyokumen::format::{parse_csa_move, parse_kif_move, read_games};
 use kyokumen::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use kyokumen::shogi::svg::SvgDiagram;
 use kyokumen::shogi::{self, Hand, HandKind, PositionHistory, Repetition, Undo};
@@ -33,7 +34,7 @@ pub(crate) enum MoveLike {
 }
 
 impl MoveLike {
-    fn get(&self) -> Result<shogi::Move, Failure> {
+    pub(crate) fn get(&self) -> Result<shogi::Move, Failure> {
         match self {
             Self::Move(m) => Ok(m.0),
             Self::Usi(usi) => moves::parse(usi).map(|m| m.0),
@@ -51,12 +52,16 @@ impl From<shogi::Position> for Position {
 
 #[pymethods]
 impl Position {
-    /// The position of an SFEN, or the start position.
+    /// The position of an SFEN, or the start position. `sfen` may also be a position of the USI protocol: "startpos" or
+    /// "sfen …", with the moves after it, as in "startpos moves 7g7f 3c3d".
     #[new]
     #[pyo3(signature = (sfen = None))]
     fn new(sfen: Option<&str>) -> Result<Self, Failure> {
-        let parse = |sfen: &str| sfen.parse::<shogi::Position>().map_err(Failure::from);
-        Ok(sfen.map(parse).transpose()?.unwrap_or_else(shogi::Position::start).into())
+        match sfen {
+            None => Ok(shogi::Position::start().into()),
+            Some(text) if is_usi(text) => Self::of_usi(text),
+            Some(text) => Ok(text.parse::<shogi::Position>()?.into()),
+        }
     }
 
     /// The position of 32 bytes in Apery's packed format. The format has no ply, so `ply` sets it.
@@ -194,6 +199,44 @@ impl Position {
         Ok(())
     }
 
+    /// Plays a legal move in USI notation and returns it.
+    fn push_usi(&mut self, usi: &str) -> Result<Move, Failure> {
+        let m = moves::parse(usi)?;
+        self.push(MoveLike::Move(m))?;
+        Ok(m)
+    }
+
+    /// Plays a legal move as in KIF or KI2 files, such as "７六歩(77)" or "☗７六歩", and returns it.
+    fn push_kif(&mut self, text: &str) -> Result<Move, Failure> {
+        self.push_parsed(text, parse_kif_move(&self.now, text, self.last_target()))
+    }
+
+    /// Plays a legal move as in CSA files, such as "+7776FU", and returns it.
+    fn push_csa(&mut self, text: &str) -> Result<Move, Failure> {
+        self.push_parsed(text, parse_csa_move(&self.now, text))
+    }
+
+    /// A legal move as in KIF files, such as "７六歩(77)".
+    fn to_kif(&self, r#move: MoveLike) -> Result<String, Failure> {
+        Ok(kif_move(&self.now, self.legal(&r#move)?, self.last_target()))
+    }
+
+    /// A legal move as in books and KI2 files, such as "☗７六歩".
+    fn to_ki2(&self, r#move: MoveLike) -> Result<String, Failure> {
+        Ok(notation(&self.now, self.legal(&r#move)?, self.last_target()))
+    }
+
+    /// A legal move as in CSA files, such as "+7776FU".
+    fn to_csa(&self, r#move: MoveLike) -> Result<String, Failure> {
+        Ok(csa_move(&self.now, self.legal(&r#move)?))
+    }
+
+    /// A legal move that mates at once, or None. Misses a mate if the only possible interposition is a pawn drop that
+    /// would itself mate, which the rules forbid.
+    fn mate_in_one(&self) -> Option<Move> {
+        self.now.mate_in_one().map(Move)
+    }
+
     /// Takes back the last pushed move and returns it.
     fn pop(&mut self) -> PyResult<Move> {
         let Some((m, undo)) = self.played.pop() else {
@@ -261,7 +304,41 @@ impl Position {
     }
 }
 
+/// Whether a text is a position of the USI protocol, not an SFEN.
+fn is_usi(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    matches!(words.next(), Some("startpos" | "sfen" | "position"))
+        || words.any(|word| word == "moves")
+}
+
 impl Position {
+    fn of_usi(text: &str) -> Result<Self, Failure> {
+        let game = read_games(Format::Usi, text.trim().as_bytes()).next();
+        let wrong = |reason| Failure::position(format!("{text:?} is not a position: {reason}"));
+        let game = game.transpose().map_err(|error| wrong(error.to_string()))?;
+        let game = game.ok_or_else(|| wrong("it is empty".to_owned()))?;
+        if let Some(error) = &game.broken {
+            return Err(wrong(error.to_string()));
+        }
+        let mut position = Self::from(shogi::Position::try_from(&game.start)?);
+        for played in game.moves {
+            let pushed = position.push(MoveLike::Move(Move(played.best_move)));
+            pushed.map_err(|error| wrong(error.to_string()))?;
+        }
+        Ok(position)
+    }
+
+    fn last_target(&self) -> Option<shogi::Square> {
+        self.played.last().map(|(m, _)| m.to())
+    }
+
+    fn push_parsed(&mut self, text: &str, parsed: Option<shogi::Move>) -> Result<Move, Failure> {
+        let wrong = || Failure::usage(format!("{text:?} is not a legal move in {}", self.sfen()));
+        let m = Move(parsed.ok_or_else(wrong)?);
+        self.push(MoveLike::Move(m))?;
+        Ok(m)
+    }
+
     fn packed<'py>(&self, py: Python<'py>, family: Family) -> Result<Bound<'py, PyBytes>, Failure> {
         let bytes = packed::encode(family, &self.now.setup()).map_err(Failure::usage)?;
         Ok(PyBytes::new(py, &bytes))

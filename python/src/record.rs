@@ -1,13 +1,35 @@
 //! `Record`: the fields of one record.
 
-use kyokumen::format::{self, DecodeError, Ending, GameResult, RecordRef};
+use kyokumen::format::{self, DecodeError, Ending, GameResult, RecordRef, VisitedMove};
 use kyokumen::shogi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::Move;
-use crate::position::{Position, svg};
+use crate::position::{MoveLike, Position, svg};
+
+type Pickled<'py> = (String, Stored, u64, Bound<'py, PyBytes>);
+
+#[derive(FromPyObject)]
+enum PositionText<'py> {
+    Position(PyRef<'py, Position>),
+    Sfen(String),
+}
+
+impl PositionText<'_> {
+    fn setup(&self) -> Result<shogi::Setup, Failure> {
+        match self {
+            Self::Position(position) => Ok(position.now.setup()),
+            Self::Sfen(sfen) => Ok(sfen.parse::<shogi::Setup>()?),
+        }
+    }
+}
+
+fn named<T>(field: &str, name: &str, by_name: fn(&str) -> Option<T>) -> Result<T, Failure> {
+    by_name(name).ok_or_else(|| Failure::usage(format!("{field}: there is no {field} {name:?}")))
+}
 
 /// One record of an archive. Fields that the format or the record does not have are None.
 #[pyclass(frozen, module = "kyokumen")]
@@ -22,10 +44,70 @@ impl Record {
         let bytes = record.own_bytes().unwrap_or(record.bytes()).to_vec();
         Ok(Self { decoded: record.record()?, bytes, index })
     }
+
+    pub(crate) const fn decoded(&self) -> &format::Record {
+        &self.decoded
+    }
 }
+
+/// The fields of a record besides its position, for pickling.
+type Stored = (
+    (Option<Move>, Option<i16>, Option<u16>, Option<&'static str>, Option<&'static str>),
+    (Option<u16>, Vec<(Move, u16)>, bool),
+);
 
 #[pymethods]
 impl Record {
+    /// A record that is not from a file. `position` may be an SFEN. `result` is "black", "white" or "draw".
+    #[new]
+    #[pyo3(signature = (position, *, r#move = None, eval_cp = None, ply = None, result = None, ending = None, end_ply = None, candidates = Vec::new(), for_training = true))]
+    #[expect(clippy::too_many_arguments, reason = "each is a separate field")]
+    fn new_record(
+        position: PositionText<'_>,
+        r#move: Option<MoveLike>,
+        eval_cp: Option<i16>,
+        ply: Option<u16>,
+        result: Option<&str>,
+        ending: Option<&str>,
+        end_ply: Option<u16>,
+        candidates: Vec<(MoveLike, u16)>,
+        for_training: bool,
+    ) -> Result<Self, Failure> {
+        let setup = position.setup()?;
+        let candidate =
+            |(m, visits): (MoveLike, u16)| Ok(VisitedMove { best_move: m.get()?, visits });
+        let decoded = format::Record {
+            setup: ply.map_or_else(|| setup.clone(), |ply| setup.clone().with_ply(ply)),
+            best_move: r#move.map(|m| m.get()).transpose()?,
+            eval_cp,
+            ply,
+            result: result.map(|name| named("result", name, GameResult::from_name)).transpose()?,
+            ending: ending.map(|name| named("ending", name, Ending::from_name)).transpose()?,
+            end_ply,
+            candidates: candidates.into_iter().map(candidate).collect::<Result<_, Failure>>()?,
+            is_not_for_training: !for_training,
+        };
+        Ok(Self { decoded, bytes: Vec::new(), index: 0 })
+    }
+
+    /// The record with the number and the bytes of a pickled record.
+    fn _located(&self, index: u64, bytes: Vec<u8>) -> Self {
+        Self { decoded: self.decoded.clone(), bytes, index }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, Pickled<'py>)> {
+        let fields = (
+            (self.r#move(), self.eval_cp(), self.ply(), self.result(), self.ending()),
+            (self.end_ply(), self.candidates(), self.for_training()),
+        );
+        let restore = py.import("kyokumen._archive")?.getattr("restore")?;
+        Ok((restore, (self.sfen(), fields, self.index, PyBytes::new(py, &self.bytes))))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        (&self.decoded, &self.bytes) == (&other.decoded, &other.bytes)
+    }
+
     /// Number of the record in its file, from 0.
     #[getter]
     fn index(&self) -> u64 {
@@ -101,10 +183,27 @@ impl Record {
 
     /// The diagram for notebooks, with an arrow for the stored move.
     fn _repr_svg_(&self) -> String {
-        svg(&self.decoded.setup, None, self.decoded.best_move, shogi::Color::Black)
+        self.svg()
+    }
+
+    /// The diagram and the fields for notebooks.
+    fn _repr_html_(&self) -> String {
+        let fields = self.fields();
+        let fields = fields.strip_prefix(", ").unwrap_or(&fields);
+        format!("<figure>{}<figcaption>{fields}</figcaption></figure>", self.svg())
     }
 
     fn __repr__(&self) -> String {
+        format!("Record({}, {:?}{})", self.index, self.sfen(), self.fields())
+    }
+}
+
+impl Record {
+    fn svg(&self) -> String {
+        svg(&self.decoded.setup, None, self.decoded.best_move, shogi::Color::Black)
+    }
+
+    fn fields(&self) -> String {
         let format::Record { best_move, eval_cp, ply, .. } = &self.decoded;
         let fields = [
             best_move.map(|m| format!(", move={m}")),
@@ -112,7 +211,6 @@ impl Record {
             ply.map(|ply| format!(", ply={ply}")),
             self.result().map(|result| format!(", result={result}")),
         ];
-        let fields: String = fields.into_iter().flatten().collect();
-        format!("Record({}, {:?}{fields})", self.index, self.sfen())
+        fields.into_iter().flatten().collect()
     }
 }

@@ -184,7 +184,7 @@ fn is_repeated(arg: &Arg) -> bool {
 }
 
 /// The message of a clap error without the parts that apply only to the command line.
-fn message_of(error: &clap::Error) -> String {
+pub(super) fn message_of(error: &clap::Error) -> String {
     match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue), error.source())
     {
         (Some(option), Some(value), Some(source)) => {

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 
+use super::call::Call;
 use super::exit::run_error;
 use super::json_lines;
 use super::message::say;
@@ -74,6 +75,14 @@ pub(super) struct ConvertArgs {
     /// output
     #[arg(long, help_heading = heading::OUTPUTS)]
     json: bool,
+}
+
+pub(super) fn call(args: ConvertArgs) -> anyhow::Result<Call> {
+    let plan = ConvertPlan::new(args.request())?;
+    Ok(Call::returning(move |caller| {
+        let mut progress = caller.progress(plan.records);
+        Ok(convert(plan, &mut progress, caller.cancel)?)
+    }))
 }
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::job_args::{JobArgs, run_job, show_plan};
+use super::call::Call;
+use super::job_args::{JobArgs, run_job, show_plan, with_estimate};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{self, counted, records, with_counts};
@@ -60,6 +61,16 @@ pub(super) struct DatasetArgs {
     /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
     config: Option<PathBuf>,
+}
+
+pub(super) fn call(args: DatasetArgs) -> anyhow::Result<Call> {
+    let dry_run = args.job.dry_run;
+    let plan = JobPlan::new(args.request()?)?;
+    if dry_run {
+        let make_judge = judges(&plan);
+        return Ok(Call::planned(plan, with_estimate(make_judge)));
+    }
+    Ok(Call::job(plan, dataset))
 }
 
 pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::call::Call;
 use super::option::location;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
@@ -62,10 +63,27 @@ pub(super) struct DedupArgs {
     average: bool,
 }
 
+pub(super) fn call(args: &DedupArgs) -> anyhow::Result<Call> {
+    let settings = args.settings();
+    let plan = RearrangePlan::new(args.request())?;
+    Ok(Call::rearrangement(plan, move |plan, progress, cancel| {
+        dedup(plan, settings, progress, cancel)
+    }))
+}
+
 pub(super) fn run(args: &DedupArgs) -> anyhow::Result<ExitStatus> {
-    let request = args.common.request(&args.output);
-    let request = RearrangeRequest { references: args.reference.clone(), ..request };
-    let plan = RearrangePlan::new(request);
-    let settings = DedupSettings { key: args.key, average: args.average };
+    let plan = RearrangePlan::new(args.request());
+    let settings = args.settings();
     args.common.run(plan, |plan, progress, cancel| dedup(plan, settings, progress, cancel))
+}
+
+impl DedupArgs {
+    fn request(&self) -> RearrangeRequest {
+        let request = self.common.request(&self.output);
+        RearrangeRequest { references: self.reference.clone(), ..request }
+    }
+
+    const fn settings(&self) -> DedupSettings {
+        DedupSettings { key: self.key, average: self.average }
+    }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 
-use super::job_args::{JobArgs, run_job, show_plan};
+use super::call::Call;
+use super::job_args::{JobArgs, run_job, show_plan, with_estimate};
 use super::option::{heading, word};
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{self, records, with_counts};
@@ -84,6 +85,16 @@ pub(super) struct FilterArgs {
     /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
     config: Option<PathBuf>,
+}
+
+pub(super) fn call(args: FilterArgs) -> anyhow::Result<Call> {
+    let dry_run = args.job.dry_run;
+    let plan = JobPlan::new(args.request()?)?;
+    if dry_run {
+        let search = plan.settings.search.clone();
+        return Ok(Call::planned(plan, with_estimate(move || Judge::try_new(&search))));
+    }
+    Ok(Call::job(plan, filter))
 }
 
 pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {

@@ -1,13 +1,15 @@
 //! `kyokumen generate`.
 
 use std::iter;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use clap::Args;
+use serde_json::json;
 
 use super::advice::with_remedies;
+use super::call::Call;
 use super::message::say;
 use super::option::{location, whole_number};
 use super::report::records;
@@ -66,21 +68,50 @@ const MAX_PLIES: u64 = u16::MAX as u64;
 /// Number of records per write.
 const RECORDS_AT_A_TIME: usize = 1 << 12;
 
+pub(super) fn call(args: GenerateArgs) -> anyhow::Result<Call> {
+    let format = args.format()?;
+    let plan = args.output(format)?;
+    Ok(Call::returning(move |caller| {
+        let mut generator = args.generator();
+        if !write(&mut generator, format, plan, caller.cancel)? {
+            return Err(Error::interrupted().into());
+        }
+        Ok(json!({"records": args.count, "games": generator.ends()}))
+    }))
+}
+
 pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<ExitStatus> {
     let format = args.format()?;
-    let settings = GenerateSettings {
-        count: args.count,
-        seed: args.seed,
-        every: args.every,
-        most_moves: args.max_moves,
-    };
-    let mut generator = Generator::new(settings);
-    write(&mut generator, format, &args.output, args.force)?;
+    let mut generator = args.generator();
+    let plan = args.output(format)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    if !write(&mut generator, format, plan, &interrupt.cancel())? {
+        return Err(Interrupted::removed(interrupt.signal().unwrap_or(0)).into());
+    }
     report(&generator, args.count, format.format);
     Ok(ExitStatus::Done)
 }
 
 impl GenerateArgs {
+    fn generator(&self) -> Generator {
+        Generator::new(GenerateSettings {
+            count: self.count,
+            seed: self.seed,
+            every: self.every,
+            most_moves: self.max_moves,
+        })
+    }
+
+    fn output(&self, format: FormatName) -> Result<OutputPlan, Error> {
+        let mut claims = FileClaims::reading(&[])?;
+        Ok(OutputPlan {
+            compression: format.compression,
+            header: format.format.header(),
+            separator: format.format.separator(),
+            ..claims.lone_output(OutputKind::Kept, &self.output, self.force)?
+        })
+    }
+
     fn format(&self) -> Result<FormatName, Usage> {
         let by_name = || FormatName::from_file_name(&self.output.to_string_lossy());
         let format =
@@ -89,34 +120,27 @@ impl GenerateArgs {
     }
 }
 
+/// Writes all records. Returns false and leaves no file if it is cancelled.
 fn write(
     generator: &mut Generator,
     format: FormatName,
-    path: &Path,
-    force: bool,
-) -> anyhow::Result<()> {
-    let kind = OutputKind::Kept;
-    let output =
-        FileClaims::reading(&[]).and_then(|mut claims| claims.lone_output(kind, path, force));
-    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let plan = OutputPlan {
-        compression: format.compression,
-        header: format.format.header(),
-        separator: format.format.separator(),
-        ..output?
-    };
+    plan: OutputPlan,
+    cancel: &AtomicBool,
+) -> Result<bool, Error> {
     let mut sinks = Sinks::create(&[plan])?;
     loop {
-        let encoded = generator.encode_next(format.format, RECORDS_AT_A_TIME)?;
+        let encoded = generator.encode_next(format.format, RECORDS_AT_A_TIME);
+        let encoded = encoded.map_err(|error| Error::internal(error.to_string()))?;
         if encoded.is_empty() {
             break;
         }
-        sinks.write(kind, &encoded)?;
-        if interrupt.cancel().load(Ordering::Relaxed) {
-            return Err(Interrupted::removed(interrupt.signal().unwrap_or(0)).into());
+        sinks.write(OutputKind::Kept, &encoded)?;
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(false);
         }
     }
-    Ok(sinks.finish()?.commit()?)
+    sinks.finish()?.commit()?;
+    Ok(true)
 }
 
 fn report(generator: &Generator, count: u64, format: Format) {

@@ -10,7 +10,9 @@ use std::io::{self, BufWriter, Write};
 pub(super) use self::args::InspectArgs;
 use self::described::Described;
 use self::text::{write_header, write_record};
+use crate::cli::call::Call;
 use crate::cli::exit::ExitStatus;
+use crate::cli::message::say;
 use crate::ops::inspect::Inspection;
 use crate::records::claims::FileClaims;
 use crate::records::opening::{self, Unreadable};
@@ -23,13 +25,44 @@ struct ShownCounts {
     bad: u64,
 }
 
-pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
+pub(super) fn call(args: InspectArgs) -> anyhow::Result<Call> {
+    let (inputs, claims) = open(&args)?;
+    if let Some(path) = args.html.clone() {
+        return Ok(Call::returning(move |_| {
+            page::write(&args, &path, inputs, claims)?;
+            Ok(Vec::<()>::new())
+        }));
+    }
+    Ok(Call::reading(move |_| {
+        let mut records = Vec::new();
+        for input in inputs {
+            let file = input.name.clone();
+            Inspection::from_input(input, args.choice())?.for_each(|found| {
+                let described = Described::new(&file, found, args.hex);
+                records.push(serde_json::to_value(described)?);
+                Ok::<(), anyhow::Error>(())
+            })?;
+        }
+        Ok(records)
+    }))
+}
+
+fn open(args: &InspectArgs) -> anyhow::Result<(Vec<Input>, FileClaims)> {
     args.check()?;
     let (from, dialect) = (args.from, args.dialect);
     let inputs = opening::inputs(&args.files, from, dialect, Unreadable::Accepted)?;
     let claims = FileClaims::reading(&inputs)?;
+    Ok((inputs, claims))
+}
+
+pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
+    let (inputs, claims) = open(args)?;
     let shown = match &args.html {
-        Some(path) => page::write(args, path, inputs, claims)?,
+        Some(path) => {
+            let shown = page::write(args, path, inputs, claims)?;
+            say!("  {}", path.display());
+            shown
+        }
         None => show(args, inputs)?,
     };
     // An empty range or sample is not an error.

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::call::Call;
 use super::option::word;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
@@ -39,6 +40,14 @@ pub(super) struct InterleaveArgs {
     /// drawn [default: all]
     #[arg(long, value_name = "all|first", value_parser = word::<Until>)]
     until: Option<Until>,
+}
+
+pub(super) fn call(args: InterleaveArgs) -> anyhow::Result<Call> {
+    let plan = RearrangePlan::new(args.common.request(&args.output))?;
+    let (until, seed) = (args.until.unwrap_or_default(), args.common.seed());
+    Ok(Call::rearrangement(plan, move |plan, progress, cancel| {
+        interleave(plan, args.weights.as_ref(), until, seed, progress, cancel)
+    }))
 }
 
 pub(super) fn run(args: &InterleaveArgs) -> anyhow::Result<ExitStatus> {

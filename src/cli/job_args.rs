@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use clap::Args;
 
+use super::call::for_job;
 use super::exit::run_error;
 use super::message::{name, say};
 use super::option::{heading, word};
@@ -18,7 +19,7 @@ use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::jobs::estimate::{Estimate, estimate};
-use crate::jobs::plan::{JobPlan, JobRequest, Product};
+use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::record_run::Completed;
 use crate::jobs::record_totals::RecordManifest;
 use crate::jobs::run_files::RunRequest;
@@ -102,13 +103,8 @@ pub(super) fn run_watched_job(
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
     json_lines::set_run(&plan.files.stem, plan.files.shard_name());
-    let mut progress = mode.start(plan.records);
-    if !matches!(plan.product, Product::Evaluated(_)) {
-        progress = progress.with_verdicts();
-    }
-    let files = &plan.files;
-    progress = progress.with_metrics(&files.metrics, &files.stem, files.shard_name().as_deref())?;
-    let folder = files.final_folder().to_owned();
+    let mut progress = for_job(mode.start(plan.records), &plan)?;
+    let folder = plan.files.final_folder().to_owned();
     let done = work(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let Completed { manifest, was_done } = done.map_err(|error| run_error(error, interrupt))?;
@@ -167,6 +163,13 @@ pub(super) fn show_plan<J: PositionJudge + 'static>(
         }
     }
     Ok(ExitStatus::Done)
+}
+
+/// Measures the estimate of a plan with judges from `make_judge`, as JSON.
+pub(super) fn with_estimate<J: PositionJudge + 'static>(
+    make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
+) -> impl FnOnce(&JobPlan, &AtomicBool) -> anyhow::Result<serde_json::Value> {
+    |plan, cancel| Ok(serde_json::to_value(estimate(plan, make_judge, cancel)?)?)
 }
 
 fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {

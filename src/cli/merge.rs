@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
+use super::call::Call;
 use super::exit::run_error;
 use super::message::say;
 use super::option::{location, word};
@@ -63,11 +64,17 @@ pub(super) struct MergeArgs {
     force: bool,
 }
 
+pub(super) fn call(args: MergeArgs) -> anyhow::Result<Call> {
+    let plan = MergePlan::new(args.request())?;
+    Ok(Call::returning(move |caller| {
+        let mut progress = caller.progress(Some(plan.records()));
+        Ok(merge(&plan, &mut progress, caller.cancel)?)
+    }))
+}
+
 pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
-    let MergeArgs { folder, output, stream, name, progress, force } = args;
-    let kind = stream.unwrap_or(OutputKind::Kept);
-    let request = MergeRequest { folder, name, kind, output: output.clone(), force };
-    let plan = MergePlan::new(request)?;
+    let (output, progress) = (args.output.clone(), args.progress);
+    let plan = MergePlan::new(args.request())?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = progress.unwrap_or_default().start(Some(plan.records()));
     let merged = merge(&plan, &mut progress, &interrupt.cancel());
@@ -86,6 +93,13 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
         say!("all shards: {all}");
     }
     Ok(ExitStatus::Done)
+}
+
+impl MergeArgs {
+    fn request(self) -> MergeRequest {
+        let Self { folder, output, stream, name, force, progress: _ } = self;
+        MergeRequest { folder, name, kind: stream.unwrap_or(OutputKind::Kept), output, force }
+    }
 }
 
 /// The summary that `command` would have printed without shards.

@@ -13,6 +13,7 @@ use clap::{ArgGroup, Args};
 use serde_json::Map;
 
 use self::outcome::{show, summary};
+use crate::cli::call::Call;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
 use crate::cli::job_args::{JobArgs, run_watched_job};
 use crate::cli::option::{
@@ -159,6 +160,21 @@ pub(super) struct EngineArgs {
     /// first process sends no `usiok` in this time, the run ends [default: 60]
     #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
+}
+
+pub(super) fn call(mut args: RelabelArgs) -> anyhow::Result<Call> {
+    if let Some(engine) = args.engine.take() {
+        return by_engine::call(&engine, args);
+    }
+    if args.keep_eval {
+        let dry_run = args.job.dry_run;
+        let plan = args.plan()?;
+        return Ok(if dry_run { outcome::described(plan) } else { Call::job(plan, blend) });
+    }
+    #[cfg(feature = "network")]
+    return by_network::call(args);
+    #[cfg(not(feature = "network"))]
+    Err(Usage(crate::cli::option::networks::NO_NETWORKS.to_owned()).into())
 }
 
 pub(super) fn run(mut args: RelabelArgs) -> anyhow::Result<ExitStatus> {

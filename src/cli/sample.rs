@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::call::Call;
 use super::message::say;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
@@ -58,6 +59,14 @@ impl SizeArgs {
     fn size(self) -> SampleSize {
         self.rate.map_or(SampleSize::Count(self.count.unwrap_or(0)), SampleSize::Rate)
     }
+}
+
+pub(super) fn call(args: &SampleArgs) -> anyhow::Result<Call> {
+    let plan = RearrangePlan::new(args.common.request(&args.output))?;
+    let (size, seed) = (args.size.size(), args.common.seed());
+    Ok(Call::rearrangement(plan, move |plan, progress, cancel| {
+        sample(plan, size, seed, progress, cancel)
+    }))
 }
 
 pub(super) fn run(args: &SampleArgs) -> anyhow::Result<ExitStatus> {

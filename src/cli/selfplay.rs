@@ -22,7 +22,7 @@ use crate::records::format_name::FormatName;
 use crate::storage::quantity::quantity;
 
 #[cfg(feature = "network")]
-pub(super) use command::run;
+pub(super) use command::{call, run};
 
 /// Play games of a network against itself and write them as training data
 ///
@@ -280,6 +280,11 @@ pub(super) fn summary(games: &GameCounts) -> String {
         quantity(*moves, "move"),
         quantity(games.training_positions, "position"),
     )
+}
+
+#[cfg(not(feature = "network"))]
+pub(super) fn call(_: SelfPlayArgs) -> anyhow::Result<super::call::Call> {
+    Err(super::exit::Usage(super::option::networks::NO_NETWORKS.to_owned()).into())
 }
 
 #[cfg(not(feature = "network"))]

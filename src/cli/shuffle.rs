@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::call::Call;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::ops::rearrange::{RearrangePlan, shuffle};
@@ -29,6 +30,14 @@ pub(super) struct ShuffleArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+}
+
+pub(super) fn call(args: &ShuffleArgs) -> anyhow::Result<Call> {
+    let plan = RearrangePlan::new(args.common.request(&args.output))?;
+    let seed = args.common.seed();
+    Ok(Call::rearrangement(plan, move |plan, progress, cancel| {
+        shuffle(plan, seed, progress, cancel)
+    }))
 }
 
 pub(super) fn run(args: &ShuffleArgs) -> anyhow::Result<ExitStatus> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+use super::call::Call;
 use super::option::{location, whole_number, word};
 use super::rearrange_args::RearrangeArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
@@ -88,24 +89,49 @@ pub(super) struct SplitArgs {
     name: Option<String>,
 }
 
+pub(super) fn call(args: &SplitArgs) -> anyhow::Result<Call> {
+    if let Some(limit) = args.limit() {
+        let plan = RearrangePlan::in_uncounted_parts(args.request())?;
+        return Ok(Call::rearrangement(plan, move |plan, progress, cancel| {
+            split_up_to(plan, limit, progress, cancel)
+        }));
+    }
+    let (plan, settings) = (args.plan(args.request())?, args.settings());
+    Ok(Call::rearrangement(plan, move |plan, progress, cancel| {
+        split(plan, &settings, progress, cancel)
+    }))
+}
+
 pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
-    let request = args.common.request_without_tmp_dir(args.output.clone(), args.to);
-    let request = RearrangeRequest { name: args.name.clone(), ..request };
-    let size = args.size.map(|size| PartLimit::Bytes(size.bytes()));
-    let limit = size.or(args.records.map(|records| PartLimit::Records(records.get())));
-    if let Some(limit) = limit {
+    let request = args.request();
+    if let Some(limit) = args.limit() {
         let plan = RearrangePlan::in_uncounted_parts(request);
         let split =
             |plan: &_, progress: &mut _, cancel: &_| split_up_to(plan, limit, progress, cancel);
         return args.common.run(plan, split);
     }
-    let by = args.by.unwrap_or_default();
-    let settings = SplitSettings { by, weights: args.weights.clone(), seed: args.common.seed() };
+    let settings = args.settings();
     let plan = args.plan(request);
     args.common.run(plan, |plan, progress, cancel| split(plan, &settings, progress, cancel))
 }
 
 impl SplitArgs {
+    fn request(&self) -> RearrangeRequest {
+        let request = self.common.request_without_tmp_dir(self.output.clone(), self.to);
+        RearrangeRequest { name: self.name.clone(), ..request }
+    }
+
+    /// The limit of each part, if the number of parts is not known.
+    fn limit(&self) -> Option<PartLimit> {
+        let size = self.size.map(|size| PartLimit::Bytes(size.bytes()));
+        size.or(self.records.map(|records| PartLimit::Records(records.get())))
+    }
+
+    fn settings(&self) -> SplitSettings {
+        let by = self.by.unwrap_or_default();
+        SplitSettings { by, weights: self.weights.clone(), seed: self.common.seed() }
+    }
+
     /// A plan whose number of parts is known.
     fn plan(&self, request: RearrangeRequest) -> Result<RearrangePlan, Error> {
         let names = self.names.len();

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
+use super::call::Call;
 use super::exit::run_error;
 use super::message::say;
 use super::option::{LanguageArgs, location};
@@ -70,20 +71,23 @@ pub(super) struct StatsArgs {
 /// Default of `--memory`.
 const MEMORY: Memory = Memory::gib(1);
 
+pub(super) fn call(args: StatsArgs) -> anyhow::Result<Call> {
+    let language = args.language.language();
+    let mut plan = StatsPlan::new(args.request())?;
+    let page = plan.page.take();
+    Ok(Call::returning(move |caller| {
+        let mut progress = caller.progress(plan.records);
+        let report = stats(plan, &mut progress, caller.cancel)?;
+        if let Some(page) = page {
+            write_stats_page(page, &report, language)?;
+        }
+        Ok(report)
+    }))
+}
+
 pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
-    let StatsArgs { files, records, memory, html, language, run, json } = args;
-    let request = StatsRequest {
-        inputs: files,
-        from: records.from,
-        dialect: records.dialect,
-        filters: records.filters(),
-        limit: records.limit,
-        memory: memory.unwrap_or(MEMORY),
-        page: html,
-        force: run.force,
-        threads: run.work.threads(),
-    };
-    let mut plan = StatsPlan::new(request)?;
+    let (run, language, json) = (args.run, args.language, args.json);
+    let mut plan = StatsPlan::new(args.request())?;
     let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = run.work.progress.start(plan.records);
@@ -103,4 +107,20 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
         io::stdout().write_all(text::text(&report, width).as_bytes())?;
     }
     Ok(ExitStatus::of_records(report.records, report.bad))
+}
+
+impl StatsArgs {
+    fn request(self) -> StatsRequest {
+        StatsRequest {
+            inputs: self.files,
+            from: self.records.from,
+            dialect: self.records.dialect,
+            filters: self.records.filters(),
+            limit: self.records.limit,
+            memory: self.memory.unwrap_or(MEMORY),
+            page: self.html,
+            force: self.run.force,
+            threads: self.run.work.threads(),
+        }
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use console::Term;
 
+use super::call::Call;
 use super::message::name;
 use super::option::{location, whole_number};
 use super::report::json_line;
@@ -33,6 +34,10 @@ pub(super) struct StatusArgs {
     /// Repeat every SECONDS until all shards are done [default: 5]
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5", require_equals = true, value_parser = whole_number::<u64>(1..))]
     watch: Option<u64>,
+}
+
+pub(super) fn call(args: StatusArgs) -> Call {
+    Call::reading(move |_| Ok(status(&args.folder)?))
 }
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {

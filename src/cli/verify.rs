@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::advice::option;
+use super::call::Call;
 use super::exit::run_error;
 use super::message::{message, name, say};
 use super::option::{location, whole_number};
@@ -95,6 +96,33 @@ pub(super) struct VerifyArgs {
     /// Print one JSON object per file
     #[arg(long)]
     json: bool,
+}
+
+pub(super) fn call(args: VerifyArgs) -> anyhow::Result<Call> {
+    if !args.proof.is_empty() {
+        let (proofs, threads) = (args.proof, args.run.work.threads());
+        return Ok(Call::reading(move |_| {
+            let reports = proofs.iter().map(|path| verify_proofs(path, threads));
+            Ok(reports.collect::<Result<Vec<_>, _>>()?)
+        }));
+    }
+    if !args.manifest.is_empty() {
+        return Ok(Call::reading(move |_| Ok(verify_outputs(&args.manifest)?)));
+    }
+    let plans = VerifyPlan::new(args.request())?;
+    Ok(Call::returning(move |caller| {
+        let mut reports = Vec::new();
+        for plan in plans {
+            let advice = plan.remedy().and_then(caller.advice);
+            let mut progress = caller.progress(plan.records);
+            let mut report = verify(plan, &mut progress, caller.cancel)?;
+            if let Some(advice) = advice {
+                report.advise(&advice);
+            }
+            reports.push(report);
+        }
+        Ok(reports)
+    }))
 }
 
 pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {

@@ -208,6 +208,12 @@ impl RunFiles {
         self.outputs.iter().map(|output| &output.path).chain([&self.manifest])
     }
 
+    /// The final paths or URLs of all outputs and the manifest, as text.
+    #[cfg(feature = "cli")]
+    pub(crate) fn destinations(&self) -> Vec<String> {
+        self.paths().map(|path| self.destination(path).display().to_string()).collect()
+    }
+
     /// The final path or URL of an output or the manifest.
     pub fn destination(&self, path: &Path) -> PathBuf {
         self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))

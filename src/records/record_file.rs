@@ -58,7 +58,18 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Box<dyn Read + Send>>, Erro
 /// # Errors
 /// [`Error`] if the name does not show a format that can be written, or the file cannot be created.
 pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
-    let path = path.as_ref();
+    create_with(path.as_ref(), true)
+}
+
+/// Like [`create`], but does not replace an existing file.
+///
+/// # Errors
+/// The errors of [`create`], and [`Error`] if the file exists.
+pub fn create_new(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
+    create_with(path.as_ref(), false)
+}
+
+fn create_with(path: &Path, force: bool) -> Result<Writer<OutputFile>, Error> {
     let name = text_of(path);
     let to = FormatName::from_file_name(&name)
         .ok_or_else(|| Error::usage(format!("the name of {name} does not show a format")))?;
@@ -68,7 +79,7 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<OutputFile>, Error> {
         )));
     }
     let to = check_compression(to)?;
-    let plan = FileClaims::reading(&[])?.lone_output(OutputKind::Kept, path, true)?;
+    let plan = FileClaims::reading(&[])?.lone_output(OutputKind::Kept, path, force)?;
     let plan = OutputPlan { compression: to.compression, ..plan };
     let file = OutputFile {
         sinks: Sinks::create(&[plan])?,
@@ -152,7 +163,8 @@ mod tests {
             let expected = records().records().next().unwrap().unwrap().best_move;
             assert!(moves.eq(std::iter::repeat_n(expected, 3000)), "{name}");
         }
-        drop(create(folder.path().join("b.hcp")).unwrap());
+        assert!(create_new(folder.path().join("a.psv")).err().unwrap().is_usage());
+        drop(create_new(folder.path().join("b.hcp")).unwrap());
         assert!(!folder.path().join("b.hcp.partial").exists());
         assert!(create(folder.path().join("b.hcp.gz")).err().unwrap().is_usage());
         assert!(create(folder.path().join("b.parquet")).err().unwrap().is_usage());

@@ -208,7 +208,7 @@ fn milliseconds(text: &[u8]) -> Option<u64> {
 }
 
 /// A move as the standard writes it, if it names the side to move and a piece that is there.
-fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
+pub(crate) fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
     let side = position.side_to_move();
     let [sign, a, b, c, d, code @ ..] = statement else { return None };
     let (to, kind) = (square_of(&[*c, *d])?, kind_of(code)?);
@@ -295,7 +295,7 @@ fn put_comments<'a>(comments: impl Iterator<Item = &'a String>, out: &mut Vec<u8
     }
 }
 
-fn write_move(best_move: Move, position: &Position, out: &mut Vec<u8>) {
+pub(crate) fn write_move(best_move: Move, position: &Position, out: &mut Vec<u8>) {
     out.push(sign_of(position.side_to_move()));
     let kind = if let Some(from) = best_move.from() {
         put_square(from, out);

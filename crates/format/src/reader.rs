@@ -53,6 +53,11 @@ enum Next {
 }
 
 impl<R: Read> Reader<R> {
+    /// The format of the records.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
     /// Creates a reader. Reads nothing yet.
     pub fn new(format: Format, input: R) -> Self {
         Self {

@@ -1,4 +1,4 @@
-"""Unpickling of archives."""
+"""Unpickling of archives and records."""
 
 from __future__ import annotations
 
@@ -17,3 +17,20 @@ def reopen(
     """Opens a pickled archive."""
     archive = _native.open(path, format=format, dialect=dialect)
     return archive if records is None else archive[records[0] : records[1]]
+
+
+def restore(sfen: str, fields: tuple[Any, Any], index: int, data: bytes) -> _native.Record:
+    """Makes a pickled record."""
+    (move, eval_cp, ply, result, ending), (end_ply, candidates, for_training) = fields
+    record = _native.Record(
+        sfen,
+        move=move,
+        eval_cp=eval_cp,
+        ply=ply,
+        result=result,
+        ending=ending,
+        end_ply=end_ply,
+        candidates=candidates,
+        for_training=for_training,
+    )
+    return record._located(index, data)

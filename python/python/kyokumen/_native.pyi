@@ -2,165 +2,39 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, final, overload, type_check_only
+from typing import Any, ClassVar, Literal, TypeAlias, final, overload, type_check_only
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, Unpack
 
-from kyokumen._report import Report
+from kyokumen._options import (
+    Filters,
+    Reading,
+    Search,
+    _Dialect,
+    _InCheck,
+    _Path,
+    _Paths,
+    _WhenHopeless,
+)
 from kyokumen._results import Boards, Solutions
 
 __all__ = [
-    "Archive", "Batch", "Batches", "Loader", "Move", "Position", "Proof", "Record", "Solution", "Solver",
-    "__version__", "convert", "decode", "dedup", "dlshogi", "dlshogi_labels", "encode", "gen_filter", "halfka_hm",
-    "halfkp", "has_legal_move", "in_check", "keys", "legal_move_mask", "open", "shuffle", "solve_many", "split",
-    "stats", "to_sfens", "verify",
+    "Archive", "Batch", "Batches", "Game", "GameIterator", "GameMove", "Loader", "Move", "Position", "Proof", "Record",
+    "Solution", "Solver", "Writer", "__version__", "call", "create", "decode", "dlshogi", "dlshogi_labels", "encode",
+    "games", "halfka_hm", "halfkp", "has_legal_move", "in_check", "keys", "legal_move_mask", "open", "options",
+    "run_command_line", "solve_many", "to_sfens",
 ]
 __version__: str
 
-_Path: TypeAlias = str | os.PathLike[str]
-_Paths: TypeAlias = _Path | Sequence[_Path]
-_Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+_bytes: TypeAlias = bytes
 _Result: TypeAlias = Literal["black", "white", "draw"]
 _Verdict: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
 _OnError: TypeAlias = Literal["stop", "skip"]
-_BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
-_InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
-_WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 _Numbers: TypeAlias = Literal["float32", "float16", "bits"]
 _Records: TypeAlias = Archive | npt.NDArray[Any]
 """An archive of fixed-size records, or an array with a dtype of `kyokumen.dtypes`."""
-
-@type_check_only
-class Filters(TypedDict, total=False):
-    """Filters for records, as on the command line."""
-
-    keep_untrained: bool
-    every: int | None
-    sample: float | None
-    max_abs_eval: int | None
-    min_abs_eval: int | None
-    drop_contradictions: int | None
-    min_ply: int | None
-    max_ply: int | None
-    min_game_plies: int | None
-    max_game_plies: int | None
-    result: str | None
-    ending: str | None
-    drop_ending: str | None
-    has_move: bool
-    drop_in_check: bool
-    legal_move: bool
-    quiet: bool
-    drop_captures: bool
-    drop_promotions: bool
-    drop_checks: bool
-
-@type_check_only
-class Reading(TypedDict, total=False):
-    """Format and move encoding of the inputs."""
-
-    from_: str | None
-    dialect: _Dialect | None
-
-@type_check_only
-class Running(TypedDict, total=False):
-    """Options that do not change the content of outputs. `progress` is a function to call with snapshots (`done`,
-    `total`, `rate`, `eta_s`, …), a tqdm bar, or True to create a bar."""
-
-    threads: int
-    force: bool
-    progress: Callable[[Report], object] | Any
-
-@type_check_only
-class Search(TypedDict, total=False):
-    """Limits of mate searches."""
-
-    depth: int | None
-    nodes: int | None
-    hash_mb: int | None
-    in_check: _InCheck | None
-    when_hopeless: _WhenHopeless | None
-
-@type_check_only
-class Sampled(Filters, total=False):
-    """Filters for records, with the seed of `sample` and of the function."""
-
-    seed: int | None
-
-@type_check_only
-class ConvertOptions(Sampled, Reading, Running, total=False):
-    to: str | None
-    fill: str | Mapping[str, object] | None
-    dedup: bool
-    memory: str | int | None
-    eval_scale: str | None
-    mirror: bool
-    check: Literal["structure", "rules"] | None
-    strict: bool
-    canonical: bool
-    family: Literal["apery", "yaneuraou"] | None
-    encoding: Literal["utf-8", "shift_jis"] | None
-    csa_version: Literal["2.2", "3.0"] | None
-    make_games: str | None
-    limit: int | None
-    on_error: _BadPolicy | None
-    checksums: bool
-
-@type_check_only
-class RearrangeOptions(Sampled, Reading, Running, total=False):
-    to: str | None
-    on_error: _BadPolicy | None
-    memory: str | int | None
-    tmp_dir: _Path | None
-
-@type_check_only
-class DedupOptions(RearrangeOptions, total=False):
-    average: bool
-    key: Literal["position", "position+move", "content", "bytes"] | None
-    reference: _Paths | None
-
-@type_check_only
-class SplitOptions(RearrangeOptions, total=False):
-    by: Literal["round-robin", "ranges", "game", "position"] | None
-    weights: str | None
-    names: Sequence[str] | None
-    name: str | None
-
-@type_check_only
-class VerifyOptions(Reading, Running, total=False):
-    manifest: _Paths | None
-    proof: _Paths | None
-    limit: int | None
-    quarantine: _Path | None
-    strict: bool
-
-@type_check_only
-class StatsOptions(Sampled, Reading, Running, total=False):
-    html: _Path | None
-    lang: Literal["ja", "en"] | None
-    limit: int | None
-    memory: str | int | None
-
-@type_check_only
-class FilterOptions(Sampled, Reading, Running, Search, total=False):
-    config: _Path | None
-    retry_unknown: _Path | None
-    dry_run: bool
-    to: str | None
-    name: str | None
-    shard: str | None
-    mated: Literal["split", "drop", "relabel"] | None
-    unknown: Literal["keep", "drop", "split"] | None
-    on_error: _BadPolicy | None
-    fill: str | Mapping[str, object] | None
-    limit: int | None
-    resume: bool
-    checkpoint_every: float | None
-    metrics: _Path | None
-    metrics_listen: str | None
-    tmp_dir: _Path | None
 
 @type_check_only
 class LoaderOptions(Filters, Reading, Search, total=False):
@@ -254,6 +128,20 @@ class Batch:
 class Record:
     """One record. Fields that the format or the record does not have are None."""
 
+    def __new__(
+        cls,
+        position: Position | str,
+        *,
+        move: Move | str | None = None,
+        eval_cp: int | None = None,
+        ply: int | None = None,
+        result: _Result | None = None,
+        ending: str | None = None,
+        end_ply: int | None = None,
+        candidates: Sequence[tuple[Move | str, int]] = ...,
+        for_training: bool = True,
+    ) -> Self: ...
+    def _located(self, index: int, bytes: bytes) -> Record: ...
     @property
     def index(self) -> int: ...
     @property
@@ -277,8 +165,76 @@ class Record:
     @property
     def for_training(self) -> bool: ...
     @property
-    def bytes(self) -> bytes: ...
+    def bytes(self) -> _bytes: ...
     def _repr_svg_(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Game:
+    """A game with its headers, comments and times."""
+
+    @property
+    def start(self) -> Position: ...
+    @property
+    def moves(self) -> list[GameMove]: ...
+    @property
+    def headers(self) -> dict[str, str]: ...
+    @property
+    def comments(self) -> list[str]: ...
+    @property
+    def end_comments(self) -> list[str]: ...
+    @property
+    def end_elapsed_ms(self) -> int | None: ...
+    @property
+    def result(self) -> _Result | None: ...
+    @property
+    def ending(self) -> str | None: ...
+    @property
+    def error(self) -> str | None: ...
+    def __len__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
+
+@final
+class GameMove:
+    """A move of a game, with what the file states about it."""
+
+    @property
+    def move(self) -> Move: ...
+    @property
+    def eval_cp(self) -> int | None: ...
+    @property
+    def elapsed_ms(self) -> int | None: ...
+    @property
+    def comments(self) -> list[str]: ...
+    @property
+    def variations(self) -> list[list[GameMove]]: ...
+
+@final
+class GameIterator:
+    """The games of a file, in order. It ends after an error."""
+
+    def __iter__(self) -> GameIterator: ...
+    def __next__(self) -> Game: ...
+
+def games(path: _Path) -> GameIterator:
+    """Iterates over the games of a file, such as KIF, CSA or hcpe3. Use `open` for their positions."""
+
+def create(path: _Path, *, fill: str | Mapping[str, object] | None = None, force: bool = False) -> Writer:
+    """Creates a file of records or games, whose name shows the format. Use it in a `with` block. If an exception ends the
+    block, the file is removed."""
+
+@final
+class Writer:
+    """A file that is being written. Without `close` or a `with` block, it never gets its name."""
+
+    def write(self, content: Record | Game) -> None: ...
+    @property
+    def lost(self) -> list[str]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Writer: ...
+    def __exit__(self, kind: object, _error: object, _traceback: object) -> None: ...
 
 @final
 class Move:
@@ -344,6 +300,13 @@ class Position:
     def is_legal(self, move: Move | str) -> bool: ...
     def gives_check(self, move: Move | str) -> bool: ...
     def push(self, move: Move | str) -> None: ...
+    def push_usi(self, usi: str) -> Move: ...
+    def push_kif(self, text: str) -> Move: ...
+    def push_csa(self, text: str) -> Move: ...
+    def to_kif(self, move: Move | str) -> str: ...
+    def to_ki2(self, move: Move | str) -> str: ...
+    def to_csa(self, move: Move | str) -> str: ...
+    def mate_in_one(self) -> Move | None: ...
     def pop(self) -> Move: ...
     def copy(self) -> Position: ...
     def mirrored(self) -> Position: ...
@@ -485,38 +448,15 @@ def halfka_hm(
 ) -> npt.NDArray[np.int32]:
     """Active features of HalfKA_hm2 [N, 2, 40], seen from the side to move and from the opponent."""
 
-def convert(inputs: _Paths, output: _Path, **options: Unpack[ConvertOptions]) -> Report:
-    """Converts records from any format to any other format."""
+def call(command: str, positional: Sequence[_Path], given: Mapping[str, object], progress: object) -> Any:
+    """Runs a command. `positional` has its inputs. `given` has its options, by their names in Python."""
 
-def shuffle(inputs: _Paths, output: _Path, **options: Unpack[RearrangeOptions]) -> Report:
-    """Shuffles the records of archives."""
+def options() -> dict[str, list[tuple[str, str, str]]]:
+    """The names, values and descriptions of the options of each command."""
 
-def dedup(inputs: _Paths, output: _Path, **options: Unpack[DedupOptions]) -> Report:
-    """Removes repeated records from archives."""
-
-def split(
-    inputs: _Paths,
-    output: _Path,
-    *,
-    parts: int | None = None,
-    size: str | int | None = None,
-    records: int | None = None,
-    **options: Unpack[SplitOptions],
-) -> Report:
-    """Distributes the records of archives over several files. Set one of `parts` (number of files), `size` (maximum
-    bytes of a file) and `records` (maximum records of a file), or with `by="game"` and `by="position"` the `weights` of
-    the parts, as in "95,5"."""
-
-def verify(inputs: _Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
-    """Checks all records of files, the outputs of manifests, or proofs. Returns a report for each file or manifest."""
-
-def stats(inputs: _Paths, **options: Unpack[StatsOptions]) -> Report:
-    """Statistics of files. With `html`, also writes a page with plots, in English or in the language `lang`."""
-
-def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[FilterOptions]) -> Report:
-    """Removes positions with a proven forced mate. Returns the manifest of the run, with `was_done`. With
-    `retry_unknown`, the manifest of an earlier run, searches only its unknown positions again; `inputs` must be None.
-    With `dry_run`, returns the inputs, outputs and estimated time."""
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Runs the command line with `arguments`, without the name of the program. Returns the exit status. Invalid
+    arguments end the process."""
 
 @final
 class Loader:

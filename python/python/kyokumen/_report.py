@@ -10,7 +10,7 @@ from typing import Any
 class Report(dict[str, Any]):
     """The result of an operation: the object that the command line prints as JSON or writes as a manifest.
 
-    Keys are also attributes, with `_` for `-` and `+`: `report.counts.written`.
+    Keys are also attributes, with `_` for `-` and `+`: `report.counts.written`. `dict(report)` shows all values.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -21,17 +21,30 @@ class Report(dict[str, Any]):
                 return self[key]
         raise AttributeError(f"the report has no {name!r}; its keys are {', '.join(self)}")
 
+    def _repr_html_(self) -> str:
+        """The entries as a table for notebooks."""
+        from html import escape
+
+        def cell(value: Any) -> str:
+            return value._repr_html_() if isinstance(value, Report) else escape(str(value))
+
+        rows = (f"<tr><th>{escape(key)}</th><td>{cell(value)}</td></tr>" for key, value in self.items())
+        return f"<table>{''.join(rows)}</table>"
+
+    def __repr__(self) -> str:
+        return f"<kyokumen.Report {', '.join(self)}>"
+
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self})
 
 
-def report(text: str) -> Report:
-    """Parses a report in JSON."""
-    parsed: Report = json.loads(text, object_hook=Report)
+def report(text: str) -> Any:
+    """Parses a report in JSON, or a list of reports."""
+    parsed = json.loads(text, object_hook=Report)
     return parsed
 
 
-def callback(progress: Any, records: int | None) -> Callable[[Report], object] | None:
+def callback(progress: Any) -> Callable[[Report], object] | None:
     """Returns a function to call with snapshots of the progress: `progress` itself if it is a function, or the update
     of a tqdm bar. True creates a bar. None if no progress is requested."""
     if progress is None or progress is False:
@@ -39,7 +52,7 @@ def callback(progress: Any, records: int | None) -> Callable[[Report], object] |
     if progress is True:
         from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
 
-        progress = tqdm(total=records, unit=" records", unit_scale=True)
+        progress = tqdm(unit_scale=True)
     if callable(progress):
         call: Callable[[Report], object] = progress
         return call
@@ -50,6 +63,8 @@ def callback(progress: Any, records: int | None) -> Callable[[Report], object] |
     def update_bar(snapshot: Report) -> None:
         if snapshot["total"] is not None and bar.total != snapshot["total"]:
             bar.total = snapshot["total"]
-        bar.update(snapshot["done"] - bar.n)
+        # Self-play counts games.
+        done = snapshot["games"] if "games" in snapshot else snapshot["done"]
+        bar.update(done - bar.n)
 
     return update_bar

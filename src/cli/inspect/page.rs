@@ -6,7 +6,6 @@ use super::ShownCounts;
 use super::args::InspectArgs;
 use super::described::Described;
 use crate::cli::exit::Usage;
-use crate::cli::message::say;
 use crate::cli::solve::report::{in_words, verdict};
 use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
@@ -88,9 +87,7 @@ pub(super) fn write(
         body: &body,
         script: None,
     };
-    let path = plan.path.clone();
     write_page(plan, &page.html())?;
-    say!("  {}", path.display());
     Ok(shown)
 }
 

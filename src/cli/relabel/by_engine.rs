@@ -1,13 +1,19 @@
 //! `relabel --engine`.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context;
 
 use super::RelabelArgs;
-use super::outcome::{show, summary, with_evaluator};
+use super::outcome::{described, set_evaluator, show, summary, with_evaluator};
+use crate::cli::call::Call;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
+use crate::engine::progress::Progress;
+use crate::error::Error;
+use crate::jobs::plan::JobPlan;
+use crate::jobs::record_run::Completed;
 use crate::relabel::relabel;
 use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
 use crate::storage::signals::Interrupt;
@@ -19,15 +25,20 @@ const NODES_MISSING: &str = "--engine needs --nodes N, the number of nodes to se
 
 const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
 
+pub(super) fn call(command: &str, args: RelabelArgs) -> anyhow::Result<Call> {
+    let (engine, dry_run) = (settings(command, &args)?, args.job.dry_run);
+    let plan = args.plan()?;
+    if dry_run {
+        return Ok(described(plan));
+    }
+    Ok(Call::job(plan, move |mut plan, progress, cancel| {
+        set_evaluator(&mut plan, engine.entry(cancel)?);
+        relabel_by(engine, plan, progress, cancel)
+    }))
+}
+
 pub(super) fn run(command: &str, args: RelabelArgs) -> anyhow::Result<ExitStatus> {
-    let words = shlex::split(command).filter(|words| !words.is_empty());
-    let engine = EngineSettings {
-        command: words
-            .ok_or_else(|| Usage(format!("--engine: cannot parse the command line {command:?}")))?,
-        options: args.engine_args.engine_option.clone(),
-        nodes: args.engine_args.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
-        patience: args.engine_args.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
-    };
+    let engine = settings(command, &args)?;
     let (mode, dry_run) = (args.job.progress(), args.job.dry_run);
     let mut plan = args.plan()?;
     if dry_run {
@@ -35,9 +46,27 @@ pub(super) fn run(command: &str, args: RelabelArgs) -> anyhow::Result<ExitStatus
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     with_evaluator(&mut plan, engine.entry(&interrupt.cancel()), &interrupt)?;
-    let make = move |_: &_| Ok(UsiEvaluator::new(engine.clone()));
-    let work = |plan, progress: &mut _, cancel: &_| {
-        relabel(plan, ENGINE_BLOCK_RECORDS, make, progress, cancel)
-    };
+    let work = |plan, progress: &mut _, cancel: &_| relabel_by(engine, plan, progress, cancel);
     run_watched_job(plan, mode, &interrupt, work, summary)
+}
+
+fn settings(command: &str, args: &RelabelArgs) -> Result<EngineSettings, Usage> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    Ok(EngineSettings {
+        command: words
+            .ok_or_else(|| Usage(format!("--engine: cannot parse the command line {command:?}")))?,
+        options: args.engine_args.engine_option.clone(),
+        nodes: args.engine_args.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
+        patience: args.engine_args.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
+    })
+}
+
+fn relabel_by(
+    engine: EngineSettings,
+    plan: JobPlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Completed, Error> {
+    let make = move |_: &_| Ok(UsiEvaluator::new(engine.clone()));
+    relabel(plan, ENGINE_BLOCK_RECORDS, make, progress, cancel)
 }

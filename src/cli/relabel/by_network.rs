@@ -1,17 +1,23 @@
 //! `relabel --model`.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use kyokumen_mcts::MateLimits;
 
 use super::RelabelArgs;
-use super::outcome::{show, summary, with_evaluator};
+use super::outcome::{described, set_evaluator, show, summary, with_evaluator};
+use crate::cli::call::Call;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::option::positive;
 use crate::cli::search_args::check_table;
+use crate::engine::progress::Progress;
+use crate::error::Error;
+use crate::jobs::plan::JobPlan;
+use crate::jobs::record_run::Completed;
 use crate::relabel::network::{NetworkEvaluator, NetworkSettings};
 use crate::relabel::relabel;
 use crate::selfplay::evaluators::Model;
@@ -19,6 +25,19 @@ use crate::storage::signals::Interrupt;
 
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
+
+pub(super) fn call(args: RelabelArgs) -> anyhow::Result<Call> {
+    let (network, dry_run) = (settings(&args)?, args.job.dry_run);
+    check_table(network.mate_table_mib)?;
+    let plan = args.plan()?;
+    if dry_run {
+        return Ok(described(plan));
+    }
+    Ok(Call::job(plan, move |mut plan, progress, cancel| {
+        set_evaluator(&mut plan, network.entry(cancel)?);
+        relabel_by(network, plan, progress, cancel)
+    }))
+}
 
 pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
     let network = settings(&args)?;
@@ -30,11 +49,19 @@ pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     with_evaluator(&mut plan, network.entry(&interrupt.cancel()), &interrupt)?;
+    let work = |plan, progress: &mut _, cancel: &_| relabel_by(network, plan, progress, cancel);
+    run_watched_job(plan, mode, &interrupt, work, summary)
+}
+
+fn relabel_by(
+    network: NetworkSettings,
+    plan: JobPlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Completed, Error> {
     let block_records = network.batch as u64;
     let make = move |cancel: &_| NetworkEvaluator::new(network.clone(), cancel);
-    let work =
-        |plan, progress: &mut _, cancel: &_| relabel(plan, block_records, make, progress, cancel);
-    run_watched_job(plan, mode, &interrupt, work, summary)
+    relabel(plan, block_records, make, progress, cancel)
 }
 
 fn settings(args: &RelabelArgs) -> Result<NetworkSettings, Usage> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::cli::call::Call;
 use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::job_args::show_files;
 use crate::cli::report::{self, records, with_counts};
@@ -23,10 +24,19 @@ pub(super) fn with_evaluator(
         }
         (Err(error), None) => Err(error.into()),
         (Ok(entry), _) => {
-            plan.settings.relabel.as_mut().expect("a relabel plan").evaluator = entry;
+            set_evaluator(plan, entry);
             Ok(())
         }
     }
+}
+
+pub(super) fn set_evaluator(plan: &mut JobPlan, entry: Map<String, Value>) {
+    plan.settings.relabel.as_mut().expect("a relabel plan").evaluator = entry;
+}
+
+/// Describes a plan, whose time is not estimated.
+pub(super) fn described(plan: JobPlan) -> Call {
+    Call::planned(plan, |_, _| Ok(Value::Null))
 }
 
 pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {

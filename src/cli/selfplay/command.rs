@@ -7,8 +7,10 @@ use std::path::Path;
 use anyhow::Context;
 use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
+use serde_json::json;
 
 use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
+use crate::cli::call::{Call, RunReport};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::json_lines;
 use crate::cli::message::{name, say};
@@ -28,6 +30,23 @@ use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
+
+pub(in crate::cli) fn call(args: SelfPlayArgs) -> anyhow::Result<Call> {
+    let dry_run = args.dry_run;
+    let plan = SelfPlayPlan::new(args.request()?)?;
+    if dry_run {
+        return Ok(Call::reading(move |_| {
+            let (inputs, outputs) = (inputs(&plan), plan.files.destinations());
+            let games = plan.numbers.end - plan.numbers.start;
+            Ok(json!({"inputs": inputs, "outputs": outputs, "games": games}))
+        }));
+    }
+    Ok(Call::returning(move |caller| {
+        let SelfPlayed { manifest, was_done } =
+            selfplay(plan, Some(caller.display()), caller.cancel)?;
+        Ok(RunReport { manifest, was_done })
+    }))
+}
 
 pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
     let (mode, dry_run) = (args.progress.unwrap_or_default(), args.dry_run);
@@ -53,16 +72,20 @@ pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
 
 fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    // A network on several devices is listed once.
-    let models: BTreeSet<String> = plan.models.iter().map(ToString::to_string).collect();
-    let openings = plan.identity.inputs.iter().map(|input| input.file.clone());
-    for input in models.into_iter().chain(openings) {
+    for input in inputs(plan) {
         writeln!(out, "read {}", name(&input))?;
     }
     for path in plan.files.paths() {
         writeln!(out, "write {}", name(&plan.files.destination(path).to_string_lossy()))?;
     }
     writeln!(out, "{}", quantity(plan.numbers.end - plan.numbers.start, "game"))
+}
+
+fn inputs(plan: &SelfPlayPlan) -> Vec<String> {
+    // A network on several devices is listed once.
+    let models: BTreeSet<String> = plan.models.iter().map(ToString::to_string).collect();
+    let openings = plan.identity.inputs.iter().map(|input| input.file.clone());
+    models.into_iter().chain(openings).collect()
 }
 
 fn report(manifest: &GameManifest, folder: &Path) {

@@ -6,7 +6,7 @@
 use kyokumen_shogi::Color;
 
 /// The signs of Black and White before a move, as [`normalised`] leaves them.
-pub(super) const SIGNS: [char; 2] = ['▲', '△'];
+pub(crate) const SIGNS: [char; 2] = ['▲', '△'];
 
 /// The line before the moves.
 pub(super) const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";
@@ -22,7 +22,7 @@ pub(super) enum Syntax {
 
 /// Converts a line to one spelling: ASCII digits, spaces, colons and brackets, one sign per side, one name for the
 /// dragon.
-pub(super) fn normalised(line: &str) -> String {
+pub(crate) fn normalised(line: &str) -> String {
     let mut normalised = String::with_capacity(line.len());
     normalised.extend(line.chars().map(normal));
     normalised

@@ -59,7 +59,7 @@ pub(super) fn name(kind: PieceKind) -> &'static str {
 }
 
 /// Parses a normalised move of the side to move. `last` is the target square of the previous move.
-pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+pub(crate) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     let text = text.strip_prefix(SIGNS).unwrap_or(text).trim_start();
     let (to, text) = target(text, last)?;
     let (kind, text) = kind(text)?;
@@ -135,7 +135,7 @@ pub(super) fn origin(text: &str) -> Option<Square> {
     chars.as_str().starts_with(')').then(|| Square::from_file_rank(file as u8, rank as u8))
 }
 
-pub(super) fn write(best_move: Move, position: &Position, last: Option<Square>) -> String {
+pub(crate) fn write(best_move: Move, position: &Position, last: Option<Square>) -> String {
     let to = best_move.to();
     let target = match last {
         Some(last) if last == to => "同　".to_owned(),

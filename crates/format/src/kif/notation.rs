@@ -159,7 +159,7 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
 }
 
 /// Like [`parse`], without a sign.
-pub(super) fn parse_unsigned(
+pub(crate) fn parse_unsigned(
     text: &str,
     position: &Position,
     last: Option<Square>,
