@@ -4,9 +4,9 @@ use std::fs::{File, Metadata, OpenOptions};
 #[cfg(windows)]
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(windows)]
 use std::time::{Duration, Instant};
+use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 /// Reads at an offset. Other threads may read the same file at the same time.
@@ -30,7 +30,10 @@ type Identity = (u64, u64);
 #[cfg(windows)]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Identity {
-    Index { volume: u64, file: u64 },
+    Index {
+        volume: u64,
+        file: u64,
+    },
     /// The absolute path, on file systems without file indices.
     Path(std::path::PathBuf),
 }
