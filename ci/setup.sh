@@ -19,7 +19,16 @@ debug_program() {
   cargo test --locked --features "$1" --lib --test it --no-run
 }
 
-# Installs a Cargo subcommand or program if it is missing.
+# Installs a Cargo subcommand or program if it is missing, in the profile that builds fastest.
 cargo_install() {
-  "$@" --version >/dev/null 2>&1 || cargo install "$(IFS=-; echo "$*")" --locked --quiet
+  "$@" --version >/dev/null 2>&1 || cargo install "$(IFS=-; echo "$*")" --locked --quiet --debug
+}
+
+# Builds the programs as users get them, unless they are newer than the code.
+programs=target/$(rustc -vV | sed -n 's/^host: //p')/dist
+release_programs() {
+  if [ ! -x "$programs/gen-filter" ] ||
+    [ -n "$(find Cargo.toml Cargo.lock crates src -newer "$programs/kyokumen" -print -quit)" ]; then
+    release/make
+  fi
 }

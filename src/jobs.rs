@@ -2,6 +2,7 @@
 
 pub mod any_totals;
 pub mod checkpoint;
+pub(crate) mod checkpoint_copies;
 pub(crate) mod classify;
 pub mod dataset;
 pub mod estimate;

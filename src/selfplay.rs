@@ -206,6 +206,7 @@ impl Play {
                 Ok(None) => {}
                 Err(source) => {
                     self.run.save(&mut self.sinks)?;
+                    self.run.send_checkpoint();
                     // Ctrl-C in a terminal also ends the evaluating programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
                         self.interrupted()
@@ -224,6 +225,7 @@ impl Play {
                 self.run.save(&mut self.sinks)?;
             }
             if is_cancelled {
+                self.run.send_checkpoint();
                 return Err(self.interrupted());
             }
         }

@@ -107,6 +107,7 @@ fn summary(run: &RunStatus) -> String {
 /// A column of the table of shards.
 struct Column {
     title: &'static str,
+    /// Characters, including the separator. Longer texts widen the column.
     width: usize,
     /// 0 is the most important.
     rank: u8,
@@ -163,6 +164,10 @@ fn table(run: &RunStatus, width: usize) -> Vec<String> {
     let mut columns = Vec::from(columns(run.unit));
     if run.shards.iter().all(|shard| shard.owner.is_none()) {
         columns.retain(|column| column.title != PROCESS);
+    }
+    for column in &mut columns {
+        let longest = run.shards.iter().map(|shard| (column.text)(shard).chars().count()).max();
+        column.width = column.width.max(SEPARATOR.len() + longest.unwrap_or_default());
     }
     while columns.iter().map(|column| column.width).sum::<usize>() > width {
         let least = columns.iter().map(|column| column.rank).max();
@@ -221,5 +226,9 @@ mod tests {
         }
         let row = "         3/10  running        1,234,567    12,346  3 min 44 s";
         assert_eq!(table(&run, 65)[1], row);
+        let mut large = run;
+        large.shards[0].done = 123_456_789_012;
+        assert!(table(&large, 65)[1].contains("running        123,456,789,012  "));
+        assert!(table(&large, 64).iter().all(|line| line.len() <= 64));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A checkpoint is written after the outputs that it describes are on disk. It replaces the previous one atomically, so
 //! that a complete checkpoint exists even if the process is killed. The file consists of a line of JSON, the content of
-//! the open frames of compressed outputs, and the SHA-256 of both in 32 bytes.
+//! the open frames of compressed outputs, and the SHA-256 of both in 32 bytes. A copy at a URL also contains the end of
+//! each output before the checksum.
 
 use std::path::Path;
 use std::{fs, io};
@@ -52,7 +53,13 @@ struct Head<C> {
     checkpoint: C,
     /// Bytes in the open frame of each output.
     open_frame_bytes: Vec<usize>,
+    /// In a copy at a URL: bytes at the end of each output that the file contains.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tail_bytes: Vec<usize>,
 }
+
+/// A checkpoint and, from a copy at a URL, the end of each output.
+type WithTails<C> = (C, Vec<Vec<u8>>);
 
 /// Why a checkpoint cannot be read.
 #[derive(PartialEq, Debug)]
@@ -100,7 +107,7 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     /// [`Error`]. The file then still contains one complete checkpoint, the old or the new one.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let partial = partial_path(path);
-        let bytes = self.to_bytes();
+        let bytes = self.to_bytes(&[]);
         let result = bytes
             .and_then(|bytes| own_files::replace(&partial, &bytes)?.sync_all())
             .and_then(|()| platform::rename(&partial, path))
@@ -111,13 +118,16 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
         })
     }
 
-    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+    /// The content of the file. `tails` has the end of each output, for a copy at a URL.
+    pub(crate) fn to_bytes(&self, tails: &[Vec<u8>]) -> io::Result<Vec<u8>> {
         let open_frame_bytes =
             self.outputs.iter().map(|output| output.open_frame.len()).collect::<Vec<_>>();
-        let mut bytes = serde_json::to_vec(&Head { checkpoint: self, open_frame_bytes })?;
+        let tail_bytes = tails.iter().map(Vec::len).collect();
+        let head = Head { checkpoint: self, open_frame_bytes, tail_bytes };
+        let mut bytes = serde_json::to_vec(&head)?;
         bytes.push(b'\n');
-        for output in &self.outputs {
-            bytes.extend_from_slice(&output.open_frame);
+        for frame in self.outputs.iter().map(|output| &output.open_frame).chain(tails) {
+            bytes.extend_from_slice(frame);
         }
         bytes.extend_from_slice(Sha256Sum::of(&bytes).bytes());
         Ok(bytes)
@@ -128,6 +138,11 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
     /// # Errors
     /// [`Error`] if the file cannot be read, is damaged, or was written by another version of the program.
     pub fn read(path: &Path) -> Result<Option<Self>, Error> {
+        Ok(Self::read_with_tails(path)?.map(|(checkpoint, _)| checkpoint))
+    }
+
+    /// Reads a checkpoint and, from a copy at a URL, the end of each output.
+    pub(crate) fn read_with_tails(path: &Path) -> Result<Option<WithTails<Self>>, Error> {
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -150,7 +165,7 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
         })
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, Unreadable> {
+    fn from_bytes(bytes: &[u8]) -> Result<WithTails<Self>, Unreadable> {
         use Unreadable::{Damaged, OtherVersion};
         let (content, sum) = bytes.split_last_chunk().ok_or(Damaged("it is cut off"))?;
         if Sha256Sum::of(content).bytes() != sum {
@@ -160,13 +175,17 @@ impl<P: Serialize + DeserializeOwned> Checkpoint<P> {
         let (head, mut frames) = (&content[..end], &content[end + 1..]);
         let head: Head<Self> = serde_json::from_slice(head).map_err(|_| OtherVersion)?;
         let mut checkpoint = head.checkpoint;
-        for (output, len) in checkpoint.outputs.iter_mut().zip(head.open_frame_bytes) {
+        let mut next = |len| {
             let (frame, rest) =
                 frames.split_at_checked(len).ok_or(Damaged("a frame is cut off"))?;
-            output.open_frame = frame.to_vec();
             frames = rest;
+            Ok(frame.to_vec())
+        };
+        for (output, len) in checkpoint.outputs.iter_mut().zip(head.open_frame_bytes) {
+            output.open_frame = next(len)?;
         }
-        Ok(checkpoint)
+        let tails = head.tail_bytes.into_iter().map(next).collect::<Result<_, _>>()?;
+        Ok((checkpoint, tails))
     }
 }
 
@@ -246,8 +265,9 @@ mod tests {
 
     #[test]
     fn any_cut_or_flipped_byte_is_detected() {
-        let bytes = checkpoint().to_bytes().unwrap();
-        assert!(Checkpoint::<RecordProgress>::from_bytes(&bytes).is_ok());
+        let tails = vec![b"end\n\0".to_vec(), Vec::new()];
+        let bytes = checkpoint().to_bytes(&tails).unwrap();
+        assert_eq!(Checkpoint::from_bytes(&bytes).unwrap(), (checkpoint(), tails));
         for len in 0..bytes.len() {
             assert!(Checkpoint::<RecordProgress>::from_bytes(&bytes[..len]).is_err(), "{len}");
         }

@@ -171,6 +171,7 @@ impl CheckpointHooks for Checkpoints {
         resume_point: &ResumePoint,
     ) -> Result<Error, Error> {
         Ok(if self.save(sinks, resume_point)? {
+            self.run.send_checkpoint();
             let records = resume_point.counts.input;
             let message = format!("interrupted after {}", quantity(records, "record"));
             Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::checkpoint::{Checkpoint, RunProgress};
+use super::checkpoint_copies::CheckpointCopies;
 use super::identity::Identity;
 use super::manifest::{Manifest, ParentManifest, Totals};
 use super::run_files::RunFiles;
@@ -39,6 +40,8 @@ pub(crate) enum Opened<T, P> {
 /// A run in progress. Holds the lock on its outputs.
 pub(crate) struct Run<P> {
     lock: Lock,
+    /// Copies of the checkpoints at the URL of the outputs.
+    copies: Option<CheckpointCopies>,
     /// Path of the checkpoint. `None` if the run cannot be resumed.
     path: Option<PathBuf>,
     every: Duration,
@@ -64,6 +67,7 @@ impl<P: RunProgress> Run<P> {
         create_folder(files)
             .map_err(|source| Error::io("create the folder", &files.folder, source))?;
         let mut lock = Lock::take(&files.lock, files.shard_name(), cancel)?;
+        let copies = CheckpointCopies::open::<P>(files, &identity, &mut lock, cancel)?;
         let resume_state = ResumeState::<P>::read(files)?;
         if let (Some(staging), true) = (&files.staging, files.resume)
             && let Some(manifest) = staging.find_sent(files, &identity, &resume_state)?
@@ -99,8 +103,16 @@ impl<P: RunProgress> Run<P> {
         let (path, every, now) = (files.checkpoint.clone(), files.checkpoint_every, Instant::now());
         let elapsed_before_s = checkpoint.elapsed_s;
         let (started, last_checkpoint) = (now, now);
-        let run =
-            Self { lock, path, every, checkpoint, started, last_checkpoint, elapsed_before_s };
+        let run = Self {
+            lock,
+            copies,
+            path,
+            every,
+            checkpoint,
+            started,
+            last_checkpoint,
+            elapsed_before_s,
+        };
         Ok(Opened::Run(Box::new(run)))
     }
 
@@ -157,7 +169,18 @@ impl<P: RunProgress> Run<P> {
         let done = self.checkpoint.progress.done();
         tracing::debug!("checkpoint after {done} records or games: {}", path.display());
         self.last_checkpoint = Instant::now();
+        if self.copies.as_ref().is_some_and(CheckpointCopies::is_due) {
+            self.send_checkpoint();
+        }
         Ok(true)
+    }
+
+    /// Copies the last checkpoint to the URL of the outputs, if they have one. Another machine may resume the run.
+    pub(crate) fn send_checkpoint(&mut self) {
+        if let Some(copies) = &mut self.copies {
+            copies.send(&self.checkpoint, &mut self.lock);
+            self.last_checkpoint = Instant::now();
+        }
     }
 
     /// Duration of all processes of the run, in seconds.

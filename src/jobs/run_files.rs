@@ -15,6 +15,7 @@ use crate::records::shard::Shard;
 use crate::records::shard_choice::ShardChoice;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
+use crate::storage::files;
 #[cfg(feature = "cli")]
 use crate::storage::location::location;
 use crate::storage::path_text::path_of;
@@ -33,8 +34,8 @@ pub struct RunRequest {
     /// Folder or URL for the outputs; a missing folder is created
     #[cfg_attr(feature = "cli", arg(short, long, required = true, value_name = "DIR", value_parser = location(), help_heading = OUTPUTS))]
     pub output: PathBuf,
-    /// Local folder where outputs are built before they are sent, if --output is a URL. --resume needs the same folder
-    /// [default: the system's temporary folder]
+    /// Local folder where outputs are built before they are sent, if --output is a URL [default: the system's temporary
+    /// folder]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", help_heading = OUTPUTS, hide_short_help = true))]
     pub tmp_dir: Option<PathBuf>,
     /// Base name of the outputs [default: from the first input]
@@ -191,6 +192,8 @@ impl RunFiles {
                 check_absence(objects.iter())?;
                 // A local manifest belongs to a run that was completed but not sent.
                 check_not_interrupted(Some(&self.manifest))?;
+                let copy = self.checkpoint.as_ref().map(|path| staging.destination(path));
+                check_not_interrupted(copy.as_ref())?;
             }
         }
         if self.is_new {
@@ -223,8 +226,9 @@ impl RunFiles {
 
 /// Checks that a file of an interrupted run does not exist.
 fn check_not_interrupted(state: Option<&PathBuf>) -> Result<(), Error> {
+    let exists = |path| files::exists(path).map_err(|source| Error::io("access", path, source));
     match state {
-        Some(path) if path.exists() => {
+        Some(path) if exists(path)? => {
             let message = format!("{} belongs to an interrupted run", path.display());
             Err(Error::usage(message).with_remedy(Remedy::ResumeOrRestart))
         }

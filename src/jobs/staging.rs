@@ -1,4 +1,5 @@
 //! Outputs at a URL. They are written to a local folder, where the run can be resumed, and sent when all are complete.
+//! `checkpoint_copies` lets another machine resume the run.
 //! The manifest is sent last, so its presence shows that all files have been sent.
 
 use std::fs::{self, File};
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::jobs::checkpoint::RunProgress;
+use crate::jobs::checkpoint_copies::CheckpointCopies;
 use crate::jobs::identity::Identity;
 use crate::jobs::manifest::{Manifest, Totals};
 use crate::jobs::run_files::RunFiles;
@@ -158,7 +160,7 @@ impl Staging {
         upload.commit().map_err(writing)
     }
 
-    /// Removes the local files of a run that was sent, then the lock. Removes the folder too unless other shards use
+    /// Removes the local files and the checkpoint copies of a run that was sent, then the lock. Removes the folder too unless other shards use
     /// it.
     pub(crate) fn clean_up(&self, run: &RunFiles, lock: Lock) {
         let outputs = run.outputs.iter();
@@ -170,6 +172,9 @@ impl Staging {
             if let Err(error) = files::remove(&path) {
                 tracing::warn!("cannot remove {}: {error}", path.display());
             }
+        }
+        if let Some(copies) = CheckpointCopies::new(run) {
+            copies.remove();
         }
         drop(lock);
         let is_offset_table = |name: &String| {

@@ -18,6 +18,7 @@ use crate::records::shard::missing;
 use crate::storage::files;
 use crate::storage::lock::LockOwner;
 use crate::storage::path_text::path_of;
+use crate::storage::platform;
 
 /// The state of a shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -245,7 +246,13 @@ struct FoundCheckpoint {
     elapsed_s: f64,
     /// Whether the existing manifest belongs to an older run that this one replaces.
     replaces: bool,
+    /// Whether it is a copy at a URL, and so recent that its process probably runs.
+    is_recent_copy: bool,
 }
+
+/// Age of the copy of a checkpoint at a URL above which its process counts as ended, in seconds. There are no locks at
+/// a URL. Copies are usually a minute apart.
+const RECENT_S: u64 = 600;
 
 impl FoundCheckpoint {
     /// The checkpoint in a file. `None` if it cannot be read.
@@ -258,8 +265,10 @@ impl FoundCheckpoint {
             AnyProgress::Games(progress) => (RunUnit::Games, ShardCounts::from(&progress.games)),
         };
         let replaces = checkpoint.will_replace(manifest).unwrap_or(false);
+        let age_s = platform::now_unix_s().saturating_sub(checkpoint.written_unix_s);
+        let is_recent_copy = files::is_object(path) && age_s < RECENT_S;
         let Checkpoint { planned: records, elapsed_s, .. } = checkpoint;
-        Some(Self { unit, counts, records, elapsed_s, replaces })
+        Some(Self { unit, counts, records, elapsed_s, replaces, is_recent_copy })
     }
 }
 
@@ -297,6 +306,7 @@ fn unfinished(
 ) -> ShardStatus {
     let state = match (&owner, checkpoint) {
         (Some(_), _) => ShardState::Running,
+        (None, Some(checkpoint)) if checkpoint.is_recent_copy => ShardState::Running,
         (None, Some(_)) => ShardState::Interrupted,
         (None, None) => ShardState::Missing,
     };

@@ -88,13 +88,13 @@ def check(programs):
 
 
 def check_files():
-    run, merge = ((CONFIGS / name).read_text() for name in ("gen-filter.yaml", "merge.yaml"))
+    run, *others = ((CONFIGS / name).read_text() for name in ("gen-filter.yaml", "gen-filter-s3.yaml", "merge.yaml"))
     versions = [v for v in all_versions() if version(v) >= FIRST_VERSION]
-    for text in (run, merge):
+    for text in (run, *others):
         check_job(text, versions)
     for good, bad in BREAKS.items():
         must_be_refused(run, good, bad, lambda text: check_job(text, versions[:1]))
-    print(f"valid       2 Jobs in Kubernetes {versions[0]} to {versions[-1]}; {len(BREAKS)} broken copies are not")
+    print(f"valid       3 Jobs in Kubernetes {versions[0]} to {versions[-1]}; {len(BREAKS)} broken copies are not")
     containerfile = CONTAINERFILE.read_text()
     check_containerfile(containerfile)
     for good, bad in CONTAINERFILE_BREAKS.items():

@@ -326,20 +326,24 @@ def check_interrupted(bench):
     bench.report("a failed conversion leaves no object", nothing, process.err)
 
 
-def check_resume(bench):
-    """`kill -9` at any instant of a filter to a bucket, also during uploads."""
+def long_run(bench):
+    """A filter that lasts long enough to be killed on any machine: its command, its duration. Runs it once."""
     bench.put("long.hcp", sample())
-    search = ["filter", "--hash-mb", "1", "--progress", "none", "--tmp-dir", bench.temporary]
-    chance = random.Random(7)
     duration, nodes = 0, 1000
-    # The run must be long enough to be killed on any machine.
     while duration < 2:
         nodes *= 3
-        common = [*search, url("long.hcp"), "--name", "in", "--threads", "1", "--nodes", str(nodes)]
+        search = ["--hash-mb", "1", "--threads", "1", "--nodes", str(nodes)]
+        common = ["filter", url("long.hcp"), "--name", "in", "--progress", "none", *search]
         started = time.time()
-        bench.done(*common, "-o", url("uninterrupted"), "--force")
+        bench.done(*common, "--tmp-dir", bench.temporary, "-o", url("uninterrupted"), "--force")
         duration = time.time() - started
-    words = [*common, "-o", url("resumed"), "--resume", "--checkpoint-every", "0.02"]
+    return common, duration
+
+
+def check_resume(bench):
+    """`kill -9` at any instant of a filter to a bucket, also during uploads."""
+    common, duration = long_run(bench)
+    words = [*common, "--tmp-dir", bench.temporary, "-o", url("resumed"), "--resume", "--checkpoint-every", "0.02"]
 
     def slow(method, path):
         if method == "PUT" and "/resumed/" in path:
@@ -351,17 +355,20 @@ def check_resume(bench):
         except FileNotFoundError:
             return set()
 
+    def outputs():
+        return [key for key in bench.keys("resumed") if ".checkpoint" not in key and ".partial" not in key]
+
     bench.proxy.begin(slow)
     kills, checkpoints, sending = 0, 0, 0
     while kills < 25:
         before = checkpoints_now()
         process = bench.start(*words)
-        sent = len(bench.keys("resumed"))
+        sent = len(outputs())
         # First at checkpoints, then after one more output was sent, then at any instant.
         if kills < 4:
-            wait_for(lambda: process.poll() is not None or checkpoints_now() - before or bench.keys("resumed"))
+            wait_for(lambda: process.poll() is not None or checkpoints_now() - before or outputs())
         elif kills < 7:
-            wait_for(lambda: process.poll() is not None or len(bench.keys("resumed")) > sent)
+            wait_for(lambda: process.poll() is not None or len(outputs()) > sent)
         else:
             time.sleep(chance.uniform(0, duration if kills < 12 else duration + 1))
         if process.poll() is not None:
@@ -371,7 +378,7 @@ def check_resume(bench):
         process.communicate()
         kills += 1
         checkpoints += bool(checkpoints_now())
-        keys = bench.keys("resumed")
+        keys = outputs()
         sending += bool(keys)
         if "in.manifest.json" in keys and len(keys) < 6:
             bench.report("no manifest exists without its outputs", False, keys)
@@ -382,6 +389,36 @@ def check_resume(bench):
     print(f"  {checkpoints} times after a checkpoint, {sending} times while outputs were sent")
     bench.report("some runs were killed after a checkpoint and some during an upload", checkpoints >= 3 and sending >= 2)
     bench.report("no temporary file is left", not any(bench.temporary.iterdir()))
+
+
+def check_other_machine(bench):
+    """A run continues on other machines, which have empty local folders."""
+    common, _ = long_run(bench)
+    machine, place = 0, "moved"
+
+    def copy_of_checkpoint():
+        try:
+            return bench.get(f"{place}/in.checkpoint")
+        except bench.s3.exceptions.NoSuchKey:
+            return None
+
+    while machine < 12:
+        machine += 1
+        words = ["--tmp-dir", bench.folder / f"machine-{machine}", "--checkpoint-every", "0.02", "--resume"]
+        before = copy_of_checkpoint()
+        process = bench.start(*common, "-o", url(place), *words)
+        wait_for(lambda: process.poll() is not None or copy_of_checkpoint() != before)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL if machine % 2 else signal.SIGTERM)
+        err = process.communicate()[1]
+        if process.returncode == 0:
+            break
+        bench.report("a run ends only by its signal", process.returncode in (143, -signal.SIGKILL), err)
+    bench.done(*common, "-o", url(place), *words)
+    same = comparable(bench.folder_of(place)) == comparable(bench.folder_of("uninterrupted"))
+    bench.report(f"a filter on {machine} machines writes the same bytes", same, bench.keys(place))
+    resumed = json.loads(bench.get(f"{place}/in.manifest.json"))["resumed_from"]
+    bench.report("each machine continues where the last one stopped", len(resumed) >= 3 and sorted(resumed) == resumed, resumed)
 
 
 def check_dataset(bench):
@@ -445,7 +482,8 @@ def main():
         print(f"{options.kyokumen} is missing", file=sys.stderr)
         return 2
     checks = [check_convert, check_shards, check_sets, check_moved, check_ranges, check_disturbed]
-    checks += [check_changed, check_interrupted, check_resume, check_dataset, check_errors]
+    checks += [check_changed, check_interrupted, check_resume, check_other_machine, check_dataset]
+    checks += [check_errors]
     with tempfile.TemporaryDirectory() as folder, Server() as server:
         bench = Bench(options.kyokumen.resolve(), server, pathlib.Path(folder))
         bench.put("in.hcp", sample()[: 600 * 32])

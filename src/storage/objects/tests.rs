@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::*;
 use crate::engine::progress::Progress;
@@ -324,6 +326,51 @@ fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     assert_same(Path::new(whole), Path::new(out));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     assert!(run_filter(resumed(request(out))).unwrap());
+}
+
+#[test]
+fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
+    put("memory://moved/a.hcp", &sample(500));
+    let (whole, out) = ("memory://moved/whole", "memory://moved/out");
+    let request = |output, folder: &Path| {
+        with(request("memory://moved/a.hcp", output, folder), |run| {
+            run.checkpoint_every = Some(Duration::ZERO);
+        })
+    };
+    let folder = tempfile::tempdir().unwrap();
+    run_filter(request(whole, folder.path())).unwrap();
+    let copy = || files::read(&Path::new(out).join("a.checkpoint")).unwrap_or_default();
+    let (mut interruptions, mut segments) = (0, 0);
+    loop {
+        // Each process has an empty folder, as on another machine.
+        let folder = tempfile::tempdir().unwrap();
+        let plan = JobPlan::new(resumed(request(out, folder.path()))).unwrap();
+        let (before, cancel) = (copy(), AtomicBool::new(false));
+        let result = thread::scope(|scope| {
+            let run = scope.spawn(|| filter(plan, &mut progress(), &cancel));
+            while !run.is_finished() && copy() == before {
+                thread::yield_now();
+            }
+            cancel.store(true, Ordering::Relaxed);
+            run.join().unwrap()
+        });
+        match result {
+            Ok(_) => break,
+            Err(error) => assert_eq!(error.remedy(), Some(Remedy::Resume), "{error}"),
+        }
+        interruptions += 1;
+        let names = files::names_in(Path::new(out)).unwrap();
+        segments = segments.max(names.iter().filter(|name| name.contains(".partial.")).count());
+        let runs = status(Path::new(out)).unwrap();
+        assert_eq!(runs[0].shards[0].state, ShardState::Running);
+        let refused = JobPlan::new(request(out, folder.path())).unwrap_err();
+        assert!(refused.to_string().ends_with(" belongs to an interrupted run"), "{refused}");
+        let mut other = resumed(request(out, tempfile::tempdir().unwrap().path()));
+        other.settings.search.nodes = 101;
+        assert!(matches!(run_filter(other).unwrap_err().kind(), ErrorKind::Different(_)));
+    }
+    assert!(interruptions > 1 && segments > 3, "{interruptions} {segments}");
+    assert_same(Path::new(whole), Path::new(out));
 }
 
 #[test]
