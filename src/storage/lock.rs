@@ -4,8 +4,8 @@
 //! machine only; other file systems have no locks. The lock file therefore names its owner, who updates the
 //! modification time as a heartbeat that other machines see.
 //!
-//! On Windows, a locked file cannot be read by other processes, so they could not read its owner. There, the lock is the
-//! open file, which excludes other writers but not readers ([`own_files::open_own`]).
+//! On Windows, a locked file cannot be read by other processes, so they could not read its owner. There, the lock is
+//! the open file, which excludes other writers but not readers ([`own_files::open_own`]).
 
 #[cfg(not(windows))]
 use std::fs::TryLockError;
@@ -167,9 +167,9 @@ pub(crate) enum Opened {
     Busy,
 }
 
-/// Opens a file of this program and locks it. Tries several times. Besides an owner, two kinds of processes may hold the
-/// lock for a moment: one that reads the owner, and a child that another thread of this process has just started. The
-/// child has copies of all open files until it executes its program.
+/// Opens a file of this program and locks it. Tries several times. Besides an owner, two kinds of processes may hold
+/// the lock for a moment: one that reads the owner, and a child that another thread of this process has just started.
+/// The child has copies of all open files until it executes its program.
 pub(crate) fn open_locked(path: &Path, create: bool) -> io::Result<Opened> {
     for attempt in 0..=MAX_RETRIES {
         if attempt > 0 {
