@@ -377,6 +377,7 @@ mod tests {
         assert_eq!(identity(&file).unwrap(), identity_of(&link, &open).unwrap());
         assert_ne!(identity(&file).unwrap(), identity(&other).unwrap());
         assert!(identity(folder.path()).is_ok());
+        drop(open);
         fs::remove_file(&file).unwrap();
         assert_eq!(identity(&file).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
