@@ -100,6 +100,7 @@ fn path_advice(kind: ErrorKind, file: Option<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use anyhow::Context;
+    #[cfg(unix)]
     use snapbox::{assert_data_eq, str};
 
     use super::*;

@@ -25,7 +25,7 @@ const MAX_THREADS: u64 = 4096;
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct LanguageArgs {
     /// Language of texts and pages: ja (Japanese) or en [default: ja if the first of `LC_ALL`, `LC_MESSAGES` and `LANG`
-    /// that is set begins with ja, otherwise en; Windows sets none of them]
+    /// that is set begins with ja, otherwise en; on Windows the user's language if none is set]
     #[arg(long, value_name = "ja|en", value_parser = word::<Language>)]
     lang: Option<Language>,
 }

@@ -37,14 +37,18 @@ pub(crate) use in_language;
 
 impl Language {
     /// The language of the locale: Japanese if the first non-empty of `LC_ALL`, `LC_MESSAGES` and `LANG` begins with
-    /// `ja`, otherwise English.
+    /// `ja`, otherwise English. On Windows, the language of the user decides if none of them is set.
     pub fn of_locale() -> Self {
-        Self::of_variables(|name| std::env::var(name).ok())
+        #[cfg(unix)]
+        let of_user = None;
+        #[cfg(windows)]
+        let of_user = sys_locale::get_locale();
+        Self::of_variables(|name| std::env::var(name).ok(), of_user)
     }
 
-    fn of_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let mut locales = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(variable);
-        match locales.find(|locale| !locale.is_empty()) {
+    fn of_variables(variable: impl Fn(&str) -> Option<String>, of_user: Option<String>) -> Self {
+        let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(variable);
+        match variables.chain(of_user).find(|locale| !locale.is_empty()) {
             Some(locale) if locale.starts_with("ja") => Self::Japanese,
             _ => Self::English,
         }
@@ -152,11 +156,12 @@ mod tests {
 
     #[test]
     fn the_first_locale_variable_that_is_not_empty_decides() {
-        let language = |variables: [(&'static str, &'static str); 2]| {
-            Language::of_variables(|name| {
+        let language = |variables: [(&'static str, &'static str); 2], of_user: Option<&str>| {
+            let variable = |name: &str| {
                 let found = variables.into_iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| value.to_owned())
-            })
+            };
+            Language::of_variables(variable, of_user.map(str::to_owned))
         };
         for (variables, expected) in [
             ([("LANG", "ja_JP.UTF-8"), ("OTHER", "")], Language::Japanese),
@@ -165,8 +170,10 @@ mod tests {
             ([("LC_ALL", "en_US.UTF-8"), ("LC_MESSAGES", "ja_JP.eucJP")], Language::English),
             ([("OTHER", "ja"), ("LANG", "de_DE")], Language::English),
         ] {
-            assert_eq!(language(variables), expected, "{variables:?}");
+            assert_eq!(language(variables, None), expected, "{variables:?}");
         }
+        assert_eq!(language([("LANG", "en"), ("LC_ALL", "")], Some("ja-JP")), Language::English);
+        assert_eq!(language([("LANG", ""), ("LC_ALL", "")], Some("ja-JP")), Language::Japanese);
     }
 
     #[cfg(feature = "cli")]

@@ -157,8 +157,10 @@ mod tests {
     #[test]
     fn path_methods_work_on_urls() {
         let folder = Path::new("s3://bucket/a b");
-        assert_eq!(folder.join("c.hcp").to_str(), Some("s3://bucket/a b/c.hcp"));
-        assert_eq!(folder.with_file_name("d").to_str(), Some("s3://bucket/d"));
+        // `Object::named` replaces the backslashes of Windows.
+        let url = |path: PathBuf| path.to_str().unwrap().replace('\\', "/");
+        assert_eq!(url(folder.join("c.hcp")), "s3://bucket/a b/c.hcp");
+        assert_eq!(url(folder.with_file_name("d")), "s3://bucket/d");
         assert_eq!(Path::new("s3://bucket/c.hcp").parent(), Some(Path::new("s3://bucket")));
     }
 }

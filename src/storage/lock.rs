@@ -3,8 +3,13 @@
 //! The operating system releases a file lock when its process ends. On some shared file systems a lock is valid on one
 //! machine only; other file systems have no locks. The lock file therefore names its owner, who updates the
 //! modification time as a heartbeat that other machines see.
+//!
+//! On Windows, a locked file cannot be read by other processes, so they could not read its owner. There, the lock is
+//! the open file, which excludes other writers but not readers ([`own_files::open_own`]).
 
-use std::fs::{self, File, TryLockError};
+#[cfg(not(windows))]
+use std::fs::TryLockError;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +35,10 @@ const STALE_BY_CLOCK_AFTER: Duration = Duration::from_mins(30);
 /// Pause between attempts, and number of attempts, to take a lock that another process may hold for a moment only.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_RETRIES: u32 = 5;
+
+/// Limit of lock files that their owners remove while they are opened here. If a file system gives each open file
+/// another identity, every lock file seems to be removed.
+const MAX_REMOVED: u32 = 100;
 
 /// The process that holds a lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -77,7 +86,7 @@ impl LockOwner {
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let mut file = is_file.then(|| File::open(path).ok()).flatten()?;
         let owner = read_owner(&mut file)?;
-        let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let is_locked = is_locked(path, &file);
         let heartbeat = file.metadata().and_then(|metadata| metadata.modified()).ok();
         let age = heartbeat.and_then(|heartbeat| heartbeat.elapsed().ok()).unwrap_or_default();
         (is_locked || !owner.is_on_this_machine() && age < STALE_AFTER).then_some(owner)
@@ -101,13 +110,13 @@ impl Lock {
     /// cannot be written.
     pub fn take(path: &Path, shard: Option<String>, cancel: &AtomicBool) -> Result<Self, Error> {
         let failed = |source| Error::io("lock", path, source);
-        loop {
-            let mut file = own_files::open_own(path, true).map_err(failed)?;
-            let is_ours = match lock_if_free(&file) {
-                Ok(()) => true,
-                Err(TryLockError::Error(_)) => false,
-                Err(TryLockError::WouldBlock) => {
-                    return Err(busy(path, read_owner(&mut file).as_ref()));
+        for _ in 0..MAX_REMOVED {
+            let (mut file, is_ours) = match open_locked(path, true).map_err(failed)? {
+                Opened::Locked(file) => (file, true),
+                Opened::WithoutLock(file) => (file, false),
+                Opened::Busy => {
+                    let owner = File::open(path).ok().and_then(|mut file| read_owner(&mut file));
+                    return Err(busy(path, owner.as_ref()));
                 }
             };
             if let Some(previous_owner) = read_owner(&mut file)
@@ -123,6 +132,7 @@ impl Lock {
                 .map_err(failed)?;
             return Ok(Self { path: path.to_owned(), file, last_heartbeat: Instant::now() });
         }
+        Err(failed(io::Error::other("it was removed each time it was opened")))
     }
 
     /// Updates the modification time of the lock file if the last heartbeat is `HEARTBEAT_INTERVAL` ago.
@@ -148,17 +158,58 @@ impl Drop for Lock {
     }
 }
 
-/// Tries several times to lock a file. Besides an owner, two kinds of processes may hold the lock for a moment: one
-/// that reads the owner, and a child that another thread of this process has just started. The child has copies of all
-/// open files until it executes its program.
-pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
-    for _ in 0..MAX_RETRIES {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => sleep(RETRY_INTERVAL),
-            done => return done,
+/// A file of this program that was opened to be locked.
+pub(crate) enum Opened {
+    Locked(File),
+    /// The file system does not support locks, as some network file systems.
+    WithoutLock(File),
+    /// Another process has locked the file.
+    Busy,
+}
+
+/// Opens a file of this program and locks it. Tries several times. Besides an owner, two kinds of processes may hold
+/// the lock for a moment: one that reads the owner, and a child that another thread of this process has just started.
+/// The child has copies of all open files until it executes its program.
+pub(crate) fn open_locked(path: &Path, create: bool) -> io::Result<Opened> {
+    for attempt in 0..=MAX_RETRIES {
+        if attempt > 0 {
+            sleep(RETRY_INTERVAL);
+        }
+        match try_open_locked(path, create)? {
+            Opened::Busy => {}
+            opened => return Ok(opened),
         }
     }
-    file.try_lock()
+    Ok(Opened::Busy)
+}
+
+#[cfg(not(windows))]
+fn try_open_locked(path: &Path, create: bool) -> io::Result<Opened> {
+    let file = own_files::open_own(path, create)?;
+    Ok(match file.try_lock() {
+        Ok(()) => Opened::Locked(file),
+        Err(TryLockError::WouldBlock) => Opened::Busy,
+        Err(TryLockError::Error(_)) => Opened::WithoutLock(file),
+    })
+}
+
+#[cfg(windows)]
+fn try_open_locked(path: &Path, create: bool) -> io::Result<Opened> {
+    match own_files::open_own(path, create) {
+        Err(error) if platform::is_sharing_violation(&error) => Ok(Opened::Busy),
+        opened => opened.map(Opened::Locked),
+    }
+}
+
+#[cfg(not(windows))]
+fn is_locked(_path: &Path, file: &File) -> bool {
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+#[cfg(windows)]
+fn is_locked(path: &Path, _file: &File) -> bool {
+    let opened = fs::OpenOptions::new().write(true).open(path);
+    opened.is_err_and(|error| platform::is_sharing_violation(&error))
 }
 
 /// The owner that a lock file names. `None` if the content is not valid.
@@ -246,8 +297,10 @@ mod tests {
         let this =
             format!("is locked by process {} on {}:", std::process::id(), platform::host_name());
         assert!(error.to_string().contains(&this), "{error}");
+        let owner = LockOwner::read(&path).unwrap();
+        assert_eq!((owner.pid, owner.host), (std::process::id(), platform::host_name()));
         drop(lock);
-        assert!(!path.exists());
+        assert!(!path.exists() && LockOwner::read(&path).is_none());
         drop(take(&path).unwrap());
     }
 
@@ -256,6 +309,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.lock");
         write_lock_file(&path, &platform::host_name());
+        assert_eq!(LockOwner::read(&path), None);
         drop(take(&path).unwrap());
         fs::write(&path, "").unwrap();
         drop(take(&path).unwrap());
@@ -280,13 +334,10 @@ mod tests {
         write_lock_file(&path, "a-machine-far-away");
         let cancelled = Lock::take(&path, None, &AtomicBool::new(true));
         assert!(cancelled.unwrap_err().is_interruption());
-        let beating = std::thread::spawn({
-            let path = path.clone();
-            move || {
-                sleep(Duration::from_millis(300));
-                let file = OpenOptions::new().write(true).open(path).unwrap();
-                file.set_modified(SystemTime::now() + Duration::from_secs(10)).unwrap();
-            }
+        let owned = OpenOptions::new().write(true).open(&path).unwrap();
+        let beating = std::thread::spawn(move || {
+            sleep(Duration::from_millis(300));
+            owned.set_modified(SystemTime::now() + Duration::from_secs(10)).unwrap();
         });
         let error = take(&path).unwrap_err();
         assert!(

@@ -9,8 +9,14 @@ use std::{fs, io};
 use super::platform::folder_of;
 use super::platform::remove_if_there;
 
+#[cfg(windows)]
+const FILE_SHARE_READ: u32 = 1;
+#[cfg(windows)]
+const FILE_SHARE_DELETE: u32 = 4;
+
 /// Opens a file of this program for reading and writing, without truncating it. It must be a regular file without
-/// further hard links. Symbolic links are not followed, because another user may have created them.
+/// further hard links. Symbolic links are not followed, because another user may have created them. On Windows, other
+/// processes can read but not write the file until it is closed.
 pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
     if let Ok(metadata) = path.symlink_metadata() {
         // Checked before it is opened, because opening a device may have side effects.
@@ -22,6 +28,11 @@ pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::custom_flags(
         &mut options,
         rustix::fs::OFlags::NOFOLLOW.bits().cast_signed(),
+    );
+    #[cfg(windows)]
+    std::os::windows::fs::OpenOptionsExt::share_mode(
+        &mut options,
+        FILE_SHARE_READ | FILE_SHARE_DELETE,
     );
     let file = options.open(path)?;
     check_own(&file.metadata()?)?;

@@ -7,11 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[cfg(unix)]
 use kyokumen_process::kill_all;
 #[cfg(unix)]
-use signal_hook::consts::{SIGHUP, SIGQUIT};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 #[cfg(unix)]
-use signal_hook::{iterator::Signals, low_level};
+use signal_hook::{flag, iterator::Signals, low_level};
 
 /// A request from the user or the system to stop.
 #[derive(Clone, Debug)]
@@ -53,20 +51,12 @@ impl Interrupt {
         }
     }
 
-    /// Starts to watch for signals. Ctrl-C is a request to stop. A second Ctrl-C ends the process at once. Child
-    /// processes of the same console receive it too.
-    #[cfg(not(unix))]
+    /// Starts to watch for events of the console. Ctrl-C, Ctrl-Break, a closed window and the end of the session are
+    /// requests to stop. Ctrl-C or Ctrl-Break after one of them ends the process at once. Child processes of the same
+    /// console receive the events too.
+    #[cfg(windows)]
     pub(crate) fn watch() -> io::Result<Self> {
-        let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
-        for signal in [SIGINT, SIGTERM] {
-            if signal == SIGINT {
-                flag::register_conditional_shutdown(signal, 128 + signal, interrupt.cancel())?;
-            }
-            let number = signal.unsigned_abs() as usize;
-            flag::register_usize(signal, Arc::clone(&interrupt.caught), number)?;
-            flag::register(signal, interrupt.cancel())?;
-        }
-        Ok(interrupt)
+        console::watch()
     }
 
     /// A flag that the first signal sets.
@@ -108,7 +98,79 @@ pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
 }
 
 /// Does nothing, because Windows has no such signal.
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     Ok(())
+}
+
+/// Events of the console. Each is given to `handle` on a new thread.
+#[cfg(windows)]
+mod console {
+    use std::sync::{Arc, LazyLock};
+    use std::{io, thread};
+
+    use windows_sys::Win32::System::Console::{
+        CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler,
+    };
+    use windows_sys::core::BOOL;
+
+    use super::{Interrupt, Ordering};
+
+    static INTERRUPT: LazyLock<Interrupt> =
+        LazyLock::new(|| Interrupt { cancel: Arc::default(), caught: Arc::default() });
+
+    /// Numbers of the signals with the same meaning, for exit statuses.
+    const SIGINT: usize = 2;
+    const SIGTERM: usize = 15;
+
+    #[allow(unsafe_code, reason = "the crates for these events return when a window is closed")]
+    pub(super) fn watch() -> io::Result<Interrupt> {
+        // SAFETY: `handle` exists as long as the process, and can be called on any thread at any time: what it shares
+        // with other threads is atomic.
+        match unsafe { SetConsoleCtrlHandler(Some(handle), 1) } {
+            0 => Err(io::Error::last_os_error()),
+            _ => Ok(INTERRUPT.clone()),
+        }
+    }
+
+    /// Returns whether the event was handled. If not, Windows ends the process.
+    extern "system" fn handle(event: u32) -> BOOL {
+        let can_continue = matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT);
+        if !INTERRUPT.cancel.load(Ordering::Relaxed) {
+            let signal = if event == CTRL_C_EVENT { SIGINT } else { SIGTERM };
+            INTERRUPT.caught.store(signal, Ordering::Relaxed);
+            INTERRUPT.cancel.store(true, Ordering::Release);
+        } else if can_continue {
+            return 0;
+        }
+        while !can_continue {
+            // Windows waits some seconds for this function, and then or when it returns ends the process.
+            thread::park();
+        }
+        1
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::time::{Duration, Instant};
+
+        use windows_sys::Win32::System::Console::CTRL_CLOSE_EVENT;
+
+        use super::*;
+
+        #[test]
+        fn a_closed_window_is_a_request_to_stop_that_waits_for_the_end_of_the_process() {
+            let interrupt = Interrupt::watch().unwrap();
+            assert_eq!(interrupt.signal(), None);
+            let closing = thread::spawn(|| handle(CTRL_CLOSE_EVENT));
+            let started = Instant::now();
+            while interrupt.signal().is_none() && started.elapsed() < Duration::from_secs(10) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert_eq!(interrupt.signal(), Some(15));
+            assert!(interrupt.cancel().load(Ordering::Relaxed));
+            assert!(!closing.is_finished());
+            assert_eq!(handle(CTRL_BREAK_EVENT), 0);
+        }
+    }
 }

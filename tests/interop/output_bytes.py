@@ -6,7 +6,7 @@
 
 Each line has a checksum, a command with its exit status, and a file that it wrote. Standard output is the file `-`.
 Times and values that depend on times are left out of manifests and reports. Compare two builds of one version on one
-machine, because manifests contain the version of the program.
+machine, because manifests contain the version of the program. `--formats psv,kif` reads only these samples.
 """
 
 import argparse
@@ -105,6 +105,8 @@ def commands_alone(formats):
         "marubatsu dataset -o o.jsonl",
         "marubatsu dataset -o o.npz --to npz",
         "marubatsu match --players random,perfect --games 1000 --seed 2 --json",
+        "generate --count 500 --seed 4 -o 局面.psv && convert 局面.psv -o 棋譜.kif --fill result=draw && inspect 棋譜.kif --json",
+        "generate --count 5000 --seed 4 -o a.psv && shuffle a.psv -o b.psv --seed 7 --memory 20K --tmp-dir .",
     ]
 
 
@@ -136,6 +138,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "target/release")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "../shared/data")
+    parser.add_argument("--formats", help="the formats of the samples to read, all by default")
     options = parser.parse_args()
     programs = options.programs.resolve()
     if not (programs / "kyokumen").is_file():
@@ -144,7 +147,8 @@ def main():
     samples = sorted((ROOT / "data").glob("sample.*"))
     formats = [sample.name.split(".", 1)[1] for sample in samples]
     work = [(None, line) for line in commands_alone(formats)]
-    for sample in samples:
+    read = options.formats.split(",") if options.formats else formats
+    for sample in (sample for sample in samples if sample.name.split(".", 1)[1] in read):
         work += [(sample, line) for line in [*commands_on(sample.name, 200), *conversions(sample.name, formats)]]
     if options.data.is_dir():
         names = ["dev.hcp", "dev.hcpe", "dev.sfen.zst", "dev_engine.psv", "dev_handicap.sfen", "dev_terminal_mated.sfen"]

@@ -1,13 +1,13 @@
 //! A file under its partial name.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::background_sync::BackgroundSync;
 use crate::error::Error;
-use crate::storage::lock::{is_same_file, lock_if_free};
-use crate::storage::{own_files, platform};
+use crate::storage::lock::{Opened, is_same_file, open_locked};
+use crate::storage::platform;
 
 pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
 
@@ -43,13 +43,12 @@ impl Partial {
 
     fn open(final_path: &Path, verb: &'static str, create: bool) -> Result<Self, Error> {
         let path = partial_path(final_path);
-        let file = own_files::open_own(&path, create);
-        let file = file.map_err(|source| Error::io(verb, &path, source))?;
-        match lock_if_free(&file) {
-            Err(TryLockError::WouldBlock) => return Err(Error::busy(path)),
-            // Some network file systems do not support locks. There, no two runs may use the same names.
-            Err(TryLockError::Error(_)) | Ok(()) => {}
-        }
+        let opened = open_locked(&path, create);
+        let file = match opened.map_err(|source| Error::io(verb, &path, source))? {
+            // Without locks, no two runs may use the same names.
+            Opened::Locked(file) | Opened::WithoutLock(file) => file,
+            Opened::Busy => return Err(Error::busy(path)),
+        };
         let is_named = is_same_file(&path, &file);
         if !is_named.map_err(|source| Error::io(verb, &path, source))? {
             // Another run renamed or removed the file after it was opened here, and may have created a new one.
@@ -81,10 +80,13 @@ impl Partial {
     }
 
     pub(crate) fn commit(mut self) -> Result<(), Error> {
-        platform::rename(&self.path, &self.final_path)
-            .map_err(|source| self.error("rename", source))?;
-        self.keep();
-        Ok(())
+        let renamed = platform::rename(&self.path, &self.final_path);
+        // The file is complete, and is worth more than the one that another program has open.
+        let is_busy = |error: &io::Error| error.kind() == io::ErrorKind::ResourceBusy;
+        if renamed.as_ref().err().is_none_or(is_busy) {
+            self.keep();
+        }
+        renamed.map_err(|source| self.error("rename", source))
     }
 
     pub(crate) fn error(&self, verb: &'static str, source: io::Error) -> Error {
