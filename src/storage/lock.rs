@@ -162,6 +162,7 @@ impl Drop for Lock {
 pub(crate) enum Opened {
     Locked(File),
     /// The file system does not support locks, as some network file systems.
+    #[cfg_attr(windows, expect(dead_code, reason = "open files exclude each other everywhere"))]
     WithoutLock(File),
     /// Another process has locked the file.
     Busy,
