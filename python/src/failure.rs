@@ -112,8 +112,8 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// Replaces options of the command line, such as `--max-ply <N>`, by arguments, such as `max_ply`. Commands in backticks
-/// stay.
+/// Replaces options of the command line, such as `--max-ply <N>`, by arguments, such as `max_ply`. Commands in
+/// backticks stay.
 pub(crate) fn in_python(text: &str) -> String {
     let mut shown = String::new();
     for (number, part) in text.split('`').enumerate() {
