@@ -5,7 +5,7 @@
 //! modification time as a heartbeat that other machines see.
 //!
 //! On Windows, a locked file cannot be read by other processes, so they could not read its owner. There, the lock is
-//! the open file, which excludes other writers but not readers ([`own_files::open_own`]).
+//! the open file, which excludes other writers but not readers (`own_files::open_own`).
 
 #[cfg(not(windows))]
 use std::fs::TryLockError;
