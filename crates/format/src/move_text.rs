@@ -10,9 +10,9 @@ use crate::kif::{self, notation};
 ///
 /// ```
 /// use kyokumen_format::{csa_move, kif_move, parse_csa_move, parse_kif_move};
-/// use kyokumen_shogi::Position;
+/// use kyokumen_shogi::{Move, Position};
 /// let position = Position::start();
-/// let m = "7g7f".parse().unwrap();
+/// let m = Move::from_usi("7g7f").unwrap();
 /// assert_eq!(kif_move(&position, m, None), "７六歩(77)");
 /// assert_eq!(csa_move(&position, m), "+7776FU");
 /// for text in ["７六歩(77)", "☗７六歩", "▲76歩"] {
