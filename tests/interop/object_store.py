@@ -343,6 +343,7 @@ def long_run(bench):
 def check_resume(bench):
     """`kill -9` at any instant of a filter to a bucket, also during uploads."""
     common, duration = long_run(bench)
+    chance = random.Random(7)
     words = [*common, "--tmp-dir", bench.temporary, "-o", url("resumed"), "--resume", "--checkpoint-every", "0.02"]
 
     def slow(method, path):
