@@ -8,6 +8,15 @@ slow_features=parquet,object-store,network
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 
+# Runs commands, one per line of standard input, two at a time. Prints the output of each when it ends.
+two_at_a_time() {
+  xargs -d '\n' -n 1 -P 2 bash -uc '
+    status=0
+    output=$(eval "$1" 2>&1) || status=$?
+    printf "%s\n" "-- $1 ($SECONDS s)" "$output"
+    exit $status' command
+}
+
 # Creates the Python environment with cshogi, pyarrow and the rest.
 python_environment() {
   [ -x "$python" ] || python3 -m venv target/venv

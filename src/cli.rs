@@ -41,6 +41,7 @@ mod verify;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -179,9 +180,17 @@ pub fn kyokumen_usi() -> ExitCode {
     })
 }
 
-/// The arguments of the process. On Windows the program, not the shell, expands wildcards.
+/// The arguments of the process. On Windows the program, not the shell, expands wildcards. The name of the program is
+/// without `.exe`, so that help and messages are the same on all systems.
 fn process_words() -> Vec<OsString> {
-    wild::args_os().collect()
+    let mut words: Vec<OsString> = wild::args_os().collect();
+    if let Some(program) = words.first_mut() {
+        let name = Path::new(program);
+        if name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("exe")) {
+            *program = name.with_extension("").into();
+        }
+    }
+    words
 }
 
 /// Parses arguments and a configuration file. Exits with a message if they are invalid.

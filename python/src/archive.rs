@@ -22,6 +22,7 @@ use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
 use crate::interrupt::abandonable;
 use crate::moves::dialect_named;
+use crate::position::escaped;
 use crate::reading::{Reading, each_record, policy};
 use crate::record::Record;
 
@@ -236,6 +237,22 @@ impl Archive {
         let range = self.range.as_ref();
         let range = range.map_or(String::new(), |range| format!("[{}:{}]", range.start, range.end));
         format!("<kyokumen.Archive {:?}{range}, {}>", self.name(), self.input.format)
+    }
+
+    /// A table of the first five records for notebooks.
+    fn _repr_html_(this: &Bound<'_, Self>) -> PyResult<String> {
+        let caption = escaped(this.py(), &this.get().__repr__())?;
+        let mut rows = String::new();
+        for record in this.try_iter()?.take(5).map_while(Result::ok) {
+            let record = record.cast::<Record>()?.get();
+            rows += &format!(
+                "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+                record.index(),
+                record.sfen(),
+                record.fields()
+            );
+        }
+        Ok(format!("<table><caption>{caption}</caption>{rows}</table>"))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, Reopen)> {

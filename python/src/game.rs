@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::failure::Failure;
 use crate::interrupt::{abandonable, lock};
 use crate::moves::Move;
-use crate::position::{Position, svg};
+use crate::position::{Position, escaped, figure, svg};
 
 type Games = Reader<Box<dyn Read + Send>>;
 
@@ -142,6 +142,18 @@ impl Game {
         }
         let last = self.0.moves.last().map(|played| played.best_move);
         Ok(svg(&position.setup(), last, None, shogi::Color::Black))
+    }
+
+    /// The diagram of the last position, the players and the result for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let player = |key| self.0.info.headers.iter().find(|header| header.key == key);
+        let players = [player(HeaderKey::Black), player(HeaderKey::White)];
+        let players = players.into_iter().flatten().map(|header| &*header.value);
+        let players = escaped(py, &players.collect::<Vec<_>>().join(" – "))?;
+        let separator = if players.is_empty() { "" } else { ", " };
+        let result = self.result().map_or(String::new(), |result| format!(", {result}"));
+        let caption = format!("{players}{separator}{} moves{result}", self.0.moves.len());
+        Ok(figure(&self._repr_svg_()?, &caption))
     }
 }
 

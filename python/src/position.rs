@@ -287,6 +287,11 @@ impl Position {
         svg(&self.now.setup(), last_move, None, shogi::Color::Black)
     }
 
+    /// The diagram and the SFEN for notebooks.
+    fn _repr_html_(&self) -> String {
+        figure(&self._repr_svg_(), &self.sfen())
+    }
+
     fn __str__(&self) -> String {
         LetterDiagram(&self.now.setup()).to_string()
     }
@@ -368,6 +373,16 @@ fn unpacked(family: Family, bytes: &[u8], ply: u16) -> Result<Position, Failure>
     })?;
     let setup = packed::decode(family, bytes)?.with_ply(ply);
     Ok(shogi::Position::try_from(setup)?.into())
+}
+
+/// Text as HTML.
+pub(crate) fn escaped(py: Python<'_>, text: &str) -> PyResult<String> {
+    py.import("html")?.call_method1("escape", (text,))?.extract()
+}
+
+/// A diagram with a caption for notebooks. The caption is HTML.
+pub(crate) fn figure(svg: &str, caption: &str) -> String {
+    format!("<figure>{svg}<figcaption>{caption}</figcaption></figure>")
 }
 
 pub(crate) fn svg(

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::Move;
-use crate::position::{MoveLike, Position, svg};
+use crate::position::{MoveLike, Position, figure, svg};
 
 type Pickled<'py> = (String, Stored, u64, Bound<'py, PyBytes>);
 
@@ -110,7 +110,7 @@ impl Record {
 
     /// Number of the record in its file, from 0.
     #[getter]
-    fn index(&self) -> u64 {
+    pub(crate) fn index(&self) -> u64 {
         self.index
     }
 
@@ -122,7 +122,7 @@ impl Record {
 
     /// The position as an SFEN.
     #[getter]
-    fn sfen(&self) -> String {
+    pub(crate) fn sfen(&self) -> String {
         self.decoded.setup.to_string()
     }
 
@@ -188,13 +188,13 @@ impl Record {
 
     /// The diagram and the fields for notebooks.
     fn _repr_html_(&self) -> String {
-        let fields = self.fields();
-        let fields = fields.strip_prefix(", ").unwrap_or(&fields);
-        format!("<figure>{}<figcaption>{fields}</figcaption></figure>", self.svg())
+        figure(&self.svg(), &self.fields())
     }
 
     fn __repr__(&self) -> String {
-        format!("Record({}, {:?}{})", self.index, self.sfen(), self.fields())
+        let fields = self.fields();
+        let separator = if fields.is_empty() { "" } else { ", " };
+        format!("Record({}, {:?}{separator}{fields})", self.index, self.sfen())
     }
 }
 
@@ -203,14 +203,15 @@ impl Record {
         svg(&self.decoded.setup, None, self.decoded.best_move, shogi::Color::Black)
     }
 
-    fn fields(&self) -> String {
+    /// The fields besides the position, as text.
+    pub(crate) fn fields(&self) -> String {
         let format::Record { best_move, eval_cp, ply, .. } = &self.decoded;
         let fields = [
-            best_move.map(|m| format!(", move={m}")),
-            eval_cp.map(|eval_cp| format!(", eval_cp={eval_cp}")),
-            ply.map(|ply| format!(", ply={ply}")),
-            self.result().map(|result| format!(", result={result}")),
+            best_move.map(|m| format!("move={m}")),
+            eval_cp.map(|eval_cp| format!("eval_cp={eval_cp}")),
+            ply.map(|ply| format!("ply={ply}")),
+            self.result().map(|result| format!("result={result}")),
         ];
-        fields.into_iter().flatten().collect()
+        fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }

@@ -170,6 +170,10 @@ def test_records_survive_pickling(name: str) -> None:
 def test_notebooks_show_boards_and_tables(psv: pathlib.Path) -> None:
     record = kyokumen.open(psv)[0]
     assert "<svg" in record._repr_html_() and f"move={record.move}" in record._repr_html_()
+    assert f"<figcaption>{record.sfen}</figcaption>" in record.position._repr_html_()
+    assert kyokumen.open(psv)._repr_html_().count("<tr>") == 5
+    game = next(kyokumen.games(DATA / "sample.csa"))
+    assert f"{len(game)} moves" in game._repr_html_()
     report = kyokumen.stats(psv)
     assert "<table>" in report._repr_html_() and len(repr(report)) < 500
 

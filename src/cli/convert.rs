@@ -54,7 +54,7 @@ Examples:
   kyokumen convert all.psv -o rescaled.psv --eval-scale 600:361
 
   kyokumen convert all.psv -o all.hcp --max-abs-eval 499
-      replaces `psv_to_hcp.exe all.psv all.hcp 500`, except that psv_to_hcp.exe keeps records from
+      replaces `psv_to_hcp all.psv all.hcp 500`, except that psv_to_hcp keeps records from
       early in a game whatever their evaluation is
 
 {EXIT_STATUS_HELP}"))]

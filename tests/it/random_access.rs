@@ -110,7 +110,11 @@ fn truncated_and_shrinking_files_are_errors() {
     assert_eq!(last.bytes().len(), 39);
     assert!(last.read().is_err());
 
-    // The file shrinks while it is open: the remaining records can be read, the others are errors.
+    // The file shrinks while it is open: the remaining records can be read, the others are errors. On Windows a mapped
+    // file cannot shrink.
+    if cfg!(windows) {
+        return;
+    }
     fs::File::options().write(true).open(&path).unwrap().set_len(40 * 500).unwrap();
     assert!(archive.get(499).unwrap().is_some());
     let error = archive.get(500).unwrap_err();

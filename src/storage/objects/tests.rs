@@ -249,12 +249,13 @@ fn shards_in_a_store_equal_shards_on_disk() {
     }
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     let url = PathBuf::from("memory://shards/out");
-    // The lines contain the path or URL of the input as it was given.
+    // The lines contain the path or URL of the input as it was given, as JSON.
+    let local = serde_json::to_string(&local).unwrap();
     for name in files::names_in(&url).unwrap() {
         let path = out.join(&name);
         if path.extension().is_some_and(|extension| extension == "jsonl") {
             let lines = fs::read_to_string(&path).unwrap();
-            let lines = lines.replace(local.to_str().unwrap(), "memory://shards/a.hcp");
+            let lines = lines.replace(&local, "\"memory://shards/a.hcp\"");
             assert!(files::read(&url.join(&name)).unwrap() == lines.as_bytes(), "{name}");
             fs::write(path, files::read(&url.join(&name)).unwrap()).unwrap();
         } else if !name.ends_with(".manifest.json") {
