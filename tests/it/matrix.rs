@@ -16,7 +16,7 @@ use kyokumen_testing::positions::shared;
 use tempfile::TempDir;
 
 /// Records converted per file. `tests/interop/matrix.py` converts all.
-const MAX_RECORDS: u64 = 2000;
+const MAX_RECORDS: u64 = 500;
 
 fn written_formats() -> impl Iterator<Item = Format> {
     Format::ALL.into_iter().filter(|format| format.is_written())
