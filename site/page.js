@@ -386,6 +386,8 @@ async function read(bytes, name = "") {
     if (answer.error !== undefined) throw new Error(t().unreadable(answer.error));
   } catch (error) {
     if (error instanceof Stopped) return true;
+    // Without the verdict of the position before.
+    draw();
     showError(`${name && `${name}: `}${messageOf(error)}`);
     return false;
   }
@@ -449,7 +451,8 @@ function tap(target) {
     } else {
       picked = null;
     }
-  } else if (target.place === picked.place && canPick) {
+  } else if (canPick && (target.place === picked.place || (picked.place === "board" && target.kind !== undefined))) {
+    // Another piece. To put a piece into a hand or the box, the reader taps the name of the hand or box.
     picked = target;
   } else if (target.place !== picked.place || target.place === "board") {
     move(position, target);

@@ -52,7 +52,8 @@ enum Content<'py> {
 
 #[pymethods]
 impl Writer {
-    /// Writes a record or a game. In formats of games, a record becomes a game of one move.
+    /// Writes a record or a game. In formats of games, a record becomes a game of one move. A game whose text was not
+    /// read to its end (`Game.error`) raises ValueError.
     fn write(&self, content: Content<'_>) -> PyResult<()> {
         let mut state = lock(&self.state);
         let Some(writer) = &mut state.writer else {
@@ -60,7 +61,18 @@ impl Writer {
         };
         let changes = match content {
             Content::Record(record) => writer.write_record(record.decoded()),
+            Content::Game(game) if !writer.format().holds_games() => {
+                let message = format!(
+                    "{} holds single records, not games; write the records of kyokumen.open",
+                    writer.format()
+                );
+                return Err(Failure::usage(message).into());
+            }
             Content::Game(game) => {
+                if let Some(error) = &game.inner().broken {
+                    let message = format!("the game was not read to its end: {error}");
+                    return Err(PyValueError::new_err(message));
+                }
                 writer.write_game(game.inner()).map(|()| FieldChanges::default())
             }
         };

@@ -117,6 +117,17 @@ def test_a_written_game_keeps_its_information(tmp_path: pathlib.Path) -> None:
     assert [(move.move, move.elapsed_ms) for move in copied.moves] == [(move.move, move.elapsed_ms) for move in game.moves]
 
 
+def test_a_writer_refuses_games_that_it_would_cut(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "bad.csa").write_text(CSA.replace("+8822UM", "+8833UM"))
+    [game] = kyokumen.games(tmp_path / "bad.csa")
+    assert game.error
+    with pytest.raises(ValueError, match="not read to its end"), kyokumen.create(tmp_path / "a.kifu") as writer:
+        writer.write(game)
+    with pytest.raises(kyokumen.UsageError, match="single records, not games"), kyokumen.create(tmp_path / "a.hcpe") as writer:
+        writer.write(game)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csa"]
+
+
 def test_written_records_are_read_again(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     records = list(kyokumen.open(psv)[:50])
     with kyokumen.create(tmp_path / "copy.psv") as writer:
@@ -176,11 +187,13 @@ def test_notebooks_show_boards_and_tables(psv: pathlib.Path) -> None:
     assert f"{len(game)} moves" in game._repr_html_()
     report = kyokumen.stats(psv)
     assert "<table>" in report._repr_html_() and len(repr(report)) < 500
+    assert "records=" in repr(report)
 
 
 def test_exceptions_are_those_of_python(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         kyokumen.stats(tmp_path / "nowhere.psv")
+    assert missing.value.filename == str(tmp_path / "nowhere.psv")
     assert missing.value.errno == 2 and missing.value.file == str(tmp_path / "nowhere.psv")  # type: ignore[attr-defined]
     assert pickle.loads(pickle.dumps(missing.value)).errno == 2
     (tmp_path / "there.psv").touch()

@@ -69,7 +69,10 @@ fn engine_advice(cause: &(dyn Error + 'static)) -> Option<&'static str> {
 /// Advice about a path that the operating system refused.
 fn path_advice(kind: ErrorKind, file: Option<&str>) -> Option<String> {
     Some(match kind {
-        ErrorKind::NotFound if file.is_some_and(|file| file.contains(['*', '?'])) => {
+        // Windows rejects such names.
+        ErrorKind::NotFound | ErrorKind::InvalidFilename
+            if file.is_some_and(|file| file.contains(['*', '?'])) =>
+        {
             "; no file matches this pattern".to_owned()
         }
         ErrorKind::NotFound => {

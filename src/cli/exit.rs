@@ -92,8 +92,9 @@ pub(crate) fn failure_status(error: &anyhow::Error) -> u8 {
 
 /// Whether the reader of standard output closed the pipe, which is not a failure.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|cause| {
+        // Windows also reports "no process is on the other end of the pipe".
+        let is_not_connected = cfg!(windows) && cause.raw_os_error() == Some(233);
+        cause.kind() == io::ErrorKind::BrokenPipe || is_not_connected
+    })
 }

@@ -6,6 +6,7 @@ mod page;
 mod text;
 
 use std::io::{self, BufWriter, Write};
+use std::sync::atomic::AtomicBool;
 
 pub(super) use self::args::InspectArgs;
 use self::described::Described;
@@ -28,8 +29,8 @@ struct ShownCounts {
 pub(super) fn call(args: InspectArgs) -> anyhow::Result<Call> {
     let (inputs, claims) = open(&args)?;
     if let Some(path) = args.html.clone() {
-        return Ok(Call::returning(move |_| {
-            page::write(&args, &path, inputs, claims)?;
+        return Ok(Call::returning(move |caller| {
+            page::write(&args, &path, inputs, claims, caller.cancel)?;
             Ok(Vec::<()>::new())
         }));
     }
@@ -59,7 +60,7 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let (inputs, claims) = open(args)?;
     let shown = match &args.html {
         Some(path) => {
-            let shown = page::write(args, path, inputs, claims)?;
+            let shown = page::write(args, path, inputs, claims, &AtomicBool::new(false))?;
             say!("  {}", path.display());
             shown
         }

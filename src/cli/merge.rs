@@ -15,6 +15,7 @@ use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
 use crate::jobs::any_totals::AnyTotals;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
+use crate::records::format_name::FormatName;
 use crate::records::output_kind::OutputKind;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
@@ -45,6 +46,10 @@ pub(super) struct MergeArgs {
     /// File to write
     #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
+
+    /// Format that the shards must have; they are not converted [default: any]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<FormatName>,
 
     /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept]
     #[arg(long, value_name = "kept|mated|mated_lines|unknown|unknown_lines|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
@@ -97,8 +102,9 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
 
 impl MergeArgs {
     fn request(self) -> MergeRequest {
-        let Self { folder, output, stream, name, force, progress: _ } = self;
-        MergeRequest { folder, name, kind: stream.unwrap_or(OutputKind::Kept), output, force }
+        let Self { folder, output, to, stream, name, force, progress: _ } = self;
+        let kind = stream.unwrap_or(OutputKind::Kept);
+        MergeRequest { folder, name, kind, output, to, force }
     }
 }
 

@@ -33,7 +33,7 @@ impl ProgressMode {
     pub(super) fn start(self, records: Option<u64>) -> Progress {
         match self.display(records) {
             Some(display) => Progress::new(display, records),
-            None => Progress::none(),
+            None => Progress::hidden(records),
         }
     }
 

@@ -30,8 +30,9 @@ use crate::storage::quantity::quantity;
 /// game or position, --weights and --seed. This part stays the same if the input grows or a filter is given. The
 /// sizes match the weights approximately.
 ///
-/// Records form a game if their move numbers increase and their results are equal. In formats without move numbers, the
-/// move of each record must lead to the next. Records that are not in game order are refused.
+/// Records form a game if their move numbers increase and their results are equal. In formats without move numbers, such
+/// as hcpe, the move of a record must lead to the next, or the boards must be similar, because a filter may have removed
+/// records. Records that are not in game order are refused. Filter after the split, or with it, if you can.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
@@ -63,8 +64,8 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "W,W,…")]
     weights: Option<Weights>,
 
-    /// Names of the parts: all.psv becomes all-NAME.psv [default: 00001-of-00010 and so on]
-    #[arg(long, value_name = "NAME,NAME,…", value_delimiter = ',')]
+    /// Names of the parts, with --by: all.psv becomes all-NAME.psv [default: 00001-of-00010 and so on]
+    #[arg(long, value_name = "NAME,NAME,…", value_delimiter = ',', requires = "by")]
     names: Vec<String>,
 
     /// Maximum size of a part before compression, in bytes or with the suffix K, M, G or T for powers of 1024

@@ -63,6 +63,13 @@ impl Progress {
         }
     }
 
+    /// No display. Metrics contain the number of records, if it is known.
+    pub fn hidden(records: Option<u64>) -> Self {
+        let mut progress = Self::none();
+        progress.records = records;
+        progress
+    }
+
     /// Progress of a run over `records` records, if their number is known.
     pub fn new(display: Box<dyn ProgressDisplay>, records: Option<u64>) -> Self {
         let mut progress = Self::none();

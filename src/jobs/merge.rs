@@ -17,7 +17,7 @@ use crate::format::Format;
 use crate::records::account::{MANIFEST_SUFFIX, OutputEntry, output_entry};
 use crate::records::claims::{FileClaim, FileClaims, check_absence, is_pipe};
 use crate::records::counts::Counts;
-use crate::records::format_name::FormatName;
+use crate::records::format_name::{FormatName, without_compression};
 use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::source::{Input, InputRange, Source};
@@ -44,6 +44,8 @@ pub struct MergeRequest {
     pub kind: OutputKind,
     /// The file to write.
     pub output: PathBuf,
+    /// The format that the shards must have. `None` accepts any.
+    pub to: Option<FormatName>,
     /// Whether existing files may be replaced.
     pub force: bool,
 }
@@ -63,13 +65,39 @@ pub struct MergePlan {
     manifest: Option<PathBuf>,
 }
 
+/// Checks that a file name and `--to` state the format and compression of the shards, which a merge does not change.
+fn check_format(
+    shards: Option<FormatName>,
+    to: Option<FormatName>,
+    name: &str,
+) -> Result<(), Error> {
+    let compression =
+        |format: Option<FormatName>| format.map_or(Compression::None, |it| it.compression);
+    let by_name = FormatName::from_file_name(name).or(to);
+    let requested = if to.is_some_and(|to| Some(to) != shards) {
+        format!("--to means {}", to.map_or(String::new(), |to| to.to_string()))
+    } else if let (Some(_), Some(by_name)) = (shards, by_name)
+        && shards != Some(by_name)
+    {
+        format!("the extension of {name} means {by_name}")
+    } else if without_compression(name).1 != compression(shards) && by_name != shards {
+        format!("the extension of {name} means another compression")
+    } else {
+        return Ok(());
+    };
+    let shards = shards.map_or("lines of text".to_owned(), |shards| shards.to_string());
+    Err(Error::usage(format!(
+        "the shards are {shards}, but {requested}; merge to {shards} and convert the result"
+    )))
+}
+
 impl MergePlan {
     /// Checks the request and the manifests of the shards. Writes nothing.
     ///
     /// # Errors
     /// [`Error`]. If shards are missing or do not belong together, it lists all problems.
     pub fn new(request: MergeRequest) -> Result<Self, Error> {
-        let MergeRequest { folder, name, kind, output, force } = request;
+        let MergeRequest { folder, name, kind, output, to, force } = request;
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
         let problems = set.problems()?;
         if !problems.is_empty() {
@@ -93,14 +121,7 @@ impl MergePlan {
         let format =
             if kind.holds_records() { FormatName::from_file_name(&first.file) } else { None };
         let name = text_of(output.file_name().unwrap_or_default());
-        if let (Some(shards), Some(output_format)) = (format, FormatName::from_file_name(&name))
-            && shards != output_format
-        {
-            return Err(Error::usage(format!(
-                "the shards are {shards}, but the extension of {} means {output_format}; merge to {shards} and convert the result",
-                output.display()
-            )));
-        }
+        check_format(format, to, &name)?;
         let is_pipe = is_pipe(&output)?;
         let manifest =
             (!is_pipe).then(|| output.with_file_name(path_of(&format!("{name}{MANIFEST_SUFFIX}"))));

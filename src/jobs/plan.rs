@@ -97,6 +97,9 @@ impl Product {
             return check_table_format(dataset.format).map(|()| Self::Rows(dataset));
         }
         let to = output_format(first, inputs, to)?;
+        opening::check_encodings(inputs, to.format, |input| {
+            to.format.takes_chunks_of(input.format)
+        })?;
         if settings.relabel.is_some() {
             return check_relabel_target(inputs, to, settings, shard).map(|()| Self::Evaluated(to));
         }

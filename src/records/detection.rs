@@ -1,5 +1,6 @@
 //! Detects the format of a file by its content. Used if the name shows no format, and to check the format of a name.
 
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -76,6 +77,12 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, Error> {
         }
         [] => match container(path, compression)? {
             Some(container) => Err(container.error(&input, None)),
+            None if fs::metadata(path).is_ok_and(|file| file.len() == 0) => {
+                let message = format!(
+                    "{input} is empty, so neither its name nor its content shows its format"
+                );
+                Err(Error::new(ErrorKind::UnknownFormat, message).with_remedy(Remedy::InputFormat))
+            }
             None if is_empty => Err(Error::unknown_format(input)),
             None => {
                 let message = format!(

@@ -43,7 +43,22 @@ pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(),
 /// Decides the move encoding: the given one, or the one in which most moves of the sample are legal.
 pub(crate) fn settle_dialect(input: &mut Input, dialect: Option<Dialect>) -> Result<(), Error> {
     let settled = match (dialect, &input.evidence) {
-        (Some(dialect), _) => dialect,
+        (Some(dialect), survey) => {
+            let found = survey.as_ref().map(|survey| survey.dialect(dialect));
+            if let (Some(DialectFinding::Sure(found)), Some(survey)) = (found, survey)
+                && found != dialect
+            {
+                tracing::warn!(
+                    "{}: --dialect {} contradicts the moves: {} of {} legal in the encoding of {}",
+                    input.name,
+                    dialect.name(),
+                    survey.legal_in(found),
+                    telling_moves(survey.telling_moves),
+                    found.name()
+                );
+            }
+            dialect
+        }
         (None, Some(survey)) => detected_dialect(input, survey),
         (None, None) => input.format.dialect(),
     };
@@ -102,25 +117,42 @@ fn telling_moves(number: u64) -> String {
 fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     let own = input.format.dialect();
     let finding = survey.dialect(own);
-    let name = &input.name;
-    match finding {
-        DialectFinding::Sure(dialect) if dialect != own => tracing::warn!(
-            "{name}: the moves are in the encoding of {}, not of {}: {} of {} legal in {}; they are read as {} (--dialect {} overrides this)",
-            dialect.name(),
-            own.name(),
-            survey.legal_in(dialect),
-            telling_moves(survey.telling_moves),
-            dialect.name(),
-            dialect.name(),
+    if finding == DialectFinding::Unsure {
+        tracing::warn!(
+            "{}: unknown move encoding, because most moves are illegal in every known one; assuming {}",
+            input.name,
             own.name()
-        ),
-        DialectFinding::Unsure => tracing::warn!(
-            "{name}: unknown move encoding, because most moves are illegal in every known one; assuming {}",
-            own.name()
-        ),
-        DialectFinding::Sure(_) | DialectFinding::Undetermined => {}
+        );
     }
     finding.dialect(own)
+}
+
+/// Warns of inputs whose moves have another encoding than usual in their format: once per encoding.
+pub(crate) fn warn_of_unusual_encodings<'a>(inputs: impl Iterator<Item = &'a Input>) {
+    let mut inputs: Vec<_> =
+        inputs.filter(|input| input.dialect != input.format.dialect()).collect();
+    while let Some(&first) = inputs.first() {
+        let (own, found) = (first.format.dialect(), first.dialect);
+        let alike = |input: &&Input| (input.format.dialect(), input.dialect) == (own, found);
+        let more = inputs.iter().filter(|input| alike(input)).count() - 1;
+        let inputs_alike = match more {
+            0 => first.name.clone(),
+            _ => format!("{} and {more} more", first.name),
+        };
+        let counts = first.evidence.as_ref().filter(|_| more == 0).map(|survey| {
+            let (legal, telling) = (survey.legal_in(found), telling_moves(survey.telling_moves));
+            format!(": {legal} of {telling} legal in {}", found.name())
+        });
+        tracing::warn!(
+            "{inputs_alike}: the moves are in the encoding of {}, not of {}{}; they are read as {} (--dialect {} overrides this)",
+            found.name(),
+            own.name(),
+            counts.unwrap_or_default(),
+            found.name(),
+            own.name()
+        );
+        inputs.retain(|input| !alike(input));
+    }
 }
 
 /// Samples `probe_records` records at each of [`PROBES`] places in the whole file. Without random access, samples the

@@ -54,6 +54,9 @@ pub fn input(
     if let Some(detected) = detected {
         detected.warn(path);
     }
+    if dialect.is_none() {
+        evidence::warn_of_unusual_encodings(std::iter::once(&input));
+    }
     Ok(input)
 }
 
@@ -191,6 +194,25 @@ pub(crate) fn inputs(
     inputs.into_iter().collect::<Result<_, _>>()
 }
 
+/// Checks that all moves of the output have one encoding. Records of the inputs that are copied keep theirs; the others
+/// are written in the encoding of the format `to`.
+pub(crate) fn check_encodings(
+    inputs: &[Input],
+    to: Format,
+    is_copied: impl Fn(&Input) -> bool,
+) -> Result<(), Error> {
+    let written = |input: &Input| if is_copied(input) { input.dialect } else { to.dialect() };
+    let Some(first) = inputs.first() else { return Ok(()) };
+    match inputs.iter().find(|input| written(input) != written(first)) {
+        None => Ok(()),
+        Some(other) => Err(Error::usage(format!(
+            "the moves of {} and {} would be written in different encodings; convert both with `kyokumen convert --canonical`",
+            first.display_name(),
+            other.display_name()
+        ))),
+    }
+}
+
 /// Opens inputs whose format cannot be set with an option.
 pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let inputs = inputs_or_errors(paths, None, None, Unreadable::Refused)?;
@@ -218,6 +240,9 @@ pub(crate) fn inputs_or_errors(
         });
     }
     Detected::warn_of_all(&all_detected);
+    if dialect.is_none() {
+        evidence::warn_of_unusual_encodings(inputs.iter().flatten());
+    }
     if inputs.is_empty() {
         return Err(Error::no_input());
     }

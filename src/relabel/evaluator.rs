@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::Error;
 use crate::format::{
-    EVAL_SCALE, GameResult, Reevaluation, SearchedMoves, eval_of_mate, eval_of_value, value_of_eval,
+    EVAL_SCALE, GameResult, Reevaluation, SearchedMoves, eval_mixed_with_result, eval_of_mate,
+    eval_of_value, value_mixed_with_result,
 };
 use crate::jobs::settings::RelabelSettings;
 use crate::shogi::{Color, Move, Position};
@@ -79,27 +80,21 @@ impl Evaluated {
     ) -> Result<Reevaluation, NoResult> {
         let searched = settings.policy.then_some(self.searched);
         let &RelabelSettings { mix, scale, .. } = settings;
-        let value = match self.score {
-            Score::Mate { wins, plies } => {
-                return Ok(Reevaluation { eval_cp: eval_of_mate(wins, plies), searched });
-            }
-            Score::Centipawns(eval_cp) if mix == 0.0 => {
-                return Ok(Reevaluation { eval_cp, searched });
-            }
-            Score::Centipawns(eval_cp) => value_of_eval(eval_cp, scale),
-            Score::Value(value) => value,
-        };
-        let value = if mix == 0.0 {
-            value
-        } else {
-            let result = match result.ok_or(NoResult)?.winner() {
+        let result = || {
+            Ok(match result.ok_or(NoResult)?.winner() {
                 None => 0.5,
                 Some(winner) if winner == mover => 1.0,
                 Some(_) => 0.0,
-            };
-            mix * result + (1.0 - mix) * value
+            })
         };
-        Ok(Reevaluation { eval_cp: eval_of_value(value, scale), searched })
+        let eval_cp = match self.score {
+            Score::Mate { wins, plies } => eval_of_mate(wins, plies),
+            Score::Centipawns(eval_cp) if mix == 0.0 => eval_cp,
+            Score::Centipawns(eval_cp) => eval_mixed_with_result(eval_cp, result()?, mix, scale),
+            Score::Value(value) if mix == 0.0 => eval_of_value(value, scale),
+            Score::Value(value) => value_mixed_with_result(value, result()?, mix, scale),
+        };
+        Ok(Reevaluation { eval_cp, searched })
     }
 }
 

@@ -59,6 +59,41 @@ fn every_move_encoding_is_detected() {
 }
 
 #[test]
+fn moves_of_two_encodings_are_not_written_to_one_file() {
+    let dir = Dir::new();
+    let records = records(3000, 24);
+    let [own, other] = [Dialect::YaneuraOu, Dialect::Rshogi].map(|dialect| psv(&records, dialect));
+    dir.write("a.psv", &own);
+    dir.write("b.psv", &other);
+    dir.write("h.hcpe", all(Format::Hcpe, &records));
+    for words in [
+        "shuffle a.psv b.psv -o out.psv",
+        "convert a.psv b.psv -o out.psv",
+        "convert h.hcpe b.psv -o out.psv --fill ply=0",
+        "filter a.psv b.psv -o out",
+        "relabel b.psv a.psv -o out --keep-eval",
+    ] {
+        let refused = dir.line(words).exits(&[2]);
+        assert!(refused.stderr.contains("would be written in different encodings"), "{words}");
+        assert!(!dir.join("out").exists() && !dir.join("out.psv").exists());
+    }
+    dir.line("convert a.psv b.psv -o out.psv --canonical").succeeds();
+    assert!(dir.read("out.psv") == own.repeat(2));
+    let wrong = dir.line("convert b.psv -o wrong.hcpe --dialect yaneuraou").run();
+    assert!(wrong.stderr.contains("--dialect yaneuraou contradicts the moves"), "{}", wrong.stderr);
+    // One warning for many files.
+    for name in ["c.psv", "d.psv"] {
+        dir.write(name, &other);
+    }
+    let many = dir.line("shuffle b.psv c.psv d.psv -o many.psv").succeeds().stderr;
+    assert_eq!(
+        many.matches("b.psv and 2 more: the moves are in the encoding of rshogi").count(),
+        1
+    );
+    assert_eq!(many.matches("WARN").count(), 1, "{many}");
+}
+
+#[test]
 fn every_shard_detects_the_same_move_encoding() {
     let dir = Dir::new();
     let records = records(9000, 22);

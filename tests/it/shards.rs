@@ -171,6 +171,24 @@ error: no finished shards found in whole; repeat the command of an unfinished ru
     assert!(!dir.join("joined.hcp").exists() && !dir.join("joined.hcp.partial").exists());
 }
 
+/// A merge joins bytes, so the name of the output must state the format and compression of the shards.
+#[test]
+fn merge_refuses_other_formats_and_compressions() {
+    let dir = shards("a.hcp", 3, &[]);
+    for (words, why) in [
+        ("-o joined.psv", "the extension of joined.psv means psv"),
+        ("-o joined.hcp.zst", "the extension of joined.hcp.zst means hcp.zst"),
+        ("-o joined.bin.zst", "the extension of joined.bin.zst means another compression"),
+        ("-o joined.bin --to psv", "--to means psv"),
+    ] {
+        let refused = dir.line(&format!("merge out {words}")).exits(&[2]).stderr;
+        assert!(refused.contains(why), "{refused}");
+    }
+    dir.line("merge out -o joined.bin --to hcp").succeeds();
+    dir.line("merge out -o joined.hcp").succeeds();
+    assert!(dir.read("joined.bin") == dir.read("joined.hcp"));
+}
+
 #[test]
 fn merge_and_verify_list_differences() {
     let dir = shards("a.hcp", 3, &[]);

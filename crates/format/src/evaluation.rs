@@ -47,6 +47,41 @@ pub fn value_of_eval(eval_cp: i16, scale: f32) -> f32 {
     }
 }
 
+/// Mixes win probabilities `a` and `b`, each given as the probabilities of a win and of a loss, with weights 1 − `mix`
+/// and `mix`. Returns the evaluation in centipawns, never that of a mate.
+///
+/// Probabilities of winning near 1 differ less than `f32` or their difference to 1 can show, so both are needed.
+fn eval_of_mixture(a: [f64; 2], b: [f64; 2], mix: f64, scale: f64) -> i16 {
+    let [win, loss] = [0, 1].map(|side| (1.0 - mix) * a[side] + mix * b[side]);
+    let most = f64::from(LEAST_MATE_EVAL - 1);
+    (scale * libm::log(win / loss)).clamp(-most, most).round() as i16
+}
+
+/// The evaluation in centipawns after mixing the result of a game into an evaluation.
+///
+/// `result` is 1 for a win of the side whose view `eval_cp` is, 0.5 for a draw and 0 for a loss. `mix` is its weight, from
+/// 0 to 1. Mixing for the other side (−`eval_cp`, 1 − `result`) gives the same evaluation with the other sign.
+///
+/// ```
+/// use kyokumen_format::eval_mixed_with_result;
+/// assert_eq!(eval_mixed_with_result(10_000, 1.0, 0.3, 600.0), 10_214);
+/// assert_eq!(eval_mixed_with_result(-10_000, 0.0, 0.3, 600.0), -10_214);
+/// ```
+pub fn eval_mixed_with_result(eval_cp: i16, result: f32, mix: f32, scale: f32) -> i16 {
+    let scale = f64::from(scale);
+    let probability = |eval: f64| 1.0 / (1.0 + libm::exp(-eval / scale));
+    let eval = f64::from(eval_cp);
+    let stored = [probability(eval), probability(-eval)];
+    let result = f64::from(result);
+    eval_of_mixture(stored, [result, 1.0 - result], f64::from(mix), scale)
+}
+
+/// Like [`eval_mixed_with_result`], for a win probability instead of an evaluation.
+pub fn value_mixed_with_result(value: f32, result: f32, mix: f32, scale: f32) -> i16 {
+    let [value, result] = [value, result].map(|win| [f64::from(win), 1.0 - f64::from(win)]);
+    eval_of_mixture(value, result, f64::from(mix), f64::from(scale))
+}
+
 /// The evaluation `eval_cp` × `to` / `from`, rounded to the nearest centipawn, halves away from 0. Never the evaluation
 /// of a mate, unless `eval_cp` is one, which is returned unchanged. Also returns whether that limit changed it.
 ///
@@ -80,6 +115,37 @@ mod tests {
         let mates = [true, true, true, true, false, false, false, false];
         assert_eq!(evals.map(is_mate_eval), mates);
         assert!(!is_mate_eval(eval_of_value(1.0_f32.next_down(), EVAL_SCALE)));
+    }
+
+    /// Against ln(1 + e^x) for both sides, which is exact without probabilities.
+    #[test]
+    fn results_are_mixed_into_every_evaluation_alike_for_both_sides() {
+        let soft = |x: f64| x.max(0.0) + libm::log1p(libm::exp(-x.abs()));
+        for scale in [361.0, 600.0, EVAL_SCALE] {
+            for mix in [0.01, 0.3, 0.5] {
+                for eval in 1 - LEAST_MATE_EVAL..LEAST_MATE_EVAL {
+                    let mixed =
+                        |sign: i16, result| eval_mixed_with_result(sign * eval, result, mix, scale);
+                    let (win, loss) = (mixed(1, 1.0), mixed(1, 0.0));
+                    assert_eq!([mixed(-1, 0.0), mixed(-1, 1.0)], [-win, -loss], "{eval}");
+                    // With k = mix / (1 − mix): the odds (p + k) / q of a win are e^x + k (1 + e^x).
+                    let (x, k) = (f64::from(eval) / f64::from(scale), f64::from(mix));
+                    let k = k / (1.0 - k);
+                    let log_odds = if x > 0.0 {
+                        x + libm::log1p(k * (1.0 + libm::exp(-x)))
+                    } else {
+                        libm::log(k) + soft(x) + libm::log1p(libm::exp(x - soft(x)) / k)
+                    };
+                    let exact = f64::from(scale) * log_odds;
+                    let exact = exact.min(f64::from(LEAST_MATE_EVAL - 1));
+                    assert!(
+                        (f64::from(win) - exact).abs() < 0.51,
+                        "{eval} {mix} {scale}: {win} {exact}"
+                    );
+                    assert!(loss <= win);
+                }
+            }
+        }
     }
 
     #[test]

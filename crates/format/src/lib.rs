@@ -72,7 +72,8 @@ pub use error::{
     ConvertError, DecodeError, DecodeErrorKind, EncodeError, Error, ErrorKind, Place, RecordPlace,
 };
 pub use evaluation::{
-    EVAL_SCALE, MATE_EVAL, eval_of_mate, eval_of_value, is_mate_eval, rescaled_eval, value_of_eval,
+    EVAL_SCALE, MATE_EVAL, eval_mixed_with_result, eval_of_mate, eval_of_value, is_mate_eval,
+    rescaled_eval, value_mixed_with_result, value_of_eval,
 };
 pub use field::{Field, Fields};
 pub use following::Continuation;

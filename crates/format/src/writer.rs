@@ -48,6 +48,11 @@ impl<W: Write> Writer<W> {
         Self { format, fill, output, bytes: Vec::new(), is_begun, has_chunks, index: 0 }
     }
 
+    /// The format of the output.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
     /// Sets the values for fields that records lack.
     #[must_use]
     pub fn with_fill(self, fill: Fill) -> Self {

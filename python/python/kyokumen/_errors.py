@@ -27,6 +27,8 @@ class KyokumenError(Exception):
     ) -> None:
         super().__init__(message)
         self.errno = errno
+        if isinstance(self, OSError):
+            self.filename = file
         self.file = file
         self.record = record
         self.byte = byte

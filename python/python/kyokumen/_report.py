@@ -32,7 +32,13 @@ class Report(dict[str, Any]):
         return f"<table>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
-        return f"<kyokumen.Report {', '.join(self)}>"
+        def short(value: Any) -> str:
+            if isinstance(value, list) and value:
+                return "[…]"
+            return "{…}" if isinstance(value, Report) else repr(value)
+
+        text = ", ".join(f"{key}={short(value)}" for key, value in self.items())
+        return f"<kyokumen.Report {text if len(text) <= 300 else text[:299] + '…'}>"
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self})

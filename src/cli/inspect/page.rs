@@ -1,12 +1,14 @@
 //! Writes records as an HTML page: boards with the stored move as an arrow, and the other fields.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::ShownCounts;
 use super::args::InspectArgs;
 use super::described::Described;
 use crate::cli::exit::Usage;
 use crate::cli::solve::report::{in_words, verdict};
+use crate::error::Error;
 use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve};
@@ -40,6 +42,7 @@ pub(super) fn write(
     path: &Path,
     inputs: Vec<Input>,
     mut claims: FileClaims,
+    cancel: &AtomicBool,
 ) -> anyhow::Result<ShownCounts> {
     let plan = claims.lone_output(OutputKind::Kept, path, args.force)?;
     let settings = args.search.settings()?;
@@ -59,6 +62,9 @@ pub(super) fn write(
             let positions = file.boards.iter().filter_map(search_input).collect::<Vec<_>>();
             let positions = positions.into_iter().map(|position| Ok(Ok(position)));
             solve(positions, &settings, &options, args.threads, |solved| -> anyhow::Result<()> {
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(Error::interrupted().into());
+                }
                 mates.extend(solved.ok().map(|it| (it.input.location.index, mate(&it, language))));
                 Ok(())
             })?;

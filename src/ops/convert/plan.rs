@@ -248,6 +248,9 @@ impl ConvertPlan {
                 "--csa-version requires csa output, but the output is {to}"
             )));
         }
+        if let Some(to) = to.records().filter(|_| !settings.canonical) {
+            opening::check_encodings(&inputs, to, |input| to.takes_chunks_of(input.format))?;
+        }
         let mut conversions = Vec::new();
         for input in &inputs {
             let by_record = settings.filters.without_game_plies();

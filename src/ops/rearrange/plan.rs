@@ -328,13 +328,7 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, Error> {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(Error::different_formats(first, second));
     }
-    if let Some(other) = inputs.iter().find(|input| input.dialect != first.dialect) {
-        let (first, second) = (first.name.clone(), other.name.clone());
-        return Err(Error::usage(format!(
-            "{first} and {second} use different move encodings; convert one of them with `kyokumen convert --canonical`, \
-         or set the encoding of both with --dialect"
-        )));
-    }
+    opening::check_encodings(&inputs, first.format, |_| true)?;
     for input in &inputs {
         check_filters(input, &request.filters)?;
         let by_record = Some(request.filters).filter(RecordFilters::drops_within_games);

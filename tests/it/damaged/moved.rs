@@ -149,6 +149,7 @@ impl Case<'_> {
             name: None,
             kind: OutputKind::Kept,
             output: output.clone(),
+            to: None,
             force: true,
         };
         let plan = MergePlan::new(request).unwrap();

@@ -86,6 +86,9 @@ impl Reader {
             }
             Line::Entry { key, value } => {
                 self.has_entries |= !start::is_other(key, value);
+                if start::is_unknown_hand(key) {
+                    return Err(syntax("the owner of the pieces in hand, such as 先手", text, at));
+                }
                 if start::is_about_start(key) {
                     self.start.take_entry(key, value, at)?;
                 } else {

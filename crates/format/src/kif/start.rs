@@ -36,11 +36,11 @@ pub(super) const OTHER: &str = "その他";
 pub(super) const SIDE_TO_MOVE: &str = "手番";
 /// Names of even games. Some programs write an empty value.
 const EVEN_NAMES: [&str; 3] = [EVEN, "互先", ""];
-/// The keys of Black's pieces in hand, and of White's.
-const HANDS: [[&str; 4]; 2] = [
-    ["先手の持駒", "下手の持駒", "先手の持ち駒", "下手の持ち駒"],
-    ["後手の持駒", "上手の持駒", "後手の持ち駒", "上手の持ち駒"],
-];
+/// The key of pieces in hand, after the name of their owner.
+const HAND: [&str; 2] = ["持駒", "持ち駒"];
+/// Names of Black and of White. In mate problems Black attacks.
+const OWNERS: [[&str; 5]; 2] =
+    [["先手", "下手", "攻方", "攻め方", "詰方"], ["後手", "上手", "玉方", "受方", "受け方"]];
 /// Other names of handicaps.
 const SPELLINGS: [(&str, &str); 10] = [
     ("飛落ち", "飛車落ち"),
@@ -94,7 +94,14 @@ pub(super) fn is_other(key: &str, value: &str) -> bool {
 
 /// The side, 0 or 1, whose pieces in hand an entry gives.
 pub(super) fn hand_of(key: &str) -> Option<usize> {
-    HANDS.iter().position(|keys| keys.contains(&key))
+    let owner = HAND.into_iter().find_map(|hand| key.strip_suffix(hand))?;
+    let owner = owner.strip_suffix('の').unwrap_or(owner);
+    OWNERS.iter().position(|names| names.contains(&owner))
+}
+
+/// Whether an entry gives the pieces in hand of an owner that is not known.
+pub(super) fn is_unknown_hand(key: &str) -> bool {
+    HAND.into_iter().any(|hand| key.ends_with(hand)) && hand_of(key).is_none()
 }
 
 /// Whether a normalised line is a rank of a diagram.
@@ -323,7 +330,7 @@ pub(super) fn name_of(setup: &Setup) -> Option<&'static str> {
 /// Writes a diagram and both hands.
 pub(super) fn write_diagram(setup: &Setup, out: &mut String) {
     let [black, white] = setup.hands().map(hand_text);
-    out.extend([HANDS[1][0], "：", &white, "\n "]);
+    out.extend(["後手の持駒：", &white, "\n "]);
     for file in FILES.into_iter().rev() {
         out.extend([' ', file]);
     }
@@ -336,7 +343,7 @@ pub(super) fn write_diagram(setup: &Setup, out: &mut String) {
         out.extend(['|', name]);
         out.push_str(if rank < 8 { "\n" } else { EDGE });
     }
-    out.extend([HANDS[0][0], "：", &black, "\n"]);
+    out.extend(["先手の持駒：", &black, "\n"]);
 }
 
 /// The line with the side to move of a diagram.

@@ -387,3 +387,31 @@ fn evaluations_of_comments_are_read_and_written() {
     let evals: Vec<_> = game.moves.iter().map(|played| played.eval_cp).collect();
     assert_eq!(evals, [Some(-30), Some(-5)]);
 }
+
+/// Programs for mate problems name the attacker and the defender. A hand that is not understood is an error, since the
+/// position without it is another problem.
+#[test]
+fn hands_of_attackers_and_defenders_are_read() {
+    let board = "  ９ ８ ７ ６ ５ ４ ３ ２ １\n+---------------------------+\n".to_owned()
+        + "| ・ ・ ・ ・v玉 ・ ・ ・ ・|一\n"
+        + &"| ・ ・ ・ ・ ・ ・ ・ ・ ・|二\n".repeat(8)
+        + "+---------------------------+\n";
+    let diagram = |black: &str, white: &str| {
+        format!("{white}：飛　歩二\n{board}{black}：金　銀\n手数----指手---------消費時間--\n")
+    };
+    for (black, white) in [
+        ("先手の持駒", "後手の持駒"),
+        ("攻方の持駒", "玉方の持駒"),
+        ("攻め方の持ち駒", "受方の持ち駒"),
+        ("詰方持駒", "受け方持駒"),
+        ("下手の持駒", "上手持ち駒"),
+    ] {
+        let game = read(&diagram(black, white)).unwrap();
+        assert_eq!(game.start.to_string(), "4k4/9/9/9/9/9/9/9/9 b GSr2p 1", "{black}");
+    }
+    for (black, white) in [("味方の持駒", "後手の持駒"), ("先手の持駒", "敵の持ち駒")]
+    {
+        let error = read(&diagram(black, white)).unwrap_err();
+        assert!(error.to_string().contains("the owner of the pieces in hand"), "{error}");
+    }
+}

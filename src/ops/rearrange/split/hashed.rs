@@ -20,6 +20,11 @@ use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::{AfterRecord, ProcessedBlock, copy, process_block};
 use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::records::source::Block;
+use crate::shogi::Position;
+
+/// Largest number of squares that differ between two records of one game. A move changes two squares, and a filter rarely
+/// removes more than a dozen records in a row. The end of a game usually differs more from the start of the next.
+const MOST_CHANGED: usize = 24;
 
 /// Number of games after which their mean length is checked.
 const CHECKED_GAMES: u64 = 1000;
@@ -125,7 +130,7 @@ impl HashedBlock {
     }
 }
 
-/// Whether two consecutive records belong to the same game. With move numbers, records in between may be missing.
+/// Whether two consecutive records belong to the same game. A filter may have removed records in between.
 fn is_same_game(before: &Record, after: &Record) -> bool {
     let of_game = |record: &Record| (record.result, record.ending, record.end_ply);
     let ply = |record: &Record| record.ply.filter(|&ply| ply > 0);
@@ -133,8 +138,20 @@ fn is_same_game(before: &Record, after: &Record) -> bool {
         (Some(before_ply), Some(after_ply)) => {
             before_ply < after_ply && of_game(before) == of_game(after)
         }
-        _ => Continuation::of(before).is_some_and(|next| next.is(after)),
+        _ => {
+            Continuation::of(before).is_some_and(|next| next.is(after))
+                || may_continue(before, after)
+        }
     }
+}
+
+/// Whether a record without move number may belong to the game of an earlier one, with records missing in between.
+/// Several games that are taken for one stay together, so the parts still have no game in common.
+fn may_continue(before: &Record, after: &Record) -> bool {
+    let boards = before.setup.board().iter().zip(after.setup.board().iter());
+    let changed = boards.filter(|(before, after)| before != after).count();
+    let is_start = after.setup.board() == Position::start().setup().board();
+    before.result == after.result && changed <= MOST_CHANGED && !is_start
 }
 
 /// The parts, all open at once.
