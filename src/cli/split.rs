@@ -30,9 +30,9 @@ use crate::storage::quantity::quantity;
 /// game or position, --weights and --seed. This part stays the same if the input grows or a filter is given. The
 /// sizes match the weights approximately.
 ///
-/// Records form a game if their move numbers increase and their results are equal. In formats without move numbers, such
-/// as hcpe, the move of a record must lead to the next, or the boards must be similar, because a filter may have removed
-/// records. Records that are not in game order are refused. Filter after the split, or with it, if you can.
+/// Records form a game if their move numbers increase and their results are equal. In formats without move numbers,
+/// such as hcpe, the move of a record must lead to the next, or the boards must be similar, because a filter may have
+/// removed records. Records that are not in game order are refused. Filter after the split, or with it, if you can.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.

@@ -71,7 +71,7 @@ fn moves_of_two_encodings_are_not_written_to_one_file() {
         "convert a.psv b.psv -o out.psv",
         "convert h.hcpe b.psv -o out.psv --fill ply=0",
         "filter a.psv b.psv -o out",
-        "relabel b.psv a.psv -o out --keep-eval",
+        "relabel b.psv a.psv -o out --keep-eval --mix 0.3",
     ] {
         let refused = dir.line(words).exits(&[2]);
         assert!(refused.stderr.contains("would be written in different encodings"), "{words}");

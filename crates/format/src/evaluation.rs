@@ -59,8 +59,8 @@ fn eval_of_mixture(a: [f64; 2], b: [f64; 2], mix: f64, scale: f64) -> i16 {
 
 /// The evaluation in centipawns after mixing the result of a game into an evaluation.
 ///
-/// `result` is 1 for a win of the side whose view `eval_cp` is, 0.5 for a draw and 0 for a loss. `mix` is its weight, from
-/// 0 to 1. Mixing for the other side (−`eval_cp`, 1 − `result`) gives the same evaluation with the other sign.
+/// `result` is 1 for a win of the side whose view `eval_cp` is, 0.5 for a draw and 0 for a loss. `mix` is its weight,
+/// from 0 to 1. Mixing for the other side (−`eval_cp`, 1 − `result`) gives the same evaluation with the other sign.
 ///
 /// ```
 /// use kyokumen_format::eval_mixed_with_result;

@@ -22,8 +22,9 @@ use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::records::source::Block;
 use crate::shogi::Position;
 
-/// Largest number of squares that differ between two records of one game. A move changes two squares, and a filter rarely
-/// removes more than a dozen records in a row. The end of a game usually differs more from the start of the next.
+/// Largest number of squares that differ between two records of one game. A move changes two squares, and a filter
+/// rarely removes more than a dozen records in a row. The end of a game usually differs more from the start of the
+/// next.
 const MOST_CHANGED: usize = 24;
 
 /// Number of games after which their mean length is checked.
